@@ -30,7 +30,7 @@ PROSE = (
 LOG = "2026-07-01T10:00:00Z INFO request id=550e8400-e29b-41d4-a716-446655440000 token_count=512 status=200 path=/api\n"
 
 
-def made(count: int = 2_000) -> list[Turn]:
+def make_session(count: int = 2_000) -> list[Turn]:
     """A session of about 8 MB: prompts, answers, and tool output."""
     turns = []
     for number in range(count):
@@ -53,12 +53,12 @@ def made(count: int = 2_000) -> list[Turn]:
     return turns
 
 
-def real(folder: Path) -> list[list[Turn]]:
+def read_sessions(folder: Path) -> list[list[Turn]]:
     """Every session under the folder, read into memory."""
     return [list(store.ClaudeReading(item)) for item in store.scan_root(folder).transcripts]
 
 
-def texts(sessions: list[list[Turn]]) -> list[str]:
+def collect_texts(sessions: list[list[Turn]]) -> list[str]:
     """All text a session holds: what was said, and what tools were given and printed."""
     out = []
     for turn in (turn for session in sessions for turn in session):
@@ -75,7 +75,7 @@ def extract(sessions: list[list[Turn]]) -> None:
         list(extraction.finish(True))
 
 
-def best(work: Callable[[], object]) -> float:
+def best_seconds(work: Callable[[], object]) -> float:
     times = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -86,23 +86,25 @@ def best(work: Callable[[], object]) -> float:
 
 def rows(transcripts: Path | None) -> list[tuple[str, float, float]]:
     """(what, MB of text, MB a second), the best of three rounds."""
-    sets = [("made-up session", [made()])]
+    sets = [("made-up session", [make_session()])]
     if transcripts is not None:
-        sets.append(("real sessions", real(transcripts)))
+        sets.append(("real sessions", read_sessions(transcripts)))
     out = []
     for name, sessions in sets:
-        said = texts(sessions)
+        said = collect_texts(sessions)
         size = sum(len(text.encode("utf-8", "replace")) for text in said) / 1e6
         joined = "\n".join(said)
-        out.append((f"extraction, {name}", size, size / best(lambda sessions=sessions: extract(sessions))))
+        out.append((f"extraction, {name}", size, size / best_seconds(lambda sessions=sessions: extract(sessions))))
         out.append(
             (
                 f"redaction, {name}, turn by turn",
                 size,
-                size / best(lambda said=said: [redact_secrets(text) for text in said]),
+                size / best_seconds(lambda said=said: [redact_secrets(text) for text in said]),
             )
         )
-        out.append((f"redaction, {name}, one text", size, size / best(lambda joined=joined: redact_secrets(joined))))
+        out.append(
+            (f"redaction, {name}, one text", size, size / best_seconds(lambda joined=joined: redact_secrets(joined)))
+        )
     hostile = [
         "a/" * 50_000,
         "(" * 100_000,
@@ -114,8 +116,10 @@ def rows(transcripts: Path | None) -> list[tuple[str, float, float]]:
     ]
     size = sum(map(len, hostile)) / 1e6
     turns = [Turn(f"{n:012x}", n, "user", "prompt", text, None, "/r") for n, text in enumerate(hostile)]
-    out.append(("extraction, hostile prompts", size, size / best(lambda: extract([turns]))))
-    out.append(("redaction, hostile texts", size, size / best(lambda: [redact_secrets(text) for text in hostile])))
+    out.append(("extraction, hostile prompts", size, size / best_seconds(lambda: extract([turns]))))
+    out.append(
+        ("redaction, hostile texts", size, size / best_seconds(lambda: [redact_secrets(text) for text in hostile]))
+    )
     return out
 
 
@@ -123,18 +127,18 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="Measures extraction and redaction.")
     arguments.add_argument("transcripts", nargs="?", type=Path)
     arguments.add_argument("--json", type=Path)
-    given = arguments.parse_args()
-    found = rows(given.transcripts)
+    options = arguments.parse_args()
+    found = rows(options.transcripts)
     print(f"| {'what':44} |    MB |  MB/s | budget |")
     print(f"|{'-' * 46}|{'-' * 7}|{'-' * 7}|{'-' * 8}|")
     for what, size, speed in found:
         print(f"| {what:44} | {size:5.1f} | {speed:5.1f} | {'met' if speed >= BUDGET else 'MISSED'} |")
-    if given.json:
+    if options.json:
         named = [
             {"what": what, "measured": speed, "unit": "MB/s", "budget": f">= {BUDGET:g}", "ok": speed >= BUDGET}
             for what, _size, speed in found
         ]
-        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast 1,000 references are looked at again after a commit, and that only the touched files are read for it.
+"""Measures how fast 1,000 references are checked again after a commit, and that only the changed files are read.
 
 python benchmarks/freshness.py [--references 1000] [--json FILE]
 """
@@ -29,35 +29,35 @@ FILES = 200
 TOUCHED, RENAMED, DELETED = 10, 10, 10
 LINES = 12
 Row = tuple[str, float, float | None, str]
-read: set[str] = set()
+opened_files: set[str] = set()
 
 
-def watch(event: str, arguments: tuple[Any, ...]) -> None:
+def record_open(event: str, arguments: tuple[Any, ...]) -> None:
     """Notes which source files are opened."""
     if event == "open" and isinstance(arguments[0], str) and "/src/" in arguments[0]:
-        read.add(arguments[0])
+        opened_files.add(arguments[0])
 
 
-def function(name: str, number: int) -> str:
+def make_function(name: str, number: int) -> str:
     body = "".join(f"    value = value * {number + line} + other[{line}]\n" for line in range(LINES))
     return f"def {name}(value, other):\n{body}    return value\n"
 
 
-def git(root: Path, *arguments: str) -> None:
+def run_git(root: Path, *arguments: str) -> None:
     who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "gc.auto=0")
     subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
 
 
-def make(root: Path, home: Home, references: int) -> Project:
+def write_project(root: Path, home: Home, references: int) -> Project:
     each = references // FILES
     for number in range(FILES):
         path = root / "src" / f"module_{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
-        names = [function(f"name_{number}_{one}", number * 100 + one) for one in range(each)]
+        names = [make_function(f"name_{number}_{one}", number * 100 + one) for one in range(each)]
         path.write_text("\n\n".join(names), encoding="utf-8")
-    git(root, "init", "-q")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "Start")
+    run_git(root, "init", "-q")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "Start")
     project = locate_project(root, home)
     assert project
     for number in range(references):
@@ -72,7 +72,7 @@ def make(root: Path, home: Home, references: int) -> Project:
     return project
 
 
-def commit(root: Path, round_: int) -> None:
+def commit_changes(root: Path, round_: int) -> None:
     """A commit that changes, renames and deletes files."""
     for number in range(TOUCHED):
         path = root / "src" / f"module_{number}.py"
@@ -84,11 +84,11 @@ def commit(root: Path, round_: int) -> None:
         (root / "src" / f"module_{number}.py").rename(root / "src" / "moved" / f"module_{number}.py")
     for number in range(TOUCHED + RENAMED, TOUCHED + RENAMED + DELETED):
         (root / "src" / f"module_{number}.py").unlink()
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "On")
+    run_git(root, "add", ".")
+    run_git(root, "commit", "-q", "-m", "On")
 
 
-def timed(work: Callable[[], object]) -> float:
+def time_ms(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return (time.perf_counter() - began) * 1000
@@ -100,21 +100,21 @@ def measure(references: int) -> list[Row]:
         base = Path(folder).resolve()
         root, home = base / "repo", Home(base / "home")
         began = time.perf_counter()
-        project = make(root, home, references)
+        project = write_project(root, home, references)
         accepted = (time.perf_counter() - began) * 1000 / references
         rows.append(("a memory written and verified", accepted, None, "ms"))
         fresh = DriftChecker(project, home)
         fresh.check(subjects=())
-        sys.addaudithook(watch)
-        read.clear()
+        sys.addaudithook(record_open)
+        opened_files.clear()
         what = f"{references:,} references, nothing changed"
-        rows.append((what, timed(lambda: fresh.check(subjects=())), None, "ms"))
-        rows.append(("files read for it", len(read), 0, ""))
-        commit(root, 1)
-        read.clear()
+        rows.append((what, time_ms(lambda: fresh.check(subjects=())), None, "ms"))
+        rows.append(("files read for it", len(opened_files), 0, ""))
+        commit_changes(root, 1)
+        opened_files.clear()
         what = f"{references:,} references after a commit of {TOUCHED + RENAMED + DELETED} files, as the editor looks"
-        rows.append((what, timed(lambda: fresh.check(subjects=())), None, "ms"))
-        rows.append(("files read for it", len(read), TOUCHED + RENAMED, ""))
+        rows.append((what, time_ms(lambda: fresh.check(subjects=())), None, "ms"))
+        rows.append(("files read for it", len(opened_files), TOUCHED + RENAMED, ""))
         each = references // FILES
         standings = fresh.drift_by_memory()
         drifted = sum(one.state == "drifted" for one in standings.values())
@@ -125,7 +125,7 @@ def measure(references: int) -> list[Row]:
         there = open_git(root, os.environ)
         if there is not None:
             what = f"the same in a job: all {references:,} memory files read, with git"
-            rows.append((what, timed(lambda: DriftChecker(project, home, there).check()), None, "ms"))
+            rows.append((what, time_ms(lambda: DriftChecker(project, home, there).check()), None, "ms"))
     return rows
 
 
@@ -133,15 +133,15 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--references", type=int, default=1_000)
     arguments.add_argument("--json", type=Path)
-    given = arguments.parse_args()
-    rows = measure(given.references)
+    options = arguments.parse_args()
+    rows = measure(options.references)
     print(f"{'what':72} {'measured':>12} {'budget':>10}")
     for what, measured, budget, unit in rows:
         verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
         print(f"{what:72} {measured:>9.2f} {unit:>2} {'' if budget is None else f'{budget:g}':>10} {verdict}")
-    if given.json:
+    if options.json:
         named = [dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows]
-        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
     return 0
 
 

@@ -4,7 +4,7 @@
 
 The sessions are the shared real ones of Claude Code and of Codex, repeated with other ids and partly other words, in a
 temporary folder. The baseline decodes the same lines with typed msgspec and fills the same three FTS5 columns, and does
-nothing else (`bare.py`).
+nothing else (`bare_indexing.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import bare
+import bare_indexing
 from lerim.paths import Home
 from lerim.project.project import FolderOwners
 from lerim.sessions.catalog.catalog import Catalog
@@ -58,10 +58,10 @@ def vary(source: bytes, number: int) -> bytes:
     return WORDS.sub(word, text)
 
 
-def make(folder: Path, sessions: int) -> int:
+def write_claude_sessions(folder: Path, sessions: int) -> int:
     """Writes sessions of Claude Code below `folder`; their bytes."""
     written = 0
-    loaded = sources("claude/projects")
+    loaded = load_sources("claude/projects")
     for number in range(sessions):
         place = folder / "projects" / f"-home-dev-project{number % 40}"
         place.mkdir(parents=True, exist_ok=True)
@@ -70,10 +70,10 @@ def make(folder: Path, sessions: int) -> int:
     return written
 
 
-def make_codex(folder: Path, sessions: int) -> int:
+def write_codex_sessions(folder: Path, sessions: int) -> int:
     """Writes sessions of Codex below `folder`; their bytes."""
     written = 0
-    loaded = sources("codex/sessions")
+    loaded = load_sources("codex/sessions")
     for number in range(sessions):
         place = folder / "sessions" / "2026" / f"{number % 12 + 1:02}" / f"{number % 28 + 1:02}"
         place.mkdir(parents=True, exist_ok=True)
@@ -83,12 +83,12 @@ def make_codex(folder: Path, sessions: int) -> int:
     return written
 
 
-def sources(where: str) -> list[bytes]:
+def load_sources(where: str) -> list[bytes]:
     found = [path.read_bytes() for path in sorted((SHARED / where).rglob("*.jsonl"))]
     return found or sys.exit(f"no sessions below {SHARED}; set LERIM_TEST_SESSIONS")
 
 
-def index(platform: Platform, folder: Path, home: Home) -> None:
+def index_sessions(platform: Platform, folder: Path, home: Home) -> None:
     """Takes all sessions of an agent into the catalog, as a sync does."""
     transcripts = discover_stores({platform: [folder]}).transcripts
     owners = FolderOwners()
@@ -99,7 +99,7 @@ def index(platform: Platform, folder: Path, home: Home) -> None:
                 sys.exit(f"a session could not be read: {done.problems}")
 
 
-def measured(what: str, platform: Platform, folder: Path, home: Path) -> dict[str, float]:
+def measure_in_process(what: str, platform: Platform, folder: Path, home: Path) -> dict[str, float]:
     """Runs one of the two in a process of its own: seconds, of those the processor's, and peak resident MB."""
     shutil.rmtree(home, ignore_errors=True)
     command = [sys.executable, __file__, "--run", what, platform, str(folder), str(home)]
@@ -107,14 +107,14 @@ def measured(what: str, platform: Platform, folder: Path, home: Path) -> dict[st
     return dict(json.loads(done.stdout))
 
 
-def run(what: str, platform: Platform, folder: Path, home: Path) -> None:
+def run_once(what: str, platform: Platform, folder: Path, home: Path) -> None:
     started, worked = time.perf_counter(), time.process_time()
-    (index if what == "ours" else bare.index)(platform, folder, Home(home))
+    (index_sessions if what == "ours" else bare_indexing.index)(platform, folder, Home(home))
     seconds, busy = time.perf_counter() - started, time.process_time() - worked
-    print(json.dumps({"seconds": seconds, "busy": busy, "peak": peak()}))
+    print(json.dumps({"seconds": seconds, "busy": busy, "peak": peak_mb()}))
 
 
-def peak() -> float:
+def peak_mb() -> float:
     """Peak resident MB of this process; what its parent had before it started does not count where that is known."""
     status = Path("/proc/self/status")
     if status.exists():
@@ -125,7 +125,7 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def weighed(home: Home) -> tuple[float, float]:
+def measure_catalog(home: Home) -> tuple[float, float]:
     """MB of the catalog, and MB of the text it holds."""
     with Catalog.open(home) as catalog:
         catalog.db.execute("PRAGMA wal_checkpoint (TRUNCATE)")
@@ -134,7 +134,7 @@ def weighed(home: Home) -> tuple[float, float]:
     return home.catalog.stat().st_size / 1e6, text / 1e6
 
 
-def cycle(folder: Path, home: Home) -> float:
+def time_unchanged_cycle(folder: Path, home: Home) -> float:
     """Milliseconds of a cycle in which nothing changed; the best of five."""
     best = float("inf")
     for _ in range(5):
@@ -148,7 +148,7 @@ def cycle(folder: Path, home: Home) -> float:
     return best * 1000
 
 
-def small(folder: Path, sessions: int) -> None:
+def write_small_sessions(folder: Path, sessions: int) -> None:
     """Sessions of one prompt: enough for the stat gate."""
     for number in range(sessions):
         place = folder / "projects" / f"-home-dev-small{number % 100}"
@@ -165,7 +165,7 @@ def small(folder: Path, sessions: int) -> None:
         (place / f"{name}.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
 
 
-def long(folder: Path, megabytes: int) -> None:
+def write_long_session(folder: Path, megabytes: int) -> None:
     """One session of about this size."""
     sources = sorted((SHARED / "claude" / "projects").rglob("*.jsonl"), key=lambda path: path.stat().st_size)
     source = sources[-1].read_bytes().rstrip(b"\n") + b"\n"
@@ -182,39 +182,43 @@ def long(folder: Path, megabytes: int) -> None:
 Row = tuple[str, float, float, float, str, bool]
 
 
-def beside(platform: Platform, name: str, sessions: int, megabytes: float, folder: Path) -> tuple[list[Row], float]:
+def compare_agent(
+    platform: Platform, name: str, sessions: int, megabytes: float, folder: Path
+) -> tuple[list[Row], float]:
     """The rows of one agent's sessions, both run in turns, the best of each; and the peak MB of ours."""
     base: list[dict[str, float]] = []
     ours: list[dict[str, float]] = []
     home = folder / f"{platform}-home"
     for _ in range(ROUNDS):
-        base.append(measured("bare", platform, folder / platform, folder / "bare"))
-        ours.append(measured("ours", platform, folder / platform, home))
+        base.append(measure_in_process("bare", platform, folder / platform, folder / "bare"))
+        ours.append(measure_in_process("ours", platform, folder / platform, home))
     found: list[Row] = []
     for what, unit in (("seconds", "MB/s"), ("busy", "MB a second of processor")):
         spent, least = (min(one[what] for one in several) for several in (ours, base))
         ratio = least / spent
         metric = f"{sessions} sessions of {name}, {unit}"
         found.append((metric, megabytes / spent, megabytes / least, ratio, ">= 0.5", ratio >= 0.5))
-    size, text = weighed(Home(home))
+    size, text = measure_catalog(Home(home))
     found.append((f"catalog of {name}, MB (beside: its text)", size, text, size / text, "<= 2", size <= 2 * text))
     most, theirs = ours[0]["peak"], base[0]["peak"]
     found.append((f"peak resident MB, {name}", most, theirs, most / theirs, "<= 200", most <= 200))
     return found, most
 
 
-def rows(sessions: int, folder: Path) -> list[Row]:
-    found, most = beside("claude", "Claude Code", sessions, make(folder / "claude", sessions) / 1e6, folder)
+def measure_rows(sessions: int, folder: Path) -> list[Row]:
+    found, most = compare_agent(
+        "claude", "Claude Code", sessions, write_claude_sessions(folder / "claude", sessions) / 1e6, folder
+    )
     many = sessions // 2
-    found += beside("codex", "Codex", many, make_codex(folder / "codex", many) / 1e6, folder)[0]
-    spent = cycle(folder / "claude", Home(folder / "claude-home"))
+    found += compare_agent("codex", "Codex", many, write_codex_sessions(folder / "codex", many) / 1e6, folder)[0]
+    spent = time_unchanged_cycle(folder / "claude", Home(folder / "claude-home"))
     found.append((f"unchanged cycle of {sessions}, ms", spent, 0, 0, "<= 50", spent <= 50 * max(1, sessions / 1000)))
-    small(folder / "small", 10_000)
-    index("claude", folder / "small", Home(folder / "small-home"))
-    spent = cycle(folder / "small", Home(folder / "small-home"))
+    write_small_sessions(folder / "small", 10_000)
+    index_sessions("claude", folder / "small", Home(folder / "small-home"))
+    spent = time_unchanged_cycle(folder / "small", Home(folder / "small-home"))
     found.append(("unchanged cycle of 10,000, ms", spent, 0, 0, "<= 300", spent <= 300))
-    long(folder / "long", 4_000)
-    huge = measured("ours", "claude", folder / "long", folder / "long-home")["peak"]
+    write_long_session(folder / "long", 4_000)
+    huge = measure_in_process("ours", "claude", folder / "long", folder / "long-home")["peak"]
     found.append(("peak resident MB, one file of 4 GB", huge, most, huge / most, "<= 200", huge <= 200))
     return found
 
@@ -231,7 +235,7 @@ transaction, packing from 400 characters on. Without gain: no garbage collection
 files, rarer checkpoints and index merges, a larger hash of the text index, less memory for deflate."""
 
 
-def table(found: list[Row]) -> None:
+def print_table(found: list[Row]) -> None:
     print(f"{'metric':<58} {'ours':>9} {'baseline':>9} {'ratio':>6}  {'budget':<7} ok")
     for metric, ours, baseline, ratio, budget, ok in found:
         beside = f"{baseline:9.1f} {ratio:6.2f}" if baseline else f"{'-':>9} {'-':>6}"
@@ -248,11 +252,11 @@ def main() -> int:
     options = parser.parse_args()
     if options.run:
         what, platform, place, home = options.run
-        run(what, platform, Path(place), Path(home))
+        run_once(what, platform, Path(place), Path(home))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        found = rows(options.sessions, Path(folder))
-    table(found)
+        found = measure_rows(options.sessions, Path(folder))
+    print_table(found)
     if options.json:
         names = ("metric", "ours", "baseline", "ratio", "budget", "ok")
         options.json.write_text(json.dumps([dict(zip(names, row, strict=True)) for row in found], indent=1) + "\n")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from extraction import made, real
+from extraction import make_session, read_sessions
 from lerim.extraction.ranking.drafts import rank_drafts
 from lerim.extraction.signals.draft import Exchange, Scene
 from lerim.extraction.state import condense_turn
@@ -26,7 +26,7 @@ BUDGET_S = 0.2
 ROUNDS = 3
 
 
-def scenes(turns: Sequence[Turn]) -> Iterator[Scene]:
+def make_scenes(turns: Sequence[Turn]) -> Iterator[Scene]:
     """The exchanges of a session as extraction judges them."""
     before, now = Exchange(), Exchange()
     for turn in map(condense_turn, turns):
@@ -40,9 +40,9 @@ def scenes(turns: Sequence[Turn]) -> Iterator[Scene]:
     yield Scene(before, now, None, lambda path, _cwd: path)
 
 
-def seconds(turns: Sequence[Turn]) -> float:
+def time_session(turns: Sequence[Turn]) -> float:
     """How long one session takes, the best of three rounds."""
-    told, times = list(scenes(turns)), []
+    told, times = list(make_scenes(turns)), []
     for _ in range(ROUNDS):
         start = time.perf_counter()
         for number, scene in enumerate(told):
@@ -53,10 +53,12 @@ def seconds(turns: Sequence[Turn]) -> float:
 
 def rows(transcripts: Path | None) -> list[tuple[str, float, float | None]]:
     """(what, seconds, budget)."""
-    out: list[tuple[str, float, float | None]] = [("a made-up session of 2,000 turns", seconds(made()), None)]
+    out: list[tuple[str, float, float | None]] = [
+        ("a made-up session of 2,000 turns", time_session(make_session()), None)
+    ]
     if transcripts is not None:
-        told = [session for session in real(transcripts) if any(turn.kind == "prompt" for turn in session)]
-        taken = sorted(seconds(session) for session in told)
+        told = [session for session in read_sessions(transcripts) if any(turn.kind == "prompt" for turn in session)]
+        taken = sorted(time_session(session) for session in told)
         out += [
             (f"a usual session (median of {len(told)} real ones)", statistics.median(taken), BUDGET_S),
             ("the longest of them", taken[-1], None),
@@ -68,16 +70,16 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="Measures the ranker.")
     arguments.add_argument("transcripts", nargs="?", type=Path)
     arguments.add_argument("--json", type=Path)
-    given = arguments.parse_args()
-    found = rows(given.transcripts)
+    options = arguments.parse_args()
+    found = rows(options.transcripts)
     print(f"| {'what':48} | seconds | budget |")
     print(f"|{'-' * 50}|{'-' * 9}|{'-' * 8}|")
     for what, taken, budget in found:
         told = "" if budget is None else "met" if taken <= budget else "MISSED"
         print(f"| {what:48} | {taken:7.3f} | {told:6} |")
-    if given.json:
+    if options.json:
         named = [{"what": what, "measured": taken, "unit": "s", "budget": budget} for what, taken, budget in found]
-        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How fast transcripts are read, against a bare loop that only decodes the same lines, and how much memory that takes.
+"""Measures how fast transcripts are read, compared with a loop that only decodes the same lines, and the memory used.
 
     python benchmarks/reading.py [folder with claude/projects] [--megabytes 300] [--json FILE]
 
 Both loops run alternately in this process on the same data; the ratio is what counts, the MB/s depend on the machine.
-Memory is the peak of a process of its own that reads one file of the given size.
+Memory is the peak of a separate process that reads one file of the given size.
 """
 
 from __future__ import annotations

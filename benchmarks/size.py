@@ -1,4 +1,4 @@
-"""How much of the disk an installed Lerim takes: the extension, and the environment that its first start makes.
+"""Measures the disk space of an installed Lerim: the extension, and the environment that its first start makes.
 
     python benchmarks/size.py [--json FILE]
 

@@ -1,9 +1,10 @@
-"""Measures redaction with a labelled set of secrets and look-alikes, on every surface a session's text can reach.
+"""Measures redaction with a labelled set of secrets and look-alikes, everywhere a session's text can appear.
 
-    python evals/redaction.py evals/secrets.toml
+    python evals/redaction.py evals/secrets-a.toml
 
-Each item goes through a whole sync, a model's windows and accepting, in a home and a repository made for it. It prints,
-for each surface, the share of secrets of which nothing can be read, and the share of look-alikes that were cut.
+All items go through a whole sync, the windows of a model, and accepting, in a temporary home and repository. For each
+surface it prints the share of secrets that were removed completely, and the share of look-alikes that were removed by
+mistake.
 """
 
 from __future__ import annotations
@@ -20,33 +21,33 @@ sys.path[:0] = [str(ROOT / "server"), str(ROOT / "tests")]
 
 
 def main() -> None:
-    """Measures the set the command line names."""
+    """Measures the set named on the command line."""
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("set", type=Path, help="a TOML file of items")
     arguments.add_argument("--no-model", action="store_true", help="ask no model: quicker")
     arguments.add_argument("--seed", default="a labelled set")
-    asked = arguments.parse_args()
+    options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        measure(asked.set, Path(folder), asked.seed, with_model=not asked.no_model)
+        print_redaction_figures(options.set, Path(folder), options.seed, with_model=not options.no_model)
 
 
-def measure(path: Path, folder: Path, seed: str, *, with_model: bool) -> None:
+def print_redaction_figures(path: Path, folder: Path, seed: str, *, with_model: bool) -> None:
     """Prints the figures of a set."""
-    repo = environment(folder)
+    repo = make_environment(folder)
     from desk import Desk
     from lerim.paths import Home
     from surfaces import Surfaces, figures, load, surfaces
 
     items = load(path, seed)
     home = folder / "home"
-    found: Surfaces = surfaces(
+    results: Surfaces = surfaces(
         Desk(repo, Home(home / ".lerim"), home / ".claude" / "projects"), items, with_model=with_model
     )
-    sys.stdout.write("\n".join(figures(items, found).lines()) + "\n")
+    sys.stdout.write("\n".join(figures(items, results).lines()) + "\n")
 
 
-def environment(folder: Path) -> Path:
-    """Makes a home of its own and a repository; nothing of the person's is read."""
+def make_environment(folder: Path) -> Path:
+    """Makes a temporary home and a repository, and sets the environment so that none of the person's files are read."""
     home, repo = folder / "home", folder / "repo"
     (home / ".claude" / "projects").mkdir(parents=True)
     (repo / "src").mkdir(parents=True)

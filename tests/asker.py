@@ -17,8 +17,8 @@ import msgspec
 from chat_server import KEY
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.assistant import ask
-from lerim.assistant.cited import Question
+from lerim.assistant import answer_question
+from lerim.assistant.answers import Question
 from lerim.review import queue
 from model_desk import environ
 
@@ -75,7 +75,7 @@ def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
 def asked(desk: Desk, question: str, **options: object) -> dict:
     """The answer of the same function in this process, with the sentences as they were told before it in `said`."""
     told: list[str] = []
-    answer = ask.answer_question(
+    answer = answer_question(
         desk.place.project,
         desk.home,
         os.environ,

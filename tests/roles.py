@@ -15,7 +15,7 @@ from lerim.paths import Home
 
 def settings(role: Role) -> Settings:
     """The defaults, with this for every role."""
-    found, problems = load.load_settings({}, Home.of(os.environ))
+    found, problems = load.load_settings({}, Home.from_environ(os.environ))
     assert problems == []
     return replace(found, roles=dict.fromkeys(found.roles, role))
 

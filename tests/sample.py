@@ -36,7 +36,7 @@ class Sample:
 
     @property
     def place(self) -> ReviewPaths:
-        home = Home.of(self.environ)
+        home = Home.from_environ(self.environ)
         found = project.locate_project(self.repo, home)
         assert found
         return ReviewPaths(found, home)

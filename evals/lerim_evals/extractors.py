@@ -131,7 +131,7 @@ def load_chosen_model(*, needed: bool = True) -> Model | None:
 
     Raises SettingsError if `needed` and there is no model, or no key for it.
     """
-    settings, _ = load.load_settings(os.environ, Home.of(os.environ))
+    settings, _ = load.load_settings(os.environ, Home.from_environ(os.environ))
     model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
     if model is None and needed:
         message = problems[0].message if problems else "The settings name no model to ask."

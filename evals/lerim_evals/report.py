@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import SettingsError, reason_of
+from lerim.errors import SettingsError, error_reason
 from lerim_evals.score import Evaluation, Figures
 
 Row = tuple[str, ...]
@@ -56,7 +56,7 @@ def save_evaluation(evaluation: Evaluation, path: Path) -> None:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(evaluation), indent=2))
     except OSError as error:
         raise SettingsError(
-            f"The figures cannot be written: {reason_of(error)}.",
+            f"The figures cannot be written: {error_reason(error)}.",
             where=str(path),
             todo="Name another file with --out.",
         ) from error

@@ -1,6 +1,6 @@
-"""Makes the ranker from `features.csv.gz`, and measures it on projects it was not trained on: `make train`.
+"""Trains the ranker from `features.csv.gz`, and measures it by cross-validation over projects: `make train`.
 
-Needs no session: the rows carry their features. The same file, lock and kind of machine give the same bytes.
+No sessions are needed, since the rows have the features. The same file, lock and kind of machine give the same bytes.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ from sklearn.preprocessing import StandardScaler
 
 from lerim.extraction.ranking.cutoff import select_above_cut
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
-RANKER = HERE.parents[1] / "server/lerim/extraction/ranking/ranker.json"
+RANKER_FILE = FOLDER.parents[1] / "server/lerim/extraction/ranking/ranker.json"
 FOLDS = 10
 ROUNDS = 300
-FIRST, FURTHER = 0.6, 4.0
-"""So many passages a session are worth a look by themselves, and so many beside one that is."""
-LABELS = {"must": 0.55, "maybe": 0.3, "alone yes": 0.4, "alone maybe": 0.15}
-"""How likely a passage of each label is worth proposing, by the verdicts on those that were judged; all else is not."""
-VERDICTS = {"right": 1.0, "nearly": 0.4, "worthless": 0.0, "wrong": 0.0}
-"""The same of the verdicts, which count `VERDICT` times as much: they were given of what the ranker would propose."""
-VERDICT = 6.0
-TREES = {
+FIRST_PER_SESSION, FURTHER_PER_SESSION = 0.6, 4.0
+"""How many passages per session should reach the first threshold, and how many the second. The second applies to
+further passages of a session in which one reaches the first."""
+LABEL_WORTH = {"must": 0.55, "maybe": 0.3, "alone yes": 0.4, "alone maybe": 0.15}
+"""The probability that a passage with this label is worth proposing, estimated from verdicts; 0 for other labels."""
+VERDICT_WORTH = {"right": 1.0, "nearly": 0.4, "worthless": 0.0, "wrong": 0.0}
+"""The same by verdict. Verdicts weigh `VERDICT_WEIGHT` times as much, for they are on what the ranker would propose."""
+VERDICT_WEIGHT = 6.0
+TREE_PARAMETERS = {
     "objective": "cross_entropy",
     "num_leaves": 15,
     "learning_rate": 0.04,
@@ -54,7 +55,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LabelledPassages:
     """The passages of all labelled sessions, row by row, in the order of the file."""
 
     names: list[str]
@@ -71,21 +72,21 @@ class Labels:
     @property
     def worth(self) -> Numbers:
         both = zip(self.label, self.verdict, strict=True)
-        return np.array([VERDICTS[verdict] if verdict else LABELS.get(label, 0.0) for label, verdict in both])
+        return np.array([VERDICT_WORTH[verdict] if verdict else LABEL_WORTH.get(label, 0.0) for label, verdict in both])
 
     @property
     def weight(self) -> Numbers:
-        return np.array([VERDICT if verdict else 1.0 for verdict in self.verdict])
+        return np.array([VERDICT_WEIGHT if verdict else 1.0 for verdict in self.verdict])
 
 
-def read() -> Labels:
-    """The labels of the repository."""
-    with gzip.open(HERE / "features.csv.gz", "rt", encoding="utf-8", newline="") as file:
+def load_passages() -> LabelledPassages:
+    """Reads `features.csv.gz`."""
+    with gzip.open(FOLDER / "features.csv.gz", "rt", encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
     project, session, prompts, outright, label, verdict, states, kind = map(
         list, zip(*(row[:8] for row in rows), strict=True)
     )
-    return Labels(
+    return LabelledPassages(
         head[8:],
         project,
         session,
@@ -99,62 +100,63 @@ def read() -> Labels:
     )
 
 
-def trees(labels: Labels, rows: NDArray[np.bool_]) -> Any:
-    """A model of these rows."""
+def train_trees(labels: LabelledPassages, rows: NDArray[np.bool_]) -> Any:
+    """Trains a model on these rows."""
     data = lightgbm.Dataset(labels.features[rows], labels.worth[rows], weight=labels.weight[rows])
-    return lightgbm.train(TREES, data, ROUNDS)
+    return lightgbm.train(TREE_PARAMETERS, data, ROUNDS)
 
 
-def unseen(labels: Labels) -> Numbers:
-    """The score of each passage by a model that saw no session of its project."""
+def cross_validate(labels: LabelledPassages) -> Numbers:
+    """The score of each passage by a model that was trained without its project."""
     sizes = {name: labels.project.count(name) for name in set(labels.project)}
     fold = {name: at % FOLDS for at, name in enumerate(sorted(sizes, key=lambda one: (-sizes[one], one)))}
     folds, out = np.array([fold[name] for name in labels.project]), np.zeros(len(labels.label))
     for one in range(FOLDS):
-        out[folds == one] = trees(labels, folds != one).predict(labels.features[folds == one], raw_score=True)
+        out[folds == one] = train_trees(labels, folds != one).predict(labels.features[folds == one], raw_score=True)
     return out
 
 
-def thresholds(labels: Labels, scores: Numbers) -> tuple[float, float]:
-    """The two figures of the cut: as many passages a session as `FIRST` and `FURTHER` say reach them."""
+def find_thresholds(labels: LabelledPassages, scores: Numbers) -> tuple[float, float]:
+    """The two thresholds of the cut, reached by `FIRST_PER_SESSION` and `FURTHER_PER_SESSION` passages a session."""
     sessions, ranked = len(set(labels.session)), np.sort(scores)[::-1]
-    return round(float(ranked[int(FIRST * sessions)]), 3), round(float(ranked[int(FURTHER * sessions)]), 3)
+    first, further = (ranked[int(per_session * sessions)] for per_session in (FIRST_PER_SESSION, FURTHER_PER_SESSION))
+    return round(float(first), 3), round(float(further), 3)
 
 
-def figures(labels: Labels, scores: Numbers, first: float, further: float) -> dict[str, float]:
-    """What comes of the cut on all labelled sessions. A proposal is right where its label says must or may."""
-    must = [len(json.loads(line)["must"]) for line in (HERE / "sessions.jsonl").read_text("utf-8").splitlines()]
+def figures(labels: LabelledPassages, scores: Numbers, first: float, further: float) -> dict[str, float]:
+    """The figures of the cut on all labelled sessions. A proposal is right if its label is must, maybe or alone yes."""
+    must = [len(json.loads(line)["must"]) for line in (FOLDER / "sessions.jsonl").read_text("utf-8").splitlines()]
     rows: dict[str, list[int]] = defaultdict(list)
     for at, session in enumerate(labels.session):
         rows[session].append(at)
-    came = right = found = empty = left_empty = 0
+    proposed_count = right_count = found_count = empty_count = left_empty_count = 0
     ranked: list[tuple[float, bool]] = []
     for session, here in rows.items():
         prompts = 1 + max(labels.prompts[at] for at in here)
         places = select_above_cut([float(scores[at]) for at in here], prompts, first, further)
         picked = [here[place] for place in places]
-        came += len(picked)
-        right += sum(labels.label[at] in ("must", "maybe", "alone yes") for at in picked)
+        proposed_count += len(picked)
+        right_count += sum(labels.label[at] in ("must", "maybe", "alone yes") for at in picked)
         ranked += [(float(scores[at]), labels.label[at] in ("must", "maybe", "alone yes")) for at in picked]
-        found += len(frozenset().union(*(labels.states[at] for at in picked))) if picked else 0
-        empty += must[int(session)] == 0
-        left_empty += must[int(session)] == 0 and not picked
+        found_count += len(frozenset().union(*(labels.states[at] for at in picked))) if picked else 0
+        empty_count += must[int(session)] == 0
+        left_empty_count += must[int(session)] == 0 and not picked
     top = [good for _, good in sorted(ranked, reverse=True)[: len(ranked) // 3]]
     musts = sum(must[int(session)] for session in rows)
     return {
         "sessions": len(rows),
-        "proposals a session": round(came / len(rows), 2),
-        "right by the labels": round(right / came, 3),
+        "proposals a session": round(proposed_count / len(rows), 2),
+        "right by the labels": round(right_count / proposed_count, 3),
         "right in the top third": round(sum(top) / len(top), 3),
         "must come": musts,
-        "of these found": round(found / musts, 3),
-        "nothing must come": empty,
-        "of these left empty": round(left_empty / empty, 3),
+        "of these found": round(found_count / musts, 3),
+        "nothing must come": empty_count,
+        "of these left empty": round(left_empty_count / empty_count, 3),
     }
 
 
-def types(labels: Labels) -> dict[str, list[float]]:
-    """For each type a bias and the weights of the features, as they stand (not standardized)."""
+def fit_type_weights(labels: LabelledPassages) -> dict[str, list[float]]:
+    """For each type a bias and the weights of the features (not standardized)."""
     rows = np.array([bool(one) for one in labels.type])
     scaler = StandardScaler().fit(labels.features[rows])
     weight = [2.0 if label == "must" else 1.0 for label, one in zip(labels.label, rows, strict=True) if one]
@@ -162,62 +164,62 @@ def types(labels: Labels) -> dict[str, list[float]]:
     fitted = LogisticRegression(C=0.03, max_iter=5000).fit(scaler.transform(labels.features[rows]), kinds, weight)
     out = {}
     for name, weights, bias in zip(fitted.classes_, fitted.coef_, fitted.intercept_, strict=True):
-        plain = weights / scaler.scale_
-        out[str(name)] = [_short(float(bias - plain @ scaler.mean_)), *(_short(float(one)) for one in plain)]
+        unscaled = weights / scaler.scale_
+        out[str(name)] = [_round(float(bias - unscaled @ scaler.mean_)), *(_round(float(one)) for one in unscaled)]
     return out
 
 
-def exported(booster: Any) -> list[dict[str, list[float]]]:
-    """The trees as the program reads them."""
-    return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
+def export_trees(booster: Any) -> list[dict[str, list[float]]]:
+    """The trees in the format that the program reads."""
+    return [_export_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
 
 
-def _tree(root: dict[str, Any]) -> dict[str, list[float]]:
+def _export_tree(root: dict[str, Any]) -> dict[str, list[float]]:
     out: dict[str, list[float]] = {"feature": [], "at": [], "yes": [], "no": [], "leaf": []}
 
     def add(node: dict[str, Any]) -> int:
         if "leaf_value" in node:
-            out["leaf"].append(_short(node["leaf_value"]))
+            out["leaf"].append(_round(node["leaf_value"]))
             return -len(out["leaf"])
         at = len(out["feature"])
         out["feature"].append(node["split_feature"])
-        out["at"].append(_short(node["threshold"]))
+        out["at"].append(_round(node["threshold"]))
         for side in ("yes", "no"):
             out[side].append(0)
         out["yes"][at] = add(node["left_child"])
         out["no"][at] = add(node["right_child"])
         return at
 
-    if "leaf_value" in root:  # a tree of one leaf: a question both answers of which lead there
-        return {"feature": [0], "at": [0.0], "yes": [-1], "no": [-1], "leaf": [_short(root["leaf_value"])]}
+    if "leaf_value" in root:  # a tree with a single leaf becomes a split with that leaf on both sides
+        return {"feature": [0], "at": [0.0], "yes": [-1], "no": [-1], "leaf": [_round(root["leaf_value"])]}
     add(root)
     return out
 
 
-def _short(value: float) -> float:
-    """Four digits: more make the file larger and change nothing."""
+def _round(value: float) -> float:
+    """Rounds to four significant digits. More make the file larger and change nothing."""
     return float(f"{value:.4g}") if math.isfinite(value) else value
 
 
 def main() -> None:
     """Writes ranker.json and scores.json, and prints the figures."""
     warnings.filterwarnings("ignore")
-    labels = read()
-    scores = unseen(labels)
-    first, further = thresholds(labels, scores)
+    labels = load_passages()
+    scores = cross_validate(labels)
+    first, further = find_thresholds(labels, scores)
     model = {
         "names": labels.names,
         "first": first,
         "further": further,
-        "trees": exported(trees(labels, np.ones(len(labels.label), dtype=bool))),
-        "types": types(labels),
+        "trees": export_trees(train_trees(labels, np.ones(len(labels.label), dtype=bool))),
+        "types": fit_type_weights(labels),
     }
-    RANKER.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")
-    raised = np.where(labels.outright, np.maximum(scores, first), scores)
-    told = figures(labels, raised, first, further)
-    (HERE / "scores.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
-    print(f"{RANKER.name}: {RANKER.stat().st_size / 1000:.0f} kB")
-    for name, value in told.items():
+    RANKER_FILE.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")
+    scores_with_rules = np.where(labels.outright, np.maximum(scores, first), scores)
+    measured = figures(labels, scores_with_rules, first, further)
+    (FOLDER / "scores.json").write_text(json.dumps(measured, indent=2) + "\n", "utf-8")
+    print(f"{RANKER_FILE.name}: {RANKER_FILE.stat().st_size / 1000:.0f} kB")
+    for name, value in measured.items():
         print(f"{name:24} {value}")
 
 

@@ -17,7 +17,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const owner = new Context(extension);
   context = owner;
   // registered before the panel's listener: the sidecar must know about the trust before candidates are requested
-  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.runInBackground(owner.configurationChanged().then(() => owner.keysChanged()))));
+  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.runInBackground(owner.sendConfiguration().then(() => owner.applyKeyChanges()))));
   const transcripts = new Transcripts(owner);
   const turns = new TurnOpener(owner, transcripts);
   const review = new ReviewPanel(owner, turns);
@@ -37,10 +37,10 @@ export function activate(extension: vscode.ExtensionContext): void {
     ask,
     merging,
     new ModelWatch(owner),
-    extension.secrets.onDidChange(() => owner.runInBackground(owner.keysChanged())),
+    extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
     registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.settingsChanged());
+      if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) owner.lookAround();

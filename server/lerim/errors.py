@@ -48,7 +48,7 @@ class LerimError(Exception):
 
     code: str = "error"
     exit_code: ClassVar[int] = 1
-    gist: ClassVar[str] = "it could not be done"
+    generic_message: ClassVar[str] = "it could not be done"
     """What happened, in Lerim's own words: a message of the service may repeat what it was sent."""
     diff: str = ""
     """Text of a file, to be shown to the person only. It is not part of the message, so that it never reaches a log."""
@@ -67,7 +67,7 @@ class LerimError(Exception):
     @property
     def safe_message(self) -> str:
         """What happened, without text from a service. Use it for anything stored on disk."""
-        return self.gist
+        return self.generic_message
 
     def problem(self, where: str = "", *, code: str = "") -> Problem:
         """Return this error as a problem, for a caller that continues despite the failure.
@@ -167,27 +167,27 @@ class ModelError(LerimError):
     """A language model gave no usable answer."""
 
     code = "model"
-    gist = "the model gave no answer that can be used"
+    generic_message = "the model gave no answer that can be used"
 
 
 class ModelKeyError(ModelError):
     """The model's key is missing or refused, or its account has no credit: other calls would fail as well."""
 
     code = "model-key"
-    gist = "the key was refused, or the account has no credit"
+    generic_message = "the key was refused, or the account has no credit"
 
 
 class ModelSilentError(ModelError):
     """No answer arrived: the service is too slow, too busy, or cannot be reached."""
 
     code = "model-silent"
-    gist = "no answer came"
+    generic_message = "no answer came"
 
 
 class ModelAwayError(ModelSilentError):
     """The service cannot be reached or limits the rate of requests: the request itself is fine."""
 
-    gist = "the service cannot be reached or wants no more requests now"
+    generic_message = "the service cannot be reached or wants no more requests now"
 
 
 class ModelGoneError(ModelError):
@@ -195,14 +195,14 @@ class ModelGoneError(ModelError):
     closed."""
 
     code = "model-gone"
-    gist = "the model cannot be asked"
+    generic_message = "the model cannot be asked"
 
 
 class ModelRefusedError(ModelError):
     """The service rejects the request for a reason other than its content. The settings may be the cause, in which case
     every session fails in the same way."""
 
-    gist = "the service refused the request"
+    generic_message = "the service refused the request"
 
 
 class BudgetError(ModelError):
@@ -210,7 +210,7 @@ class BudgetError(ModelError):
     day."""
 
     code = "budget"
-    gist = "the budget does not allow another call"
+    generic_message = "the budget does not allow another call"
 
     @property
     def safe_message(self) -> str:
@@ -221,7 +221,7 @@ class BudgetError(ModelError):
 class WindowTooLargeError(ModelError):
     """The request exceeds the model's context window; half of it may fit."""
 
-    gist = "it is more than the model takes"
+    generic_message = "it is more than the model takes"
 
 
 class TooDearError(BudgetError):
@@ -233,7 +233,7 @@ class SpendingError(ModelError):
     """The cost of a call cannot be determined or recorded, so the budget cannot be enforced; nothing was sent."""
 
     code = "spending"
-    gist = "what a call costs cannot be told or recorded"
+    generic_message = "what a call costs cannot be told or recorded"
 
 
 class BoundaryError(LerimError):
@@ -268,6 +268,6 @@ class Problem:
                 object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
 
 
-def reason_of(error: BaseException) -> str:
+def error_reason(error: BaseException) -> str:
     """Return the system's message for an error, without the file name that `str(error)` adds for an OSError."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from lerim.errors import HomeError, Problem, reason_of
+from lerim.errors import HomeError, Problem, error_reason
 
 AGENT_VARIABLES = (
     "CLAUDE_CONFIG_DIR",
@@ -152,14 +152,14 @@ def copilot_roots(environ: Mapping[str, str], platform: str = sys.platform) -> t
 class Home:
     """`~/.lerim` (or `LERIM_HOME`): data of the person rather than of one repository. Folder mode 0700, files 0600.
 
-    `person` is the person's home folder; None if it was not determined.
+    `user_home` is the person's home folder; None if it was not determined.
     """
 
     root: Path
-    person: Path | None = None
+    user_home: Path | None = None
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Home:
+    def from_environ(cls, environ: Mapping[str, str]) -> Home:
         """Return the home set by this environment. Raises HomeError if it is not absolute or not owned by the person.
 
         `lerim.project.home` checks that it is outside of any repository."""
@@ -209,7 +209,7 @@ def _check_owner(folder: Path, name: str) -> None:
     try:
         found = folder.stat()
     except OSError as error:
-        message = f"{name} cannot be used as a home: {reason_of(error)}."
+        message = f"{name} cannot be used as a home: {error_reason(error)}."
         raise HomeError(message, where=str(folder), todo=_todo(name)) from error
     if not stat.S_ISDIR(found.st_mode):
         raise HomeError(f"{name} cannot be used as a home: it is not a folder.", where=str(folder), todo=_todo(name))

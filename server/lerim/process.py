@@ -34,14 +34,14 @@ FOREIGN_VARIABLES = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTH
 class ProcessLaunch:
     """Arguments for `subprocess`: `new_session` creates a process group on POSIX, `creationflags` does so on Windows.
 
-    If `line` is not empty, it is passed instead of `argv`: Windows starts a batch file only by a command line.
+    If `command_line` is not empty, it is passed instead of `argv`: Windows starts a batch file only by a command line.
     """
 
     argv: tuple[str, ...]
     environ: dict[str, str]
     creationflags: int
     new_session: bool
-    line: str = ""
+    command_line: str = ""
 
 
 def build_lerim_launch(

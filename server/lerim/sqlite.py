@@ -26,7 +26,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 from urllib.parse import quote
 
-from lerim.errors import LerimError, Problem, reason_of
+from lerim.errors import LerimError, Problem, error_reason
 
 DEFAULT_WAIT = 5.0
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -41,11 +41,11 @@ class Schema:
     `upgrade(db, version)` brings a database of an older version to this one, inside a transaction; version 0 is a new
     database. `probe` is a query that fails where the tables are not as they must be. `settings` are PRAGMAs of each
     connection and `wal` is the journal of a new database. `wait` is how many seconds to wait for other processes.
-    `damage` are the exceptions that show damage besides SQLite's own.
+    `damage_errors` are the exceptions that show damage besides SQLite's own.
 
     The messages of `error` begin with `name` ("The review ledger") or `failure` ("The review ledger cannot be used")
-    and end with `todo`, or `todo_damaged` where the database is damaged. `replaced` tells the person what they lose
-    when a damaged database is replaced; where it is empty, it is not replaced.
+    and end with `todo`, or `todo_damaged` if the database is damaged. `replacement_notice` tells the person what they
+    lose when a damaged database is replaced; if it is empty, the database is not replaced.
     """
 
     name: str
@@ -59,8 +59,8 @@ class Schema:
     failure: str
     todo: str
     todo_damaged: str
-    damage: tuple[type[Exception], ...] = ()
-    replaced: str = ""
+    damage_errors: tuple[type[Exception], ...] = ()
+    replacement_notice: str = ""
     code: str = ""
     """The code of the problem that tells of the replacement."""
 
@@ -73,7 +73,7 @@ def open_database(
     The connection is in autocommit mode (use `transaction`) and belongs to one thread. `problems` gets one where a
     damaged database was replaced. `wait` replaces the schema's for this connection. Raises the schema's error.
     """
-    with failures(path, schema):
+    with convert_errors(path, schema):
         db = None if _is_marked_damaged(path, schema) else _open_usable(path, schema, wait)
         if db is not None:
             return db
@@ -85,7 +85,7 @@ def open_database(
 
 def open_existing(path: Path, schema: Schema, wait: float | None = None) -> sqlite3.Connection | None:
     """Open the database at `path` as it is; None where there is none of this version. Raises the schema's error."""
-    with failures(path, schema):
+    with convert_errors(path, schema):
         return _open_current(path, schema, wait)
 
 
@@ -139,25 +139,29 @@ def run_script(db: sqlite3.Connection, script: str) -> None:
         db.execute(statement)
 
 
-def version_of(db: sqlite3.Connection) -> int:
+def schema_version(db: sqlite3.Connection) -> int:
     """The schema version of a database; 0 for an empty one. Raises sqlite3.Error."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 @contextmanager
-def failures(path: Path, schema: Schema) -> Iterator[None]:
+def convert_errors(path: Path, schema: Schema) -> Iterator[None]:
     """Raises what SQLite and the system raise in the block as the schema's error. Damage is remembered where a damaged
     database is replaced, so that the next opening does so."""
-    faults: tuple[type[Exception], ...] = (sqlite3.Error, OSError, *schema.damage)  # filelock.Timeout is an OSError
+    faults: tuple[type[Exception], ...] = (
+        sqlite3.Error,
+        OSError,
+        *schema.damage_errors,
+    )  # filelock.Timeout is an OSError
     try:
         yield
     except faults as error:
         damaged = _has_code(error, _DAMAGED, schema)
-        if damaged and schema.replaced:
+        if damaged and schema.replacement_notice:
             with suppress(OSError):  # the damage is met again
                 _damage_marker(path).touch(mode=0o600)
         todo = schema.todo_damaged if damaged else schema.todo
-        raise schema.error(f"{schema.failure}: {reason_of(error)}.", where=str(path), todo=todo) from error
+        raise schema.error(f"{schema.failure}: {error_reason(error)}.", where=str(path), todo=todo) from error
 
 
 def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:
@@ -171,7 +175,7 @@ def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Con
             return None  # another process is replacing a damaged database and has just moved it away
         raise
     try:
-        version = version_of(db)
+        version = schema_version(db)
         if version > schema.version:
             raise _make_newer_version_error(path, schema, version)
         if version == schema.version:
@@ -189,7 +193,7 @@ def _open_usable(path: Path, schema: Schema, wait: float | None) -> sqlite3.Conn
     try:
         return _open_current(path, schema, wait)
     except sqlite3.Error as error:
-        if schema.replaced and _has_code(error, _UNUSABLE, schema):
+        if schema.replacement_notice and _has_code(error, _UNUSABLE, schema):
             return None
         raise
 
@@ -206,7 +210,7 @@ def _open_or_make(path: Path, schema: Schema, problems: list[Problem] | None, wa
         damaged_copy = path.with_name(f"{path.name}.damaged-copy")
         _remove_logs(path)
         path.replace(damaged_copy)
-        message = f"{schema.name} was damaged and is kept as {damaged_copy.name}. {schema.replaced}"
+        message = f"{schema.name} was damaged and is kept as {damaged_copy.name}. {schema.replacement_notice}"
         (problems if problems is not None else []).append(Problem(schema.code, str(path), message))
     _damage_marker(path).unlink(missing_ok=True)
     _create(path, schema)
@@ -219,19 +223,19 @@ def _connect_with_settings(path: Path, schema: Schema, wait: float | None) -> sq
 
 def _try_upgrade(path: Path, schema: Schema) -> bool:
     """Upgrade the database in one transaction; False where it must be replaced."""
-    faults: tuple[type[Exception], ...] = (sqlite3.Error, *schema.damage)
+    faults: tuple[type[Exception], ...] = (sqlite3.Error, *schema.damage_errors)
     try:
         with closing(_connect_with_settings(path, schema, None)) as db, transaction(db):
             _upgrade(db, schema)
     except faults as error:
-        if schema.replaced and _has_code(error, _UNUSABLE, schema):
+        if schema.replacement_notice and _has_code(error, _UNUSABLE, schema):
             return False
         raise
     return True
 
 
 def _upgrade(db: sqlite3.Connection, schema: Schema) -> None:
-    version = version_of(db)
+    version = schema_version(db)
     if version < schema.version:
         schema.upgrade(db, version)
         db.execute(f"PRAGMA user_version = {schema.version}")
@@ -274,7 +278,7 @@ def _is_empty(path: Path, schema: Schema) -> bool:
     """Whether a database has no table: a kill of an earlier version may have left it."""
     try:
         with closing(connect(path, wait=schema.wait)) as db:
-            return not version_of(db) and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            return not schema_version(db) and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     except sqlite3.Error as error:
         if _has_code(error, _UNUSABLE, schema):
             return False
@@ -282,7 +286,7 @@ def _is_empty(path: Path, schema: Schema) -> bool:
 
 
 def _is_marked_damaged(path: Path, schema: Schema) -> bool:
-    return bool(schema.replaced) and _damage_marker(path).exists()
+    return bool(schema.replacement_notice) and _damage_marker(path).exists()
 
 
 def _damage_marker(path: Path) -> Path:
@@ -297,9 +301,11 @@ def _remove_logs(path: Path) -> None:
 
 def _make_newer_version_error(path: Path, schema: Schema, version: int) -> LerimError:
     message = f"{schema.name} was made by a newer Lerim (schema version {version}, this one knows {schema.version})."
-    todo = "Update Lerim, or move the file away: a new one is then made." if schema.replaced else "Update Lerim."
+    todo = (
+        "Update Lerim, or move the file away: a new one is then made." if schema.replacement_notice else "Update Lerim."
+    )
     return schema.error(message, where=str(path), todo=todo)
 
 
 def _has_code(error: Exception, codes: tuple[int, ...], schema: Schema) -> bool:
-    return isinstance(error, schema.damage) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
+    return isinstance(error, schema.damage_errors) or getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type Place, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
+import { ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type EnvironmentPaths, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
 import type { Command } from "../../extension/src/sidecar/environment";
 import { BootstrapError } from "../../extension/src/sidecar/failure";
 import type { Outcome, RunOptions } from "../../extension/src/sidecar/process";
@@ -42,7 +42,7 @@ class Machine {
 }
 
 let home: string;
-let place: Place;
+let place: EnvironmentPaths;
 let machine: Machine;
 let cancel: AbortController;
 let reports: string[];
@@ -69,7 +69,7 @@ function tools(changes: Partial<Tools> = {}): Tools {
     environ: { PATH: "/usr/bin" },
     proxy: "",
     run: machine.run,
-    alive: () => true,
+    isAlive: () => true,
     signal: cancel.signal,
     report: (message) => reports.push(message),
     log: (line) => logged.push(line),
@@ -271,7 +271,7 @@ test("a window that died while installing is taken over from", async () => {
   const folder = await environmentFolder(place);
   await mkdir(`${folder}.lock`, { recursive: true });
   await writeFile(join(`${folder}.lock`, "999999__gone"), "");
-  await ensureEnvironment(place, tools({ alive: (pid) => pid !== 999999 }));
+  await ensureEnvironment(place, tools({ isAlive: (pid) => pid !== 999999 }));
   expect(await readdir(place.environments)).toEqual([basename(folder)]);
 });
 

@@ -236,7 +236,7 @@ test("a key is forgotten, and the sidecar starts without it", async () => {
   await forgetKey(context);
   expect(shown.messages[0]?.text).toContain("No model key is stored");
   await context.keys.store("ZAI_API_KEY", secret);
-  await context.keysChanged();
+  await context.applyKeyChanges();
   answers.picks.push("ZAI_API_KEY");
   await forgetKey(context);
   expect(context.secrets.held.size).toBe(0);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 function options(changes: Partial<LockOptions> = {}): LockOptions {
-  return { signal: cancel.signal, alive: () => true, retryEvery: 5, staleAfter: 25, ...changes };
+  return { signal: cancel.signal, isAlive: () => true, retryEvery: 5, staleAfter: 25, ...changes };
 }
 
 async function heldBy(name: string): Promise<void> {
@@ -35,7 +35,7 @@ async function waits(): Promise<boolean> {
     if (looked > 20) cancel.abort();
     return true;
   };
-  return acquireLock(path, options({ alive })).then(
+  return acquireLock(path, options({ isAlive: alive })).then(
     () => false,
     () => true,
   );
@@ -86,7 +86,7 @@ test("of many windows that find a dead holder one takes over at a time", async (
   const alive = (pid: number): boolean => pid !== 999999;
   await Promise.all(
     Array.from({ length: 8 }, async () => {
-      const release = await acquireLock(path, options({ alive, staleAfter: 60_000 }));
+      const release = await acquireLock(path, options({ isAlive: alive, staleAfter: 60_000 }));
       expect(++holders).toBe(1);
       await readdir(home);
       holders -= 1;

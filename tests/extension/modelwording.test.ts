@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { consentText, dollars, modelSummary, modelText, sessionTrialText, waitingText } from "../../extension/src/text/modelwording";
+import { consentText, dollarText, modelSummary, modelText, sessionTrialText, waitingText } from "../../extension/src/text/modelwording";
 import type { WaitingWork } from "../../extension/src/protocol";
 import { statusDisplay } from "../../extension/src/sidecar/status";
 import { modelView, report } from "./fakes/sidecar";
@@ -9,7 +9,7 @@ const waits: WaitingWork = { sessions: 3, tokens: 41_000, cost: 0.021, model: na
 const problem = (code: string, message: string): { code: string; path: string; message: string } => ({ code, path: "", message });
 
 test("amounts are told in cents", () => {
-  expect([0, 0.004, 0.02, 1].map(dollars)).toEqual(["$0.00", "less than $0.01", "$0.02", "$1.00"]);
+  expect([0, 0.004, 0.02, 1].map(dollarText)).toEqual(["$0.00", "less than $0.01", "$0.02", "$1.00"]);
   expect(waitingText(waits)).toBe("3 sessions waiting, about $0.02");
   expect(waitingText({ sessions: 1, cost: 0.001 })).toBe("1 session waiting, less than $0.01");
   expect(waitingText({ sessions: 2, cost: null })).toBe("2 sessions waiting");

@@ -26,8 +26,8 @@ test("a stored key reaches the sidecar's environment where the person's own has 
   environ["ZAI_API_KEY"] = "mine";
   environ["OPENAI_API_KEY"] = " ";
   expect(await keys.loadForStart(true)).toEqual({ LERIM_KEY_OPENAI_API_KEY: "sk-1" });
-  expect(keys.inEnvironment("ZAI_API_KEY")).toBe(true);
-  expect(keys.inEnvironment("OPENAI_API_KEY")).toBe(false);
+  expect(keys.isInEnvironment("ZAI_API_KEY")).toBe(true);
+  expect(keys.isInEnvironment("OPENAI_API_KEY")).toBe(false);
   expect(await keys.stored()).toEqual(["OPENAI_API_KEY", "ZAI_API_KEY"]);
 });
 
@@ -43,21 +43,21 @@ test("a key that changed restarts the sidecar once, however often the change is 
     await keys.loadForStart(true);
   };
   await keys.loadForStart(true);
-  await keys.changed(true, restart);
+  await keys.restartIfChanged(true, restart);
   expect(restarts).toBe(0);
   await keys.store("OPENAI_API_KEY", "sk-1");
-  await Promise.all([keys.changed(true, restart), keys.changed(true, restart)]);
+  await Promise.all([keys.restartIfChanged(true, restart), keys.restartIfChanged(true, restart)]);
   expect(restarts).toBe(1);
   await keys.forget("OPENAI_API_KEY");
-  await keys.changed(true, restart);
+  await keys.restartIfChanged(true, restart);
   expect(restarts).toBe(2);
 });
 
 test("a restart that failed is tried again with the next change", async () => {
   await keys.store("OPENAI_API_KEY", "sk-1");
-  await expect(keys.changed(true, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  await expect(keys.restartIfChanged(true, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   let restarts = 0;
-  await keys.changed(true, () => {
+  await keys.restartIfChanged(true, () => {
     restarts++;
     return Promise.resolve();
   });

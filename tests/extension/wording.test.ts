@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
-import { kindOf, memoryDetail, pendingText, progressText, reportText } from "../../extension/src/text/wording";
+import { kindOf, memoryDetail, pendingText, progressText, syncReportText } from "../../extension/src/text/wording";
 import { memory, report } from "./fakes/sidecar";
 import { act, reset, shown } from "./fakes/vscode";
 
@@ -22,7 +22,7 @@ test.each([
   [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions of this project were found: 0 sessions read, 0 new candidates."],
   [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates, 1 withdrawn, 1 dropped, 1 problem."],
 ] as const)("a report %j is told as %s", (changes, text) => {
-  expect(reportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
+  expect(syncReportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
 });
 
 test("a learning is called by its kind", () => {

@@ -104,7 +104,7 @@ def test_a_database_whose_first_making_was_cut_short_is_made_by_the_next(
         found = project.locate_project(repo, home)
         assert found
         place = ReviewPaths(found, home)
-        place.make_private()
+        place.make_private_folder()
         limited(make, place, limit, kill)
         assert make(place) == [], limit
         assert make(place) == []

@@ -152,7 +152,7 @@ def test_nothing_heavy_is_imported_before_initialize_is_answered() -> None:
         "import sys, os\n"
         "from lerim.lsp.server import create_server\n"
         "from lerim.paths import Home\n"
-        "create_server(Home.of(os.environ), os.environ)\n"
+        "create_server(Home.from_environ(os.environ), os.environ)\n"
         f"print(*{HEAVY!r} & sys.modules.keys())\n"
     )
     command = [sys.executable, "-P", "-c", code]

@@ -92,7 +92,7 @@ def test_a_question_is_answered(repo: Path) -> None:
 
 def test_an_answer_or_a_kind_that_is_not_given_is_wrong_usage(repo: Path, memory: str) -> None:
     asked = answer("memory", "add", "--title", "Which installer?", "--primitive", "question", "--repo", str(repo))["id"]
-    assert "What was decided" in act(repo, "promote", asked, code=2)["error"]["message"]
+    assert "Say what was decided" in act(repo, "promote", asked, code=2)["error"]["message"]
     assert "Give --primitive, or --kind for a learning" in act(repo, "kind", memory, code=2)["error"]["message"]
     assert (shown(repo, asked)["status"], shown(repo, memory)["primitive"]) == ("active", "decision")
 
@@ -108,7 +108,7 @@ def test_a_text_that_would_be_empty_is_refused(repo: Path, memory: str) -> None:
 def test_what_is_said_to_be_still_true_of_a_file_that_is_not_there_is_told(repo: Path, memory: str) -> None:
     act(repo, "edit", memory, "--reference", "src/nope.py")
     said = say("memory", "verify", memory, "--repo", str(repo))
-    assert "Verified" in said and "src/nope.py is not there" in said
+    assert "Verified" in said and "src/nope.py does not exist" in said
 
 
 def test_what_was_added_is_named_and_can_be_taken_back(repo: Path) -> None:

@@ -142,7 +142,7 @@ from lerim.paths import Home
 from lerim.jobs import SyncOptions, SyncProgress
 from lerim.project import locate_project
 from lerim.project.project import add_alias
-home = Home.of(os.environ)
+home = Home.from_environ(os.environ)
 at = add_alias(locate_project(Path({str(repo)!r}), home), {old!r})
 def hear(event):
     if isinstance(event, SyncProgress) and event.stage == "learning":

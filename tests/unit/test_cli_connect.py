@@ -104,7 +104,7 @@ def test_auto_connects_what_is_there_and_leaves_what_was_removed(desk: Desk, iso
     run("remove", "codex")
     said = run("auto").stdout
     assert "Claude Code is connected: 1 session in" in said
-    assert "Codex was removed before and stays removed" in said
+    assert "Codex was removed earlier and stays removed" in said
     assert (state("claude"), state("codex"), state("gemini")) == ("connected", "removed", "not-found")
     assert [one["platform"] for one in answer("auto")["agents"]] == ["claude"]
 
@@ -132,7 +132,7 @@ def test_a_folder_without_anything_of_the_agent_is_kept_and_said_to_hold_nothing
     folder = desk.projects.parent
     said = run("codex", "--path", str(folder))
     assert said.exit_code == 0
-    assert f"Nothing of Codex was found in {folder}" in said.stderr
+    assert f"no Codex sessions were found in {folder}" in said.stderr
     assert "is read" not in said.stdout
     [codex] = answer("codex", "--path", str(folder))["agents"]
     assert [store["path"] for store in codex["stores"]] == [str(folder)]
@@ -186,7 +186,7 @@ def test_an_option_before_the_command_is_refused_not_forgotten(desk: Desk) -> No
     for wrong in (["--repo", str(desk.repo), "list"], ["--repo", str(desk.repo), "remove", "codex"]):
         result = run(*wrong)
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "These options come after the command." in result.stderr
+        assert "These options go after the command." in result.stderr
     refused = run("--json", "list")
     assert (refused.exit_code, json.loads(refused.stdout)["error"]["code"]) == (2, "usage")
     assert state("codex") != "removed"

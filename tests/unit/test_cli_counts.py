@@ -17,7 +17,7 @@ from terminal import answer, run
 
 @pytest.fixture
 def desk(repo: Path) -> Desk:
-    made = Desk(repo, Home.of(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
+    made = Desk(repo, Home.from_environ(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
     made.session("one", *correction(made, "pathlib"))
     made.session("two", *correction(made, "tomllib", over="configparser"))
     return made

@@ -35,7 +35,7 @@ CANDIDATE = Candidate(
 
 @pytest.fixture
 def place(repo: Path) -> ReviewPaths:
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     project = locate_project(repo, home)
     assert project
     return ReviewPaths(project, home)

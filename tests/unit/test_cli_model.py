@@ -27,7 +27,7 @@ def answer(*arguments: str, code: int = 0) -> Any:
 
 
 def home() -> Home:
-    return Home.of(os.environ)
+    return Home.from_environ(os.environ)
 
 
 def write(text: str) -> None:
@@ -173,7 +173,7 @@ def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("ZAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     write('[roles.extract]\nprovider = "zai"\n[roles.lead]\nprovider = "openai"\n')
-    assert "$1 a day at most" in run("allow").stdout
+    assert "at most $1 a day" in run("allow").stdout
     assert consent.load_known_models(home())[0].allowed == {
         "zai:glm-5.3-flash@api.z.ai",
         "openai:gpt-6-luna@api.openai.com",

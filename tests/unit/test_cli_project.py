@@ -43,7 +43,7 @@ def test_a_relative_alias_is_refused_with_what_to_give(repo: Path):
 def test_outside_any_repository_the_error_says_where_and_what_to_do(tmp_path: Path):
     result = run("project", "add", "--repo", str(tmp_path))
     assert result.exit_code == 1
-    assert "error: This folder is in no git repository." in result.stderr
+    assert "error: This folder is not in a git repository." in result.stderr
     assert str(tmp_path) in result.stderr
     assert "--repo" in result.stderr
 

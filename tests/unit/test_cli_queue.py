@@ -69,7 +69,7 @@ def test_what_is_retried_runs_at_the_next_sync(desk: Desk, named: bool) -> None:
     assert len(desk.sync().candidates) == 1
     assert answer(desk, "list")["jobs"] == []
     assert run(desk, "retry").stdout == "Nothing to retry.\n"
-    assert run(desk, "list").stdout.startswith("Nothing waits")
+    assert run(desk, "list").stdout.startswith("Nothing is waiting")
 
 
 def test_what_is_skipped_is_left_alone_until_its_session_grows(desk: Desk) -> None:
@@ -107,4 +107,4 @@ def test_without_a_catalog_the_queue_is_empty_and_none_is_made(repo: Path, isola
 
 def test_before_the_first_sync_nothing_is_said_to_be_learned(repo: Path, isolated: Path) -> None:
     fresh = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-    assert run(fresh, "list").stdout == "Nothing waits. `lerim sync` reads the sessions of this repository.\n"
+    assert run(fresh, "list").stdout == "Nothing is waiting. Run `lerim sync` to read this repository's sessions.\n"

@@ -125,7 +125,7 @@ def test_a_session_is_shown_by_the_beginning_of_its_id_and_a_turn_by_number_or_i
 
 
 def test_what_is_not_there_or_not_plain_is_said(said: Desk):
-    assert "Several sessions" in answer("show", "aaaa", code=2)["error"]["message"]
+    assert "Several session ids" in answer("show", "aaaa", code=2)["error"]["message"]
     assert answer("show", "zzzz", code=1)["error"]["code"] == "not-found"
     assert answer("show", "aaaa1", "--turn", "77", code=1)["error"]["code"] == "not-found"
 
@@ -223,4 +223,4 @@ def test_a_list_that_may_go_on_says_so_and_an_empty_one_why(said: Desk):
 
 def test_a_search_before_the_first_sync_says_that_nothing_was_read(desk: Desk):
     assert run("search", "anything").stdout == "No sessions have been read yet. Run `lerim sync`.\n"
-    assert run("list").stdout == "No sessions. `lerim sync` reads them.\n"
+    assert run("list").stdout == "No sessions. Run `lerim sync` to read them.\n"

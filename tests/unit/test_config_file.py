@@ -135,7 +135,7 @@ def test_any_text_can_be_a_value(text: str) -> None:
 
 
 def home() -> Home:
-    return Home.of(os.environ)
+    return Home.from_environ(os.environ)
 
 
 @pytest.mark.parametrize("text", [f"a = {'9' * 5000}\n", f"a = {'[' * 3000}\n"])

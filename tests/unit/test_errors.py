@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 
-from lerim.errors import BudgetError, MemoryError_, ModelRefusedError, Problem, reason_of
+from lerim.errors import BudgetError, MemoryError_, ModelRefusedError, Problem, error_reason
 
 
 def test_a_problem_says_what_happened_where_and_what_to_do() -> None:
@@ -27,6 +27,6 @@ def test_a_safe_message_has_no_words_of_a_service() -> None:
 
 
 def test_the_reason_of_an_error_is_the_systems_own_without_the_file() -> None:
-    assert reason_of(OSError(errno.EACCES, "Permission denied", "/r/a.md")) == "Permission denied"
-    assert reason_of(OSError("no room left")) == "no room left"
-    assert reason_of(sqlite3.OperationalError("database is locked")) == "database is locked"
+    assert error_reason(OSError(errno.EACCES, "Permission denied", "/r/a.md")) == "Permission denied"
+    assert error_reason(OSError("no room left")) == "no room left"
+    assert error_reason(sqlite3.OperationalError("database is locked")) == "database is locked"

@@ -17,7 +17,7 @@ from terminal import answer
 
 
 def desk_of(repo: Path) -> Desk:
-    return Desk(repo, Home.of(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
+    return Desk(repo, Home.from_environ(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_an_entry_of_a_gone_project_names_the_one_step_that_is_needed(before: De
 
 def test_a_bare_repository_that_was_moved_takes_its_review_along(repo: Path, tmp_path: Path, git: Any):
     git(tmp_path, "clone", "-q", "--bare", str(repo), "store.git")
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     old = project.locate_project(tmp_path / "store.git", home)
     assert old
     project.add_project(old, home)

@@ -21,7 +21,7 @@ def desk(tmp_path: Path) -> Desk:
     (repo / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (repo / ".git" / "objects").mkdir()
     (repo / ".git" / "refs").mkdir()
-    return Desk(repo, Home.of(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
+    return Desk(repo, Home.from_environ(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
 
 
 def test_it_waits_without_a_word_and_is_learned_from_in_the_next_sync(desk: Desk) -> None:

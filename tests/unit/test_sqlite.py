@@ -27,7 +27,7 @@ from lerim.models.money.spending import DayBudget
 from lerim.paths import Home
 from lerim.review.ledger import ledger
 from lerim.sessions.catalog.catalog import Catalog
-from lerim.sqlite import Schema, failures, open_database, open_existing, transaction
+from lerim.sqlite import Schema, convert_errors, open_database, open_existing, transaction
 from model_desk import paid
 from rights import bound
 
@@ -216,11 +216,11 @@ FIRST = Schema(
     failure="The notebook cannot be used",
     todo="Free some space.",
     todo_damaged="Try again.",
-    replaced="It begins anew.",
+    replacement_notice="It begins anew.",
     code="notes",
 )
 SECOND = replace(FIRST, version=2, upgrade=add_times)
-RECORD = replace(SECOND, replaced="")
+RECORD = replace(SECOND, replacement_notice="")
 
 
 def note(path: Path, text: str, schema: Schema = FIRST) -> None:
@@ -337,7 +337,7 @@ def test_damage_met_in_use_is_told_and_the_next_opening_replaces_the_database(tm
     with path.open("r+b") as file:
         file.seek(size // 2)
         file.write(b"\xff" * (size // 2))  # what opening looks at lies before
-    with pytest.raises(MemoryError_, match="Try again"), failures(path, FIRST):
+    with pytest.raises(MemoryError_, match="Try again"), convert_errors(path, FIRST):
         notes(path)
     problems: list[Problem] = []
     open_database(path, FIRST, problems).close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chat_server import chat, says
-from lerim.assistant.cited import Question
+from lerim.assistant.answers import Question
 from lerim.jobs.maintain import MaintainProgress
 from lerim.jobs.report import SyncProgress
 from lerim.jobs.worker import (

@@ -88,8 +88,8 @@ async function sendAction(context: Requester, handle: string, action: MemoryActi
 }
 
 /** Shows the result of an action, with Undo. Throws if the sidecar refused it. */
-export async function showActionResult(context: Requester, acted: protocol.MemoryActView): Promise<void> {
-  const { ok, message, action, path, root } = acted;
+export async function showActionResult(context: Requester, result: protocol.MemoryActView): Promise<void> {
+  const { ok, message, action, path, root } = result;
   if (!ok) throw new Error(message);
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];
   void vscode.window.showInformationMessage(`Lerim: ${message}`, ...choices).then(

@@ -1,5 +1,5 @@
 /** Why a text cannot be the address of a model service; undefined if it can. The sidecar checks it again. */
-export function addressFault(text: string): string | undefined {
+export function findAddressError(text: string): string | undefined {
   let url: URL;
   try {
     url = new URL(text.trim());
@@ -14,7 +14,7 @@ export function addressFault(text: string): string | undefined {
 
 /** Whether an address is on this machine. */
 export function isLocal(address: string): boolean {
-  return addressFault(address) === undefined && isLoopback(new URL(address.trim()).hostname);
+  return findAddressError(address) === undefined && isLoopback(new URL(address.trim()).hostname);
 }
 
 function isLoopback(host: string): boolean {

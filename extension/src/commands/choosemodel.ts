@@ -1,12 +1,12 @@
 import * as vscode from "vscode";
-import { addressFault, isLocal } from "./address";
+import { findAddressError, isLocal } from "./address";
 import type { Context } from "../sidecar/context";
-import { sessionTrialText, trialText, escapeLinks } from "../text/modelwording";
+import { sessionTrialText, modelTestText, escapeLinks } from "../text/modelwording";
 import { openSetting } from "../editor/opensetting";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 
-type ModelContext = Pick<Context, "request" | "keys" | "keysChanged" | "settingsChanged">;
+type ModelContext = Pick<Context, "request" | "keys" | "applyKeyChanges" | "reloadSettings">;
 type Option = Pick<protocol.OptionView, "kind" | "provider" | "model" | "baseUrl" | "name" | "variables" | "billed">;
 
 interface Item extends vscode.QuickPickItem {
@@ -30,15 +30,15 @@ const anotherAddress: Option = { kind: "address", provider: "openai", model: "",
 /** Lerim: Choose Model. Lists the available models, writes the choice into the user settings, and tests it with one tiny question. */
 export async function chooseModel(context: ModelContext): Promise<void> {
   const choices = await context.request(protocol.modelChoices, {});
-  const now = choices.model === "" ? "no model, rules only" : choices.model;
-  const placeHolder = choices.problems[0]?.message ?? `Choose the model that reads your sessions in addition to the rules. Current: ${now}`;
+  const currentModel = choices.model === "" ? "no model, rules only" : choices.model;
+  const placeHolder = choices.problems[0]?.message ?? `Choose the model that reads your sessions in addition to the rules. Current: ${currentModel}`;
   const picked = await vscode.window.showQuickPick(listItems(choices.options), { title: "Lerim: Choose Model", placeHolder, matchOnDescription: true, matchOnDetail: true });
   if (picked?.option === undefined) return;
   const option = await completeOption(context, picked.option);
   if (option === undefined) return;
   await writeSettings(option);
-  await context.settingsChanged(); // the sidecar must know the choice before the test
-  await context.keysChanged();
+  await context.reloadSettings(); // the sidecar must know the choice before the test
+  await context.applyKeyChanges();
   if (option.kind === "none") {
     void vscode.window.showInformationMessage("Lerim: No model is used. Your sessions are read by the rules only, and nothing leaves this machine.");
     return;
@@ -54,7 +54,7 @@ export async function enterKey(context: ModelContext): Promise<void> {
   const chosen = options.find((option) => option.chosen && option.variables.length > 0);
   if (chosen === undefined) return chooseModel(context);
   if (!(await askKey(context, chosen))) return;
-  await context.keysChanged();
+  await context.applyKeyChanges();
   await testModel(context, chosen, chosen.billed);
 }
 
@@ -68,7 +68,7 @@ export async function forgetKey(context: ModelContext): Promise<void> {
   const variable = await vscode.window.showQuickPick(stored, { title: "Lerim: Forget Model Key", placeHolder: "Choose the key to delete from the editor's secret storage" });
   if (variable === undefined) return;
   await context.keys.forget(variable);
-  await context.keysChanged();
+  await context.applyKeyChanges();
   void vscode.window.showInformationMessage(`Lerim: ${variable} was deleted from the editor's secret storage.`);
 }
 
@@ -76,8 +76,8 @@ function listItems(options: readonly protocol.OptionView[]): Item[] {
   return sections.flatMap(([kinds, title]) => {
     const items: Item[] = options.filter(({ kind }) => kinds.includes(kind)).map(makeItem);
     if (title === "Another address") items.push({ label: "Enter an address…", description: "any OpenAI-compatible service", option: anotherAddress });
-    const head = { label: title, kind: vscode.QuickPickItemKind.Separator };
-    return items.length === 0 || title === "" ? items : [head, ...items];
+    const separator = { label: title, kind: vscode.QuickPickItemKind.Separator };
+    return items.length === 0 || title === "" ? items : [separator, ...items];
   });
 }
 
@@ -116,40 +116,40 @@ async function completeOption(context: ModelContext, option: Option): Promise<Op
   const model = await askModelName(option.name || baseUrl, option.model);
   if (model === undefined) return undefined;
   const billed = baseUrl === "" || !isLocal(baseUrl);
-  const complete = { ...option, baseUrl, model, billed, variables: baseUrl === option.baseUrl ? option.variables : anotherAddress.variables };
-  const missing = option.kind === "no-key" || (option.kind === "address" && billed && !context.keys.inEnvironment(option.variables[0] ?? ""));
-  return missing && !(await askKey(context, { ...complete, name: option.name || baseUrl })) ? undefined : complete;
+  const completed = { ...option, baseUrl, model, billed, variables: baseUrl === option.baseUrl ? option.variables : anotherAddress.variables };
+  const needsKey = option.kind === "no-key" || (option.kind === "address" && billed && !context.keys.isInEnvironment(option.variables[0] ?? ""));
+  return needsKey && !(await askKey(context, { ...completed, name: option.name || baseUrl })) ? undefined : completed;
 }
 
 async function askAddress(value: string): Promise<string | undefined> {
-  const given = await vscode.window.showInputBox({
+  const entered = await vscode.window.showInputBox({
     title: "Lerim: Model Address",
     prompt: "The base URL of an OpenAI-compatible service, such as http://127.0.0.1:8000/v1.",
     value,
     ignoreFocusOut: true,
-    validateInput: addressFault,
+    validateInput: findAddressError,
   });
-  return given?.trim().replace(/\/+$/, "");
+  return entered?.trim().replace(/\/+$/, "");
 }
 
-async function askModelName(of: string, value: string): Promise<string | undefined> {
-  const given = await vscode.window.showInputBox({
-    title: `Lerim: Model from ${of}`,
+async function askModelName(service: string, value: string): Promise<string | undefined> {
+  const entered = await vscode.window.showInputBox({
+    title: `Lerim: Model from ${service}`,
     prompt: "The name of the model, as the service writes it.",
     value,
     ignoreFocusOut: true,
     validateInput: (name) => (/^\S.*\S$|^\S$/.test(name.trim()) && name.trim().length <= 200 ? undefined : "Enter the name of a model."),
   });
-  return given?.trim();
+  return entered?.trim();
 }
 
 /** Asks for a key and stores it; false if none was stored. */
 async function askKey(context: ModelContext, { name, variables }: Pick<Option, "name" | "variables">): Promise<boolean> {
   const [variable] = variables;
   if (variable === undefined) return false;
-  const own = variables.find((one) => context.keys.inEnvironment(one));
-  if (own !== undefined) {
-    void vscode.window.showInformationMessage(`Lerim: ${own} is set in the environment that the editor was started with, and takes precedence. Change it there and restart the editor.`);
+  const variableInEnvironment = variables.find((one) => context.keys.isInEnvironment(one));
+  if (variableInEnvironment !== undefined) {
+    void vscode.window.showInformationMessage(`Lerim: ${variableInEnvironment} is set in the environment that the editor was started with, and takes precedence. Change it there and restart the editor.`);
     return false;
   }
   const key = await vscode.window.showInputBox({
@@ -200,7 +200,7 @@ async function testModel(context: ModelContext, option: Option, billed: boolean)
   const trial = await askTestQuestion(context);
   if (trial === undefined) return;
   if (trial.ok) {
-    const choice = await vscode.window.showInformationMessage(`Lerim: ${escapeLinks(trialText(trial))}`, "Try on One Session", "Sync");
+    const choice = await vscode.window.showInformationMessage(`Lerim: ${escapeLinks(modelTestText(trial))}`, "Try on One Session", "Sync");
     if (choice === "Try on One Session") return tryOnSession(context, option);
     if (choice === "Sync") await vscode.commands.executeCommand("lerim.sync");
     return;
@@ -210,7 +210,7 @@ async function testModel(context: ModelContext, option: Option, billed: boolean)
   if (choice === "Choose Another") return chooseModel(context);
   if (choice === "Change Budget") await openSetting("lerim.budget.perDayUsd");
   if (choice !== "Enter Key Again" || !(await askKey(context, option))) return;
-  await context.keysChanged();
+  await context.applyKeyChanges();
   await testModel(context, option, false); // the person has already been told the cost
 }
 

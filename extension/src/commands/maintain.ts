@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
-import { maintainedText } from "../text/memorywording";
+import { maintainReportText } from "../text/memorywording";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 
@@ -11,8 +11,8 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
   const root = folder.uri.toString();
   const options = { location: vscode.ProgressLocation.Notification, title: `Maintaining the memories of ${folder.name}`, cancellable: true };
   const report = await vscode.window.withProgress(options, async (progress, token) => {
-    const listening = context.on(protocol.maintainProgress, (event) => {
-      if (event.root === root) progress.report({ message: progressText(event) });
+    const subscription = context.on(protocol.maintainProgress, (event) => {
+      if (event.root === root) progress.report({ message: maintainProgressText(event) });
     });
     try {
       return await context.request(protocol.maintain, { root, dryRun: false }, token);
@@ -20,7 +20,7 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
       if (token.isCancellationRequested) return undefined;
       throw error;
     } finally {
-      listening.dispose();
+      subscription.dispose();
     }
   });
   if (report === undefined) {
@@ -29,12 +29,12 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
   }
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message}`);
   const choices = report.proposals.length > 0 ? ["Open Review"] : [];
-  void vscode.window.showInformationMessage(`Lerim: ${maintainedText(report)}`, ...choices).then((choice) => {
+  void vscode.window.showInformationMessage(`Lerim: ${maintainReportText(report)}`, ...choices).then((choice) => {
     if (choice !== undefined) void review.show(folder);
   });
 }
 
-const stages: Readonly<Record<string, string>> = {
+const stageTexts: Readonly<Record<string, string>> = {
   reading: "reading memories",
   links: "checking links",
   freshness: "comparing with the code",
@@ -43,7 +43,7 @@ const stages: Readonly<Record<string, string>> = {
   proposing: "writing candidates",
 };
 
-function progressText({ stage, done, total, message }: protocol.MaintainProgressParams): string {
-  const text = message || (stages[stage] ?? "");
+function maintainProgressText({ stage, done, total, message }: protocol.MaintainProgressParams): string {
+  const text = message || (stageTexts[stage] ?? "");
   return total > 0 ? `${text} (${done} of ${total})` : text;
 }

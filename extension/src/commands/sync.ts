@@ -4,7 +4,7 @@ import { type Action, consentText, modelText } from "../text/modelwording";
 import { openSetting } from "../editor/opensetting";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
-import { progressText, reportText } from "../text/wording";
+import { progressText, syncReportText } from "../text/wording";
 
 type SyncContext = Pick<Context, "request" | "output" | "settings" | "status" | "onSyncProgress">;
 
@@ -70,7 +70,7 @@ async function runSync(
 
 async function showReport(context: SyncContext, report: protocol.SyncReport): Promise<void> {
   const model = modelText(report, context.settings["model.provider"] === "");
-  const text = [reportText(report), model.text].filter((part) => part !== "").join(" ");
+  const text = [syncReportText(report), model.text].filter((part) => part !== "").join(" ");
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
   for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`dropped ${count}: ${reason}`);
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message} [${problem.code}]`);

@@ -8,34 +8,34 @@ import { repositoryOf } from "./roots";
 export async function openReference(root: string, reference: string): Promise<void> {
   const parsed = parseReference(reference);
   if (parsed === undefined) throw new Error(`"${reference}" does not name a file in this repository.`);
-  const opened = vscode.Uri.parse(root);
+  const openedFolder = vscode.Uri.parse(root);
   // references are relative to the repository, which may contain the opened folder
-  const folder = vscode.Uri.file((await repositoryOf(opened.fsPath)) ?? opened.fsPath);
+  const folder = vscode.Uri.file((await repositoryOf(openedFolder.fsPath)) ?? openedFolder.fsPath);
   const file = vscode.Uri.joinPath(folder, parsed.path);
-  let inside: boolean;
+  let isInside: boolean;
   try {
-    inside = (await realpath(file.fsPath)).startsWith((await realpath(folder.fsPath)) + sep);
+    isInside = (await realpath(file.fsPath)).startsWith((await realpath(folder.fsPath)) + sep);
   } catch {
     throw new Error(`${parsed.path} no longer exists.`);
   }
-  if (!inside) throw new Error(`${parsed.path} is outside the repository.`);
+  if (!isInside) throw new Error(`${parsed.path} is outside the repository.`);
   const document = await vscode.workspace.openTextDocument(file);
   const range = parsed.symbol === "" ? undefined : await symbolRange(file, parsed.symbol);
   await vscode.window.showTextDocument(document, range === undefined ? { preview: true } : { preview: true, selection: range });
 }
 
 async function symbolRange(file: vscode.Uri, symbol: string): Promise<vscode.Range | undefined> {
-  const found = await vscode.commands.executeCommand<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>("vscode.executeDocumentSymbolProvider", file);
+  const symbols = await vscode.commands.executeCommand<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>("vscode.executeDocumentSymbolProvider", file);
   const name = symbol.split(/[.:]+/).at(-1) ?? symbol;
-  return findDeclaration(found ?? [], name);
+  return findDeclaration(symbols ?? [], name);
 }
 
 /** Where the symbol `name` is declared; undefined if there is no such symbol or more than one. */
 export function findDeclaration(symbols: readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[], name: string): vscode.Range | undefined {
   const ranges: vscode.Range[] = [];
-  const waiting = [...symbols];
-  for (let symbol = waiting.pop(); symbol !== undefined; symbol = waiting.pop()) {
-    if ("children" in symbol) waiting.push(...symbol.children);
+  const remaining = [...symbols];
+  for (let symbol = remaining.pop(); symbol !== undefined; symbol = remaining.pop()) {
+    if ("children" in symbol) remaining.push(...symbol.children);
     // a provider may append a signature: "add(a, b)"
     if (symbol.name.split("(")[0] === name) ranges.push("selectionRange" in symbol ? symbol.selectionRange : symbol.location.range);
   }

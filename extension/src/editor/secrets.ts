@@ -22,7 +22,7 @@ export class ModelKeys {
   }
 
   /** Restarts the sidecar if its keys have changed since it started. A change reported twice restarts it once. */
-  changed(trusted: boolean, restart: () => Promise<void>): Promise<void> {
+  restartIfChanged(trusted: boolean, restart: () => Promise<void>): Promise<void> {
     const change = this.#pendingChange.then(async () => {
       if (JSON.stringify(await this.#loadKeys(trusted)) !== JSON.stringify(this.#keysAtStart)) await restart();
     });
@@ -31,7 +31,7 @@ export class ModelKeys {
   }
 
   /** Whether the editor's environment has this key; it takes precedence over a stored one. */
-  inEnvironment(variable: string): boolean {
+  isInEnvironment(variable: string): boolean {
     return (this.environ[variable] ?? "").trim() !== "";
   }
 
@@ -50,12 +50,12 @@ export class ModelKeys {
   }
 
   async #loadKeys(trusted: boolean): Promise<Record<string, string>> {
-    const wanted: Record<string, string> = {};
+    const keys: Record<string, string> = {};
     for (const variable of trusted ? keyVariables : []) {
-      const key = this.inEnvironment(variable) ? "" : await this.#readKey(variable);
-      if (key !== "") wanted[`LERIM_KEY_${variable}`] = key; // variables with this prefix are not passed to the person's own model command
+      const key = this.isInEnvironment(variable) ? "" : await this.#readKey(variable);
+      if (key !== "") keys[`LERIM_KEY_${variable}`] = key; // variables with this prefix are not passed to the person's own model command
     }
-    return wanted;
+    return keys;
   }
 
   async #readKey(variable: string): Promise<string> {

@@ -34,9 +34,9 @@ export function placeLensesOnSymbols(): Middleware {
 
 /** Where the symbol `name` (`save`, `Store.save`) is defined, if exactly one has that name. */
 export function findSymbolRange(symbols: Symbols, name: string): vscode.Range | undefined {
-  const wanted = name.replaceAll("::", ".").split(".");
-  const found = [...walkSymbols(symbols, [])].filter(({ path }) => wanted.every((part, at) => path.at(at - wanted.length) === part));
-  return found.length === 1 ? found[0]?.range : undefined;
+  const nameParts = name.replaceAll("::", ".").split(".");
+  const matches = [...walkSymbols(symbols, [])].filter(({ path }) => nameParts.every((part, at) => path.at(at - nameParts.length) === part));
+  return matches.length === 1 ? matches[0]?.range : undefined;
 }
 
 function* walkSymbols(symbols: Symbols, parents: readonly string[]): Generator<{ readonly path: readonly string[]; readonly range: vscode.Range }> {

@@ -48,13 +48,13 @@ export interface ChoiceParams {
   hash?: string;
 }
 /**
- * One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's,
- * where that is there).
+ * One agent. `sessions` counts its sessions on this machine; a subagent's transcript is not counted if its parent's
+ * exists.
  *
- * Of the project asked for, 0 where none was: `found` sessions, of which `parsed` were read to their end and `waiting`
- * will be at the next sync. `skipped` are the project's, and those that nobody knows whose they are. `redactions`
- * counts the secrets cut out of what was learned from the project's sessions or shown to a model. `lastSync` of the
- * project is ISO 8601 UTC, '' for never.
+ * The other counts concern one project; they are 0 if none was given. Of `found` sessions, `parsed` were read
+ * completely and `waiting` will be at the next sync. `skipped` are those of the project and those whose project is
+ * unknown. `redactions` counts the secrets removed from what was learned from the project's sessions or shown to a
+ * model. `lastSync` is ISO 8601 UTC, '' for never.
  */
 export interface AgentView {
   platform: "claude" | "codex" | "copilot" | "cursor" | "gemini" | "opencode";
@@ -71,18 +71,19 @@ export interface AgentView {
   lastSync: string;
 }
 /**
- * A place where an agent's store may lie.
+ * A path where an agent's store may be.
  */
 export interface StoreView {
   path: string;
   exists: boolean;
 }
 /**
- * Sessions or stores that are not read, by the reason.
+ * Sessions or stores that are not read, counted by the reason.
  *
- * `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
- * could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
- * so it belongs to no project). `example` is one of the places, `message` says what happened there.
+ * `reason`: `skipped` (only the agent's own program can read it), `unreadable` (no permission, or a disk error),
+ * `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but it belongs to
+ * no project because its working folder is unknown). `example` is one of the places, `message` says what happened
+ * there.
  */
 export interface SkippedView {
   reason: string;
@@ -91,7 +92,7 @@ export interface SkippedView {
   message: string;
 }
 /**
- * The last thing that went wrong with an agent's sessions; `time` is ISO 8601 UTC, '' where it is not known.
+ * The last error with an agent's sessions. `time` is ISO 8601 UTC, '' if unknown.
  */
 export interface LastErrorView {
   message: string;
@@ -135,11 +136,11 @@ export interface AllowParams {
   label: string;
 }
 /**
- * What is known of a question. `known` False: nothing that answers it was found.
+ * The answer to a question. `known` is False if nothing that answers it was found.
  *
- * `model` is the label of the model that answered, "none" where the passages themselves are all there is, best first.
- * `leftOut` sentences named no source that holds them. `message` is for the person: why there are no sentences, or
- * why they end early.
+ * `passages` are sorted, best first. `model` is the label of the model that answered, "none" if there are only
+ * passages. `leftOut` counts sentences that no source supports. `message` tells the person why there are no
+ * sentences, or why they end early.
  */
 export interface Answer {
   question: string;
@@ -163,9 +164,10 @@ export interface Sentence {
   citations: Citation[];
 }
 /**
- * A source: `number` is the passage's in this answer, `ref` `m:<memory id>` or `t:<session>#<turn>`.
+ * A source of a sentence. `number` is the number of its passage in this answer, `ref` is `m:<memory id>` or
+ * `t:<session>#<turn>`.
  *
- * `handle` opens a memory, `session` and `turn` a turn of a transcript; what does not apply is "".
+ * `handle` opens a memory; `session` and `turn` open a turn of a transcript. Fields that do not apply are "".
  */
 export interface Citation {
   number: number;
@@ -177,8 +179,10 @@ export interface Citation {
   turn: string;
 }
 /**
- * What was found, without secrets. `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was
- * said (ISO 8601, "" unknown), `path` a memory's file; `flags` are why it is not shown to a model.
+ * A memory or turn that was found, without secrets.
+ *
+ * `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was said (ISO 8601, "" if unknown), and
+ * `path` is a memory's file. `flags` are the reasons not to show it to a model.
  */
 export interface Passage {
   citation: Citation;
@@ -277,13 +281,13 @@ export interface CallView {
   text: string;
 }
 /**
- * A waiting candidate. `turn` is the id its claim rests on; a proposal of maintain's has no session, turn, platform
- * and signal, but a `reason`.
+ * A waiting candidate.
  *
- * `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
- * first; `ends` are the ids of those that would be no longer active. `neighbours` are the most similar
- * active memories, best first; `suggested` is the preselected answer for one of them. `scope` global: it would be the
- * person's own.
+ * `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
+ * turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
+ * ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
+ * most similar active memories, best first; `suggested` is the preselected answer for one of them. `scope` "global":
+ * it would become one of the person's own memories.
  */
 export interface CandidateView {
   id: string;
@@ -323,7 +327,7 @@ export interface EvidenceView {
   who: Speaker;
 }
 /**
- * A memory that a candidate is about, as it is now.
+ * The current state of a memory that a candidate changes or ends.
  */
 export interface TargetView {
   id: string;
@@ -332,8 +336,8 @@ export interface TargetView {
   path: string;
 }
 /**
- * An active memory near a candidate. `similarity` is from 0 to 1; `hash` is of the file's text as shown, and can be
- * sent back with the person's choice.
+ * An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
+ * clients can send it back with the person's choice.
  */
 export interface NeighbourView {
   id: string;
@@ -347,9 +351,8 @@ export interface NeighbourView {
   hash: string;
 }
 /**
- * The answer for a memory that the claim itself, or a model, suggests. Accepting without a choice does it.
- *
- * For `keep` the memory is empty.
+ * The answer that the claim's own words, or a model, suggest for a memory, given by its id. It applies if the
+ * candidate is accepted without a choice. For `keep`, `memory` is empty.
  */
 export interface SuggestedView {
   answer: NeighbourAnswer;
@@ -448,7 +451,7 @@ export interface RootView {
   candidates: number;
 }
 /**
- * One signal that became no candidate, and why.
+ * A signal that did not become a candidate, and why.
  */
 export interface DroppedView {
   reason: string;
@@ -516,8 +519,9 @@ export interface LeftOutList {
   total: number;
 }
 /**
- * Something that was not proposed. `why` is the `reason` in words, `detail` what it was here; `quote` is "" where
- * no words show it, `score` what a ranking gave it. Not `canPropose`: no memory can be made of it.
+ * A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
+ * "" if there is no quote; `score` is the ranking score, if it was ranked. `canPropose` is false if no memory can be
+ * made of it.
  */
 export interface LeftOutView {
   id: string;
@@ -546,11 +550,11 @@ export interface LeftOutParams {
   session?: string;
 }
 /**
- * What became of one thing a maintaining found, as it was done on disk.
+ * What a maintain run did about one thing it found.
  *
  * `action`: repaired, proposed-<what>, accepted-<what> or withdrawn-<what>, where <what> is merge, archive,
- * consolidate, refer or close. `memories` are the ids concerned, `id` is the candidate, `undo` the action that takes
- * it back.
+ * consolidate, refer or close. `memories` are the ids of the memories concerned, `id` is the candidate's id, and
+ * `undo` the id of the action to undo.
  */
 export interface MaintainAction {
   action: string;
@@ -578,13 +582,19 @@ export interface MaintainProgressParams {
   message: string;
 }
 /**
- * The outcome of one maintaining. `proposals` are those this run made and that wait, or, of a dry run, would be
- * made; `done` is what was changed or proposed on disk.
+ * The outcome of one maintenance run.
  *
- * `counts`: what was proposed, or accepted at once, by what is to become of memories (merged, closed, decayed,
- * archived, bounded, consolidated, referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before,
- * `rejected` before or `left` for want of room, `repaired` links, `drifted` and `gone` memories, which `stale` names,
- * `unchanged` those that are neither and in no proposal. `run` is the run folder, "" where nothing was done.
+ * `proposals` are those that this run made and that wait for the person; in a dry run, those it would make. `done`
+ * lists what was changed or proposed on disk. `run` is the run folder, "" if there is none.
+ *
+ * The keys of `counts`:
+ *
+ * - `merged`, `closed`, `decayed`, `archived`, `bounded`, `consolidated`, `referred`: suggestions that were proposed,
+ *   or accepted at once, by `PlannedSuggestion.category`
+ * - `withdrawn`: earlier proposals that were withdrawn; `waiting`: those that still wait; `rejected`: suggestions that
+ *   the person rejected before; `left`: those not proposed because too many wait already
+ * - `repaired`: links; `drifted` and `gone`: the memories in `stale`; `unchanged`: memories that are neither and that
+ *   no suggestion targets
  */
 export interface MaintainReport {
   project: string;
@@ -605,8 +615,10 @@ export interface MaintainReport {
   message: string;
 }
 /**
- * An active memory that drifted or whose place is gone: `reference` is the worst of its places, `movedTo` where
- * that is now, `detail` what changed and `since` the day on which this was first seen ("" unknown).
+ * An active memory whose referenced code changed (`drifted`) or no longer exists (`gone`).
+ *
+ * `reference` is the reference in the worst state, `movedTo` its new location, `detail` describes the change, and
+ * `since` is the day on which it was first noticed; "" if unknown.
  */
 export interface StaleMemory {
   id: string;
@@ -861,7 +873,7 @@ export interface ReviewList {
   undo: UndoView | null;
 }
 /**
- * The action `undo` would take back, and how to call it.
+ * The action that undo would revert: its id and a label.
  */
 export interface UndoView {
   action: string;
@@ -895,8 +907,8 @@ export interface SearchParams {
   limit?: number;
 }
 /**
- * Sessions of this project. found = new + changed + unchanged + failed; `new` is what this project had not learned
- * from before, whoever indexed it.
+ * Counts of this project's sessions: found = new + changed + unchanged + failed. `new` sessions were not learned
+ * from before; another project's sync may have indexed them already.
  */
 export interface SessionCounts {
   found: number;
@@ -982,12 +994,15 @@ export interface SyncProgressParams {
   message: string;
 }
 /**
- * The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
+ * The outcome of one sync.
  *
- * `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
- * `leftOut` sessions wait that `since` and `until` kept this run from.
- * `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took;
- * `spent` is the same by role and model, `steps` what did not go straight, `waits` what is still to be asked.
+ * `candidates` are those this run proposed; `dropped` counts the dropped signals by reason; `accepted` are the ids of
+ * candidates accepted without a review. `leftOut` counts the waiting sessions that `since` and `until` exclude. `run`
+ * is the run folder, "" if nothing was extracted.
+ *
+ * `model` is the model that was asked in addition to the rules, "none" if there was none. `usage` is the total usage
+ * of models, `spent` the same by role and model. `steps` are the events besides plain answers, such as retries, and
+ * `waits` is the work that still waits for a model.
  */
 export interface SyncReport {
   project: string;
@@ -1012,7 +1027,7 @@ export interface SyncReport {
   message: string;
 }
 /**
- * A pending candidate that was taken back, and why.
+ * A waiting candidate that was withdrawn, and why.
  */
 export interface WithdrawnView {
   id: string;

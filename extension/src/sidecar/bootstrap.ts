@@ -31,26 +31,26 @@ export interface Tools {
   /** The setting `http.proxy` of VS Code; "" for none. */
   readonly proxy: string;
   readonly run: Run;
-  readonly alive: (pid: number) => boolean;
+  readonly isAlive: (pid: number) => boolean;
   readonly signal: AbortSignal;
   /** Shows a short progress message. */
   readonly report: (message: string) => void;
   readonly log: (line: string) => void;
 }
 
-export interface Place {
+export interface EnvironmentPaths {
   readonly lockFile: string;
   /** The folder that contains one environment per lock file hash. */
   readonly environments: string;
 }
 
-const probeMs = 20_000;
-const healthMs = 60_000;
+const probeTimeoutMs = 20_000;
+const healthTimeoutMs = 60_000;
 
 /** The environment's folder, named by the hash of the lock file, so that a release with other packages gets a new one. */
-export async function environmentFolder(place: Place): Promise<string> {
-  const hash = createHash("sha256").update(await readFile(place.lockFile)).digest("hex");
-  return join(place.environments, hash.slice(0, 16));
+export async function environmentFolder(paths: EnvironmentPaths): Promise<string> {
+  const hash = createHash("sha256").update(await readFile(paths.lockFile)).digest("hex");
+  return join(paths.environments, hash.slice(0, 16));
 }
 
 /** Whether `folder` contains a complete environment whose interpreter still exists. */
@@ -65,36 +65,36 @@ export async function isReady(platform: Platform, folder: string): Promise<boole
 }
 
 /** The interpreter of our environment, which is created if it does not exist. Throws `BootstrapError`. */
-export async function ensureEnvironment(place: Place, tools: Tools): Promise<string> {
-  const folder = await environmentFolder(place);
+export async function ensureEnvironment(paths: EnvironmentPaths, tools: Tools): Promise<string> {
+  const folder = await environmentFolder(paths);
   if (await isReady(tools.platform, folder)) return venvPython(tools.platform, folder);
-  return withSetupLock(place, folder, tools, async (cwd) =>
-    (await isReady(tools.platform, folder)) ? venvPython(tools.platform, folder) : createEnvironment(folder, place.lockFile, cwd, tools));
+  return withSetupLock(paths, folder, tools, async (cwd) =>
+    (await isReady(tools.platform, folder)) ? venvPython(tools.platform, folder) : createEnvironment(folder, paths.lockFile, cwd, tools));
 }
 
 /** Whether our environment can import all packages. It cannot after its base Python was upgraded or removed. */
-export async function isHealthy(place: Place, tools: Tools): Promise<boolean> {
-  const folder = await environmentFolder(place);
-  return (await makeStepRunner(folder, tools)(healthCommand(venvPython(tools.platform, folder)), healthMs)).code === 0;
+export async function isHealthy(paths: EnvironmentPaths, tools: Tools): Promise<boolean> {
+  const folder = await environmentFolder(paths);
+  return (await makeStepRunner(folder, tools)(healthCommand(venvPython(tools.platform, folder)), healthTimeoutMs)).code === 0;
 }
 
 /** The interpreter of our environment, which is recreated unless another window has just done so. Throws `BootstrapError`. */
-export async function repairEnvironment(place: Place, tools: Tools): Promise<string> {
-  const folder = await environmentFolder(place);
-  return withSetupLock(place, folder, tools, async (cwd) => {
-    if ((await isReady(tools.platform, folder)) && (await isHealthy(place, tools))) return venvPython(tools.platform, folder);
+export async function repairEnvironment(paths: EnvironmentPaths, tools: Tools): Promise<string> {
+  const folder = await environmentFolder(paths);
+  return withSetupLock(paths, folder, tools, async (cwd) => {
+    if ((await isReady(tools.platform, folder)) && (await isHealthy(paths, tools))) return venvPython(tools.platform, folder);
     tools.log("The environment no longer works. Its Python may have been upgraded or removed. Creating it again.");
-    return createEnvironment(folder, place.lockFile, cwd, tools);
+    return createEnvironment(folder, paths.lockFile, cwd, tools);
   });
 }
 
 /** Runs `work` in an empty folder, under a lock against other windows setting up the same environment. Throws `BootstrapError`. */
-async function withSetupLock(place: Place, folder: string, tools: Tools, work: (cwd: string) => Promise<string>): Promise<string> {
+async function withSetupLock(paths: EnvironmentPaths, folder: string, tools: Tools, work: (cwd: string) => Promise<string>): Promise<string> {
   try {
-    await mkdir(place.environments, { recursive: true });
+    await mkdir(paths.environments, { recursive: true });
     const release = await acquireLock(`${folder}.lock`, {
       signal: tools.signal,
-      alive: tools.alive,
+      isAlive: tools.isAlive,
       onWait: () => tools.report("Another window is setting up Lerim…"),
     });
     try {
@@ -132,20 +132,20 @@ async function createEnvironment(folder: string, lock: string, cwd: string, tool
   tools.report("Looking for Python…");
   const python = await findPython(step, tools);
   tools.log(`Python ${python.version.join(".")} at ${python.path}`);
-  const version = await step(uvVersionCommand(), probeMs);
-  const uv = version.code === 0 && version.stdout.startsWith("uv ");
-  tools.log(uv ? `installing with ${version.stdout.trim()}` : "installing with venv and pip");
+  const version = await step(uvVersionCommand(), probeTimeoutMs);
+  const hasUv = version.code === 0 && version.stdout.startsWith("uv ");
+  tools.log(hasUv ? `installing with ${version.stdout.trim()}` : "installing with venv and pip");
   try {
     try {
-      await install(installCommands(tools.platform, { uv, python: python.path, folder, lock }), folder, step, tools);
+      await install(installCommands(tools.platform, { uv: hasUv, python: python.path, folder, lock }), folder, step, tools);
     } catch (error) {
-      if (!uv || !(error instanceof BootstrapError) || error.reason !== "unknown") throw error;
+      if (!hasUv || !(error instanceof BootstrapError) || error.reason !== "unknown") throw error;
       tools.log("uv failed unexpectedly, trying venv and pip");
       await install(installCommands(tools.platform, { uv: false, python: python.path, folder, lock }), folder, step, tools);
     }
     const venvInterpreter = venvPython(tools.platform, folder);
     tools.report("Checking the environment…");
-    expectSuccess(await step(healthCommand(venvInterpreter), healthMs));
+    expectSuccess(await step(healthCommand(venvInterpreter), healthTimeoutMs));
     await writeFile(join(folder, "ready"), `${python.version.join(".")}\n`, "utf8");
     return venvInterpreter;
   } catch (error) {
@@ -191,7 +191,7 @@ async function findPython(step: StepRunner, tools: Tools): Promise<Interpreter> 
   let reason: Cause = "no-python";
   for (const candidate of pythonCandidates(tools.platform, tools.environ)) {
     if (tools.platform === "darwin" && !(await isSafeToProbe(candidate, step))) continue;
-    const outcome = await step(probeCommand(candidate), probeMs);
+    const outcome = await step(probeCommand(candidate), probeTimeoutMs);
     const found = outcome.code === 0 ? parseProbe(outcome.stdout) : undefined;
     if (found === undefined) continue;
     if (isSupportedVersion(found)) return found;
@@ -205,16 +205,16 @@ async function isSafeToProbe(candidate: Command, step: StepRunner): Promise<bool
   const path = await realpath(candidate.file).catch(() => undefined);
   if (path === undefined) return false;
   if (path !== appleStub && candidate.file !== appleStub) return true;
-  return (await step(developerToolsCommand(), probeMs)).code === 0;
+  return (await step(developerToolsCommand(), probeTimeoutMs)).code === 0;
 }
 
 /** Checks the interpreter set by the person and returns it. Throws `BootstrapError`. */
 export async function checkInterpreter(python: string, extensionPath: string, tools: Tools): Promise<string> {
   const step = makeStepRunner(extensionPath, tools);
-  const probed = await step(probeCommand({ file: python, args: [] }), probeMs);
+  const probed = await step(probeCommand({ file: python, args: [] }), probeTimeoutMs);
   const found = probed.code === 0 ? parseProbe(probed.stdout) : undefined;
   if (found === undefined || !isSupportedVersion(found)) throw new BootstrapError("bad-interpreter", probed.tail);
-  const healthy = await step(healthCommand(python), healthMs);
+  const healthy = await step(healthCommand(python), healthTimeoutMs);
   if (healthy.code !== 0) throw new BootstrapError("bad-interpreter", healthy.tail);
   return python;
 }
@@ -228,14 +228,14 @@ export async function markInUse(folder: string): Promise<() => Promise<void>> {
 }
 
 /** Deletes environments of other lock files that no running process uses. Returns their names. */
-export async function pruneEnvironments(place: Place, alive: (pid: number) => boolean): Promise<string[]> {
-  const current = await environmentFolder(place);
+export async function pruneEnvironments(paths: EnvironmentPaths, isAlive: (pid: number) => boolean): Promise<string[]> {
+  const current = await environmentFolder(paths);
   const deleted: string[] = [];
-  for (const entry of await readdir(place.environments, { withFileTypes: true })) {
-    const folder = join(place.environments, entry.name);
+  for (const entry of await readdir(paths.environments, { withFileTypes: true })) {
+    const folder = join(paths.environments, entry.name);
     if (!entry.isDirectory() || folder === current || !/^[0-9a-f]{16}$/.test(entry.name)) continue;
     const users = await readdir(join(folder, "used")).catch(() => []);
-    if (users.some((pid) => alive(Number(pid))) || (await isHeld(`${folder}.lock`, alive))) continue;
+    if (users.some((pid) => isAlive(Number(pid))) || (await isHeld(`${folder}.lock`, isAlive))) continue;
     await removeEnvironment(folder);
     await rm(`${folder}.lock`, { recursive: true, force: true }); // left by a window that was killed during setup
     deleted.push(entry.name);

@@ -25,7 +25,7 @@ export class SidecarClient {
   /** The last lines the sidecar printed to stderr, to explain a failed start. */
   readonly tail: string[] = [];
   #child: ChildProcess | undefined;
-  readonly #closed: number[] = [];
+  readonly #closeTimes: number[] = [];
   #stopping = false;
 
   constructor(sidecar: Sidecar, init: InitOptions, output: vscode.LogOutputChannel) {
@@ -68,8 +68,8 @@ export class SidecarClient {
 
   #mayRestart(): boolean {
     const now = Date.now();
-    this.#closed.push(now);
-    return this.#closed.filter((time) => now - time < restartWindowMs).length <= maxRestarts;
+    this.#closeTimes.push(now);
+    return this.#closeTimes.filter((time) => now - time < restartWindowMs).length <= maxRestarts;
   }
 
   #spawn(sidecar: Sidecar, output: vscode.LogOutputChannel): Promise<ChildProcess> {
@@ -81,11 +81,11 @@ export class SidecarClient {
         windowsHide: true,
       });
       this.#child = child;
-      let rest = "";
+      let partialLine = "";
       child.stderr.setEncoding("utf8");
       child.stderr.on("data", (chunk: string) => {
-        const lines = (rest + chunk).split(/\r?\n/);
-        rest = lines.pop() ?? "";
+        const lines = (partialLine + chunk).split(/\r?\n/);
+        partialLine = lines.pop() ?? "";
         for (const line of lines) {
           output.info(line);
           this.tail.push(line);

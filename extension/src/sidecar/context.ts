@@ -39,13 +39,13 @@ export class Context implements vscode.Disposable {
   readonly onRunningChanged = this.#runningChanged.event;
   readonly onCandidatesChanged = this.#candidatesChanged.event;
   /** The last progress of each running sync, by root. */
-  readonly #syncs = new Map<string, protocol.SyncProgressParams>();
+  readonly #runningSyncs = new Map<string, protocol.SyncProgressParams>();
   readonly #restarts = new RestartQueue(() => this.#restart());
   readonly #closed = new AbortController();
-  readonly #setUp: EnvironmentSetup;
+  readonly #environmentSetup: EnvironmentSetup;
   readonly #notifications = new vscode.EventEmitter<{ readonly method: string; readonly params: unknown }>();
   #sidecar: SidecarClient | undefined;
-  #watch: FolderWatch | undefined;
+  #folderWatch: FolderWatch | undefined;
   #settings: Settings;
   /** The invalid model settings. */
   #unusableSettings: Readonly<Record<string, unknown>> = {};
@@ -57,7 +57,7 @@ export class Context implements vscode.Disposable {
     this.models = new EditorModels(extension.languageModelAccessInformation, (line) => this.output.info(line));
     this.keys = new ModelKeys(extension.secrets, process.env, (line) => this.output.warn(line));
     this.models.onChanged(() => this.#offerModels());
-    this.#setUp = new EnvironmentSetup(extension, this.output, this.status, this.#closed.signal);
+    this.#environmentSetup = new EnvironmentSetup(extension, this.output, this.status, this.#closed.signal);
   }
 
   get settings(): Settings {
@@ -112,16 +112,16 @@ export class Context implements vscode.Disposable {
   }
 
   /** Applies changed settings: sends them to the sidecar, and restarts it only if its process depends on them. */
-  async settingsChanged(): Promise<void> {
-    const before = this.#settings;
+  async reloadSettings(): Promise<void> {
+    const previous = this.#settings;
     this.#settings = this.readSettings();
     this.status.visible = this.#settings.statusBar;
-    if (before.enabled !== this.#settings.enabled || before.python !== this.#settings.python) return this.restart(true);
-    return this.configurationChanged();
+    if (previous.enabled !== this.#settings.enabled || previous.python !== this.#settings.python) return this.restart(true);
+    return this.sendConfiguration();
   }
 
   /** Sends the settings and the workspace trust to the sidecar, before any request sent after this call. */
-  async configurationChanged(): Promise<void> {
+  async sendConfiguration(): Promise<void> {
     if (!this.isRunning) await this.#restarts.running?.catch(() => undefined);
     const client = this.#sidecar?.client;
     if (client?.state !== State.Running) return;
@@ -131,8 +131,8 @@ export class Context implements vscode.Disposable {
   }
 
   /** Restarts the sidecar if a key it uses was stored or deleted. */
-  keysChanged(): Promise<void> {
-    return this.keys.changed(vscode.workspace.isTrusted, async () => {
+  applyKeyChanges(): Promise<void> {
+    return this.keys.restartIfChanged(vscode.workspace.isTrusted, async () => {
       await this.#restarts.running?.catch(() => undefined); // a start under way may use the old keys
       if (this.isRunning) await this.restart(false);
     });
@@ -166,7 +166,7 @@ export class Context implements vscode.Disposable {
 
   dispose(): void {
     this.#closed.abort();
-    this.#watch?.dispose();
+    this.#folderWatch?.dispose();
     this.models.dispose();
     this.status.dispose();
     this.#syncProgress.dispose();
@@ -179,7 +179,7 @@ export class Context implements vscode.Disposable {
 
   /** The interpreter this window would use, for the debug information. */
   async interpreter(): Promise<string> {
-    return this.#settings.python || (await environmentFolder(this.#setUp.place));
+    return this.#settings.python || (await environmentFolder(this.#environmentSetup.paths));
   }
 
   private readSettings(): Settings {
@@ -193,15 +193,15 @@ export class Context implements vscode.Disposable {
   async #stopSidecar(): Promise<void> {
     const sidecar = this.#sidecar;
     this.#sidecar = undefined;
-    this.#watch?.dispose();
+    this.#folderWatch?.dispose();
     this.#failOpenSyncs();
     await sidecar?.stop();
     if (sidecar !== undefined) this.#runningChanged.fire();
-    await this.#setUp.release();
+    await this.#environmentSetup.release();
   }
 
   async #restart(): Promise<void> {
-    const asked = this.#askedByUser;
+    const askedByUser = this.#askedByUser;
     this.#askedByUser = false;
     await this.#stopSidecar();
     if (!this.#settings.enabled || this.#closed.signal.aborted) {
@@ -209,15 +209,15 @@ export class Context implements vscode.Disposable {
       return;
     }
     try {
-      const { python: own } = this.#settings;
-      const python = await this.#setUp.python(own, asked);
+      const { python: configuredPython } = this.#settings;
+      const python = await this.#environmentSetup.findPython(configuredPython, askedByUser);
       if (python === undefined) {
         this.status.state = { kind: "not-set-up" };
         return;
       }
       await this.#start(python).catch(async (error: unknown) => {
-        if (await this.#setUp.isPythonHealthy(own)) throw error;
-        await this.#start(await this.#setUp.repair()); // only once: a second failure is shown
+        if (await this.#environmentSetup.isPythonHealthy(configuredPython)) throw error;
+        await this.#start(await this.#environmentSetup.repair()); // only once: a second failure is shown
       });
     } catch (error) {
       this.#showStartFailure(error);
@@ -252,7 +252,7 @@ export class Context implements vscode.Disposable {
       if (newState === State.Running) {
         this.status.state = { kind: "ready" };
         // trust or settings may have changed while it started, or since the start whose options a restart repeats
-        this.runInBackground(this.configurationChanged());
+        this.runInBackground(this.sendConfiguration());
         this.#offerModels();
         return;
       }
@@ -283,7 +283,7 @@ export class Context implements vscode.Disposable {
         this.#candidatesChanged.fire({ root: uri, project: key, pending: candidates }); // an open panel may show the data of the previous sidecar
       }
       if (this.#settings.python !== "") return;
-      const deleted = await pruneEnvironments(this.#setUp.place, isAlive);
+      const deleted = await pruneEnvironments(this.#environmentSetup.paths, isAlive);
       if (deleted.length > 0) this.output.info(`Deleted environments of earlier releases: ${deleted.join(", ")}`);
     } catch (error) {
       this.output.warn(`After the start: ${String(error)}`);
@@ -299,9 +299,9 @@ export class Context implements vscode.Disposable {
 
   /** Reports changes in these folders to the sidecar, since the editor's watcher may miss some on Linux. */
   #watchFolders(client: LanguageClient, folders: string[]): void {
-    this.#watch?.dispose();
+    this.#folderWatch?.dispose();
     if (process.platform !== "linux") return; // other systems watch whole trees themselves
-    this.#watch = new FolderWatch(
+    this.#folderWatch = new FolderWatch(
       folders.map((uri) => vscode.Uri.parse(uri).fsPath),
       (files) => {
         const changes = files.map((file) => ({ uri: vscode.Uri.file(file).toString(), type: FileChangeType.Changed }));
@@ -309,20 +309,20 @@ export class Context implements vscode.Disposable {
       },
       (error) => this.output.warn(`Changes made outside this window may appear late: ${error.message}`),
     );
-    this.runInBackground(this.#watch.ready.then(() => this.lookAround()));
+    this.runInBackground(this.#folderWatch.ready.then(() => this.lookAround()));
   }
 
   #handleSyncProgress(progress: protocol.SyncProgressParams): void {
     const isFinished = progress.stage === "done" || progress.stage === "failed" || progress.stage === "cancelled";
-    if (isFinished) this.#syncs.delete(progress.root);
-    else this.#syncs.set(progress.root, progress);
+    if (isFinished) this.#runningSyncs.delete(progress.root);
+    else this.#runningSyncs.set(progress.root, progress);
     this.status.setSyncing(progress.root, isFinished ? "" : progressText(progress));
     this.#syncProgress.fire(progress);
   }
 
   /** Reports all running syncs as failed, because the sidecar has ended. */
   #failOpenSyncs(): void {
-    for (const progress of [...this.#syncs.values()]) this.#handleSyncProgress({ ...progress, stage: "failed", message: "The sidecar ended." });
+    for (const progress of [...this.#runningSyncs.values()]) this.#handleSyncProgress({ ...progress, stage: "failed", message: "The sidecar ended." });
   }
 
   #showStartFailure(error: unknown): void {

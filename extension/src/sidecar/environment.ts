@@ -83,17 +83,17 @@ export function venvPython(platform: Platform, folder: string): string {
 
 /** Creates the environment in `folder` from the hashed `lock` file, with uv if available, else with venv and pip. */
 export function installCommands(platform: Platform, plan: { uv: boolean; python: string; folder: string; lock: string }): Command[] {
-  const inside = venvPython(platform, plan.folder);
+  const venvInterpreter = venvPython(platform, plan.folder);
   const pinned = ["--no-deps", "--require-hashes", "-r", plan.lock];
   if (plan.uv) {
     return [
       { file: "uv", args: ["venv", "--no-project", "--python", plan.python, plan.folder] },
-      { file: "uv", args: ["pip", "install", "--python", inside, ...pinned] },
+      { file: "uv", args: ["pip", "install", "--python", venvInterpreter, ...pinned] },
     ];
   }
   return [
     { file: plan.python, args: ["-I", "-m", "venv", plan.folder] },
-    { file: inside, args: ["-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", ...pinned] },
+    { file: venvInterpreter, args: ["-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", ...pinned] },
   ];
 }
 
@@ -117,18 +117,18 @@ export function sidecarCommand(python: string): Command {
 
 /** The editor's environment without variables that redirect Python, pip or uv. Package indexes, certificates and proxies are kept. */
 export function toolEnvironment(platform: Platform, environ: Environ, proxy = ""): Record<string, string> {
-  const kept: Record<string, string> = {};
+  const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(environ)) {
-    const compared = platform === "win32" ? name.toUpperCase() : name;
-    if (value !== undefined && !droppedVariables.test(compared)) kept[name] = value;
+    const normalizedName = platform === "win32" ? name.toUpperCase() : name;
+    if (value !== undefined && !droppedVariables.test(normalizedName)) variables[name] = value;
   }
-  const names = new Set(Object.keys(kept).map((name) => name.toUpperCase()));
+  const names = new Set(Object.keys(variables).map((name) => name.toUpperCase()));
   if (proxy !== "") {
-    if (!names.has("HTTPS_PROXY")) kept["HTTPS_PROXY"] = proxy;
-    if (!names.has("HTTP_PROXY")) kept["HTTP_PROXY"] = proxy;
+    if (!names.has("HTTPS_PROXY")) variables["HTTPS_PROXY"] = proxy;
+    if (!names.has("HTTP_PROXY")) variables["HTTP_PROXY"] = proxy;
   }
-  kept["PYTHONUTF8"] = "1";
-  return kept;
+  variables["PYTHONUTF8"] = "1";
+  return variables;
 }
 
 export function sidecarEnvironment(platform: Platform, environ: Environ, extensionPath: string): Record<string, string> {

@@ -6,7 +6,7 @@ import { processStart } from "./process";
 
 export interface LockOptions {
   readonly signal: AbortSignal;
-  readonly alive: (pid: number) => boolean;
+  readonly isAlive: (pid: number) => boolean;
   /** Called once when another window holds the lock. */
   readonly onWait?: () => void;
   /** Milliseconds without a sign of life after which a holder counts as ended, on systems that cannot identify a process. */
@@ -22,18 +22,18 @@ export async function acquireLock(path: string, options: LockOptions): Promise<(
   const { staleAfter = 60_000, retryEvery = 300 } = options;
   const ownName = `${process.pid}_${await processStart(process.platform, process.pid)}_${randomUUID()}`;
   let last: Holder | undefined;
-  let waited = 0; // counted, not measured: the clock goes on while the computer sleeps, but the holder gives no sign of life
+  let silentMs = 0; // counted, not measured: the clock goes on while the computer sleeps, but the holder gives no sign of life
   for (let hasReportedWait = false; ; ) {
     options.signal.throwIfAborted();
     const holder = await holderOf(path);
     if (holder === undefined) {
       if (await createLock(path, ownName)) break;
     } else {
-      waited = holder.name === last?.name && holder.seen === last.seen ? waited + retryEvery : 0;
+      silentMs = holder.name === last?.name && holder.seen === last.seen ? silentMs + retryEvery : 0;
       last = holder;
-      const state = await holderState(holder, options.alive);
-      if (state === "ended" || (state === "unknown" && waited > staleAfter)) {
-        if (await succeeds(rename(join(path, holder.name), join(path, ownName)))) break;
+      const state = await holderState(holder, options.isAlive);
+      if (state === "ended" || (state === "unknown" && silentMs > staleAfter)) {
+        if (await isFulfilled(rename(join(path, holder.name), join(path, ownName)))) break;
         continue;
       }
     }
@@ -41,23 +41,23 @@ export async function acquireLock(path: string, options: LockOptions): Promise<(
     hasReportedWait = true;
     await pause(retryEvery, undefined, { signal: options.signal });
   }
-  const refreshSign = (): void => {
+  const updateHolderTime = (): void => {
     const now = new Date();
     utimes(join(path, ownName), now, now).catch(() => undefined);
   };
-  refreshSign();
-  const refreshTimer = setInterval(refreshSign, staleAfter / 4);
+  updateHolderTime();
+  const updateTimer = setInterval(updateHolderTime, staleAfter / 4);
   return async () => {
-    clearInterval(refreshTimer);
+    clearInterval(updateTimer);
     await rm(join(path, ownName), { force: true });
-    await succeeds(rmdir(path)); // fails if another window has already taken the lock
+    await isFulfilled(rmdir(path)); // fails if another window has already taken the lock
   };
 }
 
 /** Whether a running window holds the lock. */
-export async function isHeld(path: string, alive: (pid: number) => boolean): Promise<boolean> {
+export async function isHeld(path: string, isAlive: (pid: number) => boolean): Promise<boolean> {
   const holder = await holderOf(path);
-  return holder !== undefined && (await holderState(holder, alive)) !== "ended";
+  return holder !== undefined && (await holderState(holder, isAlive)) !== "ended";
 }
 
 interface Holder {
@@ -83,7 +83,7 @@ async function createLock(path: string, ownName: string): Promise<boolean> {
   await mkdir(newFolder);
   try {
     await writeFile(join(newFolder, ownName), "", "utf8");
-    await succeeds(rmdir(path)); // an interrupted release leaves it empty; only Windows cannot rename onto it
+    await isFulfilled(rmdir(path)); // an interrupted release leaves it empty; only Windows cannot rename onto it
     await rename(newFolder, path);
     return true;
   } catch (error) {
@@ -96,15 +96,15 @@ async function createLock(path: string, ownName: string): Promise<boolean> {
 // error codes for an existing folder; the last two occur on Windows
 const folderExistsCodes = new Set(["ENOTEMPTY", "EEXIST", "EPERM", "EACCES"]);
 
-async function holderState(holder: Holder, alive: (pid: number) => boolean): Promise<"lives" | "ended" | "unknown"> {
-  const [pid, start] = holder.name.split("_");
-  if (!alive(Number(pid))) return "ended";
-  const now = await processStart(process.platform, Number(pid));
-  if (start === "" || now === "") return "unknown";
-  return start === now ? "lives" : "ended"; // the id now belongs to another process
+async function holderState(holder: Holder, isAlive: (pid: number) => boolean): Promise<"lives" | "ended" | "unknown"> {
+  const [pid, recordedStart] = holder.name.split("_");
+  if (!isAlive(Number(pid))) return "ended";
+  const currentStart = await processStart(process.platform, Number(pid));
+  if (recordedStart === "" || currentStart === "") return "unknown";
+  return recordedStart === currentStart ? "lives" : "ended"; // the id now belongs to another process
 }
 
-function succeeds(step: Promise<unknown>): Promise<boolean> {
+function isFulfilled(step: Promise<unknown>): Promise<boolean> {
   return step.then(
     () => true,
     () => false,

@@ -8,7 +8,7 @@ type WatchContext = Pick<Context, "request" | "isRunning" | "settings" | "status
 /** Updates the model in the status item: at the start, after each sync, and when settings, keys or the editor's models change. */
 export class ModelWatch implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
-  #running: Promise<void> | undefined;
+  #runningLoad: Promise<void> | undefined;
   #refreshAgain = false;
 
   constructor(private readonly context: WatchContext) {
@@ -22,17 +22,17 @@ export class ModelWatch implements vscode.Disposable {
 
   /** Loads the model status; calls during a load cause one more load after it. */
   refresh(): Promise<void> {
-    if (this.#running !== undefined) {
+    if (this.#runningLoad !== undefined) {
       this.#refreshAgain = true;
-      return this.#running;
+      return this.#runningLoad;
     }
-    this.#running = this.#loadModels().finally(() => {
-      this.#running = undefined;
+    this.#runningLoad = this.#loadModels().finally(() => {
+      this.#runningLoad = undefined;
       if (!this.#refreshAgain) return;
       this.#refreshAgain = false;
       void this.refresh();
     });
-    return this.#running;
+    return this.#runningLoad;
   }
 
   dispose(): void {

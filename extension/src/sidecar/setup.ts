@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type Place, repairEnvironment, type Tools } from "./bootstrap";
+import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, repairEnvironment, type EnvironmentPaths, type Tools } from "./bootstrap";
 import { isAlive, run } from "./process";
 import type { Status } from "./status";
 
@@ -18,32 +18,32 @@ export class EnvironmentSetup {
     private readonly closing: AbortSignal,
   ) {}
 
-  get place(): Place {
+  get paths(): EnvironmentPaths {
     return {
       lockFile: this.extension.asAbsolutePath("requirements.lock"),
       environments: join(this.extension.globalStorageUri.fsPath, "env"),
     };
   }
 
-  /** The interpreter for the sidecar. `own` is the one set by the person ("" for none). Undefined if setup was cancelled and not `asked` for again. */
-  async python(own: string, asked: boolean): Promise<string | undefined> {
-    if (own !== "") return own;
+  /** The interpreter for the sidecar. `configuredPython` is the one set by the person ("" for none). Undefined if setup was cancelled before and the person did not ask for it again (`isExplicit`). */
+  async findPython(configuredPython: string, isExplicit: boolean): Promise<string | undefined> {
+    if (configuredPython !== "") return configuredPython;
     const { globalState } = this.extension;
-    const folder = await environmentFolder(this.place);
-    const ready = await isReady(process.platform, folder);
-    if (!ready && !asked && globalState.get(cancelledKey) === folder) return undefined;
-    return this.#use(ready ? ensureEnvironment(this.place, this.#quietTools) : this.#setUp(ensureEnvironment));
+    const folder = await environmentFolder(this.paths);
+    const isEnvironmentReady = await isReady(process.platform, folder);
+    if (!isEnvironmentReady && !isExplicit && globalState.get(cancelledKey) === folder) return undefined;
+    return this.#markUsed(isEnvironmentReady ? ensureEnvironment(this.paths, this.#quietTools) : this.#createWithProgress(ensureEnvironment));
   }
 
   /** Recreates our own environment. */
   repair(): Promise<string> {
-    return this.#use(this.#setUp(repairEnvironment));
+    return this.#markUsed(this.#createWithProgress(repairEnvironment));
   }
 
-  /** After a failed start, whether the interpreter itself works. Throws `BootstrapError` if the person's `own` does not. */
-  async isPythonHealthy(own: string): Promise<boolean> {
-    if (own === "") return isHealthy(this.place, this.#quietTools);
-    await checkInterpreter(own, dirname(this.place.environments), this.#quietTools);
+  /** After a failed start, whether the interpreter itself works. Throws `BootstrapError` if the `configuredPython` does not. */
+  async isPythonHealthy(configuredPython: string): Promise<boolean> {
+    if (configuredPython === "") return isHealthy(this.paths, this.#quietTools);
+    await checkInterpreter(configuredPython, dirname(this.paths.environments), this.#quietTools);
     return true;
   }
 
@@ -53,9 +53,9 @@ export class EnvironmentSetup {
     this.#unmark = undefined;
   }
 
-  async #use(made: Promise<string>): Promise<string> {
-    const python = await made;
-    this.#unmark = await markInUse(await environmentFolder(this.place)).catch((error: unknown) => {
+  async #markUsed(pendingPython: Promise<string>): Promise<string> {
+    const python = await pendingPython;
+    this.#unmark = await markInUse(await environmentFolder(this.paths)).catch((error: unknown) => {
       this.output.warn(`The environment could not be marked as used: ${String(error)}`); // on a full disk the environment still works
       return undefined;
     });
@@ -63,9 +63,9 @@ export class EnvironmentSetup {
   }
 
   /** Creates the environment with progress and Cancel. A cancelled setup is remembered. */
-  async #setUp(make: typeof ensureEnvironment): Promise<string> {
+  async #createWithProgress(create: typeof ensureEnvironment): Promise<string> {
     const { globalState } = this.extension;
-    const folder = await environmentFolder(this.place);
+    const folder = await environmentFolder(this.paths);
     return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Lerim", cancellable: true }, async (progress, token) => {
       const cancel = new AbortController();
       token.onCancellationRequested(() => cancel.abort());
@@ -74,7 +74,7 @@ export class EnvironmentSetup {
         this.status.state = { kind: "starting", message };
         this.output.info(message);
       };
-      const python = await make(this.place, this.#tools(AbortSignal.any([cancel.signal, this.closing]), report)).catch(async (error: unknown) => {
+      const python = await create(this.paths, this.#tools(AbortSignal.any([cancel.signal, this.closing]), report)).catch(async (error: unknown) => {
         if (cancel.signal.aborted) await globalState.update(cancelledKey, folder);
         throw error;
       });
@@ -94,7 +94,7 @@ export class EnvironmentSetup {
       environ: process.env,
       proxy: vscode.workspace.getConfiguration("http").get("proxy", ""),
       run,
-      alive: isAlive,
+      isAlive,
       signal,
       report,
       log: (line) => this.output.info(line),

@@ -51,8 +51,8 @@ export interface PendingCandidates {
 }
 
 /** The number of candidates in the open folders. Each project counts once, with its latest number. */
-export function totalPending(waiting: ReadonlyMap<string, PendingCandidates>, open: readonly string[]): number {
-  const projects = new Map([...waiting].filter(([root]) => open.includes(root)).map(([, { project, pending }]) => [project, pending]));
+export function totalPending(pendingByRoot: ReadonlyMap<string, PendingCandidates>, openRoots: readonly string[]): number {
+  const projects = new Map([...pendingByRoot].filter(([root]) => openRoots.includes(root)).map(([, { project, pending }]) => [project, pending]));
   return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
 }
 
@@ -60,7 +60,7 @@ export function totalPending(waiting: ReadonlyMap<string, PendingCandidates>, op
 export class Status implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("lerim.status", vscode.StatusBarAlignment.Right, 90);
   readonly #folderListener = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#render());
-  readonly #waiting = new Map<string, PendingCandidates>();
+  readonly #pendingByRoot = new Map<string, PendingCandidates>();
   readonly #syncing = new Map<string, string>();
   #state: StatusState = { kind: "off" };
   #model = noModel;
@@ -83,15 +83,15 @@ export class Status implements vscode.Disposable {
 
   get pending(): number {
     return totalPending(
-      this.#waiting,
+      this.#pendingByRoot,
       rootFolders().map(({ uri }) => uri.toString()),
     );
   }
 
   /** Sets the number of candidates of a root. `project` defaults to the last one known, or the root itself. */
-  setPending(root: string, pending: number, project = this.#waiting.get(root)?.project ?? root): void {
-    this.#waiting.delete(root); // keeps the latest entry last
-    this.#waiting.set(root, { project, pending });
+  setPending(root: string, pending: number, project = this.#pendingByRoot.get(root)?.project ?? root): void {
+    this.#pendingByRoot.delete(root); // keeps the latest entry last
+    this.#pendingByRoot.set(root, { project, pending });
     this.#render();
   }
 
@@ -102,8 +102,8 @@ export class Status implements vscode.Disposable {
 
   /** One folder of each project in the window. */
   projects(): string[] {
-    const open = rootFolders().map(({ uri }) => uri.toString());
-    return [...new Map(open.map((root) => [this.#waiting.get(root)?.project ?? root, root])).values()];
+    const openRoots = rootFolders().map(({ uri }) => uri.toString());
+    return [...new Map(openRoots.map((root) => [this.#pendingByRoot.get(root)?.project ?? root, root])).values()];
   }
 
   /** Sets the text of a root's running sync; "" when it has ended. */
@@ -119,16 +119,16 @@ export class Status implements vscode.Disposable {
   }
 
   #render(): void {
-    const face = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model);
-    if (face === undefined || !this.#visible) {
+    const display = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model);
+    if (display === undefined || !this.#visible) {
       this.#item.hide();
       return;
     }
-    this.#item.text = face.text;
-    this.#item.tooltip = face.tooltip;
-    this.#item.command = face.command;
-    this.#item.accessibilityInformation = { label: face.tooltip, role: "button" };
-    this.#item.backgroundColor = face.warning ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    this.#item.text = display.text;
+    this.#item.tooltip = display.tooltip;
+    this.#item.command = display.command;
+    this.#item.accessibilityInformation = { label: display.tooltip, role: "button" };
+    this.#item.backgroundColor = display.warning ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     this.#item.show();
   }
 }

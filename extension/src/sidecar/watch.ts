@@ -45,36 +45,36 @@ export class FolderWatch {
     for (;;) {
       const required = new Set(await Promise.all(this.folders.map(nearestExisting)));
       if (this.#isDisposed) return [];
-      for (const [place, watcher] of this.#watchers) {
-        if (required.has(place)) continue;
+      for (const [folder, watcher] of this.#watchers) {
+        if (required.has(folder)) continue;
         watcher.close();
-        this.#watchers.delete(place);
+        this.#watchers.delete(folder);
       }
-      const missing = [...required].filter((place) => !this.#watchers.has(place));
+      const missing = [...required].filter((folder) => !this.#watchers.has(folder));
       if (missing.length === 0) return newlyWatched; // no folder was created since they were listed
-      for (const place of missing) if ((await this.#watch(place)) && this.folders.includes(place)) newlyWatched.push(place);
+      for (const folder of missing) if ((await this.#watch(folder)) && this.folders.includes(folder)) newlyWatched.push(folder);
     }
   }
 
   /** Watches one folder; false if it no longer exists. */
-  async #watch(place: string): Promise<boolean> {
+  async #watch(folder: string): Promise<boolean> {
     if (this.#isDisposed) return false;
     try {
-      const watcher = watch(place, { persistent: false }, (event, name) => this.#handleEvent(place, event, name ?? ""));
-      this.#watchers.set(place, watcher.on("error", this.#fail));
+      const watcher = watch(folder, { persistent: false }, (event, name) => this.#handleEvent(folder, event, name ?? ""));
+      this.#watchers.set(folder, watcher.on("error", this.#fail));
       return true;
     } catch (error) {
-      if ((await nearestExisting(place)) === place) throw error;
+      if ((await nearestExisting(folder)) === folder) throw error;
       return false;
     }
   }
 
-  #handleEvent(place: string, event: string, name: string): void {
-    const path = join(place, name);
-    if (event === "rename" && name === basename(place)) {
-      this.#watchers.get(place)?.close(); // the folder was removed or moved; another may have its name now
-      this.#watchers.delete(place);
-    } else if (this.folders.includes(place)) {
+  #handleEvent(folder: string, event: string, name: string): void {
+    const path = join(folder, name);
+    if (event === "rename" && name === basename(folder)) {
+      this.#watchers.get(folder)?.close(); // the folder was removed or moved; another may have its name now
+      this.#watchers.delete(folder);
+    } else if (this.folders.includes(folder)) {
       if (!name.endsWith(".md")) return;
       this.#changedFiles.add(path);
     } else if (!this.folders.some((folder) => `${folder}${sep}`.startsWith(`${path}${sep}`))) return;
@@ -86,14 +86,14 @@ export class FolderWatch {
 
   async #reportChanges(): Promise<void> {
     const newlyWatched = await this.#updateWatchers();
-    const found = await Promise.all(newlyWatched.map(filesIn));
+    const found = await Promise.all(newlyWatched.map(markdownFilesIn));
     const files = new Set([...this.#changedFiles, ...found.flat()]);
     this.#changedFiles.clear();
     if (files.size > 0 && !this.#isDisposed) this.onChanged([...files]);
   }
 }
 
-async function filesIn(folder: string): Promise<string[]> {
+async function markdownFilesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith(".md")).map((name) => join(folder, name));
   } catch (error) {
@@ -104,8 +104,8 @@ async function filesIn(folder: string): Promise<string[]> {
 
 /** The folder itself, or its nearest existing parent; a symlink counts as missing. */
 async function nearestExisting(folder: string): Promise<string> {
-  for (let place = folder; ; place = dirname(place)) {
-    const found = await lstat(place).catch(() => undefined);
-    if (found?.isDirectory() === true || dirname(place) === place) return place;
+  for (let current = folder; ; current = dirname(current)) {
+    const status = await lstat(current).catch(() => undefined);
+    if (status?.isDirectory() === true || dirname(current) === current) return current;
   }
 }

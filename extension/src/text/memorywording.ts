@@ -116,15 +116,15 @@ const proposalSuffixes: Readonly<Record<string, string>> = {
 };
 
 /** What a maintenance job proposed and did, in one or two sentences. */
-export function maintainedText(report: MaintainReport): string {
+export function maintainReportText(report: MaintainReport): string {
   if (report.state === "busy" || report.state === "failed") return report.message || "The memories could not be maintained.";
   const actions = new Map<string, number>();
   for (const { action } of report.proposals) actions.set(action, (actions.get(action) ?? 0) + 1);
   const kinds = [...actions].map(([action, count]) => `${count} ${proposalSuffixes[action] ?? action}`).join(", ");
-  const atOnce = report.done.filter(({ action }) => action === "repaired" || action.startsWith("accepted-"));
+  const automaticActions = report.done.filter(({ action }) => action === "repaired" || action.startsWith("accepted-"));
   const parts = [
     report.proposals.length === 0 ? "nothing to propose" : `${counted(report.proposals.length, "new candidate")} (${kinds})`,
-    ...(atOnce.length === 0 ? [] : [`${atOnce.length} done automatically`]),
+    ...(automaticActions.length === 0 ? [] : [`${automaticActions.length} done automatically`]),
     ...(report.problems.length === 0 ? [] : [counted(report.problems.length, "problem")]),
   ];
   const lead = report.state === "cancelled" ? "Maintain cancelled: " : "Maintain: ";

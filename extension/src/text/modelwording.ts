@@ -3,23 +3,23 @@ import type { ProposalView, ModelView, SessionTrialView, SyncReport, ModelTestVi
 import { counted } from "./wording";
 
 /** An amount with cents, or "less than $0.01". */
-export function dollars(amount: number): string {
+export function dollarText(amount: number): string {
   return amount > 0 && amount < 0.01 ? "less than $0.01" : `$${amount.toFixed(2)}`;
 }
 
-function aboutPrice(cost: number): string {
-  return cost > 0 && cost < 0.01 ? dollars(cost) : `about ${dollars(cost)}`;
+function approximatePriceText(cost: number): string {
+  return cost > 0 && cost < 0.01 ? dollarText(cost) : `about ${dollarText(cost)}`;
 }
 
 /** "3 sessions waiting, about $0.02". */
 export function waitingText({ sessions, cost }: Pick<WaitingWork, "sessions" | "cost">): string {
   const lead = `${counted(sessions, "session")} waiting`;
-  return cost === null ? lead : `${lead}, ${aboutPrice(cost)}`;
+  return cost === null ? lead : `${lead}, ${approximatePriceText(cost)}`;
 }
 
 /** The question for consent before a paid model is used for the first time. */
 export function consentText({ sessions, tokens, cost, model }: WaitingWork): string {
-  const price = cost === null ? "at an unknown price" : aboutPrice(cost);
+  const price = cost === null ? "at an unknown price" : approximatePriceText(cost);
   return `Let ${model} read ${counted(sessions, "session")} (about ${tokens.toLocaleString("en-US")} tokens, ${price})? Secrets are removed before anything is sent.`;
 }
 
@@ -28,8 +28,8 @@ export function escapeLinks(text: string): string {
   return text.replaceAll("](", "] (");
 }
 
-export function trialText({ model, seconds, tokens, cost }: ModelTestView): string {
-  const price = cost === null || cost === 0 ? "" : `, ${dollars(cost)}`;
+export function modelTestText({ model, seconds, tokens, cost }: ModelTestView): string {
+  const price = cost === null || cost === 0 ? "" : `, ${dollarText(cost)}`;
   return `${model} answered in ${seconds.toFixed(1)} s (${counted(tokens, "token")}${price}).`;
 }
 
@@ -38,31 +38,31 @@ const maxListed = 8;
 /** The result of a trial on one session: the counts, and what the rules and the model found. */
 export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
   const message = `In one session, the rules found ${rules.length}, and ${model} found ${found.length} more.`;
-  const list = (who: string, all: readonly ProposalView[]): string => {
-    const more = all.length > maxListed ? [`… and ${all.length - maxListed} more`] : [];
-    return [`${who}:`, ...all.slice(0, maxListed).map(({ title }) => `• ${title}`), ...more, ...(all.length === 0 ? ["• nothing"] : [])].join("\n");
+  const list = (who: string, proposals: readonly ProposalView[]): string => {
+    const more = proposals.length > maxListed ? [`… and ${proposals.length - maxListed} more`] : [];
+    return [`${who}:`, ...proposals.slice(0, maxListed).map(({ title }) => `• ${title}`), ...more, ...(proposals.length === 0 ? ["• nothing"] : [])].join("\n");
   };
-  const took = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing has been proposed yet. ${counted(again, "more session")} ${again === 1 ? "is" : "are"} waiting.`;
-  return { message, detail: [list("The rules", rules), list(model, found), took].join("\n\n") };
+  const summaryText = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing has been proposed yet. ${counted(again, "more session")} ${again === 1 ? "is" : "are"} waiting.`;
+  return { message, detail: [list("The rules", rules), list(model, found), summaryText].join("\n\n") };
 }
 
 /** The status item's tooltip lines about the models of the window's repositories; `usedUp`: today's budget is used up. */
 export function modelSummary(views: readonly ModelView[]): { lines: string[]; usedUp: boolean } {
   const [first] = views;
   if (first === undefined) return { lines: [], usedUp: false };
-  const names = [...new Set(views.map(nameOf))];
+  const names = [...new Set(views.map(modelName))];
   const lines = [`Model: ${names.join(", ")}`];
   const { todayUsd, budgetUsd } = first;
   const usedUp = views.some(({ waits }) => waits.why === "budget");
-  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollars(todayUsd)}${budgetUsd > 0 ? ` of ${dollars(budgetUsd)}` : ", no limit"}`);
+  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollarText(todayUsd)}${budgetUsd > 0 ? ` of ${dollarText(budgetUsd)}` : ", no limit"}`);
   const waiting = views.map(({ waits }) => waits).filter(({ sessions, why }) => sessions > 0 && why !== "none");
-  if (waiting.length > 0) lines.push(waitingText(sumWaiting(waiting)) + whyText(waiting));
+  if (waiting.length > 0) lines.push(waitingText(sumWaiting(waiting)) + waitReasonText(waiting));
   else if (usedUp) lines.push("Today's budget is used up");
   lines.push(...new Set(views.flatMap(({ problems }) => problems.slice(0, 1).map(({ message }) => message))));
   return { lines, usedUp };
 }
 
-function nameOf({ model, provider }: ModelView): string {
+function modelName({ model, provider }: ModelView): string {
   if (model !== "") return model;
   return provider === "none" ? "none, rules only" : provider;
 }
@@ -73,7 +73,7 @@ function sumWaiting(waiting: readonly WaitingWork[]): { sessions: number; cost: 
   return { sessions: waiting.reduce((total, { sessions }) => total + sessions, 0), cost: costs.length === 0 ? null : sum };
 }
 
-function whyText(waiting: readonly WaitingWork[]): string {
+function waitReasonText(waiting: readonly WaitingWork[]): string {
   if (waiting.some(({ why }) => why === "consent")) return ": the next sync you start asks for your consent";
   return waiting.some(({ why }) => why === "budget") ? ": today's budget is used up" : "";
 }
@@ -89,9 +89,9 @@ export type Action = "Choose Model" | "Enter Key" | "Change Budget";
 /** The part of a sync's message about the model: how often it was asked, and what stopped it, with actions to fix that. */
 export function modelText(report: SyncReport, neverChosen = false): SuggestedFix {
   const { calls, cost } = report.usage;
-  const asked = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${aboutPrice(cost)}` : ""}.` : "";
-  const stopped = neverChosen && report.waits.why === "none" ? suggestModel(report.waits) : stopReason(report);
-  return { text: [asked, stopped.text].filter((text) => text !== "").join(" "), actions: stopped.actions };
+  const callsText = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${approximatePriceText(cost)}` : ""}.` : "";
+  const fix = neverChosen && report.waits.why === "none" ? suggestModel(report.waits) : stopReason(report);
+  return { text: [callsText, fix.text].filter((text) => text !== "").join(" "), actions: fix.actions };
 }
 
 /** The suggestion to choose a model, for a person who never chose one. */
@@ -107,7 +107,7 @@ function stopReason({ waits, problems }: SyncReport): SuggestedFix {
   if (waits.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitingText(waits)}` : ""}.`, actions: ["Change Budget"] };
   if (waits.why === "consent") {
     const { sessions, model, cost } = waits;
-    const price = cost === null ? "" : ` (${aboutPrice(cost)})`;
+    const price = cost === null ? "" : ` (${approximatePriceText(cost)})`;
     return { text: sessions > 0 ? `${waitingText({ sessions, cost: null })} for your consent to use ${model}${price}.` : "", actions: [] };
   }
   const failure = findProblem("model-gone", "model-silent", "model", "spending");

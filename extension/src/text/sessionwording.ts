@@ -14,8 +14,8 @@ export function dayLabel(day: string, now: number): string {
   const days = Math.round((today.getTime() - then.getTime()) / 86_400_000);
   if (days === 0) return "Today";
   if (days === 1) return "Yesterday";
-  const far = then.getFullYear() !== today.getFullYear();
-  return then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", ...(far ? { year: "numeric" } : {}) });
+  const isOtherYear = then.getFullYear() !== today.getFullYear();
+  return then.toLocaleDateString("en-GB", { weekday: "short", day: "numeric", month: "short", ...(isOtherYear ? { year: "numeric" } : {}) });
 }
 
 /** "45 s", "12 min", "2 h 5 min", "3 d 4 h". */
@@ -29,14 +29,14 @@ export function durationText(seconds: number): string {
 }
 
 /** Seconds from the first to the last turn; undefined if unknown. */
-export function secondsOf({ started, ended }: Pick<SessionView, "started" | "ended">): number | undefined {
+export function sessionSeconds({ started, ended }: Pick<SessionView, "started" | "ended">): number | undefined {
   const seconds = (Date.parse(ended) - Date.parse(started)) / 1000;
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }
 
 /** "12 min · 5 files". */
 export function sessionDescription(session: SessionView): string {
-  const seconds = secondsOf(session);
+  const seconds = sessionSeconds(session);
   return [
     ...(seconds === undefined ? [] : [durationText(seconds)]),
     ...(session.files === null || session.files === 0 ? [] : [counted(session.files, "file")]),
@@ -86,7 +86,7 @@ export function workText(session: SessionView): string {
 
 /** The facts about a session, one per line. */
 export function sessionTooltip(session: SessionView): string {
-  const seconds = secondsOf(session);
+  const seconds = sessionSeconds(session);
   return [
     session.title,
     "",
@@ -123,7 +123,7 @@ export function agentDescription(agent: AgentView): string {
     case "not-found":
       return agent.found > 0 ? `${counted(agent.found, "session")} kept, session store not found` : "not found on this machine";
     case "connected": {
-      const unread = agent.skipped.filter(({ reason }) => !READ.has(reason)).reduce((sum, { count }) => sum + count, 0);
+      const unread = agent.skipped.filter(({ reason }) => !readReasons.has(reason)).reduce((sum, { count }) => sum + count, 0);
       return [
         counted(agent.found, "session"),
         ...(agent.waiting > 0 ? [`${agent.waiting} to read`] : []),
@@ -134,9 +134,9 @@ export function agentDescription(agent: AgentView): string {
 }
 
 /** Reasons that do not mean a session was not read. */
-const READ: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
+const readReasons: ReadonlySet<string> = new Set(["no-folder", "in-part"]);
 
-const reasons: Readonly<Record<string, string>> = {
+const reasonTexts: Readonly<Record<string, string>> = {
   skipped: "only the agent itself can read it",
   unreadable: "could not be opened",
   failed: "could not be parsed",
@@ -145,21 +145,21 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 export function reasonText(reason: string): string {
-  return reasons[reason] ?? reason;
+  return reasonTexts[reason] ?? reason;
 }
 
 export function jobDescription(job: JobView): string {
-  const tried = counted(job.tries, "try", "tries");
-  return job.state === "dead" ? `given up after ${tried}` : `failed after ${tried}, will be retried`;
+  const triesText = counted(job.tries, "try", "tries");
+  return job.state === "dead" ? `given up after ${triesText}` : `failed after ${triesText}, will be retried`;
 }
 
-const kinds: Readonly<Record<string, string>> = { extract: "Reading with the rules", model: "Asking the model" };
+const jobKindTexts: Readonly<Record<string, string>> = { extract: "Reading with the rules", model: "Asking the model" };
 
 export function jobTooltip(job: JobView): string {
-  return [job.title, "", kinds[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");
+  return [job.title, "", jobKindTexts[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");
 }
 
-const states: readonly (readonly [string, string])[] = [
+const queueStates: readonly (readonly [string, string])[] = [
   ["pending", "waiting"],
   ["running", "running"],
   ["done", "done"],
@@ -170,8 +170,8 @@ const states: readonly (readonly [string, string])[] = [
 
 /** "3 waiting, 1 failed, 40 done"; "" for an empty queue. */
 export function queueText(queue: Readonly<Record<string, number>>): string {
-  return states
+  return queueStates
     .filter(([state]) => (queue[state] ?? 0) > 0)
-    .map(([state, said]) => `${queue[state] ?? 0} ${said}`)
+    .map(([state, label]) => `${queue[state] ?? 0} ${label}`)
     .join(", ");
 }

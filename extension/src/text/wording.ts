@@ -12,7 +12,7 @@ export function progressText(progress: SyncProgressParams): string {
 }
 
 /** A finished sync in one or two sentences, with the counts. */
-export function reportText(report: SyncReport): string {
+export function syncReportText(report: SyncReport): string {
   if (report.state === "busy") return report.message || "Another process is syncing this project.";
   if (report.state === "failed") return `Sync failed. ${report.message}`.trim();
   const { sessions } = report;

@@ -1,4 +1,4 @@
-"""Answers questions and decides about memories with a model, checked by code."""
+"""Answers questions and decides what new claims do to memories, with a model whose output is checked by code."""
 
 import lazy_loader
 

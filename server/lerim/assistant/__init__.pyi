@@ -1,12 +1,10 @@
-from . import ask as ask
-from . import cited as cited
-from . import decide as decide
-from .cited import Answer as Answer
-from .cited import Citation as Citation
-from .cited import Passage as Passage
-from .cited import Question as Question
-from .cited import Sentence as Sentence
-from .cited import SentenceEvent as SentenceEvent
+from .answers import Answer as Answer
+from .answers import Citation as Citation
+from .answers import Passage as Passage
+from .answers import Question as Question
+from .answers import Sentence as Sentence
+from .answers import SentenceEvent as SentenceEvent
+from .ask import answer_question as answer_question
 from .decide import Decided as Decided
 from .decide import RefusedDecision as RefusedDecision
 from .decide import RelatedMemory as RelatedMemory
@@ -14,4 +12,4 @@ from .decide import decide_claim as decide_claim
 from .decide import describe_claim as describe_claim
 from .decide import describe_memories as describe_memories
 from .explorer import explore as explore
-from .tools import ExplorerTools as ExplorerTools
+from .explorer_tools import ExplorerTools as ExplorerTools

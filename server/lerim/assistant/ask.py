@@ -1,7 +1,7 @@
-"""A question about a project, answered from its memories and sessions: with a model in sentences that name their
-sources, as each is complete; without one, by the passages themselves.
+"""Answers a question about a project from its memories and sessions: with a model, in sentences that cite their sources
+and are emitted one by one; without one, with the passages themselves.
 
-Nothing is written but what citing a memory counts as: use of it.
+Nothing is written except that a cited memory counts as used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.assistant.cited import Answer, AnswerState, Passage, Question, Sentence, SentenceEvent
+from lerim.assistant.answers import Answer, AnswerState, Passage, Question, Sentence, SentenceEvent
 from lerim.config import load
 from lerim.errors import LerimError, Problem
 from lerim.memory import GLOBAL_KEY, Uses
@@ -22,12 +22,12 @@ from lerim.models import DayBudget, EditorBridge, Model, choose_allowed
 from lerim.paths import Home
 from lerim.project import Project
 
-MOST = 8_000
-"""Tokens of an answer, thoughts included."""
-SECONDS = 180.0
-"""A person waits for the answer."""
+MAX_ANSWER_TOKENS = 8_000
+"""The most tokens of an answer, reasoning included."""
+TIMEOUT_SECONDS = 180.0
+"""The longest a model may take, because a person is waiting for the answer."""
 NOTHING_FOUND = "Nothing was found: no active memory and no session of this project is about this."
-ALONE = "These passages were found, best first."
+PASSAGES_ONLY = "These passages were found, best first."
 
 EmitSentence = Callable[[SentenceEvent], None]
 
@@ -42,51 +42,52 @@ def answer_question(
     clock: Callable[[], datetime],
     bridge: EditorBridge | None = None,
 ) -> Answer:
-    """The answer; `emit` hears each sentence as soon as it is complete. Whatever becomes of the model, the passages are
-    there. Raises CatalogError, SettingsError.
+    """Answer a question. `emit` is called with each sentence as soon as it is complete. The answer contains the
+    passages even if the model fails. Raises CatalogError, SettingsError.
     """
     from lerim.assistant.passages import find_passages
 
     began = time.monotonic()
     problems: list[Problem] = []
-    looked = find_passages(project, home, question, problems)
-    found = looked.passages
-    answer = Answer(question.text, [], found, bool(found), problems=problems)
+    search = find_passages(project, home, question, problems)
+    passages = search.passages
+    answer = Answer(question.text, [], passages, bool(passages), problems=problems)
     if cancelled():
         answer = msgspec.structs.replace(answer, state="cancelled", message="Cancelled.")
-    elif not found:
+    elif not passages:
         answer = msgspec.structs.replace(answer, message=NOTHING_FOUND)
     else:
-        model, why = _model(project, home, environ, question, problems)
+        model, why = _choose_model(project, home, environ, question, problems)
         if model is None:
-            answer = msgspec.structs.replace(answer, message=f"{why} {ALONE}", state="partial" if problems else "done")
+            state: AnswerState = "partial" if problems else "done"
+            answer = msgspec.structs.replace(answer, message=f"{why} {PASSAGES_ONLY}", state=state)
         else:
-            answer = _asked(answer, model, project, home, environ, emit, cancelled, clock, bridge)
-    parts = (answer.message, _withheld(looked.withheld), _uncompared(looked.uncompared))
+            answer = _answer_with_model(answer, model, project, home, environ, emit, cancelled, clock, bridge)
+    parts = (answer.message, _withheld_message(search.withheld), _uncompared_message(search.uncompared))
     message = " ".join(filter(None, parts))
     return msgspec.structs.replace(answer, message=message, seconds=round(time.monotonic() - began, 3))
 
 
-def _withheld(count: int) -> str:
-    """What is said of memories that are no answer now."""
+def _withheld_message(count: int) -> str:
+    """Return the message about relevant memories that were left out; "" if there are none."""
     if not count:
         return ""
     which = "One memory about it is" if count == 1 else f"{count} memories about it are"
     return f"{which} archived, or its code has changed. Include archived and drifted memories to see more."
 
 
-def _uncompared(count: int) -> str:
-    """What is said of memories of which nobody knows whether the code here is still as it was."""
+def _uncompared_message(count: int) -> str:
+    """Return the message about relevant memories that were never compared with the code here; "" if there are none."""
     if not count:
         return ""
     which = "One memory about it was" if count == 1 else f"{count} memories about it were"
     return f"{which} not compared with the code here yet; run `lerim maintain`."
 
 
-def _model(
+def _choose_model(
     project: Project, home: Home, environ: Mapping[str, str], question: Question, problems: list[Problem]
 ) -> tuple[Model | None, str]:
-    """The model that may be asked; None, and why, where there is none."""
+    """Return the model to ask; or None and the reason why there is none."""
     if question.model == "none":
         return None, "No model was used."
     settings, _ = load.load_settings(environ, home, project.root)
@@ -97,10 +98,10 @@ def _model(
         return None, choice.problems[0].message if choice.problems else "No model is chosen."
     if choice.why:
         return None, f"{model.label} costs money, and you have not agreed to pay for it (`lerim model allow`)."
-    return replace(model, timeout=min(model.timeout, SECONDS)), ""
+    return replace(model, timeout=min(model.timeout, TIMEOUT_SECONDS)), ""
 
 
-def _asked(
+def _answer_with_model(
     answer: Answer,
     model: Model,
     project: Project,
@@ -111,63 +112,66 @@ def _asked(
     clock: Callable[[], datetime],
     bridge: EditorBridge | None,
 ) -> Answer:
-    """The answer with what the model says, as far as it got."""
-    from lerim.assistant.answer import AnswerParser, passages_for_model
-    from lerim.assistant.model_call import put_question
+    """Return the answer with the model's sentences, as far as it got."""
+    from lerim.assistant.answer_parser import AnswerParser, passages_for_model
+    from lerim.assistant.model_call import send_question
     from lerim.models import Engine
 
     settings, _ = load.load_settings(environ, home, project.root)
-    purse = DayBudget(home, settings.daily_budget_usd, lambda: clock().astimezone())
-    engine = Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST)
+    budget = DayBudget(home, settings.daily_budget_usd, lambda: clock().astimezone())
+    engine = Engine(
+        model, cancelled, home=home, environ=environ, budget=budget, bridge=bridge, max_output_tokens=MAX_ANSWER_TOKENS
+    )
     shown = passages_for_model(answer.passages)
-    heard = AnswerParser(shown, lambda sentence: emit(SentenceEvent(sentence)))
+    parser = AnswerParser(shown, lambda sentence: emit(SentenceEvent(sentence)))
     state: AnswerState = "done"
     message = ""
     try:
-        put_question(engine, model, answer.question, shown, heard)
+        send_question(engine, model, answer.question, shown, parser)
     except LerimError as error:
         state = "cancelled" if cancelled() else "partial"
         message = "Cancelled." if cancelled() else error.explanation
-        if state == "partial" and error.code != "budget":  # a used-up budget is no fault
+        if state == "partial" and error.code != "budget":  # a used-up budget is not a problem
             answer.problems.append(error.problem(model.label))
-    answer.problems.extend(purse.problems)
-    sentences = heard.sentences
-    _used(project, home, answer.passages, sentences, clock())
+    answer.problems.extend(budget.problems)
+    sentences = parser.sentences
+    _record_citations(project, home, answer.passages, sentences, clock())
     return msgspec.structs.replace(
         answer,
         sentences=sentences,
         known=bool(sentences) or (state != "done" and bool(answer.passages)),
-        model=engine.spent[-1].model if engine.spent else "none",
-        left_out=heard.left_out,
-        spent=engine.spent,
+        model=engine.role_usage[-1].model if engine.role_usage else "none",
+        left_out=parser.unsupported_count,
+        spent=engine.role_usage,
         steps=engine.steps,
         state=state,
-        message=message or _ended(sentences, shown, heard.left_out),
+        message=message or _empty_answer_message(sentences, shown, parser.unsupported_count),
     )
 
 
-def _used(
+def _record_citations(
     project: Project, home: Home, passages: Sequence[Passage], sentences: Sequence[Sentence], now: datetime
 ) -> None:
-    """Citing a memory counts as use of it, in the project's own count or the person's."""
-    cited = {one.number for sentence in sentences for one in sentence.citations}
+    """Record each cited memory as used, in the counts of the project or, for a personal memory, of the person."""
+    cited_numbers = {citation.number for sentence in sentences for citation in sentence.citations}
+    cited_memories = [passage for passage in passages if passage.path and passage.citation.number in cited_numbers]
     for key in {project.key, GLOBAL_KEY}:
         ids = [
-            one.citation.ref.removeprefix("m:")
-            for one in passages
-            if one.path and one.citation.number in cited and (key == GLOBAL_KEY) == _personal(home, one)
+            passage.citation.ref.removeprefix("m:")
+            for passage in cited_memories
+            if (key == GLOBAL_KEY) == _is_personal(home, passage)
         ]
         Uses(home.project(key)).record_use(ids, "cited", now)
 
 
-def _personal(home: Home, passage: Passage) -> bool:
+def _is_personal(home: Home, passage: Passage) -> bool:
     return Path(passage.path).is_relative_to(home.memory)
 
 
-def _ended(sentences: Sequence[Sentence], shown: Sequence[Passage], left_out: int) -> str:
-    """What the person is told of an answer that came to its end."""
+def _empty_answer_message(sentences: Sequence[Sentence], shown: Sequence[Passage], unsupported_count: int) -> str:
+    """Return the message for an answer that ended normally; "" if it has sentences."""
     if sentences:
         return ""
-    if left_out:
-        return f"The model's answer was not supported by its sources. {ALONE}"
-    return f"The model found no answer in what was found. {ALONE}" if shown else NOTHING_FOUND
+    if unsupported_count:
+        return f"The model's answer was not supported by its sources. {PASSAGES_ONLY}"
+    return f"The model found no answer in what was found. {PASSAGES_ONLY}" if shown else NOTHING_FOUND

@@ -1,4 +1,5 @@
-"""The lead: a model that decides what a claim is to the memories near it, and which decisions are taken."""
+"""The lead: a model that decides what a new claim does to related memories. Code checks each decision before it is
+used."""
 
 from __future__ import annotations
 
@@ -15,21 +16,21 @@ from lerim.memory import MemoryRecord, format_time
 from lerim.redaction import clean_text
 from lerim.review import NeighbourAnswer
 
-REASON = 240
-_ANSWERS: dict[str, NeighbourAnswer] = {"noop": "same", "update": "changes", "supersede": "replaces"}
+MAX_REASON_CHARS = 240
+_ANSWER_BY_ACTION: dict[str, NeighbourAnswer] = {"noop": "same", "update": "changes", "supersede": "replaces"}
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedMemory:
-    """A memory that a claim may belong to, and the time of the latest turn that says it."""
+    """A memory that a claim may belong to, and the time of the latest turn that states it."""
 
     record: MemoryRecord
-    said: datetime
+    last_said: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What the model says a claim is to a memory (None for `keep`), and why."""
+    """The model's answer about a claim, the memory it concerns (None for `keep`), and the reason."""
 
     answer: NeighbourAnswer
     memory: MemoryRecord | None
@@ -38,59 +39,59 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class RefusedDecision:
-    """What the model decided does not hold; `why` is for the log."""
+    """A decision that was refused; `log_reason` says why, for the log."""
 
-    why: str
+    log_reason: str
 
 
 def describe_claim(candidate: Candidate) -> str:
-    """The claim as a model is shown it."""
+    """Return a claim as it is shown to a model."""
     quotes = "\n".join(f"{item.who}: “{item.quote}”" for item in candidate.evidence if item.quote)
     head = f"{candidate.kind or candidate.primitive}, said {format_time(candidate.time)}"
     return f"{head}\n" + escape_lines(clean_text(f"{candidate.title}\n{candidate.body}\n{quotes}".strip()))
 
 
-def describe_memories(band: Sequence[RelatedMemory]) -> str:
-    """The memories as a model is shown them, numbered from 1."""
+def describe_memories(related: Sequence[RelatedMemory]) -> str:
+    """Return memories as they are shown to a model, numbered from 1."""
     return "\n\n".join(
-        f"{number}. {one.record.kind or one.record.primitive}, said last {format_time(one.said)}\n"
-        + escape_lines(clean_text(f"{one.record.title}\n{one.record.body}".strip()))
-        for number, one in enumerate(band, 1)
+        f"{number}. {memory.record.kind or memory.record.primitive}, said last {format_time(memory.last_said)}\n"
+        + escape_lines(clean_text(f"{memory.record.title}\n{memory.record.body}".strip()))
+        for number, memory in enumerate(related, 1)
     )
 
 
 def decide_claim(
-    lm: dspy.LM, candidate: Candidate, band: Sequence[RelatedMemory], evidence: str
+    lm: dspy.LM, candidate: Candidate, related: Sequence[RelatedMemory], evidence: str
 ) -> Decided | RefusedDecision:
-    """What the lead decides, if it may.
+    """Ask the lead what a claim does to the related memories, and check its decision.
 
-    Raises ModelError where no answer came, whatever LerimError the engine raises, StoppedError.
+    Raises ModelError if no answer came, StoppedError, and any LerimError the engine raises.
     """
     inputs = {
         "claim": describe_claim(candidate),
-        "memories": describe_memories(band),
+        "memories": describe_memories(related),
         "evidence": evidence or "nothing was looked at",
     }
     answer = ask_signature(lm, LeadSignature, inputs, LeadDecision)
     if not answer.items:
         return RefusedDecision(f"its answer could not be read: {clean_text(answer.parse_error)[:200]}")
-    return check_decision(answer.items[0], candidate, band)
+    return check_decision(answer.items[0], candidate, related)
 
 
 def check_decision(
-    said: LeadDecision, candidate: Candidate, band: Sequence[RelatedMemory]
+    decision: LeadDecision, candidate: Candidate, related: Sequence[RelatedMemory]
 ) -> Decided | RefusedDecision:
-    """The model's decision as one of ours. It is refused where it names no memory of the band, one of another primitive
-    (but a question that the claim answers), or lets an earlier turn win."""
-    reason = " ".join(clean_text(said.reason).split())[:REASON]
-    if said.action == "add":
+    """Convert the model's decision. It is refused if it names none of the related memories, one of another primitive
+    (except a question that the claim answers), or lets an earlier turn win over a later one."""
+    reason = " ".join(clean_text(decision.reason).split())[:MAX_REASON_CHARS]
+    if decision.action == "add":
         return Decided("keep", None, reason)
-    if not 1 <= said.memory <= len(band):
-        return RefusedDecision(f"{said.action} names no memory it was shown")
-    one = band[said.memory - 1]
-    answers = said.action == "supersede" and one.record.primitive == "question" != candidate.primitive
-    if one.record.primitive != candidate.primitive and not answers:
-        return RefusedDecision(f"{said.action} names a {one.record.primitive}")
-    if said.action != "noop" and candidate.time < one.said:
-        return RefusedDecision(f"{said.action} lets the earlier turn win")
-    return Decided("answers" if answers else _ANSWERS[said.action], one.record, reason)
+    if not 1 <= decision.memory <= len(related):
+        return RefusedDecision(f"{decision.action} names no memory it was shown")
+    memory = related[decision.memory - 1]
+    is_answer = decision.action == "supersede" and memory.record.primitive == "question" != candidate.primitive
+    if memory.record.primitive != candidate.primitive and not is_answer:
+        return RefusedDecision(f"{decision.action} names a {memory.record.primitive}")
+    if decision.action != "noop" and candidate.time < memory.last_said:
+        return RefusedDecision(f"{decision.action} lets the earlier turn win")
+    return Decided("answers" if is_answer else _ANSWER_BY_ACTION[decision.action], memory.record, reason)

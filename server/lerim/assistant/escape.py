@@ -1,4 +1,4 @@
-"""Escaping text that a model is shown as data."""
+"""Escapes text that is shown to a model as data."""
 
 from __future__ import annotations
 

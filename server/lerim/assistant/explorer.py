@@ -1,4 +1,5 @@
-"""The explorer: a model that looks at files, memories and turns, one at a time, for what tells. It changes nothing."""
+"""The explorer: a model that gathers evidence for a decision by reading files, memories and turns, one look at a time.
+It changes nothing."""
 
 from __future__ import annotations
 
@@ -8,64 +9,64 @@ from dataclasses import dataclass
 import dspy
 
 from lerim.assistant.escape import escape_lines
+from lerim.assistant.explorer_tools import ExplorerTools, LookResult
 from lerim.assistant.signatures import ExploreSignature, Step
-from lerim.assistant.tools import ExplorerTools, LookResult
 from lerim.errors import StoppedError
 from lerim.extraction import ask_signature
 from lerim.redaction import clean_text
 
-LOOKS = 5
-EVIDENCE_CHARS = 24_000
-NOTE_CHARS = 600
+MAX_LOOKS = 5
+MAX_EVIDENCE_CHARS = 24_000
+MAX_NOTE_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class ExplorerFindings:
-    """What was seen, as a model may be shown it, and how many looks that took."""
+    """What the explorer saw, as it may be shown to a model, and how many looks it took."""
 
     text: str
-    looks: int
+    look_count: int
 
 
 def explore(
-    lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], None], most: int = LOOKS
+    lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], None], max_looks: int = MAX_LOOKS
 ) -> ExplorerFindings:
-    """Lets a model look at most so many times; `log` is told each look, not what it showed.
+    """Let a model look at most `max_looks` times. `log` is called with each look, but not with what it showed.
 
-    Raises ModelError where no answer came, whatever LerimError the engine raises, StoppedError.
+    Raises ModelError if no answer came, StoppedError, and any LerimError the engine raises.
     """
-    seen: list[str] = []
-    asked: set[str] = set()
-    size = looks = 0
-    while looks < most:
+    observations: list[str] = []
+    calls: set[str] = set()
+    size = look_count = 0
+    while look_count < max_looks:
         if tools.cancelled():
             raise StoppedError
-        inputs = {"task": task, "seen": "\n\n".join(seen) or "nothing yet", "left": str(most - looks)}
+        inputs = {"task": task, "seen": "\n\n".join(observations) or "nothing yet", "left": str(max_looks - look_count)}
         answer = ask_signature(lm, ExploreSignature, inputs, Step, think=False, retry=False)
         if not answer.items:
             log(f"its answer could not be read: {clean_text(answer.parse_error)[:200]}")
             break
         step = answer.items[0]
         if step.tool == "done":
-            note = clean_text(step.note)[:NOTE_CHARS].strip()
+            note = clean_text(step.note)[:MAX_NOTE_CHARS].strip()
             if note:
-                seen.append(f"The explorer says:\n{escape_lines(note)}")
+                observations.append(f"The explorer says:\n{escape_lines(note)}")
             log("done")
             break
-        looks += 1
-        found = run_look(tools, step)
-        log(f"{found.asked}: {found.count} found{f' ({clean_text(found.problem)})' if found.problem else ''}")
-        if found.asked in asked:
+        look_count += 1
+        result = run_tool(tools, step)
+        log(f"{result.call}: {result.count} found{f' ({clean_text(result.problem)})' if result.problem else ''}")
+        if result.call in calls:
             break
-        asked.add(found.asked)
-        shown = found.text[: max(0, EVIDENCE_CHARS - size)]
+        calls.add(result.call)
+        shown = result.text[: max(0, MAX_EVIDENCE_CHARS - size)]
         size += len(shown)
-        seen.append(f"{looks}. {found.asked}\n{escape_lines(shown or found.problem or 'nothing')}")
-    return ExplorerFindings("\n\n".join(seen), looks)
+        observations.append(f"{look_count}. {result.call}\n{escape_lines(shown or result.problem or 'nothing')}")
+    return ExplorerFindings("\n\n".join(observations), look_count)
 
 
-def run_look(tools: ExplorerTools, step: Step) -> LookResult:
-    """Does one look."""
+def run_tool(tools: ExplorerTools, step: Step) -> LookResult:
+    """Run the tool that a step asks for."""
     match step.tool:
         case "read":
             return tools.read(step.path or step.glob, step.from_line, step.lines)

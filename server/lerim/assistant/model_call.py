@@ -1,4 +1,4 @@
-"""Putting a question to a model: one plain request, its answer heard as it comes, or why there is none."""
+"""Sends a question to a model in one plain request and parses the answer as it is streamed."""
 
 from __future__ import annotations
 
@@ -6,48 +6,51 @@ from collections.abc import Sequence
 
 from dspy import lm15
 
-from lerim.assistant.answer import INSTRUCTIONS, AnswerParser, answer_prompt
-from lerim.assistant.cited import Passage
+from lerim.assistant.answer_parser import INSTRUCTIONS, AnswerParser, render_prompt
+from lerim.assistant.answers import Passage
 from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
 from lerim.models import Engine, Model, count_tokens, faults
 from lerim.redaction import clean_text
 
-ROOM_TOKENS = 1_500
-"""What is sent beside the passages."""
+OVERHEAD_TOKENS = 1_500
+"""Tokens reserved for what is sent besides the passages."""
 
 
-def put_question(engine: Engine, model: Model, question: str, passages: Sequence[Passage], heard: AnswerParser) -> None:
-    """Asks of as many of the passages, the best first, as the model takes; `heard` takes the answer.
+def send_question(
+    engine: Engine, model: Model, question: str, passages: Sequence[Passage], parser: AnswerParser
+) -> None:
+    """Ask a model the question with as many of the passages, best first, as fit into its window. The answer is fed to
+    `parser`.
 
-    Raises ModelError where none came or it broke off: what was heard before stands.
+    Raises ModelError if there is no answer or it breaks off; what was parsed until then remains valid.
     """
-    shown = fitting_passages(question, passages, engine.window_tokens)
+    shown = fit_passages(question, passages, engine.window_tokens)
     request = lm15.Request(
-        model=model.name, messages=(lm15.Message.user(answer_prompt(question, shown)),), system=INSTRUCTIONS
+        model=model.name, messages=(lm15.Message.user(render_prompt(question, shown)),), system=INSTRUCTIONS
     )
-    whole = False
+    is_complete = False
     try:
-        response = engine.complete(request, heard.hear)
-        whole = response.finish_reason != "length"
+        response = engine.complete(request, parser.feed)
+        is_complete = response.finish_reason != "length"
     except lm15.LM15Error as error:
-        raise _told(error, model) from error
+        raise _to_lerim_error(error, model) from error
     finally:
-        heard.end(whole=whole)
+        parser.end(is_complete=is_complete)
 
 
-def fitting_passages(question: str, passages: Sequence[Passage], tokens: int) -> list[Passage]:
-    """The first passages that fit into a model's window together, one at least."""
-    kept: list[Passage] = []
-    left = tokens - ROOM_TOKENS - count_tokens(question)
-    for one in passages:
-        left -= count_tokens(one.text) + 30
-        if kept and left < 0:
+def fit_passages(question: str, passages: Sequence[Passage], tokens: int) -> list[Passage]:
+    """Return the first passages that fit into a window of `tokens` together, at least one."""
+    fitting: list[Passage] = []
+    tokens_left = tokens - OVERHEAD_TOKENS - count_tokens(question)
+    for passage in passages:
+        tokens_left -= count_tokens(passage.text) + 30
+        if fitting and tokens_left < 0:
             break
-        kept.append(one)
-    return kept
+        fitting.append(passage)
+    return fitting
 
 
-def _told(error: lm15.LM15Error, model: Model) -> LerimError:
+def _to_lerim_error(error: lm15.LM15Error, model: Model) -> LerimError:
     message = f"{model.label} did not finish its answer: {clean_text(faults.error_message(error)).rstrip('.')}."
     if isinstance(error, lm15.AuthError | lm15.BillingError):
         todo = "Set a valid key in the environment, or choose another model."

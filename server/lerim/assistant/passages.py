@@ -1,7 +1,9 @@
-"""What is known of a question: memories and turns of this project's sessions that speak of it, best first, clean.
+"""Finds the passages for a question: the relevant memories and turns of the project's sessions, best first, without
+secrets.
 
-Memories and turns are ranked apart, each by its own search, and then together: what is high in either list is high. A
-passage must hold a good part of what tells in the question's words, so that a chance word is no knowledge.
+Memories and turns are ranked separately, each by its own search, and the two rankings are then fused: what ranks high
+in either list ranks high overall. A passage must contain a good share of the question's informative words, so that a
+chance match does not count.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lerim.assistant.cited import Citation, Passage, PassageKind, Question
-from lerim.assistant.telling_words import WordWeights, drop_filler_words, find_held_words, weigh_words
+from lerim.assistant.answers import Citation, Passage, PassageKind, Question
+from lerim.assistant.word_weights import WordWeights, drop_stop_words, find_contained_words, weigh_words
 from lerim.errors import LerimError, Problem
 from lerim.extraction import shorten
 from lerim.memory import (
@@ -31,31 +33,33 @@ from lerim.redaction import clean_text, find_flags
 from lerim.sessions import Catalog, SearchQuery, SessionFilters, TurnRow, browsing, parse_query, tokenize_text
 from lerim.words import is_unspaced, stem
 
-MOST_QUESTION = 2_000
-LOOKED_AT = 60
-"""Memories that are looked at, with those that are over."""
-MEMORIES, TURNS = 12, 40
-"""How many memories are shown at most, and turns looked at."""
-SHOWN = 16
-"""Passages of an answer."""
-OF_SESSION = 4
-"""Turns of one session among them."""
-EXCERPT = 1_200
-"""Characters of a passage."""
-READ = 200_000
-"""Characters of a turn that are looked at; all before an excerpt, since a secret may begin anywhere."""
-TITLE = 80
-RANK, WEIGHT = 10, 1.5
-"""A memory in place n counts WEIGHT / (RANK + n), a turn 1 / (RANK + n): what was reviewed goes first."""
+MAX_QUESTION_CHARS = 2_000
+MAX_MEMORY_HITS = 60
+"""How many memories are searched, those that have ended included."""
+MAX_MEMORIES, MAX_TURN_HITS = 12, 40
+"""How many memories may be passages, and how many turns are searched."""
+MAX_PASSAGES = 16
+"""How many passages an answer has at most."""
+MAX_TURNS_PER_SESSION = 4
+"""How many of them may come from one session."""
+MAX_EXCERPT_CHARS = 1_200
+"""The length of a turn's passage."""
+MAX_TURN_CHARS = 200_000
+"""How much of a turn is searched for an excerpt. Secrets are removed from the whole turn first, since one may begin
+anywhere."""
+MAX_TITLE_CHARS = 80
+RANK_OFFSET, MEMORY_WEIGHT = 10, 1.5
+"""Reciprocal rank fusion: the memory at rank n (from 0) scores MEMORY_WEIGHT / (RANK_OFFSET + n), a turn
+1 / (RANK_OFFSET + n). Memories weigh more because a person reviewed them."""
 
-_USUAL = ("project", "active", "fresh", "unknown")
+_DEFAULT_VALUES = ("project", "active", "fresh", "unknown")
 _SPACES = re.compile(r"[ \t]+")
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A passage yet without its number; `words` of it as they are compared."""
+class _UnnumberedPassage:
+    """A passage without its number yet."""
 
     kind: PassageKind
     ref: str
@@ -70,137 +74,145 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPassages:
-    """The passages that speak of a question, best first, numbered from 1, and how many memories were withheld that do:
-    they are over, or what they speak of changed; and of how many nobody knows yet whether that is so here."""
+class PassageResults:
+    """The passages for a question, best first and numbered from 1.
+
+    `withheld`: how many relevant memories are left out because they ended or their place in the code changed.
+    `uncompared`: how many relevant memories were never compared with the code here.
+    """
 
     passages: list[Passage]
     withheld: int = 0
     uncompared: int = 0
 
 
-def find_passages(project: Project, home: Home, question: Question, problems: list[Problem]) -> FoundPassages:
-    """What speaks of a question. What could not be read is added to `problems`. Raises CatalogError."""
-    text = question.text[:MOST_QUESTION]
-    query = drop_filler_words(parse_query(text))
+def find_passages(project: Project, home: Home, question: Question, problems: list[Problem]) -> PassageResults:
+    """Find the passages for a question; unreadable memories are added to `problems`. Raises CatalogError."""
+    text = question.text[:MAX_QUESTION_CHARS]
+    query = drop_stop_words(parse_query(text))
     if not query.terms:
-        return FoundPassages([])
-    hits = _hits(project, home, text, question.everything, problems)
-    over = frozenset() if question.everything else _over(hits)
-    asked = _asked(project, home, query, hits)
+        return PassageResults([])
+    hits = _search_memories(project, home, text, question.everything, problems)
+    ended_turns = frozenset() if question.everything else _find_ended_turns(hits)
+    word_weights = _weigh_question(project, home, query, hits)
+    turns = (turn for turn in _find_turns(project, home, text, word_weights) if turn.turn not in ended_turns)
     ranked = [
-        *_ranked(_memories(hits, asked, question.everything), WEIGHT),
-        *_ranked((one for one in _turns(project, home, text, asked) if one.turn not in over), 1.0),
+        *_with_scores(_find_memories(hits, word_weights, question.everything), MEMORY_WEIGHT),
+        *_with_scores(turns, 1.0),
     ]
-    ranked.sort(key=lambda one: -one[0])
-    kept = [_numbered(number, found) for number, found in enumerate(_distinct(found for _, found in ranked), 1)]
-    withheld = 0 if question.everything else sum(not _current(hit) and _says(hit, asked) for hit in hits)
-    unknown = sum(hit.stored.status == "active" and hit.drift == "unknown" and _says(hit, asked) for hit in hits)
-    return FoundPassages(kept, withheld, unknown)
+    ranked.sort(key=lambda pair: -pair[0])
+    selected = _select_distinct(passage for _, passage in ranked)
+    passages = [_to_passage(number, passage) for number, passage in enumerate(selected, 1)]
+    relevant = [hit for hit in hits if _is_relevant(hit, word_weights)]
+    withheld = 0 if question.everything else sum(not _is_current(hit) for hit in relevant)
+    uncompared = sum(hit.stored.status == "active" and hit.drift == "unknown" for hit in relevant)
+    return PassageResults(passages, withheld, uncompared)
 
 
-def _ranked(found: Iterable[_Found], weight: float) -> list[tuple[float, _Found]]:
-    return [(weight / (RANK + place), one) for place, one in enumerate(found)]
+def _with_scores(ranked: Iterable[_UnnumberedPassage], weight: float) -> list[tuple[float, _UnnumberedPassage]]:
+    return [(weight / (RANK_OFFSET + rank), passage) for rank, passage in enumerate(ranked)]
 
 
-def _distinct(found: Iterable[_Found]) -> list[_Found]:
-    """Each text once, each session a few times, and no more than are shown."""
-    kept: list[_Found] = []
-    seen: set[str] = set()
-    sessions: dict[str, int] = {}
-    for one in found:
-        same = " ".join(tokenize_text(one.text))
-        if same in seen or len(kept) == SHOWN:
+def _select_distinct(ranked: Iterable[_UnnumberedPassage]) -> list[_UnnumberedPassage]:
+    """Select the best passages: each text once, and not too many turns of one session."""
+    selected: list[_UnnumberedPassage] = []
+    seen_texts: set[str] = set()
+    turns_per_session: dict[str, int] = {}
+    for passage in ranked:
+        text_key = " ".join(tokenize_text(passage.text))
+        if text_key in seen_texts or len(selected) == MAX_PASSAGES:
             continue
-        if one.kind == "turn":
-            if sessions.get(one.session, 0) == OF_SESSION:
+        if passage.kind == "turn":
+            if turns_per_session.get(passage.session, 0) == MAX_TURNS_PER_SESSION:
                 continue
-            sessions[one.session] = sessions.get(one.session, 0) + 1
-        seen.add(same)
-        kept.append(one)
-    return kept
+            turns_per_session[passage.session] = turns_per_session.get(passage.session, 0) + 1
+        seen_texts.add(text_key)
+        selected.append(passage)
+    return selected
 
 
-def _numbered(number: int, one: _Found) -> Passage:
-    citation = Citation(number, one.ref, one.kind, one.title, one.handle, one.session, one.turn)
-    return Passage(citation, one.detail, one.time, one.text, one.path, find_flags(one.title, one.text))
+def _to_passage(number: int, found: _UnnumberedPassage) -> Passage:
+    citation = Citation(number, found.ref, found.kind, found.title, found.handle, found.session, found.turn)
+    return Passage(citation, found.detail, found.time, found.text, found.path, find_flags(found.title, found.text))
 
 
-def _hits(project: Project, home: Home, text: str, everything: bool, problems: list[Problem]) -> list[Hit]:
-    """The memories that share words with the question, also those that are over: their turns are not current either."""
+def _search_memories(project: Project, home: Home, text: str, everything: bool, problems: list[Problem]) -> list[Hit]:
+    """Return the memories that share words with the question. Those that have ended are included, because turns that
+    they were extracted from are outdated, too."""
     if not everything:
         try:
             DriftChecker(project, home).check()
-        except LerimError as error:  # how they stood when somebody last looked counts then
+        except LerimError as error:  # the result of the last check is used then
             problems.append(error.problem())
     with MemorySearch(None if project.is_personal else project, home) as memories:
-        hits = memories.search(f"{text}?", LOOKED_AT, EVERY_STATUS)  # some words are enough
+        hits = memories.search(f"{text}?", MAX_MEMORY_HITS, EVERY_STATUS)  # some words are enough
         problems += memories.problems
     return hits
 
 
-def _current(hit: Hit) -> bool:
+def _is_current(hit: Hit) -> bool:
     return hit.stored.status == "active" and hit.drift not in ("drifted", "gone")
 
 
-def _over(hits: Iterable[Hit]) -> frozenset[str]:
-    """The turns that said what is over, has drifted or lost its ground, and nothing that still holds."""
-    turns: dict[bool, set[str]] = {True: set(), False: set()}
+def _find_ended_turns(hits: Iterable[Hit]) -> frozenset[str]:
+    """Return the turns that are evidence only for memories that have ended or drifted, or whose place is gone."""
+    turns_by_currency: dict[bool, set[str]] = {True: set(), False: set()}
     for hit in hits:
-        said = turns[_current(hit)]
-        said.update(item.turn for item in hit.record.evidence)
-        said.add(source_parts(hit.record.source)[2])
-    return frozenset(turns[False] - turns[True] - {""})
+        turns = turns_by_currency[_is_current(hit)]
+        turns.update(item.turn for item in hit.record.evidence)
+        turns.add(source_parts(hit.record.source)[2])
+    return frozenset(turns_by_currency[False] - turns_by_currency[True] - {""})
 
 
-def _asked(project: Project, home: Home, query: SearchQuery, hits: Sequence[Hit]) -> WordWeights:
-    """The question's words, weighed by how many of the memories found and of the project's turns hold each."""
-    in_turns, turns = [0] * len(query.terms), 0
+def _weigh_question(project: Project, home: Home, query: SearchQuery, hits: Sequence[Hit]) -> WordWeights:
+    """Weigh the question's words by how many of the memories found and of the project's turns contain each."""
+    turn_counts, turn_count = [0] * len(query.terms), 0
     if home.catalog.exists():
         with Catalog.open(home) as catalog:
-            in_turns, turns = catalog.count_matching_turns(query, SessionFilters(projects=(project.key,)))
-    in_memories = [find_held_words(query, _words(hit)) for hit in hits]
-    both = [many + sum(found[at] for found in in_memories) for at, many in enumerate(in_turns)]
-    return weigh_words(query, turns + len(hits), both)
+            turn_counts, turn_count = catalog.count_matching_turns(query, SessionFilters(projects=(project.key,)))
+    memory_matches = [find_contained_words(query, _searchable_text(hit)) for hit in hits]
+    counts = [count + sum(contained[at] for contained in memory_matches) for at, count in enumerate(turn_counts)]
+    return weigh_words(query, turn_count + len(hits), counts)
 
 
-def _words(hit: Hit) -> str:
+def _searchable_text(hit: Hit) -> str:
     record = redact_record(hit.record)
     return f"{record.title} {record.body} {' '.join(record.tags)}"
 
 
-def _says(hit: Hit, asked: WordWeights) -> bool:
-    return asked.speaks(_words(hit))
+def _is_relevant(hit: Hit, word_weights: WordWeights) -> bool:
+    return word_weights.is_relevant(_searchable_text(hit))
 
 
-def _memories(hits: Iterable[Hit], asked: WordWeights, everything: bool) -> Iterator[_Found]:
-    known: set[str] = set()
+def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: bool) -> Iterator[_UnnumberedPassage]:
+    yielded_ids: set[str] = set()
     for hit in hits:
         record = redact_record(hit.record)
-        if len(known) == MEMORIES or not (everything or _current(hit)):
+        if len(yielded_ids) == MAX_MEMORIES or not (everything or _is_current(hit)):
             continue
-        if record.id in known or not _says(hit, asked):
+        if record.id in yielded_ids or not _is_relevant(hit, word_weights):
             continue
-        known.add(record.id)
-        yield _Found(
+        yielded_ids.add(record.id)
+        yield _UnnumberedPassage(
             "memory",
             f"m:{record.id}",
             clean_text(record.title),
-            _said_of(hit),
+            _describe_hit(hit),
             format_time(record.updated),
-            clean_text("\n".join(filter(None, (record.title, record.body.strip(), *_grounds(hit))))),
+            clean_text("\n".join(filter(None, (record.title, record.body.strip(), *_reference_lines(hit))))),
             path=str(hit.stored.path),
             handle=file_handle(hit.stored.path),
         )
 
 
-def _said_of(hit: Hit) -> str:
+def _describe_hit(hit: Hit) -> str:
+    """Return the kind of a memory and whatever else is unusual about it, such as `drifted`."""
     record, stored = hit.record, hit.stored
     parts = (record.kind or record.primitive, hit.scope, stored.status, hit.drift)
-    return ", ".join(part for part in parts if part not in _USUAL)
+    return ", ".join(part for part in parts if part not in _DEFAULT_VALUES)
 
 
-def _grounds(hit: Hit) -> Iterator[str]:
+def _reference_lines(hit: Hit) -> Iterator[str]:
     record = redact_record(hit.record)
     if record.references:
         yield f"Files: {', '.join(record.references)}"
@@ -209,73 +221,72 @@ def _grounds(hit: Hit) -> Iterator[str]:
             yield f"{item.who}: “{item.quote}”"
 
 
-def _turns(project: Project, home: Home, text: str, asked: WordWeights) -> Iterator[_Found]:
+def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeights) -> Iterator[_UnnumberedPassage]:
     if not home.catalog.exists():
         return
     with Catalog.open(home) as catalog:
-        for row in catalog.search_turns(text, limit=TURNS, filters=SessionFilters(projects=(project.key,))):
-            said = _excerpt(row, asked)
-            if said:
+        for row in catalog.search_turns(text, limit=MAX_TURN_HITS, filters=SessionFilters(projects=(project.key,))):
+            excerpt = _excerpt(row, word_weights)
+            if excerpt:
                 title = _session_title(catalog, row)
-                yield _Found(
+                yield _UnnumberedPassage(
                     "turn",
                     f"t:{row.session}#{row.id}",
                     title,
                     f"{row.role}, {row.platform}",
-                    _when(row.time),
-                    said,
+                    _format_optional_time(row.time),
+                    excerpt,
                     session=row.session,
                     turn=row.id,
                 )
 
 
-def _excerpt(row: TurnRow, asked: WordWeights) -> str:
-    """What a turn says of the question: its words, or else what its tools were asked; "" where too little stands
-    together."""
+def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:
+    """Return the part of a turn about the question, from its text or else its tool calls; "" if no part is relevant."""
     for text in (row.text, row.tools):
-        said = cut_excerpt(clean_text(text)[:READ], asked.query)
-        if asked.speaks(said):
-            return said
+        excerpt = cut_excerpt(clean_text(text)[:MAX_TURN_CHARS], word_weights.query)
+        if word_weights.is_relevant(excerpt):
+            return excerpt
     return ""
 
 
 def cut_excerpt(text: str, query: SearchQuery) -> str:
-    """The part of a clean text in which most of a query's words stand, at most EXCERPT characters of whole lines where
-    there are any."""
+    """Return the part of a clean text with the most different words of a query, at most MAX_EXCERPT_CHARS long, cut at
+    line ends where possible."""
     text = _SPACES.sub(" ", text).strip()
-    if len(text) <= EXCERPT:
+    if len(text) <= MAX_EXCERPT_CHARS:
         return text
     unspaced = {term.joined for term in query.terms if is_unspaced(term.joined)}
-    wanted = _stems(query)
+    query_stems = _query_stems(query)
     lowered = text.lower()
-    places = [(match.start(), one) for match in _WORD.finditer(lowered) if (one := stem(match[0])) in wanted]
-    places += [(match.start(), one) for one in unspaced for match in re.finditer(re.escape(one), lowered)]
-    places.sort()
-    best, start, first = 0, 0, 0
-    for last, (at, _) in enumerate(places):
-        while at - places[first][0] > EXCERPT - 200:
+    matches = [(match.start(), one) for match in _WORD.finditer(lowered) if (one := stem(match[0])) in query_stems]
+    matches += [(match.start(), one) for one in unspaced for match in re.finditer(re.escape(one), lowered)]
+    matches.sort()
+    most_words, start, first = 0, 0, 0
+    for last, (at, _) in enumerate(matches):
+        while at - matches[first][0] > MAX_EXCERPT_CHARS - 200:
             first += 1
-        held = len({one for _, one in places[first : last + 1]})
-        if held > best:
-            best, start = held, places[first][0]
+        held = len({one for _, one in matches[first : last + 1]})
+        if held > most_words:
+            most_words, start = held, matches[first][0]
     start = max(0, start - 150)
     start = 0 if start == 0 else max(start, text.find("\n", start, start + 150) + 1) or start
-    end = min(len(text), start + EXCERPT)
-    cut = text.rfind("\n", start + EXCERPT // 2, end) if end < len(text) else end
+    end = min(len(text), start + MAX_EXCERPT_CHARS)
+    cut = text.rfind("\n", start + MAX_EXCERPT_CHARS // 2, end) if end < len(text) else end
     end = cut if cut > start else end
     return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
 
 
-def _stems(query: SearchQuery) -> frozenset[str]:
+def _query_stems(query: SearchQuery) -> frozenset[str]:
     return frozenset(one for term in query.terms for one in (*term.stems, *term.unsplit_stems))
 
 
 def _session_title(catalog: Catalog, row: TurnRow) -> str:
-    place = browsing.locate_turn(catalog.db, row.id)
-    session = browsing.find_list_item(catalog.db, place[0]) if place else None
-    said = session.title or session.opening if session else ""
-    return shorten(" ".join(clean_text(said).split()), TITLE) or f"Session {row.session[:8]}"
+    location = browsing.locate_turn(catalog.db, row.id)
+    session = browsing.find_list_item(catalog.db, location[0]) if location else None
+    title = session.title or session.opening if session else ""
+    return shorten(" ".join(clean_text(title).split()), MAX_TITLE_CHARS) or f"Session {row.session[:8]}"
 
 
-def _when(time: datetime | None) -> str:
+def _format_optional_time(time: datetime | None) -> str:
     return format_time(time) if time else ""

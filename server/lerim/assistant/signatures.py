@@ -1,4 +1,7 @@
-"""What the lead and the explorer are asked: DSPy signatures, and the form of what they answer. Imported only then."""
+"""The DSPy signatures of the lead and the explorer, and the shapes of their answers.
+
+Their docstrings and descriptions are part of the prompts. Imported only when needed, because DSPy is slow to import.
+"""
 
 from __future__ import annotations
 

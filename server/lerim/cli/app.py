@@ -1,4 +1,7 @@
-"""The command line's wiring. Each group of commands is a file; docs/PROTOCOL.md documents every JSON object."""
+"""The `lerim` command: registers the commands, of which each group has its own module.
+
+docs/PROTOCOL.md documents the JSON objects that they print.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from lerim import __version__
 from lerim.cli.ask import ask_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
-from lerim.cli.left_out import review_app
 from lerim.cli.maintain import maintain_command
 from lerim.cli.memory_acts import memory_app
 from lerim.cli.model import model_app
 from lerim.cli.project import project_app
 from lerim.cli.queue import queue_app
+from lerim.cli.review_left_out import review_app
 from lerim.cli.sessions import sessions_app
 from lerim.cli.stats import stats_command
 from lerim.cli.status import status_command
@@ -63,7 +66,7 @@ def _configure_streams(
     ] = False,
 ) -> None:
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a console or pipe of another encoding must not end a command
+        if isinstance(stream, io.TextIOWrapper):  # a console or pipe with another encoding must not make a command fail
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
@@ -79,7 +82,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _run_app(argv: Sequence[str]) -> int:
-    with output.guard_output():
+    with output.ignore_closed_pipe():
         try:
             app(args=list(argv), prog_name="lerim")
         except SystemExit as system_exit:

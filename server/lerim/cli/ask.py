@@ -13,6 +13,7 @@ import typer
 from lerim.assistant import Answer, Passage, Question, Sentence, SentenceEvent
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    EXIT_CODES,
     GlobalOption,
     JsonOption,
     RepoOption,
@@ -26,16 +27,15 @@ from lerim.extraction import shorten
 from lerim.models import describe_spent
 from lerim.paths import Home
 
-EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3}
 MAX_PASSAGE_CHARACTERS = 240
-"""Characters of a passage that are shown."""
+"""How much of a passage is shown."""
 MIN_LINE_CHARACTERS = 20
-"""So few of them are no line of their own."""
+"""No further line is shown if fewer characters than this remain."""
 
 
 @with_error_exit
 def ask_command(
-    words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="Any text.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, in your own words.")],
     model: Annotated[
         str, typer.Option(metavar="none", help="“none”: use no model; show only what was found.")
     ] = "auto",
@@ -48,7 +48,7 @@ def ask_command(
 ) -> None:
     """Answer a question from this repository's memories and sessions, or from your own memories, and cite the
     sources."""
-    from lerim.assistant import ask
+    from lerim.assistant import answer_question
 
     if model not in ("auto", "none"):
         todo = "use “none” or leave --model out; the settings say which model answers (roles.lead)"
@@ -62,7 +62,7 @@ def ask_command(
             output.flush_output()
 
     with interruptible() as cancelled:
-        answer = ask.answer_question(
+        answer = answer_question(
             context.project, context.home, os.environ, question, print_sentence, cancelled, lambda: datetime.now(UTC)
         )
     if as_json:
@@ -78,7 +78,7 @@ def _format_sentence(sentence: Sentence) -> str:
 
 
 def _show_answer(answer: Answer, home: Home) -> None:
-    """What the sentences rest on; without any, the passages."""
+    """Prints the passages that the answer cites, or all passages if it cites none."""
     if answer.message:
         output.print_line(output.escape_controls(answer.message))
     cited = {citation.number for sentence in answer.sentences for citation in sentence.citations}
@@ -108,7 +108,7 @@ def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:
 
 
 def _first_lines(text: str, title: str) -> Iterator[str]:
-    """The first lines of a passage, BEGINNING characters of whole words at most, without the title it stands under."""
+    """Yields the first lines of a passage without its title: whole words, about MAX_PASSAGE_CHARACTERS in all."""
     while title and text.startswith(title):
         text = text[len(title) :].lstrip(" .\n")
     remaining_characters = MAX_PASSAGE_CHARACTERS
@@ -120,7 +120,7 @@ def _first_lines(text: str, title: str) -> Iterator[str]:
 
 
 def _format_show_command(passage: Passage, home: Home) -> str:
-    """The command that shows it."""
+    """Returns the command that shows the source of a passage."""
     citation = passage.citation
     if citation.kind == "memory":
         option = " --global" if Path(passage.path).is_relative_to(home.memory) else ""

@@ -25,7 +25,7 @@ config_app = typer.Typer(help="Show settings and where they come from.", no_args
 
 
 class SettingView(msgspec.Struct, frozen=True):
-    """One setting: its dotted name, value, and the file it comes from or `default`."""
+    """A setting: its dotted name, its value, and the file that sets it, or `default`."""
 
     name: str
     value: SettingValue

@@ -35,14 +35,15 @@ connect_app = typer.Typer(
 
 
 class AgentListOutput(msgspec.Struct, frozen=True):
-    """What `connect --json` prints; `project` is the root of the repository the counts are of, '' outside any."""
+    """What `connect --json` prints; `project` is the root of the repository that the
+    counts refer to, or "" outside a repository."""
 
     project: str
     agents: list[AgentView]
 
 
 class ConnectedOutput(msgspec.Struct, frozen=True):
-    """What the other commands print with `--json`: the agents they were about, as they are now."""
+    """What the other `connect` commands print with `--json`: the affected agents in their new state."""
 
     agents: list[AgentView]
 
@@ -50,7 +51,7 @@ class ConnectedOutput(msgspec.Struct, frozen=True):
 @connect_app.command("list")
 @with_error_exit
 def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """List the agents: whether each is connected, where its store is, what was found and what could not be read."""
+    """List the agents: whether each one is connected, where its store is, what was found and what could not be read."""
     home = find_home()
     project = locate_project(resolve_folder(repo), home)
     agents = _examine_agents(project)
@@ -62,9 +63,9 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
         (row for agent in agents for row in _agent_rows(agent)),
     )
     for agent in agents:
-        for one in agent.skipped:
-            more = f" (and {one.count - 1} more)" if one.count > 1 else ""
-            output.print_line(output.escape_controls(f"{agent.name}: {one.example}{more}: {one.message}"))
+        for skipped in agent.skipped:
+            more = f" (and {skipped.count - 1} more)" if skipped.count > 1 else ""
+            output.print_line(output.escape_controls(f"{agent.name}: {skipped.example}{more}: {skipped.message}"))
         if agent.last_error:
             when = f" at {agent.last_error.time[:19].replace('T', ' ')} UTC" if agent.last_error.time else ""
             output.print_line(output.escape_controls(f"{agent.name}: last error{when}: {agent.last_error.message}"))
@@ -72,7 +73,7 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
 
 @connect_app.callback(invoke_without_command=True)
 def _group(context: typer.Context, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Choose the agents whose sessions are read. Without more: `list`."""
+    """Choose the agents whose sessions are read. Without a command, lists them."""
     if context.invoked_subcommand is None:
         list_command(repo=repo, as_json=as_json)
     elif as_json or repo != CURRENT_FOLDER:
@@ -81,7 +82,7 @@ def _group(context: typer.Context, repo: RepoOption = CURRENT_FOLDER, as_json: J
 
 @with_error_exit
 def _refuse_options(name: str, *, as_json: bool) -> None:
-    raise UsageError("These options come after the command.", where=name, todo=f"Write `lerim connect {name} …`.")
+    raise UsageError("These options go after the command.", where=name, todo=f"Write `lerim connect {name} …`.")
 
 
 @connect_app.command("auto")
@@ -92,25 +93,25 @@ def auto_command(as_json: JsonOption = False) -> None:
 
     home = find_home()
     agents = _examine_agents()
-    found = [agent for agent in agents if agent.state == "connected"]
+    connected_agents = [agent for agent in agents if agent.state == "connected"]
     choices = platforms.load_platform_choices(home)
-    for agent in found:
+    for agent in connected_agents:
         if agent.platform not in choices:
             platforms.connect_platform(home, agent.platform)
     if as_json:
-        output.show_json(ConnectedOutput(found))
+        output.show_json(ConnectedOutput(connected_agents))
         return
     for agent in agents:
         if agent.state == "connected":
             output.print_line(f"{agent.name} is connected: {_format_store_counts(agent)}.")
         elif agent.state == "removed":
             output.print_line(
-                f"{agent.name} was removed before and stays removed; `lerim connect "
+                f"{agent.name} was removed earlier and stays removed; `lerim connect "
                 f"{agent.platform}` connects it again."
             )
-    if not found:
+    if not connected_agents:
         output.print_line(
-            "No agent's sessions were found here. If a store is elsewhere, name it: `lerim connect PLATFORM --path P`."
+            "No sessions were found on this machine. If a store is elsewhere, run `lerim connect PLATFORM --path P`."
         )
 
 
@@ -124,7 +125,7 @@ def remove_command(
 
     platform_name = next((name for name in PLATFORMS if name == platform), None)
     if platform_name is None:
-        raise UsageError("There is no such agent.", where=platform, todo=f"Name one of: {', '.join(PLATFORMS)}.")
+        raise UsageError("There is no such agent.", where=platform, todo=f"Use one of: {', '.join(PLATFORMS)}.")
     was_connected = platforms.remove_platform(find_home(), platform_name)
     _update_held_jobs()
     [agent] = [one for one in _examine_agents() if one.platform == platform_name]
@@ -152,19 +153,19 @@ def _make_connect_command(platform: Platform) -> Callable[..., None]:
             output.show_json(ConnectedOutput([agent]))
         elif agent.state == "connected" and path is not None and not agent.sessions:
             output.print_note(
-                f"warning: Nothing of {agent.name} was found in {output.escape_controls(_store_paths(agent)[0])}."
+                f"warning: no {agent.name} sessions were found in {output.escape_controls(_store_paths(agent)[0])}."
             )
             for one in agent.skipped:
                 output.print_note(output.escape_controls(f"  {one.example}: {one.message}"))
             output.print_note(
-                "It is read as soon as there is something. `--path` must name the folder that the agent itself writes."
+                "They will be read once they appear there. `--path` must be the folder that the agent itself writes to."
             )
         elif agent.state == "connected":
             output.print_line(f"{agent.name} is connected: {_format_store_counts(agent)}.")
         else:
             checked_paths = " and ".join(store.path for store in agent.stores)
-            output.print_line(f"{agent.name} is read as soon as its store exists; checked {checked_paths}.")
-            output.print_line(f"If its store is elsewhere, name it: `lerim connect {platform} --path P`.")
+            output.print_line(f"{agent.name} will be read once its store exists; checked {checked_paths}.")
+            output.print_line(f"If its store is elsewhere, run `lerim connect {platform} --path P`.")
 
     return connect
 
@@ -174,7 +175,7 @@ for _platform in PLATFORMS:
 
 
 def _update_held_jobs() -> None:
-    """What was queued of agents that are not read waits, and what waited for one that is read again does no more."""
+    """Puts the queued jobs of removed agents on hold, and releases those of agents that are connected again."""
     from lerim.sessions import Catalog, list_removed_platforms
 
     home = find_home()
@@ -193,14 +194,14 @@ _STATE_LABELS = {"connected": "read", "not-found": "not found", "removed": "remo
 
 
 def _agent_rows(agent: AgentView) -> list[tuple[str, str, str, str, str]]:
-    """An agent's rows of the table: the first store with the counts, each further one below it."""
+    """Returns the table rows of an agent: the first store with the counts, then one row for each further store."""
     first, *others = _store_paths(agent)
     first_row = (agent.name, _STATE_LABELS[agent.state], first, str(agent.sessions), _format_project_counts(agent))
     return [first_row, *(("", "", place, "", "") for place in others)]
 
 
 def _store_paths(agent: AgentView) -> list[str]:
-    """Its stores that are there; without any, the first that may be."""
+    """Returns the paths of the stores that exist, or else of the first place where a store could be."""
     return [store.path for store in agent.stores if store.exists] or [store.path for store in agent.stores[:1]] or [""]
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lerim.review import CandidateView
 
 STOP_SECONDS = 0.8
-"""Seconds a maintaining has to stop after Ctrl-C before its process is ended."""
+"""Seconds that a run has to stop after Ctrl-C before its process is ended."""
 _COUNT_LABELS = {
     "merged": "to be merged",
     "closed": "answered, to close",
@@ -46,7 +46,7 @@ _COUNT_LABELS = {
     "consolidated": "to combine",
     "referred": "whose file or symbol moved",
     "repaired": "with corrected links",
-    "withdrawn": "taken back",
+    "withdrawn": "withdrawn",
     "waiting": "already waiting for review",
     "rejected": "rejected before",
     "left": "left for later",
@@ -56,14 +56,14 @@ _COUNT_LABELS = {
 }
 _ACTION_LABELS = {
     "accepted": "done",
-    "withdrawn": "taken back",
+    "withdrawn": "withdrawn",
     "repaired": "links corrected",
-    "known": "waits already",
+    "known": "already waiting",
 }
 _CHANGE_LABELS = {
     "merge": "merge",
     "archive": "archive",
-    "consolidate": "put together",
+    "consolidate": "combine",
     "refer": "update the reference",
     "close": "close a question",
     "blocked": "rejected before",
@@ -71,7 +71,7 @@ _CHANGE_LABELS = {
 
 
 class MaintainAllOutput(msgspec.Struct, frozen=True):
-    """What `maintain --all-projects --json` prints: a report of each project, and what is wrong with their list."""
+    """What `maintain --all-projects --json` prints: a report for each project, and problems with their list."""
 
     reports: list[MaintainReport]
     problems: list[Problem]
@@ -117,7 +117,7 @@ def maintain_command(
 
 
 def _maintain_or_report(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
-    """One of many projects: what keeps it from being maintained is told in its report, and the others go on."""
+    """Maintains one of several projects; an error is put into its report, so that the others still run."""
     from lerim.jobs import MaintainReport
 
     try:
@@ -137,7 +137,7 @@ def _maintain_project(project: Project, options: MaintainOptions, *, quiet: bool
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[MaintainProgress], None]]:
-    """One line that counts along on a terminal; nothing elsewhere."""
+    """Shows a progress line if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda _at: None
         return
@@ -153,7 +153,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[MaintainProgress], None]]:
 
 
 def show_maintain_report(report: MaintainReport) -> None:
-    """What a maintaining found and did: figures, each proposal with its reason, what was done at once."""
+    """Prints what a run found and did: counts, cost, changes already made, and proposals with their reasons."""
     counts = ", ".join(f"{count} {_COUNT_LABELS.get(name, name)}" for name, count in report.counts.items())
     output.print_line(output.escape_controls(f"{report.project}: {counts or 'no memories'} ({report.seconds:.1f} s)"))
     for spent in report.spent:
@@ -168,7 +168,7 @@ def show_maintain_report(report: MaintainReport) -> None:
         output.show_table(("done", "what", "memories", "why", "undo"), rows, title="Done")
     if report.stale:
         stale = [(one.id, one.standing, _describe_drift(one)) for one in report.stale]
-        output.show_table(("memory", "standing", "place"), stale, title="The code they are about has changed")
+        output.show_table(("memory", "state", "reference"), stale, title="Memories whose code has changed")
         output.print_line(
             "If a memory still holds, run `lerim memory verify ID`; otherwise `lerim "
             "memory edit ID` or `lerim memory archive ID`."
@@ -189,10 +189,10 @@ def show_maintain_report(report: MaintainReport) -> None:
     output.print_problems(report.problems)
 
 
-def _describe_drift(one: StaleMemory) -> str:
-    moved = f"is {one.moved_to} now" if one.moved_to else ""
-    since = f"since {one.since}" if one.since else ""
-    return ", ".join(filter(None, (one.reference, moved, one.detail, since)))
+def _describe_drift(memory: StaleMemory) -> str:
+    moved = f"is {memory.moved_to} now" if memory.moved_to else ""
+    since = f"since {memory.since}" if memory.since else ""
+    return ", ".join(filter(None, (memory.reference, moved, memory.detail, since)))
 
 
 def _proposal_row(view: CandidateView) -> tuple[str, str, str]:
@@ -201,7 +201,7 @@ def _proposal_row(view: CandidateView) -> tuple[str, str, str]:
 
 
 def _describe_action(action: str) -> str:
-    """`withdrawn-refer` in plain words."""
+    """Describes an action such as `withdrawn-refer` in plain words."""
     outcome, _, change = action.partition("-")
     return ": ".join(
         filter(

@@ -19,14 +19,14 @@ from lerim.cli.terminal import (
     RepoOption,
     find_drifts,
     find_missing_references,
-    find_named_files,
     find_review_paths,
     make_memory_id_finder,
     open_command_context,
     open_personal_context,
     output,
-    parse_named_references,
     parse_time_option,
+    parse_typed_references,
+    resolve_file_filter,
     with_error_exit,
 )
 from lerim.errors import Problem
@@ -86,8 +86,8 @@ UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only memories ch
 
 
 class ShownMemoryOutput(MemoryView, frozen=True):
-    """What `memory show --json` prints: the memory, and of one that is over when it `ended` and `why`; "" where this
-    installation did not see it."""
+    """What `memory show --json` prints. For a memory that is no longer active, `ended` and `why` say when and why it
+    ended; "" if this installation did not record it."""
 
     ended: str = ""
     why: str = ""
@@ -119,13 +119,17 @@ def list_command(
     paths = find_review_paths(repo, personal)
     filters = _make_filters(paths, primitive, kind, tag, file, status, archived, since, until)
     stored, problems = load_all(paths.project, paths.home, paths.store())
-    found = [one for one in with_current_status(stored) if is_match(one.record, one.status, filters)]
-    found.sort(key=lambda one: (one.record.updated, one.record.id), reverse=True)
-    drifts = find_drifts(paths, found, problems)
-    if not as_json:  # what is not printed need not be searched for secrets
-        found = [replace(one, record=replace(one.record, body="", evidence=(), tags=())) for one in found]
+    memories = [memory for memory in with_current_status(stored) if is_match(memory.record, memory.status, filters)]
+    memories.sort(key=lambda memory: (memory.record.updated, memory.record.id), reverse=True)
+    drifts = find_drifts(paths, memories, problems)
+    if not as_json:  # text that is not printed need not be searched for secrets
+        memories = [
+            replace(memory, record=replace(memory.record, body="", evidence=(), tags=())) for memory in memories
+        ]
     _show_memories(
-        [_make_view(one, "global" if personal else "project", drifts) for one in found], problems, as_json=as_json
+        [_make_view(memory, "global" if personal else "project", drifts) for memory in memories],
+        problems,
+        as_json=as_json,
     )
 
 
@@ -153,8 +157,11 @@ def search_command(
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Find memories by their words, best first; your own global ones too. `kind:pitfall`, `is:drifted` and the other
-    filters of the editor count here, too; several `--kind` or `--primitive` widen, several `--tag` narrow."""
+    """Search memories, including your own global ones; best match first.
+
+    The words may include the editor's filters, such as `kind:pitfall` or `is:drifted`. Repeating `--kind` or
+    `--primitive` widens the search; repeating `--tag` narrows it.
+    """
     context = open_personal_context() if personal else open_command_context(repo)
     problems: list[Problem] = []
     query, query_filters = parse_memory_query(" ".join(words))
@@ -167,7 +174,7 @@ def search_command(
     filters = _make_filters(context.review_paths, primitive, kind, tag, file, status, archived, since, until)
     query_filters = replace(
         query_filters,
-        files=tuple(name for one in query_filters.files for name in find_named_files(context.review_paths, one)),
+        files=tuple(name for one in query_filters.files for name in resolve_file_filter(context.review_paths, one)),
     )
     hits = search_memories(
         None if personal else context.project,
@@ -196,27 +203,29 @@ def _make_filters(
     until: str,
 ) -> MemoryFilters:
     if file and paths.project.is_personal:
-        raise typer.BadParameter("Leave it out: your own memories belong to no repository.", param_hint="--file")
+        raise typer.BadParameter(
+            "Your own memories belong to no repository; leave this option out.", param_hint="--file"
+        )
     wanted_statuses = _validate_choices("--status", (*STATUSES, "any"), statuses)
     include_all = archived or "any" in wanted_statuses
     return MemoryFilters(
         primitives=_validate_choices("--primitive", SEARCHED_PRIMITIVES, primitives),
         kinds=_validate_choices("--kind", KINDS, kinds),
         tags=tuple(tags),
-        files=find_named_files(paths, file) if file else (),
+        files=resolve_file_filter(paths, file) if file else (),
         statuses=STATUSES if include_all else tuple(one for one in STATUSES if one in wanted_statuses) or ("active",),
         since=parse_time_option(since, "--since"),
         until=parse_time_option(until, "--until"),
     )
 
 
-def _validate_choices(option: str, choices: Sequence[Choice], given: Sequence[str]) -> tuple[Choice, ...]:
-    """The choices that were named. Raises typer.BadParameter for another word."""
-    for word in given:
+def _validate_choices(option: str, choices: Sequence[Choice], words: Sequence[str]) -> tuple[Choice, ...]:
+    """Returns the given choices in the order of `choices`. Raises typer.BadParameter for any other word."""
+    for word in words:
         if word not in choices:
             listing = ", ".join(map(repr, choices))
             raise typer.BadParameter(f"{word!r} is not one of {listing}.", param_hint=option)
-    return tuple(choice for choice in choices if choice in given)
+    return tuple(choice for choice in choices if choice in words)
 
 
 @memory_app.command("show")
@@ -233,10 +242,10 @@ def show_command(
     paths = find_review_paths(repo, personal)
     name = make_memory_id_finder(paths)(memory_id)
     if not personal and paths.store().path_of(name) is None and paths.personal().store().path_of(name) is not None:
-        paths, personal = paths.personal(), True  # a search and an answer show one's own, too
+        paths, personal = paths.personal(), True  # search results and answers include personal memories
     stored = paths.store().load_by_id(name)
     problems: list[Problem] = []
-    if stored.status == "active":  # what others say of it counts, too
+    if stored.status == "active":  # other memories may supersede or resolve it
         all_memories = with_current_status(paths.store().load_all(archived=True)[0])
         stored = next((one for one in all_memories if one.path == stored.path), stored)
     drifts = find_drifts(paths, [stored], problems)
@@ -245,39 +254,43 @@ def show_command(
     uses = Uses(paths.private)
     uses.record_use([stored.record.id], "opened", datetime.now(UTC))
     problems += uses.problems
-    shown = ShownMemoryOutput(**msgspec.structs.asdict(view), ended=ending.time, why=ending.why)
+    memory_output = ShownMemoryOutput(**msgspec.structs.asdict(view), ended=ending.time, why=ending.why)
     output.print_problems(problems)
     if as_json:
-        output.show_json(shown)
+        output.show_json(memory_output)
         return
-    output.print_line(output.escape_controls(shown.title))
-    kind = format_type(shown.primitive, shown.kind)
-    output.print_line(f"{kind}, {shown.status}, confidence {shown.confidence:.2f}, {shown.updated[:10]}")
+    output.print_line(output.escape_controls(memory_output.title))
+    kind = format_type(memory_output.primitive, memory_output.kind)
+    output.print_line(
+        f"{kind}, {memory_output.status}, confidence {memory_output.confidence:.2f}, {memory_output.updated[:10]}"
+    )
     if ending.time:
         output.print_line(
-            output.escape_controls(f"{shown.status} {ending.time[:10]}{f': {ending.why}' if ending.why else ''}")
+            output.escape_controls(
+                f"{memory_output.status} {ending.time[:10]}{f': {ending.why}' if ending.why else ''}"
+            )
         )
-    if shown.standing and (standing := drifts.get(shown.id)):
+    if memory_output.standing and (standing := drifts.get(memory_output.id)):
         since = f" since {standing.since}" if standing.since else ""
-        output.print_line(output.escape_controls(f"{shown.standing}{since}: {standing.detail}"))
-    output.print_line("\n" + output.escape_controls(shown.body, lines=True).rstrip() + "\n")
-    for quote in shown.evidence:
+        output.print_line(output.escape_controls(f"{memory_output.standing}{since}: {standing.detail}"))
+    output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
+    for quote in memory_output.evidence:
         words = f"“{output.escape_controls(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
         output.print_line(f"  {quote.who}: {words}")
-    for name, values in (("references", shown.references), ("tags", shown.tags)):
+    for name, values in (("references", memory_output.references), ("tags", memory_output.tags)):
         if values:
             output.print_line(f"{name}: {output.escape_controls(', '.join(values))}")
-    source = f"{shown.platform} session {shown.session}" if shown.session else "written by hand"
-    output.print_line(f"source: {output.escape_controls(source)}\nfile: {output.escape_controls(shown.path)}")
+    source = f"{memory_output.platform} session {memory_output.session}" if memory_output.session else "written by hand"
+    output.print_line(f"source: {output.escape_controls(source)}\nfile: {output.escape_controls(memory_output.path)}")
 
 
 @memory_app.command("add")
 @with_error_exit
 def add_command(
-    title: Annotated[str, typer.Option(help="What holds, in one line: “Use uv, not pip”.")],
-    primitive: Annotated[PrimitiveName, typer.Option(help="What it is.")] = "decision",
-    body: Annotated[str | None, typer.Option(help="What, why and where.")] = None,
-    kind: Annotated[LearningKind | None, typer.Option(help="The kind of a learning; “insight” if left out.")] = None,
+    title: Annotated[str, typer.Option(help="The memory in one line, such as “Use uv, not pip”.")],
+    primitive: Annotated[PrimitiveName, typer.Option(help="The primitive of the memory.")] = "decision",
+    body: Annotated[str | None, typer.Option(help="The details: what, why and where.")] = None,
+    kind: Annotated[LearningKind | None, typer.Option(help="The kind of a learning. The default is “insight”.")] = None,
     tag: TagsOption = [],  # noqa: B006 - as above
     reference: Annotated[
         list[str], typer.Option("--reference", metavar="PATH[#SYMBOL]", help="A file it is about. Can be repeated.")
@@ -288,10 +301,12 @@ def add_command(
 ) -> None:
     """Write a memory by hand."""
     if personal and reference:
-        raise typer.BadParameter("Leave it out: your own memories belong to no repository.", param_hint="--reference")
+        raise typer.BadParameter(
+            "Your own memories belong to no repository; leave this option out.", param_hint="--reference"
+        )
     if kind and primitive != "learning":
         raise typer.BadParameter(
-            (f"A {primitive} has no kind; leave --kind out, or add a learning."), param_hint="--kind"
+            f"A {primitive} has no kind; leave --kind out, or add a learning.", param_hint="--kind"
         )
     if body is not None and not body.strip():
         raise typer.BadParameter("The text is empty. Write some, or leave --body out.", param_hint="--body")
@@ -305,7 +320,7 @@ def add_command(
         body or "",
         kind=kind,
         tags=tag,
-        references=parse_named_references(paths.project, reference),
+        references=parse_typed_references(paths.project, reference),
     )
     stored = paths.store().load(Path(result.path or ""))[0]
     if removed_note := result.message.partition("\n")[2]:
@@ -326,10 +341,10 @@ def add_command(
 
 def _make_view(stored: StoredMemory, scope: Scope, drifts: Mapping[str, Drift]) -> MemoryView:
     standing = drifts.get(stored.record.id) if scope == "project" and stored.status == "active" else None
-    shown: Literal["", "drifted", "gone"] = ""
+    drift_state: Literal["", "drifted", "gone"] = ""
     if standing is not None and (standing.state == "drifted" or standing.state == "gone"):
-        shown = standing.state
-    return msgspec.structs.replace(memory_view(stored, scope), standing=shown)
+        drift_state = standing.state
+    return msgspec.structs.replace(memory_view(stored, scope), standing=drift_state)
 
 
 def _show_memories(memories: list[MemoryView], problems: list[Problem], *, as_json: bool) -> None:

@@ -1,5 +1,4 @@
-"""`lerim memory edit|archive|restore|promote|globalize|kind|delete|verify|feedback|merge`: acts by hand on accepted
-memories."""
+"""`lerim memory edit|archive|restore|promote|globalize|kind|delete|verify|feedback|merge`: change accepted memories."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from lerim.cli.terminal import (
     find_review_paths,
     make_memory_id_finder,
     output,
-    parse_named_references,
+    parse_typed_references,
     with_error_exit,
 )
 from lerim.errors import UsageError
@@ -40,7 +39,7 @@ IdsArgument = Annotated[
 
 
 class MergedFileOutput(msgspec.Struct, frozen=True):
-    """What `memory merge --json` prints: the difference, and what was done (null: nothing yet, without `--yes`)."""
+    """What `memory merge --json` prints: the difference, and the result (null without `--yes`: nothing was written)."""
 
     diff: str
     result: ResultView | None = None
@@ -57,19 +56,21 @@ def edit_command(
     ] = None,
     reference: Annotated[
         list[str] | None,
-        typer.Option("--reference", metavar="PATH[#SYMBOL]", help="The new files it is about. Can be repeated."),
+        typer.Option(
+            "--reference", metavar="PATH[#SYMBOL]", help="A file it is about; replaces the old ones. Can be repeated."
+        ),
     ] = None,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a memory's words, tags or references."""
+    """Change a memory's title, text, tags or references."""
     if title is None and body is None and tag is None and reference is None:
         raise typer.BadParameter("There is nothing to change. Give --title, --body, --tag or --reference.")
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
     edit = CandidateEdit(title, None if body is None else _read_body(body), None if tag is None else tuple(tag))
-    references = None if reference is None else parse_named_references(paths.project, reference)
+    references = None if reference is None else parse_typed_references(paths.project, reference)
     act_on_each(
         [memory_id], lambda name: acts.edit_memory(paths, name, edit, references), as_json=as_json, personal=personal
     )
@@ -78,7 +79,7 @@ def edit_command(
 
 
 def _read_body(body: str) -> str:
-    """The text an option gives, or standard input. Raises UsageError where that is no text or too much."""
+    """Returns the text of `--body`, or of standard input for `-`. Raises UsageError if it is empty or too long."""
     text = sys.stdin.read(MAX_FILE_BYTES + 1) if body == "-" else body
     if not text.strip():
         todo = "Write some, or leave --body out. To remove a memory, use `lerim memory archive`."
@@ -114,15 +115,15 @@ def restore_command(
 @with_error_exit
 def promote_command(
     memory_id: IdArgument,
-    title: Annotated[str | None, typer.Option(help="What was decided; the question's own title if left out.")] = None,
-    body: Annotated[str | None, typer.Option(help="Its text; `-` reads it from standard input.")] = None,
+    title: Annotated[str | None, typer.Option(help="What was decided. The default is the question's title.")] = None,
+    body: Annotated[str | None, typer.Option(help="The text; `-` reads it from standard input.")] = None,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Answer an open question with a decision."""
     if title is None and body is None:
-        raise typer.BadParameter("What was decided? Give --title, and --body for the why.")
+        raise typer.BadParameter("Say what was decided with --title, and why with --body.")
     words = None if body is None else _read_body(body)
     _act_on_memories(
         [memory_id], lambda paths, one: acts.promote_question(paths, one, title, words), repo, personal, as_json
@@ -132,7 +133,7 @@ def promote_command(
 @memory_app.command("globalize")
 @with_error_exit
 def globalize_command(ids: IdsArgument, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Copy memories to your own, which are found from every repository."""
+    """Copy memories to your own memories, which are found from every repository."""
     _act_on_memories(ids, acts.globalize_memory, repo, False, as_json)
 
 
@@ -140,9 +141,9 @@ def globalize_command(ids: IdsArgument, repo: RepoOption = CURRENT_FOLDER, as_js
 @with_error_exit
 def kind_command(
     memory_id: IdArgument,
-    primitive: Annotated[PrimitiveName | None, typer.Option(help="What it is.")] = None,
+    primitive: Annotated[PrimitiveName | None, typer.Option(help="The new primitive.")] = None,
     kind: Annotated[
-        LearningKind | None, typer.Option(help="The kind of a learning; its former kind, or “insight”, if left out.")
+        LearningKind | None, typer.Option(help="The kind of a learning. The default is its former kind, or “insight”.")
     ] = None,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
@@ -177,7 +178,7 @@ def verify_command(
         result = acts.verify_memory(paths, memory_id)
         for message in find_missing_references(paths.project, paths.store().load_by_id(memory_id).record.references):
             output.print_note(
-                f"note: {memory_id}: {output.escape_controls(message)}; `lerim memory edit` can name another file"
+                f"note: {memory_id}: {output.escape_controls(message)}; use `lerim memory edit` to name another file"
             )
         return result
 
@@ -188,7 +189,7 @@ def verify_command(
 @with_error_exit
 def feedback_command(
     memory_id: IdArgument,
-    feedback: Annotated[Feedback, typer.Argument(metavar="useful|wrong|outdated", help="What you think of it.")],
+    feedback: Annotated[Feedback, typer.Argument(metavar="useful|wrong|outdated", help="Your rating.")],
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -206,15 +207,15 @@ def merge_command(
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Merge both sides of a memory with a git conflict, or two files with one id. Shows the difference first."""
+    """Merge the two sides of a git conflict in a memory, or two files with the same id. Shows the difference first."""
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
     path = paths.store().path_of(memory_id) or paths.project.memory_dir / "decisions" / f"{memory_id}.md"
     preview = merge_conflict(paths, path, preview=True)
     if not as_json:
         output.show_difference(preview.diff)
-        if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Join them so?")):
-            output.print_note("note: nothing was written; to do it, add `--yes`")
+        if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Merge them like this?")):
+            output.print_note("note: nothing was written; add `--yes` to confirm")
             return
     if as_json and not yes:
         output.show_json(MergedFileOutput(preview.diff))

@@ -1,4 +1,4 @@
-"""`lerim model`: what there is to ask, choosing one, trying it, agreeing to pay for it."""
+"""`lerim model list|test|use|try|allow`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ model_app = typer.Typer(help="Choose and test the language model that reads sess
 
 
 class ModelUseOutput(msgspec.Struct, frozen=True):
-    """What `model use --json` prints: the file that was written, and what holds now."""
+    """What `model use --json` prints: the file that was written, and the model that is now in force."""
 
     path: str
     role: RoleView
@@ -45,7 +45,7 @@ class ModelUseOutput(msgspec.Struct, frozen=True):
 
 
 class ModelAllowOutput(msgspec.Struct, frozen=True):
-    """What `model allow --json` prints: the labels that were agreed to now."""
+    """What `model allow --json` prints: the labels of the models that this command allowed."""
 
     allowed: list[str]
 
@@ -64,7 +64,7 @@ def list_command(as_json: JsonOption = False) -> None:
 @model_app.command("test")
 @with_error_exit
 def test_command(
-    yes: Annotated[bool, typer.Option("--yes", help="Ask it even if that costs money, this once.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask it this once, even if it costs money.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send the chosen model a small test question; show the answer, the time and the cost."""
@@ -74,11 +74,14 @@ def test_command(
     model = _load_extract_model(settings)
     if not (yes or consent.load_known_models(home)[0].allows(model) or _confirm_paid_test(model, ask=not as_json)):
         return
-    from lerim.models import MOST, DayBudget, Engine, probe_model
+    from lerim.models import MOST_TRIAL_TOKENS, DayBudget, Engine, probe_model
 
-    day_budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
-    trial = probe_model(model, Engine(model, lambda: False, home=home, environ=os.environ, purse=day_budget, most=MOST))
-    output.print_problems(day_budget.problems)
+    budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
+    trial = probe_model(
+        model,
+        Engine(model, lambda: False, home=home, environ=os.environ, budget=budget, max_output_tokens=MOST_TRIAL_TOKENS),
+    )
+    output.print_problems(budget.problems)
     if as_json:
         output.show_json(trial)
         return
@@ -86,7 +89,7 @@ def test_command(
     output.print_line(
         f"{output.escape_controls(trial.model)} answered: {output.escape_controls(trial.answer) or '(nothing)'}"
     )
-    cost = "cost not known" if usage.unpriced else f"${usage.cost:.6f}" if model.billed else "not paid by the token"
+    cost = "cost unknown" if usage.unpriced else f"${usage.cost:.6f}" if model.billed else "not paid by the token"
     output.print_line(f"{usage.input_tokens} tokens in, {usage.output_tokens} out, {usage.seconds:.1f} s, {cost}")
     for step in trial.steps:
         output.print_line(f"{step.kind}: {output.escape_controls(step.why)}")
@@ -104,8 +107,8 @@ def use_command(
 ) -> None:
     """Choose the model that reads sessions. Changes only that setting in ~/.lerim/config.toml."""
     home = find_home()
-    given = {"provider": provider, "model": model, "base_url": base_url}
-    for name, value in given.items():
+    choice = {"provider": provider, "model": model, "base_url": base_url}
+    for name, value in choice.items():
         try:
             SETTING_KEYS[f"{EXTRACT_TABLE}.{name}"].check(value)
         except ValueError as error:
@@ -129,18 +132,18 @@ def use_command(
 @with_error_exit
 def try_command(
     provider: Annotated[
-        str, typer.Argument(metavar="[PROVIDER]", help="As for `lerim model use`; the chosen provider if left out.")
+        str, typer.Argument(metavar="[PROVIDER]", help="As for `lerim model use`. The default is the chosen provider.")
     ] = "",
     model: Annotated[str, typer.Argument(metavar="[MODEL]", help="The model's name, as the provider writes it.")] = "",
     base_url: Annotated[
         str, typer.Option("--base-url", metavar="URL", help="The provider's address, if it is not the usual one.")
     ] = "",
     repo: RepoOption = CURRENT_FOLDER,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask it even if that costs money, this once.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask it this once, even if it costs money.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Let a model read one of this repository's sessions, and compare what it finds with what the rules find."""
-    from lerim.cli.offer import show_trial, try_model
+    from lerim.cli.model_offer import show_trial, try_model
 
     if provider and provider not in PROVIDERS:
         raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
@@ -173,35 +176,37 @@ def allow_command(as_json: JsonOption = False) -> None:
         output.show_json(ModelAllowOutput(labels))
         return
     budget = (
-        f"${settings.daily_budget_usd:g} a day at most"
+        f"at most ${settings.daily_budget_usd:g} a day"
         if settings.daily_budget_usd
         else "no limit: budget.per_day_usd is 0"
     )
     for label in labels:
-        output.print_line(f"{output.escape_controls(label)} may be asked, {budget}.")
+        output.print_line(f"Lerim may now use {output.escape_controls(label)}: {budget}.")
     if not labels:
-        output.print_line(f"There is nothing to agree to: {output.escape_controls(chosen[0].label)} may be asked.")
+        output.print_line(
+            f"There is nothing to agree to: Lerim may already use {output.escape_controls(chosen[0].label)}."
+        )
 
 
 def _load_extract_model(settings: load.Settings) -> Model:
-    """The model of the role `extract`. Raises SettingsError where there is none, with what is in its way."""
+    """Returns the model of the role `extract`. Raises SettingsError with the reason if there is none."""
     model, problems = choose_model("extract", settings, os.environ, editor.read_editor_state(os.environ)[0])
     if model is None:
-        message = problems[0].message if problems else "No model is chosen or found."
+        message = problems[0].message if problems else "No model is chosen, and none was found."
         where = problems[0].path if problems else EXTRACT_TABLE
         raise SettingsError(
-            message, where=where, todo=("Choose one with `lerim model use`; `lerim model list` shows what there is.")
+            message, where=where, todo="Choose one with `lerim model use`; `lerim model list` shows what there is."
         )
     return model
 
 
 def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
-    """Whether the person, at a terminal, agrees to one question that costs something. Raises SettingsError where nobody
-    can be asked."""
+    """Asks the person whether to send a test question that costs money. Raises SettingsError if there is no terminal to
+    ask on."""
     if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
         todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to agree for good."
         raise SettingsError(
-            (f"{model.label} costs money, and you have not agreed to pay for it."), where=EXTRACT_TABLE, todo=todo
+            f"{model.label} costs money, and you have not agreed to pay for it.", where=EXTRACT_TABLE, todo=todo
         )
     sys.stderr.write(
         f"{output.escape_controls(model.label)} costs money; this test costs very little. Continue? [y/N] "
@@ -217,17 +222,19 @@ def _describe_role(role: RoleView) -> str:
     if role.provider in AGENTS:
         payment = describe_payment(role.provider, os.environ)
     consent_hint = "" if role.allowed else "; the first sync asks whether you agree to pay (or use `lerim model allow`)"
-    limit = f"; it takes {role.limit:,} tokens" if role.limit else ""
+    limit = f"; it accepts {role.limit:,} tokens" if role.limit else ""
     return output.escape_controls(f"{role.role}: {role.model}, because {role.why}; {payment}{consent_hint}{limit}")
 
 
 def _show_models(view: ModelsView) -> None:
     for role in view.roles:
         output.print_line(_describe_role(role))
-    spent = (
-        "The amount spent today is not known" if view.spent_today is None else f"${view.spent_today:.4f} spent today"
-    )
-    output.print_line(f"{spent} of ${view.budget:g} a day." if view.budget else f"{spent}; there is no limit.")
+    if view.spent_today is None:
+        limit = f"the limit is ${view.budget:g} a day" if view.budget else "there is no limit"
+        output.print_line(f"The amount spent today is not known; {limit}.")
+    else:
+        limit = f" of ${view.budget:g} a day" if view.budget else "; there is no limit"
+        output.print_line(f"${view.spent_today:.4f} spent today{limit}.")
     output.show_table(
         ("provider", "usual model", "key"),
         (

@@ -18,7 +18,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import Problem
-from lerim.jobs import moved
+from lerim.jobs import moved_projects
 from lerim.project import Project, project
 
 project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
@@ -52,14 +52,14 @@ class ProjectOutput(msgspec.Struct, frozen=True):
 
 
 class RemovedProjectOutput(msgspec.Struct, frozen=True):
-    """What `project remove --json` prints; `removed` is false where it was not known."""
+    """What `project remove --json` prints; `removed` is false if the project was not known."""
 
     project: ProjectView
     removed: bool
 
 
 def make_project_view(known: Project) -> ProjectView:
-    """The project as JSON shows it; `root` is the main worktree where there is one."""
+    """Returns the JSON view of a project; `root` is the main worktree if there is one."""
     return ProjectView(known.key, known.name, str(known.main_worktree or known.root), known.remote, list(known.aliases))
 
 
@@ -78,7 +78,7 @@ def list_command(repo: OptionalRepoOption = None, as_json: JsonOption = False) -
         output.print_line("Lerim does not know this repository yet. Run `lerim sync` or `lerim project add` in it.")
     elif projects:
         rows = [(p.name, str(p.main_worktree or p.root), ", ".join(p.aliases), p.key) for p in projects]
-        output.show_table(("name", "folder", "was before", "key"), rows)
+        output.show_table(("name", "folder", "former folders", "key"), rows)
     else:
         output.print_line("Lerim knows no repository yet. Run `lerim sync` or `lerim project add` in one.")
     output.print_problems(problems)
@@ -87,19 +87,20 @@ def list_command(repo: OptionalRepoOption = None, as_json: JsonOption = False) -
 @project_app.command("add")
 @with_error_exit
 def add_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Add this repository to those Lerim knows."""
+    """Add this repository to the ones Lerim knows."""
     context = open_command_context(repo)
     added = project.add_project(context.project, context.home)
     if as_json:
         output.show_json(ProjectOutput(make_project_view(added)))
         return
-    output.print_line(f"{output.escape_controls(added.name)} is known now ({output.escape_controls(str(added.root))}).")
+    output.print_line(f"Added {output.escape_controls(added.name)} ({output.escape_controls(str(added.root))}).")
 
 
 @project_app.command("remove")
 @with_error_exit
 def remove_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Forget this repository and its aliases; its memories stay. If its folder is gone, name that folder."""
+    """Remove this repository and its aliases from the list; its memories stay. If its folder no longer exists, give its
+    path with `--repo`."""
     folder = str(repo.expanduser().absolute())
     missing_project = next(
         (known for known in project.list_projects(find_home())[0] if str(known.root) == folder and not repo.exists()),
@@ -111,25 +112,25 @@ def remove_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = Fals
         output.show_json(RemovedProjectOutput(make_project_view(known), removed))
         return
     name = output.escape_controls(known.name)
-    output.print_line(f"{name} is forgotten; its memories stay." if removed else f"{name} was not known.")
+    output.print_line(f"{name} was removed; its memories stay." if removed else f"{name} was not known.")
 
 
 @project_app.command("alias")
 @with_error_exit
 def alias_command(
-    old: Annotated[str, typer.Argument(metavar="OLD_PATH", help="The absolute path of the folder.")],
+    old: Annotated[str, typer.Argument(metavar="OLD_PATH", help="The absolute path of the former folder.")],
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Count sessions that ran in OLD_PATH as this repository's."""
+    """Treat sessions that ran in OLD_PATH as sessions of this repository."""
     context = open_command_context(repo)
-    known = moved.keep_aliases(moved.with_alias(context.project, old, context.home), context.home)
+    known = moved_projects.register_aliases(moved_projects.with_alias(context.project, old, context.home), context.home)
     if as_json:
         output.show_json(ProjectOutput(make_project_view(known)))
         return
     output.print_line(
-        f"Sessions of {output.escape_controls(old)} belong to {output.escape_controls(known.name)}."
-        " The next sync takes them."
+        f"Sessions in {output.escape_controls(old)} now belong to {output.escape_controls(known.name)}."
+        " The next sync reads them."
     )
     if known.key != context.project.key:
         output.print_line(

@@ -25,7 +25,9 @@ from lerim.sessions import JobRow
 if TYPE_CHECKING:
     from lerim.sessions import Catalog
 
-queue_app = typer.Typer(help="Show and manage the sessions that wait to be read or failed.", no_args_is_help=True)
+queue_app = typer.Typer(
+    help="Show and manage the sessions that are waiting to be read or have failed.", no_args_is_help=True
+)
 
 JobsArgument = Annotated[
     list[int] | None,
@@ -36,7 +38,8 @@ JobsArgument = Annotated[
 
 
 class QueueOutput(msgspec.Struct, frozen=True):
-    """What `queue list --json` prints; `counts` has all jobs by state, done ones too. No text of it holds a secret."""
+    """What `queue list --json` prints; `counts` counts all jobs by state, including finished ones. Secrets are
+    removed from every text."""
 
     jobs: list[JobRow]
     counts: dict[str, int]
@@ -51,7 +54,7 @@ class ChangedJobsOutput(msgspec.Struct, frozen=True):
 @queue_app.command("list")
 @with_error_exit
 def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """List the sessions that wait, failed or were given up, and why."""
+    """List the sessions that are waiting, have failed or were given up, and why."""
     view = _load_queue(open_command_context(repo))
     if as_json:
         output.show_json(view)
@@ -59,9 +62,9 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
     if not view.jobs:
         known = sum(view.counts.values())
         output.print_line(
-            "Nothing waits: all sessions have been read."
+            "Nothing is waiting: all sessions have been read."
             if known
-            else "Nothing waits. `lerim sync` reads the sessions of this repository."
+            else "Nothing is waiting. Run `lerim sync` to read this repository's sessions."
         )
         return
     output.show_table(
@@ -85,7 +88,7 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
 @queue_app.command("retry")
 @with_error_exit
 def retry_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Try jobs again at the next sync: those you name, or all that failed or were given up."""
+    """Retry jobs at the next sync: the ones you name, or all that failed or were given up."""
     changed = _change_jobs(
         open_command_context(repo), jobs, lambda catalog, project: catalog.retry_jobs(project, jobs or ())
     )
@@ -97,7 +100,7 @@ def retry_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, 
 @queue_app.command("skip")
 @with_error_exit
 def skip_command(jobs: JobsArgument = None, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Skip sessions until they have new turns: those you name, or all that were given up."""
+    """Skip sessions until they have new turns: the ones you name, or all that were given up."""
     changed = _change_jobs(
         open_command_context(repo), jobs, lambda catalog, project: catalog.skip_jobs(project, jobs or ())
     )
@@ -115,7 +118,7 @@ def _show_changed(changed: int, changed_message: str, unchanged_message: str, *,
 
 
 def _change_jobs(context: CommandContext, jobs: list[int] | None, change: Callable[[Catalog, str], int]) -> int:
-    """How many jobs were changed. Raises NotFoundError for one that is not in the list, with nothing done."""
+    """Changes jobs and returns how many. Raises NotFoundError, before any change, for a job that is not listed."""
     from lerim.sessions import Catalog
 
     listed_ids = {job.id for job in _load_queue(context).jobs}
@@ -129,7 +132,7 @@ def _change_jobs(context: CommandContext, jobs: list[int] | None, change: Callab
 
 
 def _load_queue(context: CommandContext) -> QueueOutput:
-    """What waits for a model is told only where the settings name one that can be asked."""
+    """Loads the open jobs. Jobs that wait for a model are included only if a model is chosen."""
     from lerim.models import choose_model
     from lerim.redaction import clean_text
     from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog

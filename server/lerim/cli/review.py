@@ -1,4 +1,4 @@
-"""`lerim review list|show|accept|edit|reject|undo`; `dropped` and `propose` are in `left_out.py`."""
+"""`lerim review list|show|accept|edit|reject|undo`; `dropped`, `propose` and `forget` are in `review_left_out.py`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ QuotesOption = Annotated[
 
 
 class PendingListOutput(msgspec.Struct, frozen=True):
-    """What `review list --json` prints; `blocked` counts how often rejected claims came again and were held back."""
+    """What `review list --json` prints; `blocked` counts how often rejected claims were found again and
+    not proposed."""
 
     candidates: list[CandidateView]
     blocked: int
@@ -49,7 +50,7 @@ class PendingListOutput(msgspec.Struct, frozen=True):
 
 
 class UndoListOutput(msgspec.Struct, frozen=True):
-    """What `review undo --list --json` prints, the newest first."""
+    """What `review undo --list --json` prints, newest first."""
 
     steps: list[queue.StepView]
 
@@ -75,7 +76,9 @@ def list_command(
     else:
         output.print_line("No candidates wait for review.")
     if blocked:
-        output.print_line(f"Not proposed again after you rejected it: {output.pluralize(blocked, 'time')}.")
+        output.print_line(
+            f"Claims you rejected were found again and not proposed: {output.pluralize(blocked, 'time')}."
+        )
     output.print_problems(problems)
 
 
@@ -121,13 +124,13 @@ def accept_command(
         str | None, typer.Option("--replaces", metavar="MEMORY", help="It replaces this memory, which is archived.")
     ] = None,
     changes: Annotated[
-        str | None, typer.Option("--changes", metavar="MEMORY", help="It changes this memory, which gets its text.")
+        str | None, typer.Option("--changes", metavar="MEMORY", help="It changes this memory, whose text it replaces.")
     ] = None,
     answers: Annotated[
         str | None, typer.Option("--answers", metavar="MEMORY", help="It answers this question, which is archived.")
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Make it a new memory beside all similar ones, whatever is suggested.")
+        bool, typer.Option("--keep", help="Make it a new memory next to the similar ones, whatever is suggested.")
     ] = False,
     quotes: QuotesOption = None,
     personal: GlobalOption = False,
@@ -136,8 +139,8 @@ def accept_command(
 ) -> None:
     """Accept candidates as memories.
 
-    Without an answer for a similar memory, the suggested one is taken, if there is one; else the candidate becomes a
-    new memory.
+    If you do not say how a candidate relates to a similar memory, the suggested answer is used; without a suggestion,
+    it becomes a new memory.
     """
     if bool(ids) == accept_all:
         raise typer.BadParameter("Name candidates, or use --all.")
@@ -158,9 +161,8 @@ def accept_command(
         nonlocal quotes
         result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         if result.ask_quotes:
-            quotes = (
-                "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
-            )  # your own lie in no repository
+            # Personal memories are in no repository: nothing is committed, so there is nothing to ask.
+            quotes = "shared" if personal else _choose_quote_sharing(open_command_context(repo), ask=not as_json)
             result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         return result
 
@@ -170,7 +172,8 @@ def accept_command(
 def _parse_choice(
     paths: ReviewPaths, answers_by_option: Mapping[queue.NeighbourAnswer, str | None], *, keep: bool
 ) -> queue.NeighbourChoice | None:
-    """The answer that was given, at most one. Raises UsageError, NotFoundError."""
+    """Returns the answer given by an option, if any. Raises typer.BadParameter for more than one, and UsageError or
+    NotFoundError for an unusable memory id."""
     given_answers = [(answer, memory) for answer, memory in answers_by_option.items() if memory is not None]
     if len(given_answers) + keep > 1:
         raise typer.BadParameter("Give only one of --same, --replaces, --changes, --answers and --keep.")
@@ -182,7 +185,8 @@ def _parse_choice(
 
 
 def _list_safe_candidates(paths: ReviewPaths) -> list[str]:
-    """The ids of all that wait, oldest turn first, but those a person should look at; these are told."""
+    """Returns the ids of the pending candidates, oldest turn first, without those that need the person's review. Prints
+    a note for each of these."""
     proposals, problems, _ = queue.list_pending(paths)
     output.print_problems(problems)
     for proposal in proposals:
@@ -192,7 +196,7 @@ def _list_safe_candidates(paths: ReviewPaths) -> list[str]:
 
 
 def _choose_quote_sharing(context: CommandContext, *, ask: bool) -> QuoteSharing:
-    """The person's answer on a terminal; else what the settings say, else shared, and that is said."""
+    """Returns the setting; if there is none, asks on a terminal, and otherwise shares the quotes and says so."""
     if context.settings.quote_sharing != "ask":
         return "local" if context.settings.quote_sharing == "local" else "shared"
     if ask and sys.stdin.isatty() and sys.stdout.isatty():

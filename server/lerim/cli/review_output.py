@@ -13,7 +13,7 @@ from lerim.review import CandidateView, ReviewResult
 
 
 class ResultView(msgspec.Struct, frozen=True):
-    """The outcome for one candidate: `ReviewResult` with the id asked for; `diff` is how a file changed since."""
+    """The outcome for one candidate: `ReviewResult` with its id; `diff` shows how a file has changed since."""
 
     id: str
     ok: bool
@@ -51,7 +51,7 @@ def show_candidate(view: CandidateView) -> None:
 
 
 def _describe_suggestion(view: CandidateView) -> list[str]:
-    """The suggested answer and its reason, or why maintaining proposes it."""
+    """Describe the suggested answer and its reason, or why `lerim maintain` proposes the candidate."""
     if view.suggested is None:
         return [f"why: {view.reason}"] if view.reason else []
     by = "the model" if view.suggested.by == "model" else "its words"
@@ -84,8 +84,8 @@ def _describe_effect(view: CandidateView) -> str:
 def show_candidates(
     views: list[CandidateView], title: str, accepted: Collection[str] = (), waiting: Collection[str] = ()
 ) -> None:
-    """Candidates as a table: an id's beginning that none of the `waiting` has, what, how sure, about which files, and
-    the words it rests on; `accepted` are marked."""
+    """Print candidates as a table: a unique prefix of the id, type, title, confidence, files and evidence. `waiting`
+    are the other ids the prefix must differ from; candidates in `accepted` are marked."""
     rows = []
     known_ids = {*waiting, *(view.id for view in views)}
     for view in views:

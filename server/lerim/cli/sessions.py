@@ -1,4 +1,4 @@
-"""`lerim sessions list|search|show`: what was said in the sessions of every agent. All of it is shown clean."""
+"""`lerim sessions list|search|show`: the sessions of every agent, shown with secrets removed."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from lerim.sessions import Catalog, Platform, SessionFilters, SessionListItem, T
 sessions_app = typer.Typer(help="List, search and show the sessions of all agents.", no_args_is_help=True)
 
 SNIPPET_CHARACTERS = 200
-"""Characters of a match that a list shows."""
+"""How much of a match is shown."""
 SNIPPET_MARGIN = 60
-"""Of them before the first word found."""
+"""How much of a snippet precedes the first word found."""
 TITLE_CHARACTERS = 120
 
 SearchUnit = Literal["turn", "session"]
@@ -49,11 +49,11 @@ FileOption = Annotated[
 ]
 FailedOption = Annotated[bool, typer.Option("--failed", help="Only sessions in which a command failed.")]
 SinceOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")]
-UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said until then.")]
+UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")]
 
 
 class TokensOutput(msgspec.Struct, frozen=True):
-    """What the model calls of a session took."""
+    """The tokens that the model calls of a session used."""
 
     input: int
     output: int
@@ -62,8 +62,8 @@ class TokensOutput(msgspec.Struct, frozen=True):
 
 
 class SessionOutput(msgspec.Struct, frozen=True):
-    """A session as `--json` prints it. None: the agent's store has no number. `parent` is the session that started a
-    subagent's, `parent_missing`: nothing was read of that one."""
+    """A session as `--json` prints it. A number is None if the agent's store does not record it. `parent` is the
+    session that started a subagent's session; `parent_missing` means that it was not found."""
 
     id: str
     platform: Platform
@@ -115,7 +115,7 @@ class TurnSearchOutput(msgspec.Struct, frozen=True):
 
 
 class ShownSessionOutput(msgspec.Struct, frozen=True):
-    """What `sessions show --json` prints. `summary` is None where the session has none, or one turn was asked for."""
+    """What `sessions show --json` prints. `summary` is None if the session has none or if one turn was requested."""
 
     session: SessionOutput
     turns: list[TurnOutput]
@@ -140,33 +140,33 @@ def list_command(
     """List this repository's sessions, most recently ended first."""
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
     with _open_catalog() as catalog:
-        found = catalog.list_filtered_sessions(filters, limit) if catalog else []
+        sessions = catalog.list_filtered_sessions(filters, limit) if catalog else []
     if as_json:
-        output.show_json(SessionListOutput([_make_session_output(one) for one in found]))
+        output.show_json(SessionListOutput([_make_session_output(session) for session in sessions]))
         return
-    for one in found:
-        view = _make_session_output(one)
-        counts = f"{output.pluralize(one.prompts, 'prompt')}, {output.pluralize(one.tool_calls, 'call')}"
-        files = f", {output.pluralize(one.files, 'file')}" if one.files else ""
+    for session in sessions:
+        view = _make_session_output(session)
+        counts = f"{output.pluralize(session.prompts, 'prompt')}, {output.pluralize(session.tool_calls, 'call')}"
+        files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
         gone = ", its transcript is gone" if view.gone else ""
         subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
         details = f"{view.platform}, {_format_minute(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
         output.show_item(f"{view.id}", [f"{view.title}", details])
-    if len(found) == limit:
+    if len(sessions) == limit:
         output.print_note(f"The last {limit}; --limit shows more.")
-    if not found and filters != SessionFilters(projects=filters.projects):
+    if not sessions and filters != SessionFilters(projects=filters.projects):
         output.print_line("No session matches.")
-    elif not found:
+    elif not sessions:
         more = (
             "; `lerim sessions list --all` lists those of all repositories" if catalog and not all_repositories else ""
         )
-        output.print_line(f"No sessions. `lerim sync` reads them{more}.")
+        output.print_line(f"No sessions. Run `lerim sync` to read them{more}.")
 
 
 @sessions_app.command("search")
 @with_error_exit
 def search_command(
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Any text.")],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="The words to find.")],
     by: Annotated[SearchUnit, typer.Option(help="List all matching turns, or the best turn of each session.")] = "turn",
     agent: AgentOption = None,
     branch: BranchOption = "",
@@ -185,29 +185,31 @@ def search_command(
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
     with _open_catalog() as catalog:
         if catalog is None:
-            found = []
+            turns = []
         elif by == "session":
-            found = catalog.search_sessions(query, limit=limit, filters=filters)
+            turns = catalog.search_sessions(query, limit=limit, filters=filters)
         else:
-            found = catalog.search_turns(query, limit=limit, filters=filters)
-        titles = [] if as_json or not catalog else [_find_title(catalog, one) for one in found]
+            turns = catalog.search_turns(query, limit=limit, filters=filters)
+        titles = [] if as_json or not catalog else [_find_title(catalog, turn) for turn in turns]
     if as_json:
-        output.show_json(TurnSearchOutput([_make_turn_output(one) for one in found]))
+        output.show_json(TurnSearchOutput([_make_turn_output(turn) for turn in turns]))
         return
-    for one, title in zip(found, titles, strict=True):
-        turn_output = _make_turn_output(one)
+    for turn, title in zip(turns, titles, strict=True):
+        turn_output = _make_turn_output(turn)
         head = f"{turn_output.session} --turn {turn_output.number}"
         details = f"{turn_output.platform}, {turn_output.role}, {_format_minute(turn_output.time)}, in: {title}"
         output.show_item(head, [details, _make_snippet(turn_output, query)])
-    if not found:
+    if not turns:
         output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")
 
 
 @sessions_app.command("show")
 @with_error_exit
 def show_command(
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="Its id, or the first characters of it.")],
-    turn: Annotated[str, typer.Option(metavar="ID|N", help="Only this turn: its id, or its number.")] = "",
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="The session's id; the first characters are enough.")
+    ],
+    turn: Annotated[str, typer.Option(metavar="ID|N", help="Only this turn: its id or number.")] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Print a session, starting with its summary, or one of its turns."""
@@ -215,16 +217,18 @@ def show_command(
         matches = catalog.find_sessions_by_id(session) if catalog else []
         if not matches or not catalog:
             raise NotFoundError(
-                f"No session begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
+                f"No session id begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
             )
         if len(matches) > 1:
             ids = ", ".join(session_item.session_id for session_item in matches[:5])
-            raise UsageError(f"Several sessions begin with {session!r}: {ids}.", todo="Give more characters of the id.")
+            raise UsageError(
+                f"Several session ids begin with {session!r}: {ids}.", todo="Give more characters of the id."
+            )
         rows = [row for row in catalog.load_turns(matches[0].place) if turn in ("", row.id, str(row.ordinal))]
     if turn and not rows:
         raise NotFoundError(
             f"The session has no turn {turn!r}.",
-            todo=("Give a turn's number, or an id that `lerim sessions search` printed."),
+            todo="Give a turn's number, or an id that `lerim sessions search` printed.",
         )
     session_output = _make_session_output(matches[0])
     summary = None if turn else _find_summary(matches[0])
@@ -253,9 +257,9 @@ def show_command(
                 output.print_line(textwrap.indent(output.escape_controls(text, lines=True).rstrip(), margin))
 
 
-def _find_summary(one: SessionListItem) -> SummaryView | None:
+def _find_summary(session: SessionListItem) -> SummaryView | None:
     home = find_home()
-    return find_summary_view(find_folder_projects(one.cwds, home), home, one.platform, one.session_id)
+    return find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
 
 
 def _show_summary(summary: SummaryView) -> None:
@@ -272,7 +276,7 @@ def _show_summary(summary: SummaryView) -> None:
             output.print_line(name)
             output.print_line(textwrap.indent(output.escape_controls(text, lines=True), "  "))
     output.print_line()
-    output.print_note(f"The summary is {summary.path}")
+    output.print_note(f"The summary is in {summary.path}")
 
 
 def _make_filters(
@@ -300,33 +304,33 @@ def _make_filters(
 
 
 def _open_catalog() -> AbstractContextManager[Catalog | None]:
-    """The catalog, or None where there is none yet: looking makes none."""
+    """Opens the catalog, or gives None if there is none yet: reading does not create it."""
     home = find_home()
     return Catalog.open(home) if home.catalog.exists() else nullcontext()
 
 
-def _make_session_output(one: SessionListItem) -> SessionOutput:
-    tokens = one.tokens
+def _make_session_output(session: SessionListItem) -> SessionOutput:
+    tokens = session.tokens
     return SessionOutput(
-        id=clean_text(one.session_id),
-        platform=one.platform,
-        title=_format_title(one),
-        started=format_time(one.started) if one.started else "",
-        ended=format_time(one.ended) if one.ended else "",
-        folder=clean_text(one.cwds[0]) if one.cwds else "",
-        branches=_clean_texts(one.branches),
-        models=_clean_texts(one.models),
-        turns=one.turns,
-        prompts=one.prompts,
-        tool_calls=one.tool_calls,
-        tool_errors=one.tool_errors,
-        files=one.files,
+        id=clean_text(session.session_id),
+        platform=session.platform,
+        title=_format_title(session),
+        started=format_time(session.started) if session.started else "",
+        ended=format_time(session.ended) if session.ended else "",
+        folder=clean_text(session.cwds[0]) if session.cwds else "",
+        branches=_clean_texts(session.branches),
+        models=_clean_texts(session.models),
+        turns=session.turns,
+        prompts=session.prompts,
+        tool_calls=session.tool_calls,
+        tool_errors=session.tool_errors,
+        files=session.files,
         tokens=TokensOutput(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None,
-        cost=one.cost,
-        place=clean_text(one.place),
-        parent=clean_text(one.parent),
-        parent_missing=one.parent_missing,
-        gone=one.vanished,
+        cost=session.cost,
+        place=clean_text(session.place),
+        parent=clean_text(session.parent),
+        parent_missing=session.parent_missing,
+        gone=session.vanished,
     )
 
 
@@ -347,19 +351,19 @@ def _make_turn_output(row: TurnRow) -> TurnOutput:
 
 
 def _format_minute(time: str) -> str:
-    """A time for people."""
+    """Formats an ISO time to the minute, for people."""
     return f"{time[:10]} {time[11:16]} UTC" if time else "at an unknown time"
 
 
 def _find_title(catalog: Catalog, row: TurnRow) -> str:
-    """What the session of a turn is called."""
+    """Returns the title of the session that a turn belongs to."""
     place = browsing.locate_turn(catalog.db, row.id)
     session_item = browsing.find_list_item(catalog.db, place[0]) if place else None
     return _format_title(session_item) if session_item else "(no title)"
 
 
-def _format_title(one: SessionListItem) -> str:
-    return _shorten_line(one.title or one.opening, TITLE_CHARACTERS) or "(no title)"
+def _format_title(session: SessionListItem) -> str:
+    return _shorten_line(session.title or session.opening, TITLE_CHARACTERS) or "(no title)"
 
 
 def _clean_texts(texts: Iterable[str]) -> list[str]:
@@ -367,16 +371,16 @@ def _clean_texts(texts: Iterable[str]) -> list[str]:
 
 
 def _shorten_line(text: str, limit: int) -> str:
-    """A text on one line; cleaned before it is cut, for a cut secret is none any more that can be known."""
+    """Returns a text on one line. Secrets are removed before it is cut: part of a secret would not be recognized."""
     flat = " ".join(clean_text(text).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
 def _make_snippet(turn_output: TurnOutput, query: str) -> str:
-    """What stands around the first word of the query that a turn has."""
+    """Returns the text around the first word of the query that occurs in a turn."""
     flat = " ".join(f"{turn_output.text}\n{turn_output.tools}".split())
     word_pattern = "|".join(re.escape(word[:-1] if len(word) > 4 else word) for word in tokenize_text(query))
-    found = re.search(rf"(?<![^\W_])(?:{word_pattern})", flat, re.IGNORECASE) if word_pattern else None
-    start = max(0, found.start() - SNIPPET_MARGIN) if found else 0
+    match = re.search(rf"(?<![^\W_])(?:{word_pattern})", flat, re.IGNORECASE) if word_pattern else None
+    start = max(0, match.start() - SNIPPET_MARGIN) if match else 0
     cut = flat[start : start + SNIPPET_CHARACTERS]
     return ("…" if start else "") + cut + ("…" if start + SNIPPET_CHARACTERS < len(flat) else "")

@@ -22,8 +22,8 @@ GroupByName = Literal["day", "agent", "model", "repo", "signal"]
 
 
 class SignalStatisticsOutput(msgspec.Struct, frozen=True):
-    """What `stats --by signal --json` prints. `learned_from` is how many decisions move the ranking, in all
-    repositories; `problems` are ledgers that could not be read."""
+    """What `stats --by signal --json` prints. `learned_from` counts the decisions, in all repositories, that
+    the ranking has learned from; `problems` names the ledgers that could not be read."""
 
     by: Literal["signal"]
     groups: list[SignalOutcome]
@@ -34,7 +34,7 @@ class SignalStatisticsOutput(msgspec.Struct, frozen=True):
 
 @with_error_exit
 def stats_command(
-    by: Annotated[GroupByName, typer.Option(help="What the figures are grouped by.")] = "day",
+    by: Annotated[GroupByName, typer.Option(help="How to group the figures.")] = "day",
     since: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")] = "",
     until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")] = "",
     repo: Annotated[
@@ -43,29 +43,37 @@ def stats_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how much was said, run and spent with every agent, as far as their stores tell; by signal, what was proposed
-    from where, and what you made of it."""
+    """Show sessions, prompts, tool calls, tokens and costs, as far as the agents' stores record them.
+
+    With `--by signal`, show how many memories each signal proposed, and what you decided about them.
+    """
     if by == "signal":
         _show_signals(since, until, repo, as_json=as_json)
         return
-    shown = _load_statistics(by, since, until, repo)
+    statistics = _load_statistics(by, since, until, repo)
     if as_json:
-        output.show_json(shown)
+        output.show_json(statistics)
         return
-    if not shown.groups:
+    if not statistics.groups:
         output.print_line(
             "There are no sessions for these dates, or none have been read yet. Run `lerim sync` to read them."
         )
         return
     output.show_table(
         (by, "sessions", "prompts", "calls", "failed", "in", "out", "cached", "stored", "hours", "USD"),
-        (_format_row(one) for one in (*shown.groups, msgspec.structs.replace(shown.total, key="total"))),
+        (
+            _format_row(figures)
+            for figures in (*statistics.groups, msgspec.structs.replace(statistics.total, key="total"))
+        ),
     )
-    if shown.total.untold:
-        output.print_line(f"{output.pluralize(shown.total.untold, 'session')} whose stores have no token counts.")
-    if shown.total.unpriced:
+    if statistics.total.untold:
         output.print_line(
-            f"The cost does not include {output.pluralize(shown.total.unpriced, 'session')} of unknown price or tokens."
+            f"Without token counts in the agent's store: {output.pluralize(statistics.total.untold, 'session')}."
+        )
+    if statistics.total.unpriced:
+        output.print_line(
+            "The cost does not include "
+            f"{output.pluralize(statistics.total.unpriced, 'session')} of unknown price or tokens."
         )
 
 
@@ -79,18 +87,20 @@ def _load_statistics(by: GroupBy, since: str, until: str, repo: Path | None) -> 
     if not home.catalog.exists():
         return Statistics(by, [], NO_FIGURES)
     with Catalog.open(home) as catalog:
-        found = compute_statistics(catalog, by, project.key if project else None, since_time, until_time)
+        statistics = compute_statistics(catalog, by, project.key if project else None, since_time, until_time)
     if by != "repo":
-        return found
+        return statistics
     roots = {known.key: str(known.main_worktree or known.root) for known in list_projects(home)[0]}
-    groups_with_roots = [msgspec.structs.replace(one, key=roots.get(one.key or "", one.key)) for one in found.groups]
-    return msgspec.structs.replace(found, groups=groups_with_roots)
+    groups_with_roots = [
+        msgspec.structs.replace(group, key=roots.get(group.key or "", group.key)) for group in statistics.groups
+    ]
+    return msgspec.structs.replace(statistics, groups=groups_with_roots)
 
 
 def _find_project(repo: Path | None, home: Home) -> Project | None:
     project = locate_project(resolve_folder(repo), home) if repo else None
     if repo and project is None:
-        raise typer.BadParameter("This folder is in no git repository.", param_hint="--repo")
+        raise typer.BadParameter("This folder is not in a git repository.", param_hint="--repo")
     return project
 
 
@@ -102,9 +112,9 @@ def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -
     groups, problems = outcomes_by_signal(
         ledgers, parse_time_option(since, "--since"), parse_time_option(until, "--until")
     )
-    shown = SignalStatisticsOutput("signal", groups, sum_outcomes(groups), count_judgments(home), problems)
+    statistics = SignalStatisticsOutput("signal", groups, sum_outcomes(groups), count_judgments(home), problems)
     if as_json:
-        output.show_json(shown)
+        output.show_json(statistics)
         return
     output.print_problems(problems)
     if not groups:
@@ -115,27 +125,30 @@ def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -
         return
     output.show_table(
         ("signal", "proposed", "accepted", "edited", "rejected", "left out", "proposed anyway"),
-        ((one.name, *(f"{getattr(one, name):,}" for name in COUNT_FIELDS)) for one in (*groups, shown.total)),
+        (
+            (outcome.name, *(f"{getattr(outcome, name):,}" for name in COUNT_FIELDS))
+            for outcome in (*groups, statistics.total)
+        ),
     )
-    if shown.learned_from:
-        decisions = output.pluralize(shown.learned_from, "decision")
+    if statistics.learned_from:
+        decisions = output.pluralize(statistics.learned_from, "decision")
         output.print_line(
             f"The ranking has learned from {decisions} of yours; to undo that, use `lerim review forget`."
         )
 
 
-def _format_row(one: Figures) -> tuple[str, ...]:
+def _format_row(figures: Figures) -> tuple[str, ...]:
     return (
-        one.key or "unknown",
-        *(f"{number:,}" for number in (one.sessions, one.prompts, one.tool_calls, one.errors)),
-        *(_format_count(number) for number in (one.input, one.output, one.cache_read, one.cache_write)),
-        f"{one.seconds / 3600:.1f}",
-        "" if one.cost is None else f"{one.cost:.2f}",
+        figures.key or "unknown",
+        *(f"{number:,}" for number in (figures.sessions, figures.prompts, figures.tool_calls, figures.errors)),
+        *(_format_count(number) for number in (figures.input, figures.output, figures.cache_read, figures.cache_write)),
+        f"{figures.seconds / 3600:.1f}",
+        "" if figures.cost is None else f"{figures.cost:.2f}",
     )
 
 
 def _format_count(number: int | None) -> str:
-    """`840`, `8.4k`, `176M`; '' for what is not known."""
+    """Formats a number as in `840`, `8.4k` or `176M`; "" if it is not known."""
     if number is None:
         return ""
     for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):

@@ -37,13 +37,12 @@ from lerim.review import LastRun, find_last_model_run, find_unmerged_problems, q
 
 
 class StatusOutput(msgspec.Struct, frozen=True):
-    """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` are of this
-    repository.
+    """What `status --json` prints. `memories` counts by primitive; `sessions` and `waiting` count those of
+    this repository.
 
-    `waiting` sessions have turns not read yet, by the rules or by the model the settings name.
-    `blocked` counts
-    rejected claims met again, `standing` the memories whose references are `drifted` or `gone`. `model` is what is
-    known of the model, without asking it; `last_run` the newest that asked one.
+    `waiting` counts sessions with turns that the rules, or the chosen model, have not read yet. `blocked` counts how
+    often rejected claims were found again, `standing` the memories whose references are `drifted` or `gone`. `model`
+    is what is known about the model without calling it; `last_run` is the latest run that called one.
     """
 
     project: ProjectView
@@ -90,7 +89,7 @@ def status_command(
 
 
 def _model_rows(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
-    """The rows of the table that are about the model, and the `last` run that asked one."""
+    """Yields the table rows about the model and about the `last` run that called one."""
     if model.provider == "none" and model.waits.why == "none":
         yield "model", "none; choose one with `lerim model use`"
         return
@@ -158,10 +157,10 @@ def _load_status(context: CommandContext) -> StatusOutput:
 
 
 def _count_sessions(context: CommandContext, *, model: bool) -> tuple[int, int, str]:
-    """How many sessions the catalog has of this repository, how many wait (with `model` for that, too), when the newest
-    ended.
+    """Returns how many sessions of this repository the catalog has, how many of them are waiting (with `model`, also
+    for the model), and when the newest one ended.
 
-    Folders are asked whose they are now, so that an alias counts before the next sync moves their turns.
+    The owner of each folder is looked up now, so that a new alias counts before the next sync moves its turns.
     """
     from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog
 

@@ -30,7 +30,7 @@ from lerim.cli.terminal import (
 )
 from lerim.config import DEFAULT_ORIGIN, SETTING_KEYS, RoleName
 from lerim.errors import SpendingError
-from lerim.jobs import combine_reports, keep_aliases
+from lerim.jobs import combine_reports, register_aliases
 from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
 from lerim.project import find_gone_project
 from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
@@ -38,7 +38,7 @@ from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
 if TYPE_CHECKING:
     from lerim.jobs import SyncEvent, SyncOptions, SyncReport
 
-ROLES_OF_A_SYNC: tuple[RoleName, ...] = ("extract", "summarize")
+SYNC_ROLES: tuple[RoleName, ...] = ("extract", "summarize")
 
 
 @with_error_exit
@@ -79,12 +79,12 @@ def sync_command(
         raise typer.BadParameter("Sessions outside any repository have no former folder.", param_hint="--alias")
     context = open_personal_context() if personal else open_command_context(repo, alias)
     if unknown_aliases := [old for old in alias if find_gone_project(old, context.home) is None]:
-        from lerim.cli.terminal import refuse_unknown_aliases
+        from lerim.cli.terminal import check_aliases
 
         with interruptible() as cancelled, _progress(quiet=as_json) as emit:
-            refuse_unknown_aliases(context, unknown_aliases, emit, cancelled)
+            check_aliases(context, unknown_aliases, emit, cancelled)
     if any(find_gone_project(old, context.home) for old in alias):
-        keep_aliases(context.project, context.home)  # its review goes on here from now on, not in this run alone
+        register_aliases(context.project, context.home)  # the review moves here for good, not only for this run
     accept_threshold = context.settings.accept_above if accept_above is None else accept_above
     options = sync.SyncOptions(
         explicit=True,
@@ -102,9 +102,8 @@ def sync_command(
         report = combine_reports(report, run_sync(context, options, quiet=False))
     if report.waits.why == "none" and report.waits.sessions and not as_json and options.model == "auto":
         report = offer_model(context, options, report)
-    new_problems = [
-        one for one in report.problems if one not in context.problems
-    ]  # what is wrong with the settings is said already
+    # Problems with the settings were printed already.
+    new_problems = [problem for problem in report.problems if problem not in context.problems]
     report = msgspec.structs.replace(report, problems=new_problems)
     if as_json:
         output.show_json(msgspec.structs.replace(report, problems=[*context.problems, *report.problems]))
@@ -121,7 +120,7 @@ def _validate_guidance(guidance: str) -> str:
 
 
 def run_sync(context: CommandContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
-    """One whole sync with progress on a terminal; Ctrl-C cancels it."""
+    """Runs a sync, with progress on a terminal; Ctrl-C cancels it."""
     from lerim.jobs import sync
 
     with interruptible() as cancelled, _progress(quiet=quiet) as emit:
@@ -129,17 +128,20 @@ def run_sync(context: CommandContext, options: SyncOptions, *, quiet: bool) -> S
 
 
 def _save_consent(context: CommandContext) -> None:
-    """The person agrees to the models the settings name for a sync. Raises SettingsError where that cannot be kept."""
+    """Saves the person's consent to pay for the models that a sync uses. Raises SettingsError if it cannot be saved."""
     from lerim.models import consent, find_role_model
 
-    for role in ROLES_OF_A_SYNC:
+    for role in SYNC_ROLES:
         model, _ = find_role_model(role, context.settings, os.environ)
         if model is not None and model.billed:
             consent.allow_model(context.home, model.label)
 
 
 def _ask_consent(context: CommandContext, waits: WaitingWork) -> bool:
-    """Asks the person, at a terminal, whether what waits may be sent; yes is for good. Raises SettingsError."""
+    """Asks on a terminal whether the waiting sessions may be sent to the model, and saves a yes for good.
+
+    Returns False without a terminal. Raises SettingsError if the consent cannot be saved.
+    """
     from lerim.models import consent
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -153,9 +155,10 @@ def _ask_consent(context: CommandContext, waits: WaitingWork) -> bool:
 
 
 def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
-    """What today cost so far, in words, where this run asked a model that is paid for, or the budget kept it from that.
+    """Says what today has cost so far, if this run paid for a model or the budget prevented that; otherwise "".
 
-    What cannot be told is left out: the sync's own problems have it."""
+    Also "" if the cost cannot be read: the problems of the sync say so already.
+    """
     from lerim.models import total_spent_today
 
     if not (report.usage.cost or report.usage.unpriced or report.waits.why == "budget"):
@@ -169,23 +172,23 @@ def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
 
 
 def offer_model(context: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
-    """Offers the models of this machine where the person never chose about one. The report of the rules, with what the
-    chosen model found besides."""
-    from lerim.cli import offer
+    """Offers the models of this machine if the person has not chosen one yet. Returns the report, extended by what the
+    chosen model found."""
+    from lerim.cli import model_offer
 
     if context.settings.origins["roles.extract.provider"] != DEFAULT_ORIGIN:
         return report
-    offers = offer.find_offers(context.home, os.environ)
+    offers = model_offer.find_offers(context.home, os.environ)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        offer.show_offers(offers, report)
+        model_offer.show_offers(offers, report)
         return report
-    if not offer.ask_for_model(context, offers, report):
+    if not model_offer.ask_for_model(context, offers, report):
         return report
     return combine_reports(report, run_sync(context, options, quiet=False))
 
 
 def _find_quote_sharing(context: CommandContext) -> QuoteSharing | None:
-    """What was chosen for this repository, else what the settings say."""
+    """Returns the choice made for this repository, or else the setting; None to ask."""
     return context.review_paths.store().quotes.read_choice() or (
         None if context.settings.quote_sharing == "ask" else context.settings.quote_sharing
     )
@@ -193,7 +196,7 @@ def _find_quote_sharing(context: CommandContext) -> QuoteSharing | None:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[SyncEvent], None]]:
-    """One line that counts along on a terminal; nothing elsewhere."""
+    """Shows a progress line if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda _event: None
         return
@@ -216,12 +219,14 @@ _WAIT_HINTS: dict[WaitReason, str] = {
     "consent": "It costs money. To agree, use `lerim sync --yes` or `lerim model allow`.",
     "budget": "They wait until another day; budget.per_day_usd sets the limit.",
 }
-"""What a person can do about sessions that wait for a model; where none is chosen there is nothing to say."""
+"""What a person can do about sessions that wait for a model, by the reason they wait. Nothing for other reasons."""
 
 
 def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, ClaimState]) -> None:
-    """The report of a sync as tables: sessions, what models took (`today` in all), what is proposed, what was dropped
-    and why, what went wrong. `known` are all candidates there were, and what became of them."""
+    """Prints the report of a sync: sessions, cost, proposals, what was left out and why, and problems.
+
+    `today` is a line about today's cost, or "". `claim_states` maps the ids of all candidates to their states.
+    """
     counts = report.sessions
     output.print_line(
         f"{output.pluralize(counts.found, 'session')}: {counts.new} new, {counts.changed} changed, "
@@ -266,7 +271,7 @@ def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, 
 
 
 def _show_dropped(report: SyncReport) -> None:
-    """What was dropped and why; of what only ranks too low, which is much of what is said, the count."""
+    """Prints what was left out and why. What only ranks too low is counted, since there is much of it."""
     if not report.dropped:
         output.print_line("Nothing was left out.")
         return

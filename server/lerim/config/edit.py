@@ -11,7 +11,7 @@ from typing import Any
 
 from lerim import files
 from lerim.config.schema import SettingValue
-from lerim.errors import LerimError, SettingsError, StaleError, reason_of
+from lerim.errors import LerimError, SettingsError, StaleError, error_reason
 from lerim.paths import Home
 from lerim.project import make_private_folder
 
@@ -36,7 +36,9 @@ def change_settings(home: Home, table: str, values: Mapping[str, SettingValue]) 
             f"The file is not valid TOML: {error}.", where=str(path), todo="Correct it first."
         ) from error
     except OSError as error:
-        raise SettingsError(f"The file cannot be written: {reason_of(error)}.", where=str(path), todo=_TODO) from error
+        raise SettingsError(
+            f"The file cannot be written: {error_reason(error)}.", where=str(path), todo=_TODO
+        ) from error
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"The file was not changed: {error}.", where=str(path), todo=_TODO) from error
     except SettingsError:

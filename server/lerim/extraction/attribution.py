@@ -75,21 +75,22 @@ def telling_stems(text: str) -> frozenset[str]:
     return frozenset(key for word in split_words(text) for key in _content_stems(word))
 
 
-def is_quote_supporting(quote: str, title: str, body: str, heard: Sequence[Utterance] = ()) -> bool:
-    """Returns whether a quote supports the claim. `heard` provides the word weights."""
-    said, head = telling_stems(quote), telling_stems(title)
-    shared = said & (head | telling_stems(body))
-    if not (said & head or len(shared) > 1):
+def is_quote_supporting(quote: str, title: str, body: str, utterances: Sequence[Utterance] = ()) -> bool:
+    """Returns whether a quote supports the claim. `utterances` provides the word weights."""
+    quote_stems, title_stems = telling_stems(quote), telling_stems(title)
+    shared = quote_stems & (title_stems | telling_stems(body))
+    if not (quote_stems & title_stems or len(shared) > 1):
         return False
     weight = {
-        key: math.log((len(heard) + 1) / (sum(key in telling_stems(one.text) for one in heard) + 0.5)) for key in said
+        key: math.log((len(utterances) + 1) / (sum(key in telling_stems(one.text) for one in utterances) + 0.5))
+        for key in quote_stems
     }
     return sum(weight[key] for key in shared) >= MIN_SUPPORT_SHARE * sum(weight.values())
 
 
-def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
+def attribute_claim(candidate: Candidate, utterances: Sequence[Utterance]) -> Candidate:
     """Returns the candidate with the quotes of whoever made the claim, flagged if that differs from what its quotes
-    suggest. `heard` are the utterances of the session that are still available, in order."""
+    suggest. `utterances` are the utterances of the session that are still available, in order."""
     title, body = candidate.title, candidate.body
     wanted = (
         telling_stems(title) if len(telling_stems(title)) >= MIN_TELLING_WORDS else telling_stems(f"{title} {body}")
@@ -97,8 +98,10 @@ def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candida
     persons = [one for one in candidate.evidence if one.who == "user"]
     if any(len(telling_stems(one.quote) & wanted) >= MIN_CLAIMING_SHARE * max(1, len(wanted)) for one in persons):
         return candidate
-    borne = any(is_quote_supporting(one.quote, title, body, heard) for one in persons)
-    first = _find_first_mention(wanted, heard if persons else _exclude_later_output(candidate.evidence[0], heard))
+    borne = any(is_quote_supporting(one.quote, title, body, utterances) for one in persons)
+    first = _find_first_mention(
+        wanted, utterances if persons else _exclude_later_output(candidate.evidence[0], utterances)
+    )
     if first is not None and first.who in ("tool", "web"):
         if borne and first.who == "tool":
             return _add_flag(candidate, REPEATS_SOURCE, MAX_UNSUPPORTED_CONFIDENCE, None)
@@ -108,34 +111,34 @@ def attribute_claim(candidate: Candidate, heard: Sequence[Utterance]) -> Candida
         own = [
             one
             for one in candidate.evidence
-            if one.who == "assistant" and is_quote_supporting(one.quote, title, body, heard)
+            if one.who == "assistant" and is_quote_supporting(one.quote, title, body, utterances)
         ]
         return replace(flagged, evidence=(own[0], first)) if own and first.who == "tool" else flagged
     if not persons or borne:
         return candidate
-    said = first or _find_nearest_mention(wanted, heard) or _find_approved_words(persons, heard)
-    if said is not None and said.who in ("tool", "web"):
-        return _add_flag(candidate, REPEATS_SOURCE, MAX_REPEATED_CONFIDENCE, said)
+    source = first or _find_nearest_mention(wanted, utterances) or _find_approved_words(persons, utterances)
+    if source is not None and source.who in ("tool", "web"):
+        return _add_flag(candidate, REPEATS_SOURCE, MAX_REPEATED_CONFIDENCE, source)
     near = any(telling_stems(one.quote) & wanted for one in persons)
-    if said is not None and said is not first and any(telling_stems(one.quote) for one in persons):
+    if source is not None and source is not first and any(telling_stems(one.quote) for one in persons):
         # A single line of a close passage may say little of the claim; then keep the person's words.
-        near = near or len(telling_stems(said.quote) & wanted) < MIN_NEARBY_SHARE * len(wanted)
-    return _add_flag(candidate, UNSUPPORTED_QUOTE, MAX_UNSUPPORTED_CONFIDENCE, None if near else said)
+        near = near or len(telling_stems(source.quote) & wanted) < MIN_NEARBY_SHARE * len(wanted)
+    return _add_flag(candidate, UNSUPPORTED_QUOTE, MAX_UNSUPPORTED_CONFIDENCE, None if near else source)
 
 
-def _exclude_later_output(quoted: Evidence, heard: Sequence[Utterance]) -> Sequence[Utterance]:
+def _exclude_later_output(quoted: Evidence, utterances: Sequence[Utterance]) -> Sequence[Utterance]:
     """Returns the utterances without tool output printed after the quoted words, which is often what the agent had
     written."""
-    same = [at for at, one in enumerate(heard) if one.turn == quoted.turn and one.who == quoted.who]
-    last = next((at for at in same if quoted.quote in heard[at].text), same[-1] if same else len(heard))
-    return [one for at, one in enumerate(heard) if at <= last or one.who != "tool"]
+    same = [at for at, one in enumerate(utterances) if one.turn == quoted.turn and one.who == quoted.who]
+    last = next((at for at in same if quoted.quote in utterances[at].text), same[-1] if same else len(utterances))
+    return [one for at, one in enumerate(utterances) if at <= last or one.who != "tool"]
 
 
-def _add_flag(candidate: Candidate, flag: str, most: float, said: Evidence | None) -> Candidate:
-    """Returns the candidate with the flag, its confidence capped at `most`, and `said` as its only evidence unless
+def _add_flag(candidate: Candidate, flag: str, most: float, source: Evidence | None) -> Candidate:
+    """Returns the candidate with the flag, its confidence capped at `most`, and `source` as its only evidence unless
     None."""
     flags = tuple(dict.fromkeys((*candidate.flags, flag)))
-    evidence = candidate.evidence if said is None else (said,)
+    evidence = candidate.evidence if source is None else (source,)
     return replace(candidate, flags=flags, confidence=min(candidate.confidence, most), evidence=evidence)
 
 
@@ -151,30 +154,30 @@ def _strip_plural(word: str) -> str:
     return word[:-1] if 3 < len(word) <= _STEM_CHARS and word.endswith("s") and word[-2] not in "aius" else word
 
 
-def _find_first_mention(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
+def _find_first_mention(wanted: frozenset[str], utterances: Sequence[Utterance]) -> Evidence | None:
     """Returns the first words in the session that said the claim."""
     if len(wanted) < MIN_TELLING_WORDS:
         return None
-    for one in heard:
+    for one in utterances:
         least = MIN_PAGE_SAYING_SHARE if one.who == "web" else MIN_SAYING_SHARE
         if (found := _find_best_passage(wanted, one.text)) and found[0] >= least:
             return _make_evidence(one, found[1])
     return None
 
 
-def _find_nearest_mention(wanted: frozenset[str], heard: Sequence[Utterance]) -> Evidence | None:
+def _find_nearest_mention(wanted: frozenset[str], utterances: Sequence[Utterance]) -> Evidence | None:
     """Returns the words that come closest to the claim, the first of equals; None if nothing comes close."""
     best: tuple[float, Evidence | None] = (0.0, None)
-    for one in heard:
+    for one in utterances:
         if (found := _find_best_passage(wanted, one.text)) and found[0] > best[0]:
             best = (found[0], _make_evidence(one, found[1]))
     return best[1] if best[0] >= MIN_NEARBY_SHARE else None
 
 
-def _find_approved_words(persons: Sequence[Evidence], heard: Sequence[Utterance]) -> Evidence | None:
+def _find_approved_words(persons: Sequence[Evidence], utterances: Sequence[Utterance]) -> Evidence | None:
     """Returns the agent's last words before the person's approval; None if the person's words contain telling words."""
-    at = next((at for at, one in enumerate(heard) if one.turn == persons[0].turn and one.who == "user"), 0)
-    before = [one for one in heard[:at] if one.who == "assistant" and one.text.strip()]
+    at = next((at for at, one in enumerate(utterances) if one.turn == persons[0].turn and one.who == "user"), 0)
+    before = [one for one in utterances[:at] if one.who == "assistant" and one.text.strip()]
     if not before or telling_stems(persons[0].quote):
         return None
     return _make_evidence(before[-1], before[-1].text.strip().rpartition("\n")[2])

@@ -47,30 +47,32 @@ def content_words(title: str) -> tuple[str, ...]:
     return tuple(sorted({word.strip(".") for word in words} - _FILLER_WORDS))
 
 
-def is_same_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
+def is_same_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
     """Returns whether two claims say the same: one has hardly a word more than the other. Claims with the sides
     swapped, with another name or number, or with a "not" are different."""
-    a, b = set(one.words), set(two.words)
+    a, b = set(first.words), set(second.words)
     same = bool(a) and (a <= b or b <= a) and len(a & b) >= _MIN_TITLE_OVERLAP * len(a | b)
-    if not same or is_opposed_claim(one, two):
+    if not same or is_opposed_claim(first, second):
         return False
-    return not is_sense_turned(one.title, two.title) and not is_sense_turned(two.title, one.title)
+    return not is_sense_turned(first.title, second.title) and not is_sense_turned(second.title, first.title)
 
 
-def is_opposed_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
+def is_opposed_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
     """Returns whether each of two claims proposes what the other replaces."""
-    return (_replaces_claim(one, two) and _replaces_claim(two, one)) or _has_swapped_sides(one.title, two.title)
+    return (_replaces_claim(first, second) and _replaces_claim(second, first)) or _has_swapped_sides(
+        first.title, second.title
+    )
 
 
-def _replaces_claim(one: ProposedClaim, two: ProposedClaim) -> bool:
+def _replaces_claim(claim: ProposedClaim, other: ProposedClaim) -> bool:
     """Returns whether a claim is about something that the other replaces, without replacing it itself."""
-    title = one.title.lower()
-    return any(name in title and name not in one.replaces for name in two.replaces)
+    title = claim.title.lower()
+    return any(name in title and name not in claim.replaces for name in other.replaces)
 
 
-def _has_swapped_sides(one: str, two: str) -> bool:
+def _has_swapped_sides(first: str, second: str) -> bool:
     """Returns whether two titles make opposite choices between the same two things: "redis instead of sqlite"."""
-    (wanted, left), (other_wanted, other_left) = _split_sides(one), _split_sides(two)
+    (wanted, left), (other_wanted, other_left) = _split_sides(first), _split_sides(second)
     return bool((wanted - left) & (other_left - other_wanted) and (left - wanted) & (other_wanted - other_left))
 
 

@@ -46,28 +46,32 @@ _ORDER_WORDS = re.compile(
 """Words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions."""
 
 
-def flag_contradiction(candidate: Candidate, heard: Sequence[Utterance]) -> Candidate:
+def flag_contradiction(candidate: Candidate, utterances: Sequence[Utterance]) -> Candidate:
     """Returns the candidate, flagged if its title or body may say something different from the quoted sentences."""
-    said = [_surrounding_sentences(one.quote, one.turn, heard) for one in candidate.evidence if one.who == "user"]
-    if candidate.primitive == "question" or not said:
+    sentences = [
+        _surrounding_sentences(one.quote, one.turn, utterances) for one in candidate.evidence if one.who == "user"
+    ]
+    if candidate.primitive == "question" or not sentences:
         return candidate
     wanted = telling_stems(candidate.title)
-    near = [sentence for sentence in said if len(telling_stems(sentence) & wanted) * 2 >= len(wanted)]
+    near = [sentence for sentence in sentences if len(telling_stems(sentence) & wanted) * 2 >= len(wanted)]
     if (near and all(is_sense_turned(candidate.title, sentence) for sentence in near)) or _adds_statement(
-        candidate.body, said
+        candidate.body, sentences
     ):
         return replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, MAY_CONTRADICT))))
     return candidate
 
 
-def _surrounding_sentences(quote: str, turn: str, heard: Sequence[Utterance]) -> str:
+def _surrounding_sentences(quote: str, turn: str, utterances: Sequence[Utterance]) -> str:
     """Returns the sentences of the turn that overlap the quote, or the quote itself if it is not found verbatim."""
-    for one in heard:
-        at = one.text.find(quote) if one.turn == turn else -1
+    for utterance in utterances:
+        at = utterance.text.find(quote) if utterance.turn == turn else -1
         if at >= 0:
             end = at + len(quote)
             return " ".join(
-                found.group() for found in _SENTENCE.finditer(one.text) if found.start() < end and at < found.end()
+                found.group()
+                for found in _SENTENCE.finditer(utterance.text)
+                if found.start() < end and at < found.end()
             )
     return quote
 
@@ -75,16 +79,16 @@ def _surrounding_sentences(quote: str, turn: str, heard: Sequence[Utterance]) ->
 def is_sense_turned(title: str, sentence: str) -> bool:
     """Returns whether something that reverses the meaning (a negation, a condition, a number, "before") occurs only in
     the title, or only in the clauses of the sentence about the same thing."""
-    claim, said = title.lower(), _matching_clause(title, sentence).lower()
-    if bool(_NEGATIVE.search(claim)) != bool(_NEGATIVE.search(said)):
+    claim, clause = title.lower(), _matching_clause(title, sentence).lower()
+    if bool(_NEGATIVE.search(claim)) != bool(_NEGATIVE.search(clause)):
         return True
-    if _CONDITION.search(said) and not _CONDITION.search(claim):
+    if _CONDITION.search(clause) and not _CONDITION.search(claim):
         return True
     if not _find_numbers(claim) <= _find_numbers(sentence.lower()):
         return True
     relations = _RELATION.findall(claim)
     return bool(relations) and (
-        not set(relations) <= set(_RELATION.findall(said)) or _word_order(claim, said) != _word_order(said, claim)
+        not set(relations) <= set(_RELATION.findall(clause)) or _word_order(claim, clause) != _word_order(clause, claim)
     )
 
 
@@ -123,12 +127,16 @@ def _word_order(text: str, other: str) -> list[str]:
     return list(dict.fromkeys(order))
 
 
-def _adds_statement(body: str, said: Sequence[str]) -> bool:
+def _adds_statement(body: str, sentences: Sequence[str]) -> bool:
     """Returns whether the body gives an order about something that none of the quoted sentences mentions."""
-    known = telling_stems(" ".join(said))
+    known_stems = telling_stems(" ".join(sentences))
     for found in _SENTENCE.finditer(body):
         for clause in _CLAUSE.split(found.group()):
-            told = telling_stems(clause)
-            if _ORDER_WORDS.search(clause.lower()) and len(told) > 2 and len(told & known) * 3 < len(told):
+            clause_stems = telling_stems(clause)
+            if (
+                _ORDER_WORDS.search(clause.lower())
+                and len(clause_stems) > 2
+                and len(clause_stems & known_stems) * 3 < len(clause_stems)
+            ):
                 return True
     return False

@@ -209,20 +209,20 @@ def verify_quote(quote: Quote, source: SessionSource) -> str:
     return _clean_part(quote, source.find_words(quote.turn, quote.who))
 
 
-def _clean_part(quote: Quote, said: str) -> str:
+def _clean_part(quote: Quote, turn_text: str) -> str:
     """Returns the quote as it is in its turn, at most 200 characters, cut so that it does not touch a secret."""
     text = quote.text.strip()
-    start = said.find(text) if text else -1
+    start = turn_text.find(text) if text else -1
     if start < 0:
         return ""
     lo, hi = start, start + len(text)
-    for span in _find_secret_spans(said):
+    for span in _find_secret_spans(turn_text):
         if span.start < hi and lo < span.end:
             if span.start - lo >= hi - span.end:
                 hi = span.start
             else:
                 lo = span.end
-    part = _cut_quote(said[lo:hi].strip())
+    part = _cut_quote(turn_text[lo:hi].strip())
     return show_hidden(part) if len(part) >= min(MIN_QUOTE_CHARS, len(text)) else ""
 
 

@@ -85,8 +85,8 @@ class Extraction:
         self._locate.files, self._locate.names = self._state.files, self._state.names
         self._waiting = list(self._state.waiting)
         self._correction = correction
-        self._again: dict[str, Candidate] = {}
-        self._out: list[RuleResult] = []
+        self._reproposed: dict[str, Candidate] = {}
+        self._results: list[RuleResult] = []
         self.frictions: dict[str, Friction] = {}
         """Environment errors that this pass found, by fingerprint."""
 
@@ -121,23 +121,25 @@ class Extraction:
         """
         if settled:
             self._close_exchange(None)
-        scores = [self._personal_score(one) for one in self._waiting]
+        scores = [self._personal_score(waiting) for waiting in self._waiting]
         above = self._select_above_cut(scores)
-        unmoved = self._select_above_cut([one.score for one in self._waiting]) if self._correction.weights else above
+        unmoved = (
+            self._select_above_cut([waiting.score for waiting in self._waiting]) if self._correction.weights else above
+        )
         below: list[tuple[float, str, WaitingCandidate]] = []
-        for place, one in enumerate(self._waiting):
-            if place in above and not one.proposed:
-                one.proposed = True
-                self._out.append(one.candidate)
-                self._state.claims = [*self._state.claims, one.claim][-300:]
-            elif not one.proposed and not one.told:
-                below.append((scores[place], LOWERED_BY_PERSON if place in unmoved else "", one))
-        for score, why, one in sorted(below, key=lambda each: -each[0])[:MAX_REPORTED_BELOW_CUT]:
-            one.told = True
-            self._out.append(drop_candidate(one.candidate, "below-the-cut", why, round(score, 3)))
-        out = [*self._again.values(), *self._out]
+        for place, waiting in enumerate(self._waiting):
+            if place in above and not waiting.proposed:
+                waiting.proposed = True
+                self._results.append(waiting.candidate)
+                self._state.claims = [*self._state.claims, waiting.claim][-300:]
+            elif not waiting.proposed and not waiting.told:
+                below.append((scores[place], LOWERED_BY_PERSON if place in unmoved else "", waiting))
+        for score, why, waiting in sorted(below, key=lambda each: -each[0])[:MAX_REPORTED_BELOW_CUT]:
+            waiting.told = True
+            self._results.append(drop_candidate(waiting.candidate, "below-the-cut", why, round(score, 3)))
+        out = [*self._reproposed.values(), *self._results]
         self._state.waiting = _select_best(self._waiting)
-        self._waiting, self._again, self._out = list(self._state.waiting), {}, []
+        self._waiting, self._reproposed, self._results = list(self._state.waiting), {}, []
         return iter(out)
 
     def _select_above_cut(self, scores: Sequence[float]) -> frozenset[int]:
@@ -145,10 +147,10 @@ class Extraction:
         prompts = self._state.prompts + (self._state.now.prompt is not None)
         return select_above_cut(scores, prompts, load_ranker().first, load_ranker().further)
 
-    def _personal_score(self, one: WaitingCandidate) -> float:
-        made = one.candidate
-        seen = passage_aspects(named_features(made.features), made.primitive, made.kind)
-        return personal_score(self._correction, one.score, seen)
+    def _personal_score(self, waiting: WaitingCandidate) -> float:
+        candidate = waiting.candidate
+        aspects = passage_aspects(named_features(candidate.features), candidate.primitive, candidate.kind)
+        return personal_score(self._correction, waiting.score, aspects)
 
     def state(self) -> bytes:
         """Returns the state for the next pass. Call it after `finish`."""
@@ -167,8 +169,10 @@ class Extraction:
         for call in turn.tool_calls:
             for path in (*call.paths[:8], *(find_shown_files(call.command) if call.kind == "shell" else ())):
                 self._locate.record_file(path, turn.cwd)
-            told = find_instruction_files(call) if call.output and call.kind not in ("edit", "write") else ()
-            if told and not _are_all_changed(replies, told):
+            instruction_files = (
+                find_instruction_files(call) if call.output and call.kind not in ("edit", "write") else ()
+            )
+            if instruction_files and not _are_all_changed(replies, instruction_files):
                 self._state.boot = f"{self._state.boot} {squeeze_spaces(call.output).lower()}"[-20_000:]
 
     def _make_scene(self, after: Turn | None) -> Scene:
@@ -242,15 +246,16 @@ class Extraction:
                 return
             if is_opposed_claim(old, claim):
                 self._withdraw_claim(old, claim.turn, f"later in the session: {claim.title}")
-        for one in [*self._waiting]:
-            if one.proposed:
+        for waiting in [*self._waiting]:
+            if waiting.proposed:
                 continue
-            if is_same_claim(one.claim, claim):
-                one.candidate, one.score = merge_candidates(one.candidate, judged), max(one.score, score)
+            if is_same_claim(waiting.claim, claim):
+                waiting.candidate = merge_candidates(waiting.candidate, judged)
+                waiting.score = max(waiting.score, score)
                 return
-            if is_opposed_claim(one.claim, claim):
-                self._waiting.remove(one)
-                self._drop(drop_candidate(one.candidate, "refuted", f"later in the session: {claim.title}"))
+            if is_opposed_claim(waiting.claim, claim):
+                self._waiting.remove(waiting)
+                self._drop(drop_candidate(waiting.candidate, "refuted", f"later in the session: {claim.title}"))
         self._waiting.append(WaitingCandidate(judged, claim, score))
         if len(self._waiting) > 2 * MAX_WAITING:  # every new candidate is compared with all of them
             self._waiting = _select_best(self._waiting)
@@ -259,8 +264,8 @@ class Extraction:
         """Handles a claim that was already proposed: the old title and body are proposed again with the new quotes."""
         if old.body and old.primitive == candidate.primitive:
             again = replace(candidate, title=old.title, body=old.body)
-            self._again[old.title] = (
-                merge_candidates(self._again[old.title], again) if old.title in self._again else again
+            self._reproposed[old.title] = (
+                merge_candidates(self._reproposed[old.title], again) if old.title in self._reproposed else again
             )
             return
         self._drop(drop_candidate(candidate, "duplicate", f"already proposed: {old.title}"))
@@ -276,18 +281,20 @@ class Extraction:
 
     def _withdraw_corrected(self, now: Exchange) -> None:
         """Takes back what the agent said earlier in the session and found to be wrong in this exchange."""
-        retractions = [one for turn in now.replies for one in find_retractions(turn.text)]
-        for one in [*self._waiting] if retractions else ():
-            if one.claim.signal in ("reply", "plan") and is_retracted(one.candidate.evidence[0].quote, retractions):
-                self._waiting.remove(one)
-                if one.proposed:
-                    self._withdraw_claim(one.claim, now.replies[-1].id, "the agent found later that it was wrong")
+        retractions = [text for turn in now.replies for text in find_retractions(turn.text)]
+        for waiting in [*self._waiting] if retractions else ():
+            if waiting.claim.signal in ("reply", "plan") and is_retracted(
+                waiting.candidate.evidence[0].quote, retractions
+            ):
+                self._waiting.remove(waiting)
+                if waiting.proposed:
+                    self._withdraw_claim(waiting.claim, now.replies[-1].id, "the agent found later that it was wrong")
                 else:
-                    self._drop(drop_candidate(one.candidate, "refuted", "the agent found later that it was wrong"))
+                    self._drop(drop_candidate(waiting.candidate, "refuted", "the agent found later that it was wrong"))
 
     def _withdraw_claim(self, claim: ProposedClaim, turn: str, why: str) -> None:
         """Withdraws a claim that this pass or an earlier one proposed."""
-        self._out.append(Withdrawal(claim.turn, turn, why))
+        self._results.append(Withdrawal(claim.turn, turn, why))
         self._state.claims = [old for old in self._state.claims if old != claim]
         self._waiting = [one for one in self._waiting if one.claim != claim]
 
@@ -311,7 +318,7 @@ class Extraction:
         mark = f"{dropped.turn} {dropped.reason} {dropped.title}"
         if mark not in self._state.dropped:
             self._state.dropped = [*self._state.dropped, mark][-100:]
-            self._out.append(dropped)
+            self._results.append(dropped)
 
 
 def _select_best(waiting: list[WaitingCandidate]) -> list[WaitingCandidate]:

@@ -69,11 +69,11 @@ def _find_shown_names(call: ToolCall) -> Iterator[tuple[str, str]]:
 def _parse_search_output(output: str) -> Iterator[tuple[str, str]]:
     """Yields the files found by a search, and the names defined on the lines it printed."""
     for line in output.split("\n")[:MAX_SEARCH_LINES]:
-        found = _SEARCH_HIT.match(line.strip())
-        if found is not None:
-            path = found["path"].replace("\\", "/")
+        hit = _SEARCH_HIT.match(line.strip())
+        if hit is not None:
+            path = hit["path"].replace("\\", "/")
             yield posixpath.basename(path), path
-            for name in _find_definitions(found["text"] or ""):
+            for name in _find_definitions(hit["text"] or ""):
                 yield name, path
 
 

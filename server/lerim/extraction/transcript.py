@@ -91,26 +91,27 @@ def show_turn(turn: Turn) -> ShownTurn | None:
     return ShownTurn(turn.id, turn.ordinal, turn.role, turn.time, turn.cwd, pieces, paths)
 
 
-def without_repeats(seen: ShownTurn, printed: dict[str, int]) -> ShownTurn:
+def without_repeats(shown_turn: ShownTurn, turn_by_digest: dict[str, int]) -> ShownTurn:
     """Returns the turn with text that repeats an earlier turn verbatim (tool output, or text the agent wrote to a file)
     replaced by a note with the number of that turn.
 
-    `printed` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
+    `turn_by_digest` maps the digests of texts shown so far to turn numbers; this turn's are added to it.
     """
     return msgspec.structs.replace(
-        seen, pieces=tuple(_replace_repeated(piece, seen.number, printed) for piece in seen.pieces)
+        shown_turn,
+        pieces=tuple(_replace_repeated(piece, shown_turn.number, turn_by_digest) for piece in shown_turn.pieces),
     )
 
 
-def _replace_repeated(piece: ShownPiece, number: int, printed: dict[str, int]) -> ShownPiece:
+def _replace_repeated(piece: ShownPiece, number: int, turn_by_digest: dict[str, int]) -> ShownPiece:
     if len(piece.text) < MIN_REPEATED_CHARS or not (piece.who in ("tool", "web") or piece.head == WRITTEN):
         return piece
     digest = hashlib.blake2b(piece.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    first = printed.setdefault(digest, number)
+    first = turn_by_digest.setdefault(digest, number)
     if first >= number:
         return piece
-    told = f"[… {len(piece.text):,} characters, the same as in turn {first}, left out …]"
-    return msgspec.structs.replace(piece, text=told)
+    note = f"[… {len(piece.text):,} characters, the same as in turn {first}, left out …]"
+    return msgspec.structs.replace(piece, text=note)
 
 
 def read_instructions(turn: Turn) -> str:

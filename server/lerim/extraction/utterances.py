@@ -90,10 +90,13 @@ def turn_utterances(turn: Turn) -> Iterator[Utterance]:
             yield Utterance("web" if call.kind == "web" else "tool", turn.id, call.output[:MAX_OUTPUT_CHARS])
 
 
-def latest_utterances(held: Sequence[Utterance], turn: Turn, most: int) -> list[Utterance]:
-    """Returns the utterances kept so far plus those of this turn, dropping the oldest beyond `most` characters."""
-    told = [*(one for one in held if one.turn != turn.id), *(one for one in turn_utterances(turn) if one.text.strip())]
-    size = sum(len(one.text) for one in told)
-    while told and size > most:
-        size -= len(told.pop(0).text)
-    return told
+def latest_utterances(earlier: Sequence[Utterance], turn: Turn, max_chars: int) -> list[Utterance]:
+    """Returns the utterances kept so far plus those of this turn, dropping the oldest beyond `max_chars` characters."""
+    utterances = [
+        *(one for one in earlier if one.turn != turn.id),
+        *(one for one in turn_utterances(turn) if one.text.strip()),
+    ]
+    size = sum(len(one.text) for one in utterances)
+    while utterances and size > max_chars:
+        size -= len(utterances.pop(0).text)
+    return utterances

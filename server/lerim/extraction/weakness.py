@@ -22,11 +22,11 @@ def count_weaknesses(title: str, *, names_something: bool, asks: bool = False) -
     """Counts the weaknesses of a claim: it names nothing in the project; it begins with a pronoun whose referent it
     does not name; it contains I, you or we; it is too long for a title; it ends with a question mark although it is not
     a question (`asks` is False)."""
-    found = (
+    weaknesses = (
         not names_something,
         _UNRESOLVED.match(title) is not None,
         _PERSON.search(title) is not None,
         len(title) > MAX_TITLE_CHARS,
         title.endswith("?") and not asks,
     )
-    return sum(found)
+    return sum(weaknesses)

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError, reason_of
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError, error_reason
 from lerim.files.directory import Directory, open_directory, resolve_inside
 from lerim.files.exchange import remove_if_unchanged, replace_if_unchanged
 from lerim.files.leftovers import sweep_leftovers, temporary_file
@@ -77,7 +77,7 @@ def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
         raise MemoryError_("The file is not UTF-8 text.", where=str(path), todo="Save it as UTF-8.") from error
     except OSError as error:
         raise MemoryError_(
-            f"The file cannot be read: {reason_of(error)}.", where=str(path), todo="Look at it."
+            f"The file cannot be read: {error_reason(error)}.", where=str(path), todo="Look at it."
         ) from error
 
 
@@ -169,7 +169,7 @@ def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = 
             raise _make_stale_error(path) from None
     except OSError as error:
         todo = "Make the folder writable, then try again."
-        raise MemoryError_(f"The file cannot be removed: {reason_of(error)}.", where=str(path), todo=todo) from error
+        raise MemoryError_(f"The file cannot be removed: {error_reason(error)}.", where=str(path), todo=todo) from error
 
 
 def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) -> None:
@@ -179,7 +179,7 @@ def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) ->
             pass
     except OSError as error:
         raise MemoryError_(
-            f"This folder cannot be created: {reason_of(error)}.", where=str(path), todo=_WRITE_TODO
+            f"This folder cannot be created: {error_reason(error)}.", where=str(path), todo=_WRITE_TODO
         ) from error
 
 
@@ -194,7 +194,7 @@ def _convert_write_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise MemoryError_(
-            (f"The file cannot be written: {reason_of(error)}."), where=str(path), todo=_WRITE_TODO
+            (f"The file cannot be written: {error_reason(error)}."), where=str(path), todo=_WRITE_TODO
         ) from error
 
 

@@ -8,7 +8,7 @@ import stat
 from io import BufferedReader, FileIO
 from pathlib import Path
 
-from lerim.errors import TranscriptError, reason_of
+from lerim.errors import TranscriptError, error_reason
 
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -44,7 +44,7 @@ def read_regular_file(path: Path) -> bytes:
 def make_unreadable_error(path: Path, error: OSError) -> TranscriptError:
     """Returns the error to raise for a transcript that the system does not let us read."""
     return TranscriptError(
-        f"The transcript cannot be read: {reason_of(error)}.",
+        f"The transcript cannot be read: {error_reason(error)}.",
         where=str(path),
         todo="Check that the file is still there and that you may read it.",
     )

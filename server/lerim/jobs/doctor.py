@@ -1,4 +1,4 @@
-"""The state of each agent's sessions: where its store is, what was found, what is not read and why.
+"""The state of each agent: where its session stores are, what was found there, what cannot be read and why.
 
 `lerim connect list` and the editor's Agents view show these rows.
 """
@@ -46,23 +46,24 @@ SHARED_FOLDER = "User"
 """An editor's folder in which an agent keeps its sessions: it exists without the agent as well."""
 
 AgentState = Literal["connected", "not-found", "removed"]
-"""connected: its store is there and read; not-found: it would be read, but nothing lies where it may; removed: the
-person chose not to read it."""
+"""connected: its store exists and is read; not-found: it would be read, but no store exists; removed: the person chose
+not to read it."""
 
 
 class StoreView(msgspec.Struct, frozen=True):
-    """A place where an agent's store may lie."""
+    """A path where an agent's store may be."""
 
     path: str
     exists: bool
 
 
 class SkippedView(msgspec.Struct, frozen=True):
-    """Sessions or stores that are not read, by the reason.
+    """Sessions or stores that are not read, counted by the reason.
 
-    `reason`: `skipped` (only its own program can read it), `unreadable` (no right to, or the disk failed), `failed` (it
-    could not be parsed), `in-part` (read, but for what is damaged), `no-folder` (read, but no working folder is known,
-    so it belongs to no project). `example` is one of the places, `message` says what happened there.
+    `reason`: `skipped` (only the agent's own program can read it), `unreadable` (no permission, or a disk error),
+    `failed` (it could not be parsed), `in-part` (read except for damaged parts), `no-folder` (read, but it belongs to
+    no project because its working folder is unknown). `example` is one of the places, `message` says what happened
+    there.
     """
 
     reason: str
@@ -72,7 +73,7 @@ class SkippedView(msgspec.Struct, frozen=True):
 
 
 class LastErrorView(msgspec.Struct, frozen=True):
-    """The last thing that went wrong with an agent's sessions; `time` is ISO 8601 UTC, '' where it is not known."""
+    """The last error with an agent's sessions. `time` is ISO 8601 UTC, '' if unknown."""
 
     message: str
     where: str
@@ -80,13 +81,13 @@ class LastErrorView(msgspec.Struct, frozen=True):
 
 
 class AgentView(msgspec.Struct, frozen=True):
-    """One agent. `sessions` were found on this machine (a subagent's own transcript is part of its parent's,
-    where that is there).
+    """One agent. `sessions` counts its sessions on this machine; a subagent's transcript is not counted if its parent's
+    exists.
 
-    Of the project asked for, 0 where none was: `found` sessions, of which `parsed` were read to their end and `waiting`
-    will be at the next sync. `skipped` are the project's, and those that nobody knows whose they are. `redactions`
-    counts the secrets cut out of what was learned from the project's sessions or shown to a model. `last_sync` of the
-    project is ISO 8601 UTC, '' for never.
+    The other counts concern one project; they are 0 if none was given. Of `found` sessions, `parsed` were read
+    completely and `waiting` will be at the next sync. `skipped` are those of the project and those whose project is
+    unknown. `redactions` counts the secrets removed from what was learned from the project's sessions or shown to a
+    model. `last_sync` is ISO 8601 UTC, '' for never.
     """
 
     platform: Platform
@@ -104,9 +105,10 @@ class AgentView(msgspec.Struct, frozen=True):
 
 
 def examine_agents(home: Home, environ: Mapping[str, str], project: Project | None = None) -> list[AgentView]:
-    """Return the state of every agent, from the stores (by stat) and the catalog, if there is one. Changes nothing.
+    """Return the state of every agent, from file stats of the stores and the catalog, if it exists. Changes nothing.
 
-    Databases that changed since are listed, so call it off the event loop. Raises SettingsError, CatalogError.
+    Blocks while it lists databases that changed since the last sync: call it off the event loop. Raises SettingsError,
+    CatalogError.
     """
     choices = load_platform_choices(home)
     known = list_projects(home)[0]
@@ -133,7 +135,7 @@ def _removed_agent_view(platform: Platform, roots: list[Path]) -> AgentView:
 
 @dataclass(frozen=True, slots=True)
 class _AgentExaminer:
-    """Examines agents' stores, given what the catalog knows. `own` are the project's folders."""
+    """Examines agents' stores and compares them with the catalog. `own` are the project's folders."""
 
     health: Health
     folders: Sequence[str]
@@ -143,11 +145,11 @@ class _AgentExaminer:
         stores = discover_stores({platform: roots}, self.folders)
         open_databases(stores, self.health.store_stamps, self.folders, self.health.damaged_stores)
         main = self._main_transcripts(deduplicate_transcripts(stores, self.health.stamps)[0])
-        there: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
-        there |= self._unlisted_sessions(platform, stores)
-        project_sessions = self._project_sessions(main, there)
-        skipped = self._skipped(stores, there)
-        parsed = sum(self._reads(place, there[place]) for place in project_sessions)
+        stamps: dict[str, Stamp | None] = {one.place: one.stamp for one in main}
+        stamps |= self._unlisted_sessions(platform, stores)
+        project_sessions = self._project_sessions(main, stamps)
+        skipped = self._skipped(stores, stamps)
+        parsed = sum(self._is_parsed(place, stamps[place]) for place in project_sessions)
         failed = sum(map(self.health.is_unread, project_sessions))
         views = [_store_view(root) for root in roots]
         has_content = stores.transcripts or stores.databases or stores.problems
@@ -159,18 +161,18 @@ class _AgentExaminer:
             name=PLATFORM_NAMES[platform],
             state="connected" if exists else "not-found",
             stores=views,
-            sessions=len(there),
+            sessions=len(stamps),
             found=len(project_sessions),
             parsed=parsed,
             waiting=len(project_sessions) - parsed - failed,
             skipped=skipped,
             redactions=self.health.redactions.get(platform, 0),
             last_error=self._last_error(platform, stores),
-            last_sync=_iso(self.health.last_sync),
+            last_sync=_format_time(self.health.last_sync),
         )
 
     def _unlisted_sessions(self, platform: Platform, stores: DiscoveredStores) -> dict[str, Stamp | None]:
-        """The sessions of databases that did not change, and so were not listed again."""
+        """Return the sessions of databases that were not listed again because they did not change, by place."""
         opened = {database.path for database in stores.opened_databases}
         unopened = {one.path for one in stores.databases if one.path not in opened}
         return {
@@ -183,62 +185,64 @@ class _AgentExaminer:
     def _main_transcripts(self, transcripts: list[Transcript]) -> list[Transcript]:
         """Return the transcripts that are not a subagent's: by the catalog, or by name if they were never read."""
         ids = {one.session_id for one in transcripts}
-        beginnings = {one[-8:] for one in ids}  # Gemini CLI names a file by the beginning of its session's id
+        beginnings = {one[-8:] for one in ids}  # Gemini CLI names a file after the first characters of its session's id
         main: list[Transcript] = []
         for one in transcripts:
             known = self.health.transcripts.get(one.place)
-            there = one.parent in ids or one.parent[:8] in beginnings
-            if known.is_main if known else not one.parent or not there:
+            parent_exists = one.parent in ids or one.parent[:8] in beginnings
+            if known.is_main if known else not one.parent or not parent_exists:
                 main.append(one)
         return main
 
-    def _project_sessions(self, main: list[Transcript], there: Mapping[str, Stamp | None]) -> list[str]:
-        """The project's sessions: those it has turns of, and those that look so and were never read."""
-        unread = [one for one in main if one.place not in self.health.project_places and not self._known(one.place)]
-        named = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
-        return [*(place for place in there if place in self.health.project_places), *(one.place for one in named)]
+    def _project_sessions(self, main: list[Transcript], stamps: Mapping[str, Stamp | None]) -> list[str]:
+        """Return the places of the project's sessions: those with turns of the project, and unread ones whose path
+        suggests it."""
+        unread = [one for one in main if one.place not in self.health.project_places and not self._is_read(one.place)]
+        likely = split_likely_transcripts(unread, (), self.own)[0] if self.own else []
+        return [*(place for place in stamps if place in self.health.project_places), *(one.place for one in likely)]
 
-    def _known(self, place: str) -> bool:
+    def _is_read(self, place: str) -> bool:
         return place in self.health.transcripts and not self.health.is_unread(place)
 
-    def _reads(self, place: str, stamp: Stamp | None) -> bool:
+    def _is_parsed(self, place: str, stamp: Stamp | None) -> bool:
+        """Whether the catalog has read the session in its current form."""
         one = self.health.transcripts.get(place)
         return one is not None and not self.health.is_unread(place) and stamp is not None and one.stamp == stamp
 
-    def _skipped(self, stores: DiscoveredStores, there: Mapping[str, Stamp | None]) -> list[SkippedView]:
-        met: dict[str, list[tuple[str, str]]] = {}
+    def _skipped(self, stores: DiscoveredStores, stamps: Mapping[str, Stamp | None]) -> list[SkippedView]:
+        places_by_reason: dict[str, list[tuple[str, str]]] = {}
         for problem in stores.problems:
             reason = _REASONS.get(problem.code, UNREADABLE)
-            met.setdefault(reason, []).append((problem.path, problem.message))
-        for place in there:
+            places_by_reason.setdefault(reason, []).append((problem.path, problem.message))
+        for place in stamps:
             one = self.health.transcripts.get(place)
             if one is None:
                 continue
             if one.fault and (place in self.health.project_places or not one.is_in_other_project):
-                met.setdefault(one.fault, []).append((place, one.error))
+                places_by_reason.setdefault(one.fault, []).append((place, one.error))
             elif one.has_no_folder:
-                met.setdefault(NO_FOLDER, []).append((place, _HOMELESS))
+                places_by_reason.setdefault(NO_FOLDER, []).append((place, _HOMELESS))
         return [
             SkippedView(reason, len(places), clean_text(places[0][0]), clean_text(places[0][1]))
-            for reason, places in met.items()
+            for reason, places in places_by_reason.items()
         ]
 
     def _last_error(self, platform: Platform, stores: DiscoveredStores) -> LastErrorView | None:
-        now = [problem for problem in stores.problems if problem.code != SKIPPED_CODE]
-        if now:
-            return LastErrorView(clean_text(now[0].message), clean_text(now[0].path), "")
-        told = [(when, place, error) for of, place, error, when in self.health.failed_jobs if of == platform]
-        told += [
+        current = [problem for problem in stores.problems if problem.code != SKIPPED_CODE]
+        if current:
+            return LastErrorView(clean_text(current[0].message), clean_text(current[0].path), "")
+        recorded = [(when, place, error) for of, place, error, when in self.health.failed_jobs if of == platform]
+        recorded += [
             (one.failed_at, place, one.error)
             for place, one in self.health.transcripts.items()
             if one.platform == platform
             and one.fault
             and (place in self.health.project_places or not one.is_in_other_project)
         ]
-        if not told:
+        if not recorded:
             return None
-        when, place, error = max(told, key=lambda one: one[0].timestamp() if one[0] else 0)
-        return LastErrorView(clean_text(error), clean_text(place), _iso(when))
+        when, place, error = max(recorded, key=lambda one: one[0].timestamp() if one[0] else 0)
+        return LastErrorView(clean_text(error), clean_text(place), _format_time(when))
 
 
 def _store_view(root: Path) -> StoreView:
@@ -246,10 +250,10 @@ def _store_view(root: Path) -> StoreView:
         root.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return StoreView(str(root), exists=False)
-    except OSError:  # it may well be there, behind a folder that is closed to us
+    except OSError:  # it may exist in a folder that we may not read
         pass
     return StoreView(str(root), exists=True)
 
 
-def _iso(when: datetime | None) -> str:
+def _format_time(when: datetime | None) -> str:
     return format_time(when) if when else ""

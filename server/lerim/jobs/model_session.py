@@ -1,9 +1,9 @@
 """Asks a model on behalf of a job: chooses it, checks that it may be asked, pays for it and applies the stop rules.
 
-The stop rules: no other question can do better after a refused key, a budget that is used up, a model that is gone or
-spending that cannot be recorded, so the session ends at once. It also ends when two questions in a row got no answer.
-Any other error concerns only its own question, and the next one is asked. A queued job that got no answer through no
-fault of its own session waits for a later sync and uses up none of its tries.
+The stop rules: the session ends at once if the key is refused, the budget is used up, the model no longer exists or
+spending cannot be recorded, because every other question would fail as well. It also ends after two questions in a row
+without an answer. Any other error concerns only its own question, and the next one is asked. If a queued job gets no
+answer for a reason unrelated to its session, it waits for a later sync and keeps its number of tries.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ if TYPE_CHECKING:
 MAX_UNANSWERED = 2
 """Questions in a row without an answer after which no more are asked."""
 UNFINISHED_SECONDS = 30.0
-"""How long a session waits if its agent was rewriting it when it was read."""
+"""How many seconds a session waits if its agent was rewriting it when it was read."""
 REFUSED_SECONDS = 600.0
-"""How long a session waits after a refusal that the settings may have caused, so that others get their turn."""
+"""How many seconds a session waits after a refusal that the settings may have caused, so that others come first."""
 RETRY_DELAYS: tuple[tuple[type[Exception], float], ...] = (
     (StoppedError, 0.0),
-    (TooDearError, 3600.0),  # no day's budget allows it; a sync that the person starts takes it before
+    (TooDearError, 3600.0),  # no daily budget allows it; a sync that the person starts claims it earlier
     (BudgetError, 0.0),
     (ModelKeyError, 0.0),
     (SpendingError, 0.0),
@@ -77,7 +77,7 @@ Question = TypeVar("Question")
 
 
 class AskingJob(Protocol):
-    """A job that asks models. `clock` tells which day's budget pays; `explicit`: the person started it."""
+    """A job that asks models. `clock` determines which day's budget pays; `explicit`: the person started the job."""
 
     @property
     def settings(self) -> Settings: ...
@@ -100,9 +100,8 @@ class ModelSession:
     """One model, asked by one job. `budget` pays for calls that cost money, `bridge` leads to the editor's own models,
     `environ` is the environment of a command or an agent's program.
 
-    `ended`: nothing more is asked. `state` is partial where something was left undone, `wait_reason` tells
-    what ended the
-    session early where that is no fault of a question.
+    `ended`: nothing more is asked. `state` is partial if something was left undone. `wait_reason` says why the session
+    ended early, if not because of an error in a question.
     """
 
     model: Model
@@ -133,7 +132,7 @@ class ModelSession:
 
     @property
     def engine(self) -> Engine:
-        """What makes the calls, opened at the first use."""
+        """The engine that makes the calls, created at the first use."""
         if self._engine is None:
             from lerim.models import Engine
 
@@ -142,14 +141,14 @@ class ModelSession:
                 self.cancelled,
                 home=self.home,
                 environ=self.environ,
-                purse=self.budget,
+                budget=self.budget,
                 bridge=self.bridge,
             )
         return self._engine
 
     @property
     def lm(self) -> dspy.LM:
-        """DSPy's model over the engine, made at the first use: importing DSPy takes a second."""
+        """The DSPy model that uses the engine, created at the first use because importing DSPy takes a second."""
         if self._lm is None:
             from lerim.models import make_language_model
 
@@ -158,32 +157,32 @@ class ModelSession:
 
     @property
     def spent(self) -> list[RoleUsage]:
-        """What the calls took so far."""
-        return self._engine.spent if self._engine else []
+        """The usage of the calls so far, by role and model."""
+        return self._engine.role_usage if self._engine else []
 
     @property
     def usage(self) -> Usage:
-        """The sum of what the calls took so far."""
+        """The total usage of the calls so far."""
         return total_usage(self.spent)
 
     @property
     def problems(self) -> list[Problem]:
-        """What went wrong so far, also with recording what calls cost."""
+        """The problems so far, including those with recording costs."""
         return [*self._problems, *self.budget.problems]
 
     @property
     def steps(self) -> list[ModelStep]:
-        """What happened so far besides plain answers, in order."""
+        """The events so far besides plain answers, in order."""
         self._take_engine_steps()
         return list(self._steps)
 
     def add_step(self, step: ModelStep) -> None:
-        """Add a step after those of the engine until now."""
+        """Add a step after the engine's steps so far."""
         self._take_engine_steps()
         self._steps.append(step)
 
     def note(self, kind: StepKind, why: str, where: str = "") -> None:
-        """Add a step of this model's."""
+        """Add a step of this session's model."""
         self.add_step(ModelStep(kind, self.model.role, self.model.label, why, where))
 
     def add_problem(self, problem: Problem) -> None:
@@ -192,14 +191,15 @@ class ModelSession:
         self._problems.append(problem)
 
     def stop(self, why: str) -> None:
-        """Ask nothing more, and say why."""
+        """End the session, and add a step that says why."""
         self.ended = True
         self.note("stopped", why)
 
     def ask(self, question: Callable[[], Answer], where: str = "") -> Answer | LerimError | StoppedError:
         """Ask one question under the stop rules. Return its answer, or the error that it ended with.
 
-        The error is told already: as a problem that names `where` (default: the model), or as the end of the session.
+        The error is already recorded: as a problem that names `where` (default: the model), or as the end of the
+        session.
         """
         try:
             answer = question()
@@ -213,7 +213,7 @@ class ModelSession:
         return answer
 
     def ask_if_possible(self, question: Callable[[dspy.LM, Question], Answer], inputs: Question) -> Answer | None:
-        """Ask what can also be done without a model; where no answer comes, a step says why and None is returned."""
+        """Ask a question whose answer is optional. If there is none, add a step that says why and return None."""
         if self.ended or self.cancelled():
             return None
         answer = self.ask(lambda: question(self.lm, inputs))
@@ -225,8 +225,8 @@ class ModelSession:
 
     def _handle_failure(self, error: LerimError, where: str) -> None:
         if isinstance(error, TooDearError | UnfinishedError):
-            return  # no fault, and the next question may be answered
-        if isinstance(error, BudgetError):  # no fault either
+            return  # not an error, and the next question may be answered
+        if isinstance(error, BudgetError):  # not an error either
             self.wait_reason = "budget"
         elif isinstance(error, ModelGoneError):
             self.wait_reason = "gone"
@@ -243,7 +243,7 @@ class ModelSession:
             self.stop("two questions in a row got no answer; the rest waits for the next run")
 
     def _take_engine_steps(self) -> None:
-        """Take over the steps that the engine made since the last call."""
+        """Copy the steps that the engine added since the last call."""
         if self._engine is not None:
             steps = self._engine.steps
             self._steps += steps[self._steps_taken :]
@@ -258,26 +258,26 @@ def ask_about_jobs(
     *,
     refusals_count: bool = True,
 ) -> None:
-    """Ask about each of the claimed jobs until the session is over. `ask` ends a job that is answered.
+    """Ask about each of the claimed jobs until the session ends. `ask` finishes a job that is answered.
 
-    `refusals_count`: a job that the service refuses, though not the next one as well, has failed; otherwise it waits.
-    Raises CatalogError.
+    `refusals_count`: a job that the service refuses has failed, unless the session ended early; if False, it is put
+    back. Raises CatalogError.
     """
     refused: list[tuple[QueueJob, str]] = []
-    for job, tell in jobs:
+    for job, emit_message in jobs:
         name = f"{job.transcript.platform}:{job.transcript.session_id}"
         with attribute_calls(name):
-            error = session.ask(partial(ask, job, tell), str(job.transcript.path))
-        wait = next((seconds for kind, seconds in RETRY_DELAYS if isinstance(error, kind)), None)
-        if wait is not None:
-            catalog.put_back_job(job, wait)
-        elif isinstance(error, ModelRefusedError):  # whose fault that is shows with the next one
+            error = session.ask(partial(ask, job, emit_message), str(job.transcript.path))
+        delay = next((seconds for kind, seconds in RETRY_DELAYS if isinstance(error, kind)), None)
+        if delay is not None:
+            catalog.put_back_job(job, delay)
+        elif isinstance(error, ModelRefusedError):  # the next job shows whether this one is the cause
             refused.append((job, error.message))
         elif isinstance(error, LerimError):
             catalog.fail_job(job, error.message)
         if isinstance(error, TooDearError):
             session.note("dear", error.explanation.rstrip("."), name)
-        if isinstance(error, WindowTooLargeError):  # it takes less than any session needs
+        if isinstance(error, WindowTooLargeError):  # its window is smaller than any session needs
             session.wait_reason = "gone"
             session.stop(error.safe_message)
         if session.ended:

@@ -1,5 +1,5 @@
-"""Takes what a sync extracts: proposes candidates, withdraws those that a later turn refutes, and records the outcome
-of each for the report."""
+"""Handles what a sync extracts: proposes candidates, withdraws those that a later turn refutes, and records each
+outcome for the report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lerim.sessions import Transcript
 
 @dataclass(slots=True)
 class ProposalSink:
-    """What one part of a sync proposed, dropped, withdrew and accepted. Close it at the end.
+    """Collects what one part of a sync proposes, drops, withdraws and accepts. Close it at the end.
 
     A candidate with at least the confidence `accept_above` is accepted without a review, its quotes kept as `quotes`
     says.
@@ -47,12 +47,12 @@ class ProposalSink:
             self._memories = MemorySearch(self.place.project, self.place.home)
         return self._memories
 
-    def take(self, results: Iterable[Candidate | DroppedSignal | Withdrawal]) -> None:
+    def handle_results(self, results: Iterable[Candidate | DroppedSignal | Withdrawal]) -> None:
         """Propose candidates, list what was dropped as left out, and withdraw what a later turn refutes.
 
         Raises MemoryError_ if a candidate cannot be written: the job of its session is then tried again.
         """
-        before = len(self.dropped)
+        dropped_before = len(self.dropped)
         for result in results:
             self.run.extracted.append(result)
             match result:
@@ -62,23 +62,24 @@ class ProposalSink:
                     self.dropped.append(result)
                 case Withdrawal():
                     self._withdraw(result)
-        queue.keep_left_out(self.place, self.dropped[before:])
+        queue.keep_left_out(self.place, self.dropped[dropped_before:])
 
-    def join(self, kept: Candidate, gone: Candidate) -> None:
-        """Keep one of two candidates of this sync, with the quotes of both. A candidate that a person edited stays."""
-        reason = f"joined with: {kept.title}"
-        for view in [one for one in self.candidates if (one.turn, one.title) == (gone.turn, gone.title)]:
-            for taken in queue.withdraw_candidates(self.place, gone.turn, reason, only=view.id):
-                self._record_withdrawal(taken, reason)
-                queue.propose_candidate(self.place, kept, self.memories)  # what waits gains the quotes
+    def merge_candidates(self, merged: Candidate, withdrawn: Candidate) -> None:
+        """Withdraw `withdrawn` and add its quotes to `merged`; both are of this sync. A candidate that a person edited
+        is not withdrawn."""
+        reason = f"joined with: {merged.title}"
+        for view in [one for one in self.candidates if (one.turn, one.title) == (withdrawn.turn, withdrawn.title)]:
+            for withdrawn_id in queue.withdraw_candidates(self.place, withdrawn.turn, reason, only=view.id):
+                self._record_withdrawal(withdrawn_id, reason)
+                queue.propose_candidate(self.place, merged, self.memories)  # adds the quotes to the waiting one
 
     def leave_out_ranked(self, transcript: Transcript, turns: Collection[str]) -> None:
         """Withdraw the candidates that only the ranker found in these turns, because a model has read the turns; list
         them as left out. Raises MemoryError_ if nothing can be written."""
         source = f"{transcript.platform}:{transcript.session_id}"
-        for gone, dropped in queue.leave_out_ranked(self.place, source, turns):
+        for candidate_id, dropped in queue.leave_out_ranked(self.place, source, turns):
             self.dropped.append(dropped)
-            self._record_withdrawal(gone, DROP_REASON_TEXTS["model-read"])
+            self._record_withdrawal(candidate_id, DROP_REASON_TEXTS["model-read"])
 
     def _propose(self, candidate: Candidate) -> None:
         outcome = queue.propose_candidate(self.place, candidate, self.memories)
@@ -115,9 +116,9 @@ class ProposalSink:
     def _drop(self, candidate: Candidate, reason: DropReason, detail: str) -> None:
         self.dropped.append(drop_candidate(candidate, reason, detail))
 
-    def _withdraw(self, withdrawn: Withdrawal) -> None:
-        for gone in queue.withdraw_candidates(self.place, withdrawn.refuted_turn, withdrawn.reason):
-            self._record_withdrawal(gone, withdrawn.reason)
+    def _withdraw(self, withdrawal: Withdrawal) -> None:
+        for candidate_id in queue.withdraw_candidates(self.place, withdrawal.refuted_turn, withdrawal.reason):
+            self._record_withdrawal(candidate_id, withdrawal.reason)
 
     def _record_withdrawal(self, candidate_id: str, reason: str) -> None:
         self.withdrawn.append(WithdrawnView(candidate_id, reason))
@@ -126,6 +127,6 @@ class ProposalSink:
         self._record_action("withdrawn", candidate_id, "", reason=reason)
 
     def _record_action(
-        self, action: str, which: str, title: str, memory: str = "", undo: str = "", reason: str = ""
+        self, action: str, candidate_id: str, title: str, memory: str = "", undo: str = "", reason: str = ""
     ) -> None:
-        self.run.actions.append(MemoryAction(action, which, title, memory, undo, reason))
+        self.run.actions.append(MemoryAction(action, candidate_id, title, memory, undo, reason))

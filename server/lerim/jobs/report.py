@@ -1,4 +1,4 @@
-"""What a sync tells while it runs and when it ends: progress, `sync --json`, the report in the panel."""
+"""The progress events and the report of a sync, as `sync --json` and the panel show them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SyncState = Literal["done", "partial", "cancelled", "busy", "failed"]
 
 
 class SyncProgress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
-    """How far a sync is. `sessions_done` of `sessions_total` transcripts of this stage; `candidates` so far."""
+    """The progress of a sync: `sessions_done` of `sessions_total` transcripts of this stage, `candidates` so far."""
 
     stage: Stage
     sessions_done: int
@@ -32,15 +32,15 @@ class CandidateFound(msgspec.Struct, frozen=True, tag_field="event", tag="candid
 
 
 class CandidateWithdrawn(msgspec.Struct, frozen=True, tag_field="event", tag="withdrawn"):
-    """A pending candidate was taken back because a later turn refutes it."""
+    """A waiting candidate was withdrawn because a later turn refutes it."""
 
     id: str
     reason: str
 
 
 class SessionCounts(msgspec.Struct, frozen=True):
-    """Sessions of this project. found = new + changed + unchanged + failed; `new` is what this project had not learned
-    from before, whoever indexed it."""
+    """Counts of this project's sessions: found = new + changed + unchanged + failed. `new` sessions were not learned
+    from before; another project's sync may have indexed them already."""
 
     found: int = 0
     new: int = 0
@@ -50,7 +50,7 @@ class SessionCounts(msgspec.Struct, frozen=True):
 
 
 class DroppedView(msgspec.Struct, frozen=True):
-    """One signal that became no candidate, and why."""
+    """A signal that did not become a candidate, and why."""
 
     reason: str
     title: str
@@ -60,19 +60,22 @@ class DroppedView(msgspec.Struct, frozen=True):
 
 
 class WithdrawnView(msgspec.Struct, frozen=True):
-    """A pending candidate that was taken back, and why."""
+    """A waiting candidate that was withdrawn, and why."""
 
     id: str
     reason: str
 
 
 class SyncReport(msgspec.Struct, frozen=True):
-    """The outcome of one sync. `candidates` are the ones proposed by this run; `dropped` counts by reason.
+    """The outcome of one sync.
 
-    `accepted` are ids written without review (`--accept-above`); `run` is the run folder, "" if nothing was extracted.
-    `left_out` sessions wait that `since` and `until` kept this run from.
-    `model` is the model that was asked besides the rules, "none" where there is none, and `usage` what that took;
-    `spent` is the same by role and model, `steps` what did not go straight, `waits` what is still to be asked.
+    `candidates` are those this run proposed; `dropped` counts the dropped signals by reason; `accepted` are the ids of
+    candidates accepted without a review. `left_out` counts the waiting sessions that `since` and `until` exclude. `run`
+    is the run folder, "" if nothing was extracted.
+
+    `model` is the model that was asked in addition to the rules, "none" if there was none. `usage` is the total usage
+    of models, `spent` the same by role and model. `steps` are the events besides plain answers, such as retries, and
+    `waits` is the work that still waits for a model.
     """
 
     project: str
@@ -100,7 +103,8 @@ EmitSyncEvent = Callable[[SyncEvent], None]
 
 
 def with_no_model_asked(report: SyncReport, problems: Sequence[Problem], waits: WaitingWork) -> SyncReport:
-    """A report after a part that asked no model: `problems` say why, where that is a fault, and `waits` what waits."""
+    """Return the report after a part that could ask no model. `problems` say why, if that is an error; `waits` is the
+    work that waits for a model."""
     return msgspec.structs.replace(
         report,
         problems=list(dict.fromkeys([*report.problems, *problems])),
@@ -110,13 +114,13 @@ def with_no_model_asked(report: SyncReport, problems: Sequence[Problem], waits: 
 
 
 def combine_reports(first: SyncReport, second: SyncReport) -> SyncReport:
-    """One report of two passes of the same sync. Sessions only the second knew to be the project's count as new; what
-    the second took back is not among what the first proposed."""
+    """Combine the reports of two passes of the same sync. Sessions that only the second one recognized as the project's
+    count as new. Candidates of the first that the second withdrew are left out."""
     dropped = dict(first.dropped)
     for reason, count in second.dropped.items():
         dropped[reason] = dropped.get(reason, 0) + count
     one, two = first.sessions, second.sessions
-    gone = {withdrawn.id for withdrawn in second.withdrawn}
+    withdrawn_ids = {withdrawn.id for withdrawn in second.withdrawn}
     failed, changed = max(one.failed, two.failed), one.changed + two.changed
     new = one.new + two.new + max(0, two.found - one.found - two.new)
     sessions = SessionCounts(two.found, new, changed, max(0, two.found - new - changed - failed), failed)
@@ -124,7 +128,7 @@ def combine_reports(first: SyncReport, second: SyncReport) -> SyncReport:
     return SyncReport(
         project=second.project,
         sessions=sessions,
-        candidates=[*(one for one in first.candidates if one.id not in gone), *second.candidates],
+        candidates=[*(one for one in first.candidates if one.id not in withdrawn_ids), *second.candidates],
         dropped=dropped,
         dropped_items=[*first.dropped_items, *second.dropped_items],
         withdrawn=[*first.withdrawn, *second.withdrawn],

@@ -1,6 +1,6 @@
-"""Tries a model on one session before it reads the rest: what it finds there, and what the rules find.
+"""Tries a model on one session before it reads the others, and compares what it finds with what the rules find.
 
-Nothing is proposed or written but the model's answer, which the next sync takes instead of asking again.
+Nothing is proposed. Only the model's answer is saved, so that the next sync need not ask again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from lerim.config import load
 from lerim.errors import NotFoundError, SettingsError
 from lerim.jobs.model_session import ModelSession
-from lerim.jobs.session_reading import exists_in
+from lerim.jobs.session_reading import make_exists_check
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, hold_project_lock
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_SESSIONS_EXAMINED = 6
 """How many of the newest sessions are considered."""
 MIN_TURNS = 4
-"""How many turns make a session long enough to try."""
+"""The minimum number of turns of a session worth trying; if none has as many, the longest is taken."""
 
 
 class TrialProposal(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class SessionTrial(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class SessionTrialRequest:
-    """What a trial needs: whose session, which settings, who cancels, and the way to the editor's models."""
+    """The inputs of a trial. `bridge` leads to the editor's own models."""
 
     project: Project
     home: Home
@@ -71,8 +71,8 @@ def run_session_trial(
     """Ask the model of the settings, or another `provider`'s, about one session. `paid`: the person agreed to
     pay for it this once.
 
-    Raises SettingsError, ModelKeyError or ModelGoneError where no model can be asked, NotFoundError where no session
-    waits, StoppedError where the person cancelled, BusyError, CatalogError, TranscriptError, ModelError.
+    Raises SettingsError, ModelKeyError or ModelGoneError if no model can be asked, NotFoundError if no session waits,
+    StoppedError if the person cancels, BusyError, CatalogError, TranscriptError, ModelError.
     """
     from lerim.extraction import (
         ExtractionBrief,
@@ -103,7 +103,7 @@ def run_session_trial(
         None if project.is_personal else project.root,
         transcript.session_id,
         transcript.platform,
-        exists=exists_in(project),
+        exists=make_exists_check(project),
         roots=project.folders,
     )
     for turn in turns:
@@ -124,7 +124,7 @@ def run_session_trial(
             [make_earlier_claim(one) for one in rules],
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
-            answered=answers,
+            answer_cache=answers,
             gate=settings.window_gate == "signal",
             model=model.label,
         )
@@ -144,7 +144,7 @@ def run_session_trial(
 
 
 def _check_consent(model: Model, trial: SessionTrialRequest, *, paid: bool) -> None:
-    """Raises SettingsError where the model is paid for and the person has not agreed to it."""
+    """Raise SettingsError if the model costs money and the person has not agreed to it."""
     if not (paid or consent.load_known_models(trial.home)[0].allows(model)):
         message = f"{model.label} costs money, and you have not agreed to pay for it."
         raise SettingsError(message, where="roles.extract", todo="To agree, use `lerim model allow`.")
@@ -186,7 +186,7 @@ def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPa
         None if project.is_personal else project.root,
         transcript.session_id,
         transcript.platform,
-        exists=exists_in(project),
+        exists=make_exists_check(project),
         roots=project.folders,
         correction=load_correction(place.home),
     )

@@ -1,9 +1,9 @@
 """One sync: find, index, extract, propose. The job process and the terminal share it.
 
-`sync_by_rules` works on one project under its lock. `index_other_sessions` then indexes every other transcript of
-the machine in short transactions; a session found there to have entered this project gets a pending extraction.
-`sync_project`
-does both, then runs the steps with a model, and finally does the same for the sessions outside any repository.
+`sync_by_rules` works on one project under its lock. `index_other_sessions` then indexes every other transcript of the
+machine in short transactions; if one of those sessions turns out to have entered this project, its extraction is
+queued. `sync_project` does both, then runs the steps with a model, and finally does the same for the sessions outside
+any repository.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def sync_project(
     clock: Clock = now,
     bridge: EditorBridge | None = None,
 ) -> SyncReport:
-    """Run a whole sync: the project's own sessions, the machine's other ones, then sessions of the project found among
-    those; a model, if configured, reads what the rules have read. Finally the same for sessions outside any repository,
-    whose memories are the person's own. `bridge` leads to the editor's own models.
+    """Run a whole sync: the project's own sessions, then the machine's other ones, then sessions of the project found
+    among those. A model, if configured, reads what the rules have read. Finally, sync the sessions outside any
+    repository, whose memories are the person's own. `bridge` leads to the editor's own models.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
-    if nobody can tell which agents are not to be read.
+    if the settings that say which agents to read cannot be read.
     """
     with temporary_aliases(project, home), shared_copies():
         return _run(SyncContext(project, home, environ, options, emit, cancelled, clock, bridge))
@@ -62,13 +62,18 @@ def sync_project(
 
 def _run(context: SyncContext) -> SyncReport:
     project, home, clock, cancelled = context.project, context.home, context.clock, context.cancelled
-    began = time.monotonic()
+    started_at = time.monotonic()
     try:
         report = sync_by_rules(context)
     except LerimError as error:
         with suppress(OSError):  # if the home cannot be written, the error itself says so
             append_activity(
-                home, clock(), "sync", project.root.name, f"{error.code}: {error.message}", time.monotonic() - began
+                home,
+                clock(),
+                "sync",
+                project.root.name,
+                f"{error.code}: {error.message}",
+                time.monotonic() - started_at,
             )
         raise
     if report.state != "cancelled":
@@ -100,15 +105,15 @@ def _run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
 
 
 def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncReport:
-    """Return the report with what was learned from sessions outside any repository, unless another process is at it.
-    Nothing from them is accepted without a review: the person did not ask to sync them."""
-    own = replace(
+    """Return the report with what was learned from sessions outside any repository; skip them if another process is
+    syncing them. Nothing from them is accepted without a review: the person did not ask to sync them."""
+    personal = replace(
         context, project=make_personal_project(context.home), options=replace(context.options, accept_above=None)
     )
-    if not _count_due_jobs(own.project, context.home):
+    if not _count_due_jobs(personal.project, context.home):
         return report
     try:
-        found = _run_model_steps(sync_by_rules(own), own)
+        found = _run_model_steps(sync_by_rules(personal), personal)
     except BusyError:
         return report
     found = msgspec.structs.replace(found, project=report.project, sessions=SessionCounts(report.sessions.found))
@@ -116,14 +121,15 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
 
 
 def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]:
-    """Index every transcript of the machine that is new or changed, under no lock, until done or cancelled.
+    """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled.
+    `candidates` is the number proposed so far, for the progress events.
 
-    A transcript that cannot be read is noted in the catalog, where its own project's sync reports it; what is damaged
-    in those that belong to no project is returned. Raises CatalogError, SettingsError.
+    A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Return the
+    problems of damaged transcripts that belong to no project. Raises CatalogError, SettingsError.
     """
-    owners = context.owners()
+    owners = context.folder_owners()
     with Catalog.open(context.home) as catalog:
-        stores, stale = context.stale(catalog, owners)
+        stores, stale = context.find_stale_transcripts(catalog, owners)
 
         def readings() -> Iterator[tuple[Transcript, Readable]]:
             for number, transcript in enumerate(stale):
@@ -132,17 +138,19 @@ def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]
                 context.emit(SyncProgress("reading", number, len(stale), candidates, "other projects' sessions"))
                 yield transcript, resume_reading(catalog, transcript)
 
-        waiting: set[Path] = set()
-        damaged: list[Problem] = []
+        postponed: set[Path] = set()
+        damage: list[Problem] = []
         for indexed in catalog.index_transcripts(readings(), owners, context.cancelled):
             if indexed.is_busy or (
                 indexed.failed and any(problem.code == UNREADABLE_ERROR for problem in indexed.problems)
             ):
-                waiting.add(indexed.transcript.path)
+                postponed.add(indexed.transcript.path)
             elif indexed.failed or any(problem.code in DAMAGE_CODES for problem in indexed.problems):
                 folders = indexed.session.cwds if indexed.session else (find_working_folder(indexed.transcript),)
                 if not any(map(owners.find_owner, folders)):
-                    damaged += indexed.problems
+                    damage += indexed.problems
         if not context.cancelled():
-            catalog.keep_store_stamps(database for database in stores.opened_databases if database.path not in waiting)
-    return select_reader_problems(damaged, context.folders)
+            catalog.keep_store_stamps(
+                database for database in stores.opened_databases if database.path not in postponed
+            )
+    return select_reader_problems(damage, context.folders)

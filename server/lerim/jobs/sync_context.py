@@ -1,4 +1,4 @@
-"""What all parts of one sync share: the project, what the person asked for, and how a part tells and reports."""
+"""What the parts of one sync share: the project and the options, the lock and the catalog, progress and reports."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ from lerim.times import parse_time
 
 Cancelled = Callable[[], bool]
 Clock = Callable[[], datetime]
-Tell = Callable[[str], None]
+EmitMessage = Callable[[str], None]
+"""Sends a progress message about the current job."""
 
 
 def now() -> datetime:
@@ -50,11 +51,12 @@ def now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class SyncOptions:
-    """How to sync. `explicit`: the person asked, so a session's last exchange counts at once.
+    """The options of a sync.
 
-    `since` and `until` bound the sessions by time. `accept_above`: candidates with at least this confidence are
-    accepted without a review, with `quotes` shared in git or kept local. `model`: whether the model of the settings is
-    asked, too; `guidance` is what it should heed, "" for what the settings say.
+    `explicit`: the person started it, so a session's last exchange is read even if it may not be complete yet. `since`
+    and `until` limit the sessions by time. `accept_above`: candidates with at least this confidence are accepted
+    without a review, with `quotes` shared in git or kept local. `model`: "auto" also asks the model of the settings,
+    "none" asks none. `guidance` is an instruction to the model, "" for the one in the settings.
     """
 
     explicit: bool = True
@@ -68,7 +70,8 @@ class SyncOptions:
 
 @dataclass(frozen=True, slots=True)
 class SyncContext:
-    """One sync of one project. `bridge` leads to the editor's own models, `listings` is what databases held."""
+    """One sync of one project. `bridge` leads to the editor's own models; `listings` caches what the agents' databases
+    contain."""
 
     project: Project
     home: Home
@@ -82,61 +85,67 @@ class SyncContext:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders in which the project is and was."""
+        """The project's root and its former folders."""
         return (str(self.project.root), *self.project.folders)
 
     @property
     def place(self) -> ReviewPaths:
-        """Where the project's memories and its review are."""
+        """The paths of the project's memories and its review."""
         return ReviewPaths(self.project, self.home)
 
     @property
     def settings(self) -> Settings:
-        """The settings for this project, read now; their faults are told where settings are shown."""
+        """The project's settings, loaded on each access. Their faults are reported where settings are shown."""
         return load.load_settings(self.environ, self.home, self.project.root)[0]
 
     @property
     def model_since(self) -> datetime | None:
-        """Since when a model is asked about sessions: the person's `since`, else that of the settings."""
+        """The time from which a model is asked about sessions: `since` of the options, else that of the settings."""
         since = self.settings.sync_since
         return self.options.since or (parse_time(since, self.clock()) if since else None)
 
     @property
     def explicit(self) -> bool:
-        """Whether the person asked for this sync."""
+        """Whether the person started this sync."""
         return self.options.explicit
 
-    def started(self) -> float | None:
-        """Now, where the person asked for this sync: see `started` of `Catalog.claim_job`."""
+    def explicit_start(self) -> float | None:
+        """Return the current time in epoch seconds if the person started this sync, for `started` of
+        `Catalog.claim_job`."""
         return self.clock().timestamp() if self.explicit else None
 
     def raise_if_cancelled(self) -> None:
-        """Raise StoppedError once the person cancelled."""
+        """Raise StoppedError if the person has cancelled."""
         if self.cancelled():
             raise StoppedError
 
-    def owners(self) -> FolderOwners:
-        """Every registered project with its aliases; this one as it was given, it may carry aliases of its own."""
-        listed, _ = projects.list_projects(self.home)
+    def folder_owners(self) -> FolderOwners:
+        """Return the owners of working folders: all registered projects, and this project with its aliases, which may
+        be unregistered."""
+        registered, _ = projects.list_projects(self.home)
         return FolderOwners(
-            [self.project, *(other for other in listed if other.key != self.project.key)], home=self.home
+            [self.project, *(other for other in registered if other.key != self.project.key)], home=self.home
         )
 
     @contextmanager
-    def part(self, doing: str) -> Iterator[SyncPart]:
-        """One part of this sync, which holds the project's lock within this block; `doing` tells others what it does.
+    def open_part(self, activity: str) -> Iterator[SyncPart]:
+        """Open a part of this sync, and hold the project's lock within the block. `activity` tells other processes what
+        the lock is held for.
 
         Raises BusyError while another process works on the project, CatalogError.
         """
         place, options = self.place, self.options
         quotes = options.quotes or place.store().quotes.read_choice() or "shared"
         sink = ProposalSink(place, self.emit, options.accept_above, quotes, RunFolder(place, self.clock()))
-        lock = hold_project_lock(self.home, self.project.key, doing)
+        lock = hold_project_lock(self.home, self.project.key, activity)
         with lock, Catalog.open(self.home) as catalog, closing(sink):
             yield SyncPart(self, catalog, sink)
 
-    def stale(self, catalog: Catalog, owners: FolderOwners) -> tuple[DiscoveredStores, list[Transcript]]:
-        """What lies in the agents' stores, and what of it is new or changed, newest first."""
+    def find_stale_transcripts(
+        self, catalog: Catalog, owners: FolderOwners
+    ) -> tuple[DiscoveredStores, list[Transcript]]:
+        """Return the agents' stores, and their transcripts that are new or changed since they were indexed, newest
+        first. Transcripts that no longer exist are marked in the catalog."""
         folders = [*owners.folders, *catalog.list_folders()]
         stores = discover_stores(find_platform_roots(self.environ, self.home), folders)
         stores.problems.extend(relative_variables(self.environ))
@@ -149,31 +158,31 @@ class SyncContext:
 
 @dataclass(slots=True)
 class SyncPart:
-    """One part of a sync: the catalog it reads from, and the sink it proposes through."""
+    """One part of a sync: the catalog it reads from, and the sink that takes its results."""
 
     context: SyncContext
     catalog: Catalog
     sink: ProposalSink
-    began: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
 
-    def claims(
+    def claim_jobs(
         self, kind: str, started: float | None, since: datetime | None, message: str = ""
-    ) -> Iterator[tuple[QueueJob, Tell]]:
-        """Claim the project's waiting jobs of a kind, the newest session first, and tell how far that is.
+    ) -> Iterator[tuple[QueueJob, EmitMessage]]:
+        """Claim the project's waiting jobs of a kind, the newest session first, and emit progress for each.
 
-        Each comes with a function that tells what is done for it now. `started` and `since` are those of
-        `Catalog.claim_job`. Raises CatalogError.
+        Each job comes with a function that emits a progress message about it; `message` is its first. `started` and
+        `since` are those of `Catalog.claim_job`. Raises CatalogError.
         """
         key, until, number = self.context.project.key, self.context.options.until, 0
         waiting = self.catalog.count_due_jobs(key, kind)
         while job := self.catalog.claim_job(key, kind=kind, started=started, since=since, until=until):
-            tell = partial(self.tell, number, max(waiting, number + 1))
-            tell(message)
-            yield job, tell
+            emit_message = partial(self.emit_progress, number, max(waiting, number + 1))
+            emit_message(message)
+            yield job, emit_message
             number += 1
 
-    def tell(self, done: int, total: int, message: str) -> None:
-        """Tell how many of the sessions are done."""
+    def emit_progress(self, done: int, total: int, message: str) -> None:
+        """Emit progress: `done` of `total` sessions."""
         self.context.emit(SyncProgress("learning", done, total, len(self.sink.candidates), message))
 
     def finish(
@@ -182,22 +191,23 @@ class SyncPart:
         state: SyncState,
         summary: str,
         *,
-        asked: Sequence[ModelSession] = (),
+        model_sessions: Sequence[ModelSession] = (),
         problems: Sequence[Problem] = (),
         model: str = "none",
         waits: WaitingWork | None = None,
         left_out: int = 0,
     ) -> SyncReport:
-        """End this part: write its run folder, note it in the activity log and return its report.
+        """End this part: write its run folder, log it in the activity log, and return its report.
 
-        `summary` is what the session log says it did. What cannot be written is a problem in the report.
+        `summary` is what the run folder's log says about the part. If something cannot be written, that is a problem in
+        the report.
         """
         sink, run = self.sink, self.sink.run
-        run.spent = merge_role_usage(one for session in asked for one in session.spent)
-        run.steps = [step for session in asked for step in session.steps]
+        run.spent = merge_role_usage(one for session in model_sessions for one in session.spent)
+        run.steps = [step for session in model_sessions for step in session.steps]
         run.note(f"{state}: {summary}")
         folder, unwritten = try_write_run(run)
-        failed = [problem for session in asked for problem in session.problems]
+        model_problems = [problem for session in model_sessions for problem in session.problems]
         items = [DroppedView(one.reason, one.title, one.session, one.turn, one.detail) for one in sink.dropped]
         report = SyncReport(
             project=str(self.context.project.root),
@@ -206,7 +216,7 @@ class SyncPart:
             dropped=dict(Counter(item.reason for item in items)),
             dropped_items=items,
             withdrawn=sink.withdrawn,
-            problems=list(dict.fromkeys([*sink.problems, *problems, *failed, *unwritten])),
+            problems=list(dict.fromkeys([*sink.problems, *problems, *model_problems, *unwritten])),
             accepted=sink.accepted,
             left_out=left_out,
             model=model,
@@ -214,7 +224,7 @@ class SyncPart:
             spent=run.spent,
             steps=run.steps,
             waits=waits or WaitingWork(),
-            seconds=round(time.monotonic() - self.began, 3),
+            seconds=round(time.monotonic() - self.started_at, 3),
             run=str(folder or ""),
             state=state,
         )
@@ -223,5 +233,5 @@ class SyncPart:
 
 
 def resume_reading(catalog: Catalog, transcript: Transcript) -> Readable:
-    """A reading of a transcript from where the catalog's last one stopped."""
+    """Return a reading of a transcript that continues where the catalog's last one stopped."""
     return read_session(transcript, catalog.load_resume(transcript.place), brief=True)

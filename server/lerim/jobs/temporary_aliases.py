@@ -1,4 +1,4 @@
-"""Folders that belong to a repository for a single sync (`lerim sync --alias`). When the sync ends, they return to
+"""Assigns folders to a repository for a single sync (`lerim sync --alias`). When the sync ends, they are returned to
 their previous projects; after a kill, the next sync returns them."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lerim.project import FolderOwners, Project, hold_project_lock, registry
 from lerim.project import project as projects
 from lerim.sessions import Catalog
 
-MAX_BYTES = 4_000_000
+_MAX_FILE_BYTES = 4_000_000
 
 
 class _LentAliases(msgspec.Struct, frozen=True):
@@ -29,12 +29,12 @@ class _LentAliases(msgspec.Struct, frozen=True):
 
 @contextmanager
 def temporary_aliases(project: Project, home: Home) -> Iterator[None]:
-    """Within this block the project may have unregistered aliases; at its end, the folders they brought are returned.
+    """Within the block the project may have unregistered aliases; at its end, the folders they added are returned.
 
     Raises CatalogError; ProjectError or MemoryError_ if `lent.json` cannot be written.
     """
     path = home.project(project.key) / "lent.json"
-    with suppress(BusyError):  # the sync that runs returns its own
+    with suppress(BusyError):  # the running sync returns its folders itself
         _return_folders(project, home, path)
     aliases = [] if project.is_personal else sorted({*project.aliases} - {*_registered(project, home)})
     if not aliases:
@@ -54,9 +54,9 @@ def _return_folders(project: Project, home: Home, path: Path) -> None:
     if files.is_absent(path):
         return
     try:
-        lent = msgspec.json.decode(files.read_text(path, MAX_BYTES), type=_LentAliases)
+        lent = msgspec.json.decode(files.read_text(path, _MAX_FILE_BYTES), type=_LentAliases)
     except (msgspec.MsgspecError, MemoryError_):
-        files.remove_file(path)  # nobody can tell from it what was lent
+        files.remove_file(path)  # unreadable: what was lent is unknown
         return
     registered = replace(project, aliases=_registered(project, home))
     others = [one for one in projects.list_projects(home)[0] if one.key != project.key]

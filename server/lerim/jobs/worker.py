@@ -1,9 +1,12 @@
-"""One job as a process, JSON lines (docs/PROTOCOL.md §2): `python -m lerim worker sync --repo PATH [--explicit]`,
-`worker maintain --repo PATH [--explicit] [--dry-run]`, `worker ask --repo PATH`, whose first line of input is the
-question, `worker model`, which asks the chosen model one tiny question, or `worker try --repo PATH`, which lets it read
-one session.
+"""Runs one job in its own process. It writes JSON lines (docs/PROTOCOL.md §2).
 
-It may be killed at any instant: the catalog carries on from where it was. It ends by itself when its parent does.
+- `python -m lerim worker sync --repo PATH [--explicit]`
+- `worker maintain --repo PATH [--explicit] [--dry-run]`
+- `worker ask --repo PATH`: the first line of input is the question
+- `worker model`: asks the chosen model one tiny question
+- `worker try --repo PATH`: lets the chosen model read one session
+
+The process may be killed at any time: the next job continues from what the catalog has. It exits when its parent does.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 import msgspec
 
-from lerim.assistant import Question, SentenceEvent, cited
+from lerim.assistant import Answer, Question, SentenceEvent
 from lerim.errors import LerimError
 from lerim.jobs.maintain import MaintainOptions, MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
@@ -43,19 +46,19 @@ if TYPE_CHECKING:
     from lerim.project import Project
 
 PROGRESS_INTERVAL = 0.1
-"""Seconds between two progress lines of one stage."""
+"""The minimum number of seconds between two progress lines of one stage."""
 MAX_QUESTION_BYTES = 100_000
-"""Bytes of the line that holds a question."""
+"""The maximum length of the input line that holds a question."""
 
 
 class SyncReportLine(msgspec.Struct, frozen=True, tag_field="event", tag="report"):
-    """The job's last line: what it did."""
+    """The last line of a sync: its report."""
 
     report: SyncReport
 
 
 class ModelTestLine(msgspec.Struct, frozen=True, tag_field="event", tag="tried"):
-    """The last line of a job that tried a model: which answered, what it said, and what that took."""
+    """The last line of a job that tested a model: which one answered, its answer and the usage."""
 
     model: str
     answer: str
@@ -70,13 +73,13 @@ class SessionTrialLine(msgspec.Struct, frozen=True, tag_field="event", tag="trie
 
 
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
-    """The last line of a job that was asked something."""
+    """The last line of a job that answered a question."""
 
-    answer: cited.Answer
+    answer: Answer
 
 
 class FailureLine(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
-    """The job's last line when it could not go on: an error's code, message and what to do."""
+    """The last line of a job that failed: the error's code, its message and what to do."""
 
     code: str
     message: str
@@ -84,7 +87,7 @@ class FailureLine(msgspec.Struct, frozen=True, tag_field="event", tag="error"):
 
 
 class MaintainReportLine(msgspec.Struct, frozen=True, tag_field="event", tag="maintained"):
-    """The last line of a job that maintained memories: what it did."""
+    """The last line of a maintenance run: its report."""
 
     report: MaintainReport
 
@@ -107,16 +110,16 @@ JobLine: TypeAlias = (
 
 
 class CancelLine(msgspec.Struct, frozen=True, tag_field="event", tag="cancel"):
-    """The job shall stop."""
+    """Asks the job to stop."""
 
 
 ParentLine: TypeAlias = CancelLine | EditorAnswer | EditorAnswerPart | EditorRefusal
-"""What a job is sent."""
+"""The lines that the parent sends to a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncOrder:
-    """What to do: one sync of the repository that holds `repo`."""
+    """Sync the repository that contains `repo`."""
 
     repo: Path
     explicit: bool
@@ -124,19 +127,19 @@ class SyncOrder:
 
 @dataclass(frozen=True, slots=True)
 class ModelTestOrder:
-    """What to do: ask the chosen model one tiny question."""
+    """Ask the chosen model one tiny question."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionTrialOrder:
-    """What to do: let the chosen model read one session of the repository that holds `repo`."""
+    """Let the chosen model read one session of the repository that contains `repo`."""
 
     repo: Path
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionOrder:
-    """What to do: answer the question, the first line of input, about the repository that holds `repo`."""
+    """Answer a question about the repository that contains `repo`."""
 
     repo: Path
     question: Question
@@ -144,7 +147,7 @@ class QuestionOrder:
 
 @dataclass(frozen=True, slots=True)
 class MaintainOrder:
-    """What to do: maintain the memories of the repository that holds `repo`."""
+    """Maintain the memories of the repository that contains `repo`."""
 
     repo: Path
     explicit: bool
@@ -155,7 +158,7 @@ AnyOrder: TypeAlias = SyncOrder | ModelTestOrder | SessionTrialOrder | QuestionO
 
 
 def parse_order(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
-    """The order the arguments give, or None if they are none of those above; only a question is read from `source`."""
+    """Return the order that the arguments give, None if they are invalid. A question is read from `source`."""
     match list(arguments):
         case ["model"]:
             return ModelTestOrder()
@@ -178,7 +181,7 @@ def parse_order(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
 
 
 class LineWriter:
-    """The job's output: one JSON object a line, from any thread; progress of one stage is thinned."""
+    """Writes the job's output, one JSON object per line, from any thread. Progress within a stage is rate-limited."""
 
     def __init__(self, output: BinaryIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._output = output
@@ -186,12 +189,12 @@ class LineWriter:
         self._lock = threading.Lock()
         self._encoder = msgspec.json.Encoder()
         self._stage = ""
-        self._next = 0.0
+        self._next_progress_at = 0.0
 
     def send(self, line: JobLine) -> None:
-        """Writes one line; a parent that is gone ends the process."""
+        """Write one line. If the parent has closed the pipe, exit the process."""
         with self._lock:
-            if isinstance(line, SyncProgress | MaintainProgress) and not self._due(line):
+            if isinstance(line, SyncProgress | MaintainProgress) and not self._is_due(line):
                 return
             try:
                 self._output.write(self._encoder.encode(line) + b"\n")
@@ -199,17 +202,24 @@ class LineWriter:
             except (BrokenPipeError, ValueError):
                 os._exit(1)
 
-    def _due(self, at: SyncProgress | MaintainProgress) -> bool:
+    def _is_due(self, progress: SyncProgress | MaintainProgress) -> bool:
+        """Whether to write a progress line: the first and the last of a stage always, others after an interval."""
         now = self._clock()
-        last = at.sessions_done == at.sessions_total if isinstance(at, SyncProgress) else at.done == at.total
-        if at.stage == self._stage and now < self._next and not last:
+        if isinstance(progress, SyncProgress):
+            is_last = progress.sessions_done == progress.sessions_total
+        else:
+            is_last = progress.done == progress.total
+        if progress.stage == self._stage and now < self._next_progress_at and not is_last:
             return False
-        self._stage, self._next = at.stage, now + PROGRESS_INTERVAL
+        self._stage, self._next_progress_at = progress.stage, now + PROGRESS_INTERVAL
         return True
 
 
-def listen_to_parent(source: BinaryIO, cancel: threading.Event, bridge: EditorBridge, gone: Callable[[], None]) -> None:
-    """Reads the parent's lines until the end of input, which means it died: then `gone()`. Other lines are ignored."""
+def listen_to_parent(
+    source: BinaryIO, cancel: threading.Event, bridge: EditorBridge, on_parent_exit: Callable[[], None]
+) -> None:
+    """Handle the parent's lines until the end of input, which means that it exited; then call `on_parent_exit`. Invalid
+    lines are ignored."""
     decoder = msgspec.json.Decoder(ParentLine)
     for line in iter(source.readline, b""):
         try:
@@ -219,13 +229,13 @@ def listen_to_parent(source: BinaryIO, cancel: threading.Event, bridge: EditorBr
         if isinstance(message, CancelLine):
             cancel.set()
         else:
-            bridge.take(message)
-    gone()
+            bridge.deliver(message)
+    on_parent_exit()
 
 
 def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> int:
-    """Does the order and sends how it ended; returns the exit code."""
-    what = {
+    """Carry out the order, send its last line, and return the exit code."""
+    job_name = {
         SyncOrder: "sync",
         ModelTestOrder: "test",
         SessionTrialOrder: "trial",
@@ -233,23 +243,25 @@ def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridg
         MaintainOrder: "maintaining",
     }[type(order)]
     try:
-        last = _execute_order(order, lines, cancel, bridge)
+        last_line = _execute_order(order, lines, cancel, bridge)
     except LerimError as error:
         lines.send(FailureLine(error.code, str(error), error.todo))
         return error.exit_code
     except Exception as error:
-        from lerim.jobs.home_problem import explain_unusable_home
+        from lerim.jobs.unusable_home import explain_unusable_home
 
-        if (known := explain_unusable_home(error)) is not None:
-            lines.send(FailureLine(known.code, str(known), known.todo))
-            return known.exit_code
-        # The message of a foreign exception may quote a transcript; where it happened does not.
+        if (home_error := explain_unusable_home(error)) is not None:
+            lines.send(FailureLine(home_error.code, str(home_error), home_error.todo))
+            return home_error.exit_code
+        # The message of an unexpected exception may quote a transcript; the traceback's locations do not.
         sys.stderr.write(f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
         lines.send(
-            FailureLine("error", f"The {what} stopped at an unexpected {type(error).__name__}.", "See Lerim: Show Log.")
+            FailureLine(
+                "error", f"The {job_name} stopped at an unexpected {type(error).__name__}.", "See Lerim: Show Log."
+            )
         )
         return 1
-    lines.send(last)
+    lines.send(last_line)
     return 0
 
 
@@ -272,9 +284,9 @@ def _execute_order(
 def _sync(order: SyncOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> SyncReportLine:
     from lerim.jobs import sync
 
-    home = _home(order.repo)
+    home = _find_home(order.repo)
     options: SyncOptions = sync.SyncOptions(explicit=order.explicit)
-    project = _project(order.repo, home)
+    project = _find_project(order.repo, home)
     return SyncReportLine(
         sync.sync_project(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge)
     )
@@ -285,11 +297,18 @@ def _ask(
 ) -> AnswerLine:
     from datetime import UTC, datetime
 
-    from lerim.assistant import ask
+    from lerim.assistant import answer_question
 
-    home = _home(repo)
-    answer = ask.answer_question(
-        _project(repo, home), home, os.environ, question, lines.send, cancel.is_set, lambda: datetime.now(UTC), bridge
+    home = _find_home(repo)
+    answer = answer_question(
+        _find_project(repo, home),
+        home,
+        os.environ,
+        question,
+        lines.send,
+        cancel.is_set,
+        lambda: datetime.now(UTC),
+        bridge,
     )
     return AnswerLine(answer)
 
@@ -299,37 +318,37 @@ def _maintain(
 ) -> MaintainReportLine:
     from lerim.jobs import maintain
 
-    home = _home(order.repo)
+    home = _find_home(order.repo)
     options = MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
-    project = _project(order.repo, home)
+    project = _find_project(order.repo, home)
     return MaintainReportLine(
         maintain.maintain_project(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge)
     )
 
 
-def _home(folder: Path) -> Home:
-    """The person's home, which is not in the repository around `folder`. Raises HomeError."""
+def _find_home(folder: Path) -> Home:
+    """Return the person's Lerim home. Raises HomeError, also if it lies in the repository around `folder`."""
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 
-    home = Home.of(os.environ)
+    home = Home.from_environ(os.environ)
     check_home_outside_repository(home, folder)
     return home
 
 
-def _project(repo: Path, home: Home) -> Project:
-    """The project that holds a folder; the home is the person's own. Raises ProjectError."""
+def _find_project(repo: Path, home: Home) -> Project:
+    """Return the project that contains a folder; for the home, the personal project. Raises ProjectError."""
     from lerim.errors import ProjectError
     from lerim.project import project
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)
     if found is None:
-        raise ProjectError("This folder is in no git repository.", where=str(repo), todo="Run `git init` in it.")
+        raise ProjectError("This folder is not in a git repository.", where=str(repo), todo="Run `git init` in it.")
     return found
 
 
 def _test_model(cancel: threading.Event, bridge: EditorBridge) -> ModelTestLine:
-    home = _home(Path.cwd())
+    home = _find_home(Path.cwd())
     from lerim.models import probe_chosen_model
 
     trial = probe_chosen_model(home, os.environ, cancel.is_set, bridge)
@@ -339,13 +358,13 @@ def _test_model(cancel: threading.Event, bridge: EditorBridge) -> ModelTestLine:
 def _try_session(repo: Path, cancel: threading.Event, bridge: EditorBridge) -> SessionTrialLine:
     from lerim.jobs import session_trial
 
-    home = _home(repo)
-    trial = session_trial.SessionTrialRequest(_project(repo, home), home, os.environ, cancel.is_set, bridge)
+    home = _find_home(repo)
+    trial = session_trial.SessionTrialRequest(_find_project(repo, home), home, os.environ, cancel.is_set, bridge)
     return SessionTrialLine(session_trial.run_session_trial(trial))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The process's entry; returns the exit code."""
+    """Run the job that the arguments name and exit the process with its code. Return 2 if the arguments are invalid."""
     source, output = claim_streams()
     order = parse_order(arguments, source)
     if order is None:

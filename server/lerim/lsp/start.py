@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
 
     handler = start_logging()
     try:
-        home = Home.of(os.environ)
+        home = Home.from_environ(os.environ)
     except HomeError as error:
         create_failing_server(error).serve(source, output)
         os._exit(1)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lerim.memory import ClaimWords, MemoryRecord, merge_evidence, overlap, parse_reference
+from lerim.memory import ClaimWords, MemoryRecord, dice_overlap, merge_evidence, parse_reference
 
 MIN_GROUP_SIZE = 3
 MAX_GROUP_SIZE = 8
@@ -102,7 +102,10 @@ def _find_related(
         if not MIN_GROUP_SIZE <= len(learnings_by_subject[subject]) <= MAX_SHARING_LEARNINGS:
             continue
         for first, second in combinations(learnings_by_subject[subject], 2):
-            if second not in related[first] and overlap(claims[first].words, claims[second].words) >= RELATED_OVERLAP:
+            if (
+                second not in related[first]
+                and dice_overlap(claims[first].words, claims[second].words) >= RELATED_OVERLAP
+            ):
                 related[first][second] = related[second][first] = subject
     return related
 

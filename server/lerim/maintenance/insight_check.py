@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lerim.memory import MemoryRecord, overlap, strip_boilerplate, word_stems
+from lerim.memory import MemoryRecord, dice_overlap, strip_boilerplate, word_stems
 
 MIN_SENTENCE_SHARE = 0.5
 """The least share of the words of a source sentence that an insight must contain, and the least share of the words of
@@ -85,7 +85,7 @@ def _contradicts_source(sentence: str, texts: Sequence[str]) -> bool:
     """Return whether a sentence negates a source sentence with the same words, or the other way round."""
     words, is_denial = word_stems(_DENIAL.sub(" ", sentence)), bool(_DENIAL.search(sentence))
     for part in (part for text in texts for part in _SENTENCE_END.split(text)):
-        has_same_words = overlap(words, word_stems(_DENIAL.sub(" ", part))) >= SAME_SENTENCE_OVERLAP
+        has_same_words = dice_overlap(words, word_stems(_DENIAL.sub(" ", part))) >= SAME_SENTENCE_OVERLAP
         if words and has_same_words and bool(_DENIAL.search(part)) != is_denial:
             return True
     return False

@@ -124,9 +124,7 @@ class _DistinctTexts:
         nearest = [other for other in similarities if self._members[other][-1] > memory]
         if len(nearest) > self._max_near:
             self._tally.truncated_claims.add(text)
-            nearest = nlargest(
-                self._max_near, nearest, key=lambda other: (self._near_similarities[text][other], -other)
-            )
+            nearest = nlargest(self._max_near, nearest, key=lambda other: (similarities[other], -other))
         return merge(*(self._remaining(candidate, memory) for candidate in (text, *nearest)))
 
     def _remaining(self, text: int, memory: int) -> Iterator[int]:

@@ -20,7 +20,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain
 
-from lerim.memory import ClaimWords, overlap
+from lerim.memory import ClaimWords, dice_overlap
 
 MAX_LISTED_ENTRIES = 10_000_000
 """How many entries of the title index, and as many of the text index, are looked at for all claims together: for
@@ -81,13 +81,13 @@ def find_near_pairs(
             tally.compared_count += 1
             if title.isdisjoint(titles[other]):
                 continue  # the quickest test, and it rules out most candidates
-            title_overlap = overlap(title, titles[other])
+            title_overlap = dice_overlap(title, titles[other])
             if (
                 title_overlap < min_smaller_overlap
                 or title_overlap + _largest_overlap(text, words[other]) < min_smaller_overlap + 1
             ):
                 continue
-            similarity = (title_overlap + overlap(text, words[other])) / 2
+            similarity = (title_overlap + dice_overlap(text, words[other])) / 2
             if similarity < min_similarity:
                 continue
             if pair_count == max_pairs:

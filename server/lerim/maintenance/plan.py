@@ -28,6 +28,7 @@ from lerim.memory import (
     ThemeActivity,
     claim_words,
     conflicting_answers_among,
+    dice_overlap,
     find_archive_reason,
     join_titles,
     learnings_over_limit,
@@ -35,7 +36,6 @@ from lerim.memory import (
     merge_evidence,
     never_written_by_lerim,
     normalise_claim,
-    overlap,
     parse_reference,
     reference_text,
     strip_boilerplate,
@@ -269,7 +269,7 @@ class _Planner:
             question_words = self.claims[question.record.id].title
             near = Counter(at for word in question_words for at in answers_by_word[word])
             later = [
-                (overlap(question_words, self.claims[answer.record.id].title), answer)
+                (dice_overlap(question_words, self.claims[answer.record.id].title), answer)
                 for answer in (answers[at] for at in near)
                 if answer.record.updated > question.record.updated and answer.record.id not in self.planned_ids
             ]

@@ -6,12 +6,12 @@ from . import summaries as summaries
 from .claims import ClaimWords as ClaimWords
 from .claims import IsWrittenByLerim as IsWrittenByLerim
 from .claims import claim_words as claim_words
+from .claims import dice_overlap as dice_overlap
 from .claims import is_older as is_older
 from .claims import merge_bodies as merge_bodies
 from .claims import merge_file_texts as merge_file_texts
 from .claims import never_written_by_lerim as never_written_by_lerim
 from .claims import normalise_claim as normalise_claim
-from .claims import overlap as overlap
 from .claims import split_sentences as split_sentences
 from .claims import strip_boilerplate as strip_boilerplate
 from .claims import update_file_sentence as update_file_sentence

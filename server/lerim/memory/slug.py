@@ -51,20 +51,20 @@ def _shorten(words: str) -> str:
     return short.strip("-")
 
 
-def new_id(title: str, day: date, taken: Callable[[str], bool]) -> str:
-    """Returns the id for a memory of this title created on `day`; appends `-2`, `-3` … while the id is `taken`."""
+def new_id(title: str, day: date, is_taken: Callable[[str], bool]) -> str:
+    """Returns the id for a memory of this title created on `day`; appends `-2`, `-3` … while the id is taken."""
     first = f"{day:%Y%m%d}-{make_slug(title)}"
-    found, count = first, 1
-    while taken(found):
+    candidate, count = first, 1
+    while is_taken(candidate):
         count += 1
-        found = f"{first}-{count}"
-    return found
+        candidate = f"{first}-{count}"
+    return candidate
 
 
-def has_slug(name: str, words: str) -> bool:
+def matches_slug(memory_id: str, slug: str) -> bool:
     """Returns whether an id may belong to a title with this slug, on any day and with or without a number appended."""
-    begun, _, count = name[len("20260801-") :].partition(words)
-    return not begun and (not count or (count[0] == "-" and count[1:].isdigit()))
+    before, _, suffix = memory_id[len("20260801-") :].partition(slug)
+    return not before and (not suffix or (suffix[0] == "-" and suffix[1:].isdigit()))
 
 
 def is_id(text: str) -> bool:

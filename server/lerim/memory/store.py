@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim import files
-from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, reason_of
+from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, error_reason
 from lerim.memory import slug
 from lerim.memory.claims import IsWrittenByLerim, never_written_by_lerim
 from lerim.memory.lifecycle import Status, ended_status
@@ -61,9 +61,9 @@ class StoredMemory:
 class Store:
     """The memories below `memory_dir`; `private_dir` contains the quotes kept out of git.
 
-    `anchor`, the worktree by default, may be reached through a symbolic link; nothing below it may. `make_above`
-    creates the parent of `memory_dir` before a write (in a repository with a `.gitignore`). `ours` takes a memory's id
-    and text hash and returns which sentences Lerim wrote; by default none.
+    `anchor`, the worktree by default, may be reached through a symbolic link; nothing below it may. `make_parent`
+    creates the parent of `memory_dir` before a write (in a repository with a `.gitignore`). `written_by_lerim` takes a
+    memory's id and text hash and returns a test for the sentences that Lerim wrote; by default it finds none.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class Store:
         memory_dir: Path,
         private_dir: Path,
         anchor: Path | None = None,
-        make_above: Callable[[Path], None] = folder.make_lerim_folder,
-        ours: Callable[[str, str], IsWrittenByLerim] = lambda _, __: never_written_by_lerim,
+        make_parent: Callable[[Path], None] = folder.make_lerim_folder,
+        written_by_lerim: Callable[[str, str], IsWrittenByLerim] = lambda _, __: never_written_by_lerim,
     ) -> None:
         self.memory_dir = memory_dir
         self.anchor = anchor or memory_dir.parent.parent
         self.quotes = Quotes(private_dir)
-        self._make_above = make_above
-        self.ours = ours
+        self._make_parent = make_parent
+        self.written_by_lerim = written_by_lerim
 
     def find_files(self, *, archived: bool = False) -> tuple[list[MemoryFile], list[Problem]]:
         """Returns every memory file by stat alone; symbolic links and folders that lead elsewhere are problems."""
@@ -194,9 +194,9 @@ class Store:
         """Returns a memory file's text. Raises MemoryError_, BoundaryError."""
         return files.read_text(path, MAX_FILE_BYTES, self.anchor)
 
-    def new_id(self, record: MemoryRecord, taken: Callable[[str], bool] = lambda _: False) -> str:
-        """Returns a free id for this record's title and day; ids that are `taken` are not used either."""
-        return slug.new_id(record.title, record.created.date(), lambda name: bool(self.path_of(name)) or taken(name))
+    def new_id(self, record: MemoryRecord, is_taken: Callable[[str], bool] = lambda _: False) -> str:
+        """Returns a free id for this record's title and day. It is not one for which `is_taken` returns True."""
+        return slug.new_id(record.title, record.created.date(), lambda name: bool(self.path_of(name)) or is_taken(name))
 
     def path_for(self, record: MemoryRecord, *, archived: bool = False) -> Path:
         """Returns the path of this record's file, live or archived."""
@@ -247,7 +247,7 @@ class Store:
 
     def make_folder(self, place: Path) -> None:
         """Creates the folder that a memory is about to be written to. Raises MemoryError_, BoundaryError."""
-        self._make_above(self.memory_dir.parent)
+        self._make_parent(self.memory_dir.parent)
         files.make_folder(place, anchor=self.anchor)
 
     def _check_size(self, path: Path, text: str) -> None:
@@ -267,13 +267,13 @@ def find_memory_files(
         place = memory_dir / name
         try:
             files.resolve_inside(anchor, place)
-            found += _listed(memory_dir, name, problems)
+            found += _list_memory_files(memory_dir, name, problems)
         except FileNotFoundError:
             continue
         except BoundaryError as error:
             problems.append(error.problem())
         except OSError as error:
-            message = f"The folder cannot be listed: {reason_of(error)}."
+            message = f"The folder cannot be listed: {error_reason(error)}."
             problems.append(Problem("folder-unreadable", str(place), message))
     try:
         files.resolve_inside(anchor, memory_dir)
@@ -315,7 +315,8 @@ def status_of(record: MemoryRecord, archived: bool) -> Status:
     return "archived" if archived else "active"
 
 
-def _listed(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[MemoryFile]:
+def _list_memory_files(memory_dir: Path, name: str, problems: list[Problem]) -> Iterator[MemoryFile]:
+    """Yields the memory files in one folder of `memory_dir`; adds a problem for each file that is not one."""
     with os.scandir(memory_dir / name) as entries:
         for entry in entries:
             if not entry.name.endswith(".md") or entry.name.startswith("."):
@@ -340,5 +341,7 @@ def stat_memory_file(memory_dir: Path, name: str) -> MemoryFile:
     except FileNotFoundError as error:
         raise NotFoundError("The memory is gone.", where=path, todo="Refresh the list.") from error
     except OSError as error:
-        raise MemoryError_(f"The file cannot be read: {reason_of(error)}.", where=path, todo="Look at it.") from error
+        raise MemoryError_(
+            f"The file cannot be read: {error_reason(error)}.", where=path, todo="Look at it."
+        ) from error
     return MemoryFile(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))

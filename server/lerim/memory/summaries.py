@@ -38,7 +38,7 @@ _SCHEMA = sqlite.Schema(
     failure="The record of summaries cannot be used",
     todo="Check the free disk space and the file's permissions.",
     todo_damaged="If the file is damaged, delete it. Existing summaries are then left unchanged.",
-    damage=(ValueError,),
+    damage_errors=(ValueError,),
 )
 _MAX_HASHES = 4
 """How many of our latest texts of a file are recognised: another worktree may have an older one."""
@@ -180,7 +180,7 @@ def _session_folder(memory_dir: Path, started: datetime) -> Path:
 
 
 def _convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
-    return sqlite.failures(path, _SCHEMA)
+    return sqlite.convert_errors(path, _SCHEMA)
 
 
 def open_summaries(memory_dir: Path, anchor: Path, private_dir: Path) -> closing[Summaries]:

@@ -42,7 +42,7 @@ _SCHEMA = sqlite.Schema(
     failure="The uses of memories cannot be recorded",
     todo="Check the file's permissions and the free disk space.",
     todo_damaged="A new record is started next time.",
-    replaced="Memories count as unused until they are used again.",
+    replacement_notice="Memories count as unused until they are used again.",
     code="uses",
 )
 _BATCH_SIZE = 500
@@ -116,7 +116,7 @@ class Uses:
 
     def _read(self, work: Callable[[sqlite3.Connection], Result], nothing: Result) -> Result:
         try:
-            with sqlite.failures(self.path, _SCHEMA):
+            with sqlite.convert_errors(self.path, _SCHEMA):
                 if not self.path.exists():
                     return nothing
                 with closing(sqlite.open_database(self.path, _SCHEMA, self.problems)) as db:
@@ -127,7 +127,7 @@ class Uses:
 
     def _changed(self, work: Callable[[sqlite3.Connection], object]) -> None:
         try:
-            with sqlite.failures(self.path, _SCHEMA):
+            with sqlite.convert_errors(self.path, _SCHEMA):
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with (
                     closing(sqlite.open_database(self.path, _SCHEMA, self.problems)) as db,

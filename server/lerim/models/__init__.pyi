@@ -45,7 +45,7 @@ from .state import choose_allowed as choose_allowed
 from .state import find_role_model as find_role_model
 from .state import load_model_view as load_model_view
 from .tokens import count_tokens as count_tokens
-from .trial import MOST as MOST
+from .trial import MOST_TRIAL_TOKENS as MOST_TRIAL_TOKENS
 from .trial import find_extraction_model as find_extraction_model
 from .trial import probe_chosen_model as probe_chosen_model
 from .trial import probe_model as probe_model

@@ -91,17 +91,17 @@ def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> Models
     `now` determines the day. Raises SettingsError if LERIM_CONFIG names no file.
     """
     settings, problems = load.load_settings(environ, home)
-    told = editor_settings.read_editor_state(environ)[0]
-    known, more = consent.load_known_models(home)
-    spent = None
+    editor_state = editor_settings.read_editor_state(environ)[0]
+    known, more_problems = consent.load_known_models(home)
+    spent_usd = None
     try:
-        spent = total_spent_today(home, now).cost
+        spent_usd = total_spent_today(home, now).cost
     except SpendingError as error:
-        more.append(error.problem())
+        more_problems.append(error.problem())
     names = {address: name for name, address in local.LOCAL_SERVERS.items()}
-    wanted = settings.roles["extract"].base_url.rstrip("/")
-    addresses = dict.fromkeys([*local.LOCAL_SERVERS.values(), *([wanted] if wanted else [])])
-    servers = local.find_local_servers(list(addresses), local.NAMED_SECONDS if wanted else local.SECONDS)
+    configured_address = settings.roles["extract"].base_url.rstrip("/")
+    addresses = dict.fromkeys([*local.LOCAL_SERVERS.values(), *([configured_address] if configured_address else [])])
+    servers = local.find_local_servers(list(addresses), local.NAMED_SECONDS if configured_address else local.SECONDS)
     return ModelsView(
         roles=[
             make_role_view(name, settings, environ, known)
@@ -110,17 +110,17 @@ def list_models(home: Home, environ: Mapping[str, str], now: datetime) -> Models
         ],
         providers=[
             ProviderView(
-                name, one.base_url, one.default_model, list(one.key_variables), bool(find_key(name, environ)[0])
+                name, entry.base_url, entry.default_model, list(entry.key_variables), bool(find_key(name, environ)[0])
             )
-            for name, one in PROVIDERS.items()
-            if one.key_variables
+            for name, entry in PROVIDERS.items()
+            if entry.key_variables
         ],
-        servers=[ServerView(names.get(one.base_url, ""), one.base_url, list(one.models)) for one in servers],
+        servers=[ServerView(names.get(entry.base_url, ""), entry.base_url, list(entry.models)) for entry in servers],
         agents=list(find_installed_agents(environ)),
-        editor=list(told.models) if told else [],
+        editor=list(editor_state.models) if editor_state else [],
         budget=settings.daily_budget_usd,
-        spent_today=spent,
-        problems=[*problems, *more],
+        spent_today=spent_usd,
+        problems=[*problems, *more_problems],
     )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 AGENT_SECONDS = 300.0
 """The timeout in seconds for an agent's program if the settings keep the default timeout."""
-MOST_WINDOW = 100_000
+MOST_WINDOW_TOKENS = 100_000
 """The largest window for an agent's program, in o200k tokens: the program adds its own instructions."""
 
 
@@ -57,12 +57,12 @@ def choose_model(
         return None, list(faults)
     role = settings.roles[role_name]
     where = f"roles.{role_name}" if settings.values[f"roles.{role_name}.provider"] else "roles.extract"
-    found = _found(role, where, environ, editor, servers)
-    if isinstance(found, Problem):
-        return None, [found]
-    if found is None:
+    chosen = _choose_for_role(role, where, environ, editor, servers)
+    if isinstance(chosen, Problem):
+        return None, [chosen]
+    if chosen is None:
         return None, []
-    return _sized(replace(found, role=role_name), settings.home, editor), []
+    return _fit_windows(replace(chosen, role=role_name), settings.home, editor), []
 
 
 def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
@@ -72,9 +72,9 @@ def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
     A provider's key is used for its own host only: whoever changes the address in the settings must not receive the
     key.
     """
-    named = PROVIDERS[provider]
-    if not base_url or (named.base_url and is_same_service(base_url, named.base_url)):
-        return named.key_variables
+    provider_entry = PROVIDERS[provider]
+    if not base_url or (provider_entry.base_url and is_same_service(base_url, provider_entry.base_url)):
+        return provider_entry.key_variables
     return (
         () if base_url in local.LOCAL_SERVERS.values() else (OTHER_KEY_VARIABLE,)
     )  # the well-known local servers need no key
@@ -91,7 +91,7 @@ def find_key(provider: str, environ: Mapping[str, str], base_url: str = "") -> t
     return "", variables[0] if variables else ""
 
 
-def _found(
+def _choose_for_role(
     role: Role, where: str, environ: Mapping[str, str], editor: EditorState | None, servers: Mapping[str, str]
 ) -> Model | Problem | None:
     base_url = (role.base_url or "").rstrip("/")
@@ -101,19 +101,19 @@ def _found(
         case "none":
             return None
         case "auto":
-            return _auto(role, where, base_url, environ, editor, servers)
+            return _choose_automatically(role, where, base_url, environ, editor, servers)
         case "editor":
-            return _of_editor(role, where, editor)
+            return _choose_editor_model(role, where, editor)
         case "command":
-            return _of_command(role, where)
+            return _choose_command(role, where)
         case provider if provider in AGENTS:
-            return _of_agent(role, where, environ)
+            return _choose_agent(role, where, environ)
     if role.provider == "ollama" and not role.model:
-        return _of_ollama(role, base_url or PROVIDERS["ollama"].base_url) if servers else None
-    return _of_service(role, where, base_url, environ)
+        return _choose_ollama(role, base_url or PROVIDERS["ollama"].base_url) if servers else None
+    return _choose_service(role, where, base_url, environ)
 
 
-def _auto(
+def _choose_automatically(
     role: Role,
     where: str,
     base_url: str,
@@ -127,10 +127,12 @@ def _auto(
         for provider in PROVIDERS:
             key, variable = find_key(provider, environ)
             if key:
-                found = _of_service(replace(role, provider=provider), where, "", environ)
-                return replace(found, why=f"{variable} is set") if isinstance(found, Model) else found
-        if editor and (one := _fitting(role.model, [model for model in editor.models if model.allowed])):
-            return replace(_model(role, "editor", one.id), why="the editor offers it and you allowed it")
+                chosen = _choose_service(replace(role, provider=provider), where, "", environ)
+                return replace(chosen, why=f"{variable} is set") if isinstance(chosen, Model) else chosen
+        if editor and (
+            editor_model := _match_editor_model(role.model, [model for model in editor.models if model.allowed])
+        ):
+            return replace(_make_model(role, "editor", editor_model.id), why="the editor offers it and you allowed it")
     if base_url and not is_on_this_machine(base_url):
         message = (
             "With provider auto, the address must be on this machine. Name the provider, or leave the address out."
@@ -139,52 +141,52 @@ def _auto(
     names = {address: name for name, address in servers.items()}
     addresses = [base_url] if base_url and servers else list(servers.values())
     for server in local.find_local_servers(addresses, local.NAMED_SECONDS if base_url else local.SECONDS):
-        known = [name for name in server.models if role.model in ("", name)]
-        if known:
+        offered = [name for name in server.models if role.model in ("", name)]
+        if offered:
             why = f"{names.get(server.base_url, 'a server')} answers at {server.base_url}"
             provider = "ollama" if server.base_url == PROVIDERS["ollama"].base_url else "openai"
-            return replace(_model(role, provider, known[0], server.base_url), why=why)
+            return replace(_make_model(role, provider, offered[0], server.base_url), why=why)
     return None
 
 
-def _of_service(role: Role, where: str, base_url: str, environ: Mapping[str, str]) -> Model | Problem:
+def _choose_service(role: Role, where: str, base_url: str, environ: Mapping[str, str]) -> Model | Problem:
     provider = PROVIDERS[role.provider]
     base_url = base_url or provider.base_url
     key, variable = find_key(role.provider, environ, base_url)
     if not key and not is_on_this_machine(base_url):
-        whom = base_url if variable == OTHER_KEY_VARIABLE else role.provider
+        key_owner = base_url if variable == OTHER_KEY_VARIABLE else role.provider
         todo = f'Set {variable} in the environment, or {where}.provider to "none".'
-        return Problem("model-key", variable, f"There is no key for {whom}, so no model was used. {todo}")
+        return Problem("model-key", variable, f"There is no key for {key_owner}, so no model was used. {todo}")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
         message = f"The value of {variable} cannot be a key, so no model was used. Set it again."
         return Problem("model-key", variable, message)
-    model = _model(role, role.provider, role.model or provider.default_model, base_url)
+    model = _make_model(role, role.provider, role.model or provider.default_model, base_url)
     return replace(model, key=key, key_variable=variable)
 
 
-def _of_ollama(role: Role, base_url: str) -> Model | Problem:
+def _choose_ollama(role: Role, base_url: str) -> Model | Problem:
     """Returns the first model that Ollama lists, because Ollama has no default model."""
-    found = local.find_local_servers([base_url], local.NAMED_SECONDS)
-    if not found:
+    servers = local.find_local_servers([base_url], local.NAMED_SECONDS)
+    if not servers:
         message = f"Ollama does not answer at {base_url}, so no model was used. Start it, or name its model."
         return Problem("model-silent", base_url, message)
-    if not found[0].models:
+    if not servers[0].models:
         message = "Ollama has no model. Download one with `ollama pull NAME`."
         return Problem("model-gone", base_url, message)
-    return replace(_model(role, "ollama", found[0].models[0], base_url), why="it is the first that Ollama lists")
+    return replace(_make_model(role, "ollama", servers[0].models[0], base_url), why="it is the first that Ollama lists")
 
 
-def _of_editor(role: Role, where: str, editor: EditorState | None) -> Model | Problem:
+def _choose_editor_model(role: Role, where: str, editor: EditorState | None) -> Model | Problem:
     if editor is None:
         message = "The editor's model can be used only from the editor: the sessions wait for a sync there."
         return Problem("model-gone", where, message)
     if not editor.models:
         message = "The editor offers no model. Sign in to GitHub Copilot or install another extension that offers one."
         return Problem("model-gone", where, message)
-    one = _fitting(role.model, [model for model in editor.models if model.allowed is not False])
-    if one is not None:
-        return _model(role, "editor", one.id)
-    if _fitting(role.model, editor.models):
+    editor_model = _match_editor_model(role.model, [model for model in editor.models if model.allowed is not False])
+    if editor_model is not None:
+        return _make_model(role, "editor", editor_model.id)
+    if _match_editor_model(role.model, editor.models):
         message = "The editor does not let Lerim use its model. Run “Lerim: Choose Model” to allow it."
         return Problem("model-key", where, message)
     message = (
@@ -193,7 +195,7 @@ def _of_editor(role: Role, where: str, editor: EditorState | None) -> Model | Pr
     return Problem("model-gone", f"{where}.model", message)
 
 
-def _fitting(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -> EditorModel | None:
+def _match_editor_model(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -> EditorModel | None:
     """Returns the model that a setting names by id, else by family or name, or the first if the setting is empty.
     Models the person allowed come before models they were not asked about."""
     models = sorted(models, key=lambda model: model.allowed is not True)
@@ -204,22 +206,22 @@ def _fitting(wanted: str, models: list[EditorModel] | tuple[EditorModel, ...]) -
     return None
 
 
-def _of_command(role: Role, where: str) -> Model | Problem:
+def _choose_command(role: Role, where: str) -> Model | Problem:
     if not role.command:
         message = 'No command is set. Set it as a list, such as ["claude", "-p"].'
         return Problem("settings", f"{where}.command", message)
-    model = _model(role, "command", role.model or PurePath(role.command[0]).name)
+    model = _make_model(role, "command", role.model or PurePath(role.command[0]).name)
     return replace(model, command=role.command)
 
 
-def _of_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Problem:
+def _choose_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Problem:
     """Returns the model of an installed agent. Finds the agent's program but does not start it."""
     program = find_program(role.provider, environ)
     if program is None:
         return missing_program_problem(role.provider, where)
     agent = AGENTS[role.provider]
-    model = _model(role, role.provider, role.model or agent.model)
-    window = min(model.max_window_tokens, MOST_WINDOW)
+    model = _make_model(role, role.provider, role.model or agent.model)
+    window = min(model.max_window_tokens, MOST_WINDOW_TOKENS)
     overlap = min(model.window_overlap_tokens, window // 4)
     why = model.why if role.model else f"it is {agent.name}'s default"
     seconds = AGENT_SECONDS if role.timeout == Role().timeout else role.timeout
@@ -228,7 +230,7 @@ def _of_agent(role: Role, where: str, environ: Mapping[str, str]) -> Model | Pro
     )
 
 
-def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:
+def _make_model(role: Role, provider: str, name: str, base_url: str = "") -> Model:
     return Model(
         provider=provider,
         name=name,
@@ -244,16 +246,18 @@ def _model(role: Role, provider: str, name: str, base_url: str = "") -> Model:
     )
 
 
-def _sized(model: Model, home: Home, editor: EditorState | None) -> Model:
+def _fit_windows(model: Model, home: Home, editor: EditorState | None) -> Model:
     """Reduces the model's windows to its limit: the one it reported earlier, or the editor's for an editor model."""
     from lerim.models import limits
     from lerim.models.money import consent
 
-    known = [consent.load_known_models(home)[0].limits.get(model.label, 0)]
+    known_limits = [consent.load_known_models(home)[0].limits.get(model.label, 0)]
     if model.wire == "editor" and editor is not None:
-        known += [one.max_input_tokens for one in editor.models if one.id == model.name]
-    least = min((tokens for tokens in known if tokens > 0), default=None)
-    window = limits.choose_window_tokens(model, least)
+        known_limits += [
+            editor_model.max_input_tokens for editor_model in editor.models if editor_model.id == model.name
+        ]
+    smallest_limit = min((tokens for tokens in known_limits if tokens > 0), default=None)
+    window = limits.choose_window_tokens(model, smallest_limit)
     if window == model.max_window_tokens:
         return model
     return replace(model, max_window_tokens=window, window_overlap_tokens=min(model.window_overlap_tokens, window // 4))

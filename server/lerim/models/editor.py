@@ -1,6 +1,8 @@
-"""The editor's own model, asked by a job through its parent: lines up, answers down (docs/PROTOCOL.md §2).
+"""Asks the editor's own models: a job writes questions to its parent process, which writes back the answers
+(docs/PROTOCOL.md §2).
 
-A model is named as the extension offers it, `vendor/id`. Light: the sidecar, which passes the lines on, imports this.
+A model has the name that the extension offers it under, `vendor/id`. The sidecar, which passes the lines on, imports
+this module, so it must stay cheap to import.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ import msgspec
 from lerim.config import read_editor_state
 
 RefusalReason = Literal["no-permission", "blocked", "quota", "not-found", "gone", "cancelled", "failed"]
-"""Why the editor gave no answer. `gone`: the model was taken away while it was asked."""
+"""Why the editor gave no answer. `gone`: the model was removed while it was asked."""
 
-LOOK_EVERY = 0.05
-"""Seconds between two looks at whether the person cancelled."""
+CHECK_SECONDS = 0.05
+"""Seconds between checks for cancellation."""
 
-REFUSAL_WORDS: Mapping[RefusalReason | Literal["timeout"], str] = {
+REFUSAL_MESSAGES: Mapping[RefusalReason | Literal["timeout"], str] = {
     "no-permission": "the editor does not allow Lerim to use it",
     "blocked": "the editor blocked the request",
     "quota": "its quota is used up",
@@ -35,15 +37,15 @@ REFUSAL_WORDS: Mapping[RefusalReason | Literal["timeout"], str] = {
 
 
 def is_undecided(wire: str, name: str, environ: Mapping[str, str]) -> bool:
-    """Whether a model is one of the editor's that the person was not asked about: asking it could open a question of
-    the editor's, which only somebody who wanted a sync expects."""
-    known = read_editor_state(environ)[0] if wire == "editor" else None
-    return known is not None and any(one.id == name and one.allowed is None for one in known.models)
+    """Returns whether this is an editor model that the person has neither allowed nor refused. Asking it can make the
+    editor show a question, which a person expects only after starting a sync."""
+    state = read_editor_state(environ)[0] if wire == "editor" else None
+    return state is not None and any(model.id == name and model.allowed is None for model in state.models)
 
 
 class EditorQuestion(msgspec.Struct, frozen=True, tag_field="event", tag="ask"):
-    """Job → parent: one question to the model `model`; `id` names it in what follows. `stream`: its answer is wanted in
-    parts, too, as they come."""
+    """Job → parent: a question to `model`. The lines that follow refer to it by `id`. `stream`: also send the answer in
+    parts, as they arrive."""
 
     id: int
     model: str
@@ -54,27 +56,27 @@ class EditorQuestion(msgspec.Struct, frozen=True, tag_field="event", tag="ask"):
 
 
 class EditorCancellation(msgspec.Struct, frozen=True, tag_field="event", tag="unask"):
-    """Job → parent: nobody waits for this answer any more."""
+    """Job → parent: the job no longer waits for this answer."""
 
     id: int
 
 
 class EditorAnswerPart(msgspec.Struct, frozen=True, tag_field="event", tag="part"):
-    """Parent → job: the next words of an answer that is not whole yet."""
+    """Parent → job: the next part of an unfinished answer."""
 
     id: int
     text: str
 
 
 class EditorAnswer(msgspec.Struct, frozen=True, tag_field="event", tag="answer"):
-    """Parent → job: the whole text of an answer."""
+    """Parent → job: the complete text of an answer."""
 
     id: int
     text: str
 
 
 class EditorRefusal(msgspec.Struct, frozen=True, tag_field="event", tag="refused"):
-    """Parent → job: there is no answer. `message` is the editor's own, so it is data."""
+    """Parent → job: there is no answer. `message` is the editor's own text and must be treated as data."""
 
     id: int
     why: RefusalReason
@@ -82,29 +84,32 @@ class EditorRefusal(msgspec.Struct, frozen=True, tag_field="event", tag="refused
 
 
 class EditorRefusedError(Exception):
-    """No answer came from the editor. Its text is for people; `message` is what the editor said, which is data."""
+    """The editor gave no answer. The error's text is for people; `message` is the editor's own text and must be treated
+    as data."""
 
     def __init__(self, why: RefusalReason | Literal["timeout"], message: str = "") -> None:
         self.why = why
         self.message = message
-        super().__init__(REFUSAL_WORDS[why])
+        super().__init__(REFUSAL_MESSAGES[why])
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _PendingAnswer:
+    """The state of a question that a thread waits for."""
+
     parts: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
-    done: threading.Event = field(default_factory=threading.Event)
-    came: EditorAnswer | EditorRefusal | None = None
+    is_done: threading.Event = field(default_factory=threading.Event)
+    reply: EditorAnswer | EditorRefusal | None = None
 
 
 class EditorBridge:
-    """A job's way to the editor's models, for any number of threads. `send` passes a line to the parent."""
+    """Asks the editor's models for a job, from any number of threads. `send` passes a line to the parent."""
 
     def __init__(self, send: Callable[[EditorQuestion | EditorCancellation], None]) -> None:
         self._send = send
         self._lock = threading.Lock()
-        self._last = 0
-        self._waiting: dict[int, _Waiting] = {}
+        self._last_id = 0
+        self._pending: dict[int, _PendingAnswer] = {}
 
     def ask(
         self,
@@ -115,50 +120,52 @@ class EditorBridge:
         max_tokens: int | None,
         seconds: float,
         cancelled: Callable[[], bool],
-        hear: Callable[[str], None] | None = None,
+        on_text: Callable[[str], None] | None = None,
     ) -> str:
-        """The model's whole answer; `hear` is given it as it comes. Raises RefusedError, also where none came within
-        `seconds` or the person cancelled; the editor is then told to stop."""
-        waiting = _Waiting()
-        heard = ""
+        """Returns the model's complete answer; `on_text` receives its parts as they arrive.
+
+        Raises EditorRefusedError, also if there is no answer within `seconds` or the person cancels; the editor is
+        then told to stop."""
+        pending = _PendingAnswer()
+        received = ""
         with self._lock:
-            self._last += 1
-            number = self._last
-            self._waiting[number] = waiting
+            self._last_id += 1
+            question_id = self._last_id
+            self._pending[question_id] = pending
         deadline = time.monotonic() + seconds
         try:
-            self._send(EditorQuestion(number, model, system, prompt, max_tokens, stream=hear is not None))
-            while not waiting.done.wait(LOOK_EVERY):
-                while hear is not None and not waiting.parts.empty():
-                    part = waiting.parts.get()
-                    heard += part
-                    hear(part)
+            self._send(EditorQuestion(question_id, model, system, prompt, max_tokens, stream=on_text is not None))
+            while not pending.is_done.wait(CHECK_SECONDS):
+                while on_text is not None and not pending.parts.empty():
+                    part = pending.parts.get()
+                    received += part
+                    on_text(part)
                 if cancelled():
-                    self._send(EditorCancellation(number))
+                    self._send(EditorCancellation(question_id))
                     raise EditorRefusedError("cancelled")
                 if time.monotonic() > deadline:
-                    self._send(EditorCancellation(number))
+                    self._send(EditorCancellation(question_id))
                     raise EditorRefusedError("timeout")
         finally:
             with self._lock:
-                del self._waiting[number]
-        match waiting.came:
+                del self._pending[question_id]
+        match pending.reply:
             case EditorAnswer(_, text):
-                if hear is not None and text.startswith(heard) and text != heard:
-                    hear(text[len(heard) :])
+                if on_text is not None and text.startswith(received) and text != received:
+                    on_text(text[len(received) :])
                 return text
             case EditorRefusal(_, why, message):
                 raise EditorRefusedError(why, message)
         raise AssertionError("unreachable")
 
-    def take(self, line: EditorAnswer | EditorRefusal | EditorAnswerPart) -> None:
-        """Hands an answer to the thread that waits for it; one that nobody waits for any more is dropped."""
+    def deliver(self, line: EditorAnswer | EditorRefusal | EditorAnswerPart) -> None:
+        """Passes an answer to the thread that waits for it; drops it if none does."""
         with self._lock:
-            waiting = self._waiting.get(line.id)
-        if waiting is None:
+            pending = self._pending.get(line.id)
+        if pending is None:
             return
         if isinstance(line, EditorAnswerPart):
-            waiting.parts.put(line.text)
+            pending.parts.put(line.text)
             return
-        waiting.came = line
-        waiting.done.set()
+        pending.reply = line
+        pending.is_done.set()

@@ -14,16 +14,16 @@ from lerim.paths import Home
 
 MOST_OUTPUT_TOKENS = 16_000
 """The most tokens one answer may have, reasoning included. It makes the worst-case cost of a call known in advance."""
-LEAST, MOST = 512, 20_000_000
-ASKING_TOKENS = 3_000
+_SMALLEST_LIMIT, _LARGEST_LIMIT = 512, 20_000_000
+PROMPT_TOKENS = 3_000
 """The approximate number of tokens sent in addition to a window: what to look for, the output format, and what is
 already known."""
 LEAST_WINDOW = 500
-OTHERS_TOKENS = 1.25
+MOST_TOKENS_PER_O200K = 1.25
 """The most tokens another model counts for one o200k token in the text of sessions."""
 
 _NUMBER = r"(\d{1,3}(?:,\d{3}){1,3}|\d{3,8})(?!\d)(?! \+)"
-_TOLD = tuple(
+_LIMIT_PATTERNS = tuple(
     re.compile(pattern.replace("NUMBER", _NUMBER), re.IGNORECASE)
     for pattern in (
         r"\"n_ctx\": ?NUMBER",  # llama.cpp's own field
@@ -36,12 +36,12 @@ _TOLD = tuple(
 )
 
 
-def parse_limit(said: str) -> int | None:
+def parse_limit(message: str) -> int | None:
     """Returns the number of tokens a model accepts, parsed from its error message; None if the message does not say."""
-    for pattern in _TOLD:
-        if found := pattern.search(said[:20_000]):
-            number = int(found[1].replace(",", ""))
-            return number if LEAST <= number <= MOST else None
+    for pattern in _LIMIT_PATTERNS:
+        if match := pattern.search(message[:20_000]):
+            number = int(match[1].replace(",", ""))
+            return number if _SMALLEST_LIMIT <= number <= _LARGEST_LIMIT else None
     return None
 
 
@@ -57,7 +57,7 @@ def remember_limit(home: Home, label: str, tokens: int) -> None:
 
 def most_output_tokens(known: int | None) -> int:
     """Returns the most tokens an answer may have: at most a quarter of the model's limit if that is `known`."""
-    return MOST_OUTPUT_TOKENS if known is None else max(LEAST // 2, min(MOST_OUTPUT_TOKENS, known // 4))
+    return MOST_OUTPUT_TOKENS if known is None else max(_SMALLEST_LIMIT // 2, min(MOST_OUTPUT_TOKENS, known // 4))
 
 
 def choose_window_tokens(model: Model, known: int | None) -> int:
@@ -65,5 +65,5 @@ def choose_window_tokens(model: Model, known: int | None) -> int:
     limit requires it."""
     if known is None:
         return model.max_window_tokens
-    fits = int((known - most_output_tokens(known) - ASKING_TOKENS) / OTHERS_TOKENS)
-    return min(model.max_window_tokens, max(LEAST_WINDOW, fits))
+    window = int((known - most_output_tokens(known) - PROMPT_TOKENS) / MOST_TOKENS_PER_O200K)
+    return min(model.max_window_tokens, max(LEAST_WINDOW, window))

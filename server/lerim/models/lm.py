@@ -32,10 +32,10 @@ class AnswerEnding:
     cut: bool = False
 
 
-_HEARD: ContextVar[AnswerEnding | None] = ContextVar("heard", default=None)
+_current_ending: ContextVar[AnswerEnding | None] = ContextVar("heard", default=None)
 
 
-class _Listening:
+class _EndingRecorder:
     """Wraps an engine and records how its answers end."""
 
     supports_function_calling = False
@@ -48,9 +48,9 @@ class _Listening:
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         response = self._engine.complete(request)
-        heard = _HEARD.get()
-        if heard is not None:
-            heard.cut = response.finish_reason == "length"
+        ending = _current_ending.get()
+        if ending is not None:
+            ending.cut = response.finish_reason == "length"
         # DSPy would print a warning about a cut answer to the terminal, which the person should not see.
         return replace(response, finish_reason="stop")
 
@@ -66,7 +66,7 @@ def make_language_model(model: Model, engine: AnsweringEngine) -> dspy.LM:
 
 def wrap_engine(engine: AnsweringEngine, name: str) -> dspy.LM:
     """Creates a DSPy language model from an engine, under the given name."""
-    return dspy.LM(name, engine=_Listening(engine), cache=False, num_retries=0)
+    return dspy.LM(name, engine=_EndingRecorder(engine), cache=False, num_retries=0)
 
 
 class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
@@ -89,12 +89,12 @@ class WholeAnswers(dspy.ChatAdapter):  # type: ignore[misc]
 def use_language_model(lm: dspy.LM) -> Iterator[AnswerEnding]:
     """Makes DSPy's modules ask `lm` within this block. DSPy records nothing of it; only how the last answer ended is
     kept."""
-    heard = AnswerEnding()
-    before = _HEARD.set(heard)
+    ending = AnswerEnding()
+    reset_token = _current_ending.set(ending)
     try:
         with dspy.context(
             lm=lm, adapter=WholeAnswers(), disable_history=True, trace=None, track_usage=False, callbacks=[]
         ):
-            yield heard
+            yield ending
     finally:
-        _HEARD.reset(before)
+        _current_ending.reset(reset_token)

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     import tiktoken
 
 FOLDER = Path(__file__).with_name("o200k")
-NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
+FILE_NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-_CACHE = "TIKTOKEN_CACHE_DIR"
+_CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
 
 @functools.cache
 def load_encoding(folder: Path = FOLDER) -> tiktoken.Encoding:
     """Loads the o200k encoding from `folder`. Raises SettingsError if its file is missing or damaged."""
-    path = folder / NAME
+    path = folder / FILE_NAME
     try:
-        whole = hashlib.sha256(path.read_bytes()).hexdigest() == SHA256
+        is_intact = hashlib.sha256(path.read_bytes()).hexdigest() == SHA256
     except OSError:
-        whole = False
-    if not whole:
+        is_intact = False
+    if not is_intact:
         raise SettingsError(
             "The file of the o200k encoding is missing or damaged, so tokens cannot be counted.",
             where=str(path),
@@ -39,15 +39,15 @@ def load_encoding(folder: Path = FOLDER) -> tiktoken.Encoding:
         )
     import tiktoken
 
-    before = os.environ.get(_CACHE)
-    os.environ[_CACHE] = str(folder)
+    previous = os.environ.get(_CACHE_VARIABLE)
+    os.environ[_CACHE_VARIABLE] = str(folder)
     try:
         return tiktoken.get_encoding("o200k_base")
     finally:
-        if before is None:
-            del os.environ[_CACHE]
+        if previous is None:
+            del os.environ[_CACHE_VARIABLE]
         else:
-            os.environ[_CACHE] = before
+            os.environ[_CACHE_VARIABLE] = previous
 
 
 def count_tokens(text: str) -> int:
@@ -59,24 +59,24 @@ def split_by_tokens(text: str, most: int) -> list[str]:
     """Splits the text into pieces of at most `most` (8 or more) tokens: at line ends if the lines fit, else between
     tokens, never within a character. Joined, the pieces are the text. Raises SettingsError if the encoding is
     missing."""
-    out: list[str] = []
-    held, size = "", 0
+    pieces: list[str] = []
+    current, size = "", 0
     for line in text.splitlines(keepends=True):
         tokens = count_tokens(line)
         if size + tokens <= most:
-            held, size = held + line, size + tokens
+            current, size = current + line, size + tokens
             continue
-        if held:
-            out.append(held)
-        *whole, held = [line] if tokens <= most else _between_tokens(line, most)
-        out += whole
-        size = count_tokens(held)
-    return [piece for part in (*out, held) for piece in _checked(part, most)]
+        if current:
+            pieces.append(current)
+        *complete, current = [line] if tokens <= most else _split_at_tokens(line, most)
+        pieces += complete
+        size = count_tokens(current)
+    return [piece for part in (*pieces, current) for piece in _halve_until_fitting(part, most)]
 
 
-def _between_tokens(line: str, most: int) -> list[str]:
+def _split_at_tokens(line: str, most: int) -> list[str]:
     """Splits one long line into pieces of at most `most` of its tokens."""
-    out: list[str] = []
+    pieces: list[str] = []
     tokens = load_encoding().encode_ordinary(line)
     data = line.encode("utf-8", "surrogatepass")
     ends, at = [0], 0
@@ -84,29 +84,29 @@ def _between_tokens(line: str, most: int) -> list[str]:
         at += len(load_encoding().decode_single_token_bytes(token))
         ends.append(at)
     if at != len(data):  # tiktoken replaces lone surrogates, so cutting its bytes would change the text
-        return _between_characters(line, most)
+        return _split_at_characters(line, most)
     start = 0
     while start < len(tokens):
         stop = min(start + most, len(tokens))
         while stop > start + 1 and stop < len(tokens) and data[ends[stop]] & 0xC0 == 0x80:
             stop -= 1
-        out.append(data[ends[start] : ends[stop]].decode("utf-8", "surrogatepass"))
+        pieces.append(data[ends[start] : ends[stop]].decode("utf-8", "surrogatepass"))
         start = stop
-    return out
+    return pieces
 
 
-def _between_characters(line: str, most: int) -> list[str]:
+def _split_at_characters(line: str, most: int) -> list[str]:
     """Splits a line by characters. A token is at least one byte and a character at most four, so `most // 4` characters
     always fit."""
     step = max(1, most // 4)
     return [line[at : at + step] for at in range(0, len(line), step)]
 
 
-def _checked(piece: str, most: int) -> list[str]:
+def _halve_until_fitting(piece: str, most: int) -> list[str]:
     """Returns the piece, halved repeatedly in the rare case that it has more tokens on its own than within its line."""
     if not piece:
         return []
     if len(piece) == 1 or count_tokens(piece) <= most:
         return [piece]
     middle = len(piece) // 2
-    return [*_checked(piece[:middle], most), *_checked(piece[middle:], most)]
+    return [*_halve_until_fitting(piece[:middle], most), *_halve_until_fitting(piece[middle:], most)]

@@ -20,13 +20,13 @@ from lerim.models.services import error_message
 from lerim.paths import Home
 from lerim.redaction import clean_text
 
-QUESTION = "Reply with the one word: ready"
-SHOWN = 200
+_QUESTION = "Reply with the one word: ready"
+MOST_SHOWN_CHARACTERS = 200
 """The number of characters of the answer that are shown."""
-MOST = 500
+MOST_TRIAL_TOKENS = 500
 """The most tokens of the answer, reasoning included. With more, an expensive model's reservation could exceed a day's
 budget."""
-SECONDS = 60.0
+MOST_SECONDS = 60.0
 """A person waits for the answer, so a later answer counts as none."""
 
 
@@ -49,10 +49,19 @@ def probe_chosen_model(
     """
     settings, _ = load.load_settings(environ, home)
     model = find_extraction_model(settings, environ)
-    purse = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
-    model = replace(model, timeout=min(model.timeout, SECONDS))
+    budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
+    model = replace(model, timeout=min(model.timeout, MOST_SECONDS))
     return probe_model(
-        model, Engine(model, cancelled, home=home, environ=environ, purse=purse, bridge=bridge, most=MOST)
+        model,
+        Engine(
+            model,
+            cancelled,
+            home=home,
+            environ=environ,
+            budget=budget,
+            bridge=bridge,
+            max_output_tokens=MOST_TRIAL_TOKENS,
+        ),
     )
 
 
@@ -62,8 +71,10 @@ def find_extraction_model(settings: load.Settings, environ: Mapping[str, str]) -
     model, problems = choose_model("extract", settings, environ, editor.read_editor_state(environ)[0])
     if model is None:
         message = problems[0].message if problems else "No model is chosen, or none was found."
-        kind = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(problems[0].code if problems else "")
-        raise (kind or SettingsError)(message, todo="See `lerim model list`.")
+        error_type = {"model-key": ModelKeyError, "model-gone": ModelGoneError}.get(
+            problems[0].code if problems else ""
+        )
+        raise (error_type or SettingsError)(message, todo="See `lerim model list`.")
     return model
 
 
@@ -73,7 +84,7 @@ def probe_model(model: Model, engine: Engine) -> ModelTrial:
     Raises ModelKeyError if the key or the account is at fault, ModelError for other failures, and BudgetError,
     SpendingError and ModelGoneError.
     """
-    request = lm15.Request(model=model.name, messages=(lm15.Message.user(QUESTION),), system="You are being tested.")
+    request = lm15.Request(model=model.name, messages=(lm15.Message.user(_QUESTION),), system="You are being tested.")
     try:
         response = engine.complete(request)
     except (lm15.AuthError, lm15.BillingError) as error:
@@ -81,13 +92,13 @@ def probe_model(model: Model, engine: Engine) -> ModelTrial:
         raise ModelKeyError(_message(model, error), where=model.key_variable, todo=todo) from error
     except lm15.LM15Error as error:
         raise ModelError(_message(model, error), where=model.base_url, todo="See `lerim model list`.") from error
-    answer = " ".join(clean_text(response.text or "").split())[:SHOWN]
-    return ModelTrial(_asked(model, engine), answer, engine.usage, engine.steps)
+    answer = " ".join(clean_text(response.text or "").split())[:MOST_SHOWN_CHARACTERS]
+    return ModelTrial(_answering_label(model, engine), answer, engine.usage, engine.steps)
 
 
-def _asked(model: Model, engine: Engine) -> str:
+def _answering_label(model: Model, engine: Engine) -> str:
     """Returns the label of the model that answered, which may be a fallback."""
-    return engine.spent[-1].model if engine.spent else model.label
+    return engine.role_usage[-1].model if engine.role_usage else model.label
 
 
 def _message(model: Model, error: lm15.LM15Error) -> str:

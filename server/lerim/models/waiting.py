@@ -14,12 +14,13 @@ from lerim.models.model import Model
 from lerim.models.money import Usage, WaitingWork, WaitReason, compute_cost
 from lerim.sessions import Catalog, PendingTurns
 
-BYTE = 0.55
-CALL = 140
-TURN = 8
-PROMPT = 1_500
+TOKENS_PER_BYTE = 0.55
+"""Tokens shown per packed byte in the catalog."""
+TOKENS_PER_TOOL_CALL = 140
+TOKENS_PER_TURN = 8
+PROMPT_TOKENS = 1_500
 """Tokens of instructions sent with each window."""
-ANSWER = 3_000
+ANSWER_TOKENS = 3_000
 """Tokens of one answer, including the model's reasoning before it."""
 
 
@@ -36,24 +37,33 @@ def estimate_waiting(
     """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
     then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
     """
-    left = catalog.count_pending_turns(project, since, until)
+    pending = catalog.count_pending_turns(project, since, until)
     if model is None:
-        return WaitingWork(left.sessions, estimate_shown_tokens(left), why=why or "none")
-    if not left.sessions:
+        return WaitingWork(pending.sessions, estimate_shown_tokens(pending), why=why or "none")
+    if not pending.sessions:
         return WaitingWork(model=model.label, why=why)
-    windows = left.sessions + estimate_shown_tokens(left) // max(1, model.max_window_tokens)
-    overlaps = (windows - left.sessions) * model.window_overlap_tokens
-    asked = [(model, Usage(windows, estimate_shown_tokens(left) + overlaps + windows * PROMPT, windows * ANSWER))]
+    windows = pending.sessions + estimate_shown_tokens(pending) // max(1, model.max_window_tokens)
+    overlaps = (windows - pending.sessions) * model.window_overlap_tokens
+    usages = [
+        (
+            model,
+            Usage(
+                windows, estimate_shown_tokens(pending) + overlaps + windows * PROMPT_TOKENS, windows * ANSWER_TOKENS
+            ),
+        )
+    ]
     if summarizer is not None:
-        told = round(left.size * BYTE) + left.turns * TURN
-        asked.append((summarizer, Usage(windows, told + windows * PROMPT, windows * ANSWER)))
-    tokens = sum(usage.input_tokens for _, usage in asked)
-    costs = [compute_cost(one.name, usage) for one, usage in asked if one.billed]
-    known = [cost for cost in costs if cost is not None]
-    cost = round(sum(known), 4) if known and len(known) == len(costs) else None
-    return WaitingWork(left.sessions, tokens, cost, model.label, why)
+        summary_tokens = round(pending.size * TOKENS_PER_BYTE) + pending.turns * TOKENS_PER_TURN
+        usages.append((summarizer, Usage(windows, summary_tokens + windows * PROMPT_TOKENS, windows * ANSWER_TOKENS)))
+    tokens = sum(usage.input_tokens for _, usage in usages)
+    costs = [compute_cost(asked_model.name, usage) for asked_model, usage in usages if asked_model.billed]
+    known_costs = [cost for cost in costs if cost is not None]
+    cost = round(sum(known_costs), 4) if known_costs and len(known_costs) == len(costs) else None
+    return WaitingWork(pending.sessions, tokens, cost, model.label, why)
 
 
-def estimate_shown_tokens(left: PendingTurns) -> int:
+def estimate_shown_tokens(pending: PendingTurns) -> int:
     """Estimates how many tokens of these turns are shown to a model."""
-    return round(left.size * BYTE + left.calls * CALL + left.turns * TURN)
+    return round(
+        pending.size * TOKENS_PER_BYTE + pending.calls * TOKENS_PER_TOOL_CALL + pending.turns * TOKENS_PER_TURN
+    )

@@ -26,7 +26,7 @@ def check_home_outside_layout(home: Home, layout: RepositoryLayout | None) -> No
         if is_home_worktree(home, worktree):
             _check_untracked(home, worktree, layout.common_dir)
             continue
-        for folder in (home.root, home.person or home.root):
+        for folder in (home.root, home.user_home or home.root):
             if is_inside(folder, worktree):
                 message = (
                     "Your home folder is inside the repository, so Lerim cannot tell your files from the repository's."
@@ -39,8 +39,8 @@ def check_home_outside_repository(home: Home, folder: Path) -> None:
     repository that tracks files of Lerim's own folder."""
     check_home_outside_layout(home, find_innermost_layout(folder))
     if (
-        home.person is not None
-        and (layout := find_innermost_layout(home.person)) is not None
+        home.user_home is not None
+        and (layout := find_innermost_layout(home.user_home)) is not None
         and is_home_worktree(home, layout.root)
     ):
         check_home_outside_layout(home, layout)
@@ -48,7 +48,7 @@ def check_home_outside_repository(home: Home, folder: Path) -> None:
 
 def is_home_worktree(home: Home, worktree: Path) -> bool:
     """Returns whether the home folder itself is this worktree."""
-    return home.person is not None and is_same_place(home.person, worktree)
+    return home.user_home is not None and is_same_place(home.user_home, worktree)
 
 
 def is_inside(path: Path, folder: Path) -> bool:
@@ -73,7 +73,7 @@ def _check_untracked(home: Home, worktree: Path, common_dir: Path) -> None:
     real_relative_path = (
         os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)).replace(os.sep, "/").casefold()
     )
-    relative_path = os.path.relpath(home.root, home.person or worktree).replace(os.sep, "/").casefold()
+    relative_path = os.path.relpath(home.root, home.user_home or worktree).replace(os.sep, "/").casefold()
     for path in read_tracked_paths(worktree, common_dir):
         name = path.casefold()
         if any(

@@ -10,7 +10,7 @@ from pathlib import Path
 import filelock
 import msgspec
 
-from lerim.errors import BusyError, ProjectError, reason_of
+from lerim.errors import BusyError, ProjectError, error_reason
 from lerim.files import read_regular_file
 from lerim.paths import Home
 from lerim.project.registry import make_private_folder, replace_file
@@ -40,7 +40,7 @@ def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, wait: flo
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
         raise ProjectError(
-            f"The project cannot be locked: {reason_of(error)}.", where=str(folder), todo=todo
+            f"The project cannot be locked: {error_reason(error)}.", where=str(folder), todo=todo
         ) from error
     try:
         _write_holder(holder_file, doing)

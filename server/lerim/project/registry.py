@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import Problem, ProjectError, reason_of
+from lerim.errors import Problem, ProjectError, error_reason
 from lerim.files import open_directory, read_regular_file, temporary_file
 from lerim.paths import Home
 
@@ -42,7 +42,7 @@ def read_entry(home: Home, key: str) -> ProjectEntry | None:
         return None  # a home that cannot be created is reported when something is written to it
     except OSError as error:
         todo = "Make the folder readable for you, or set LERIM_HOME to another one."
-        message = f"The project's entry cannot be read: {reason_of(error)}."
+        message = f"The project's entry cannot be read: {error_reason(error)}."
         raise ProjectError(message, where=str(path), todo=todo) from error
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         todo = "Delete it and add the project again with `lerim project add`."
@@ -59,7 +59,7 @@ def list_entries(home: Home) -> tuple[list[ProjectEntry], list[Problem]]:
     except FileNotFoundError:
         return found, problems
     except OSError as error:
-        return found, [Problem("registry-unreadable", str(home.root / "projects"), f"{reason_of(error)}.")]
+        return found, [Problem("registry-unreadable", str(home.root / "projects"), f"{error_reason(error)}.")]
     for name in names:
         if not _KEY.fullmatch(name):
             continue
@@ -81,7 +81,7 @@ def write_entry(home: Home, entry: ProjectEntry) -> None:
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
         raise ProjectError(
-            f"The project could not be saved: {reason_of(error)}.", where=str(folder), todo=todo
+            f"The project could not be saved: {error_reason(error)}.", where=str(folder), todo=todo
         ) from error
 
 

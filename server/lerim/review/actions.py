@@ -28,13 +28,13 @@ _UNFINISHED = "An action was interrupted and could not be finished: {} The next 
 
 @contextmanager
 def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
-    """The project's ledger under the review lock, with whatever a killed process left undone made good.
+    """Open the project's ledger under the review lock, and recover the actions that a killed process left unfinished.
 
-    What cannot be made good stays unfinished, is tried again next time, and is told: `require_finished` and `pending`
-    say it.
+    An action that cannot be recovered stays unfinished and is tried again next time. `require_finished` raises its
+    error, and `queue.list_pending` lists it as a problem.
     """
     with paths.lock(), open_ledger(paths.private, paths.moves) as ledger:
-        files.sweep_leftovers(paths.folders())
+        files.sweep_leftovers(paths.written_folders())
         stuck: list[Problem] = []
         for action in ledger.unfinished_actions():
             try:
@@ -65,12 +65,12 @@ def perform_action(
     judged: JudgmentKind | None = None,
     answered: RecordedAnswer | None = None,
 ) -> Action:
-    """Change the files and the claim's state, in this order, and remember how to undo it. `judged` is what the person
-    decided about the candidate by it, `answered` what they chose for memories near it; both count as long as this is
-    not undone.
+    """Change the files, then the claim's state, and record how to undo both.
 
-    Raises StaleError if a file is not what its change starts from, MemoryError_ if it cannot be written; then nothing
-    was changed.
+    `states` are the claim's state before and after. `judged` is the decision about the candidate that the ranking
+    learns from, `answered` the person's answer about memories near it; undoing the action deletes both. Raises
+    StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be written; then
+    nothing was changed.
     """
     now = datetime.now(UTC)
     time = now.isoformat(timespec="seconds")
@@ -100,7 +100,7 @@ def perform_action(
 
 
 def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
-    """Put every file of the action back as it was. Raises StaleError, with the difference, if one changed since."""
+    """Restore every file of the action. Raises StaleError, with the diff, if one of them has changed since."""
     backwards = _backwards(action.changes)
     _check(backwards)
     ledger.set_stage(action, "undoing")
@@ -119,13 +119,13 @@ def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
 def rewrite_candidate(
     paths: ReviewPaths, ledger: Ledger, proposal: Proposal, changes: Mapping[str, HeaderValue], body: str | None = None
 ) -> None:
-    """Change keys of a waiting candidate's file, or its text; it stays ours, and edits of it can still be undone.
+    """Change keys of a waiting candidate's file, or its body. The file does not count as edited by a person, and
+    earlier edits can still be undone.
 
     Raises StaleError if a person saved the file since the proposal was read, MemoryError_.
     """
-    text = record.update_record_text(
-        proposal.text, changes, body, str(proposal.path)
-    )  # with an edit that came with the accept
+    # `proposal.text` may contain an edit that is not saved yet
+    text = record.update_record_text(proposal.text, changes, body, str(proposal.path))
     files.replace_file(proposal.path, text, anchor=paths.state_anchor, before=proposal.saved_text)
     ledger.record_rewrite(proposal.id, str(proposal.path), proposal.saved_text, text)
     ledger.commit()
@@ -148,7 +148,7 @@ def _recover(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
         try:
             _apply(paths, [change])
         except StaleError:
-            # Somebody changed this file meanwhile. It stays as it is, and so does the candidate, to be decided again.
+            # Somebody changed this file in the meantime. It stays as it is, and the candidate waits again.
             _take_back(paths, changes[:number])
             ledger.set_stage(action, "done") if undoing else ledger.discard_action(action)
             ledger.commit()
@@ -180,7 +180,7 @@ def _check(changes: Sequence[FileChange]) -> None:
 
 
 def _take_back(paths: ReviewPaths, changes: Sequence[FileChange]) -> None:
-    """Undo those of these changes that were made, the last first. Files that have changed since stay as they are."""
+    """Revert those of these changes that were made, the last first. Files that have changed since stay as they are."""
     for change in reversed(changes):
         if read_current_text(change) == change.after:
             _apply(paths, [change.reversed()])
@@ -221,11 +221,11 @@ def _write(paths: ReviewPaths, change: FileChange) -> None:
         mode = 0o600
         paths.personal().store().make_folder(path.parent)
     elif change.home == "review":
-        paths.make_state()
+        paths.make_state_folder()
         files.make_folder(path.parent, anchor=anchor)
     else:
         mode = 0o600
-        paths.make_private()
+        paths.make_private_folder()
         files.make_folder(path.parent, 0o700)
     if change.before is not None:
         files.replace_file(path, change.after, mode, anchor=anchor, before=change.before)

@@ -1,6 +1,6 @@
-"""The review: candidates come in, wait, and are accepted, edited, rejected, withdrawn or taken back.
+"""The review queue: proposes candidates, lists those that wait, and accepts, edits, rejects or withdraws them.
 
-Candidates are inert: nothing outside this package reads them.
+Candidates have no effect until they are accepted: nothing outside this package reads them.
 """
 
 from __future__ import annotations
@@ -91,48 +91,47 @@ __all__ = [
 
 
 def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int]:
-    """The waiting candidates, oldest turn first; what could not be read; how often rejected claims were blocked.
-
-    Writes nothing.
+    """The waiting candidates, the oldest turn first; a problem for each that cannot be read; and how often rejected
+    claims came up again. Writes nothing.
     """
     store = paths.store()
     if files.is_absent(paths.private / "review.sqlite3"):
         found, problems = load_candidates(paths, (), store)
         return found, problems, 0
     with open_ledger(paths.private, paths.moves) as ledger:
-        ours = {name for name, state in ledger.states().items() if state == "pending"}
+        pending_ids = {name for name, state in ledger.states().items() if state == "pending"}
         blocked = ledger.count_blocked()
-        stuck = ledger.stuck_problems()
-        unfinished = {action.candidate for action in ledger.unfinished_actions()} - ours
-    found, problems = load_candidates(paths, ours, store, unfinished)
-    return found, [*stuck, *problems], blocked
+        stuck_problems = ledger.stuck_problems()
+        unfinished = {action.candidate for action in ledger.unfinished_actions()} - pending_ids
+    found, problems = load_candidates(paths, pending_ids, store, unfinished)
+    return found, [*stuck_problems, *problems], blocked
 
 
 def with_neighbours(
     paths: ReviewPaths, proposals: Sequence[Proposal], memories: MemorySearch | None = None
 ) -> list[Proposal]:
-    """The candidates with the active memories near each of them; proposals of maintaining have none.
+    """The same candidates with their `neighbours` set: the active memories near each. Suggestions have none.
 
-    `memories`: a search the caller keeps open. Raises MemoryError_.
+    `memories`: an open search of the project; by default, a temporary one is used. Raises MemoryError_.
     """
     if not any(one.session for one in proposals):
         return list(proposals)
     store = paths.store()
     found: list[Proposal] = []
     with open_ledger(paths.private, paths.moves) as ledger, open_memory_search(paths, memories) as search:
-        known = {one.id: one for one in ledger.claims("pending")}
+        claims = {one.id: one for one in ledger.claims("pending")}
         for proposal in proposals:
             title, body = proposal.record.title, proposal.record.body
             near: tuple[NearMemory, ...] = ()
-            if proposal.session and proposal.id in known:
-                skip = ledger.choices.answered_memories(known[proposal.id].fingerprint, known[proposal.id].source)
+            if proposal.session and proposal.id in claims:
+                skip = ledger.choices.answered_memories(claims[proposal.id].fingerprint, claims[proposal.id].source)
                 near = find_neighbours(search, store, title, body, skip=skip)
             found.append(replace(proposal, neighbours=near))
     return found
 
 
 def claim_states(paths: ReviewPaths) -> dict[str, ClaimState]:
-    """What became of every candidate there was here, by its id. Writes nothing."""
+    """The state of every candidate that was ever proposed here, by its id. Writes nothing."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return {}
     with open_ledger(paths.private, paths.moves) as ledger:
@@ -140,7 +139,7 @@ def claim_states(paths: ReviewPaths) -> dict[str, ClaimState]:
 
 
 def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
-    """The pairs of memories, by their ids, that the person keeps beside each other. Writes nothing."""
+    """The pairs of memories, by their ids, that the person chose to keep separate. Writes nothing."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return set()
     with open_ledger(paths.private, paths.moves) as ledger:
@@ -148,7 +147,7 @@ def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
 
 
 def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
-    """When each memory was accepted or added here last. Writes nothing."""
+    """When each memory was last accepted or added here, by its id. Writes nothing."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return {}
     with open_ledger(paths.private, paths.moves) as ledger:
@@ -156,7 +155,7 @@ def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
 
 
 def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
-    """One waiting candidate. Raises NotFoundError, MemoryError_."""
+    """Load a waiting candidate by its id. Raises NotFoundError, MemoryError_."""
     with open_ledger(paths.private, paths.moves) as ledger:
         if ledger.states().get(candidate_id) != "pending":
             raise NotFoundError(
@@ -168,92 +167,94 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
 
 
 def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, only: str = "") -> list[str]:
-    """Take back the waiting candidates whose claim rests on this turn (its id), or `only` one of them; their ids.
+    """Withdraw the waiting candidates whose claim comes from this turn (its id), and return their ids.
 
-    One that was accepted unseen is undone first. One whose words a person changed, that a person had proposed, or whose
-    memory is not as it was accepted, stays. Raises MemoryError_, BusyError.
+    Candidates of this turn that were accepted automatically are undone first, unless their memory was changed since. A
+    candidate that a person edited or asked for stays. With `only`, the id of a candidate, no other candidate is
+    withdrawn and nothing is undone. Raises MemoryError_, BusyError.
     """
-    taken: list[str] = []
+    withdrawn: list[str] = []
     if files.is_absent(paths.private / "review.sqlite3"):
-        return taken
+        return withdrawn
     with actions.locked_ledger(paths) as ledger:
         if not only:
             undo_auto_accept(paths, ledger, turn)
         unfinished = {action.candidate for action in ledger.unfinished_actions()}
-        for known in ledger.claims("pending"):
-            path = paths.candidate_path(known.id)
-            if known.id in unfinished or known.source.rpartition("#")[2] != turn or files.is_absent(path):
+        for claim in ledger.claims("pending"):
+            path = paths.candidate_path(claim.id)
+            if claim.id in unfinished or claim.source.rpartition("#")[2] != turn or files.is_absent(path):
                 continue
-            if only and known.id != only:
+            if only and claim.id != only:
                 continue
-            proposal = load_candidate(paths, known.id, paths.store())
-            if _is_persons(proposal, known):
+            proposal = load_candidate(paths, claim.id, paths.store())
+            if _belongs_to_person(proposal, claim):
                 continue
             withdraw_in_ledger(paths, ledger, proposal, reason)
-            taken.append(known.id)
-        if taken:
+            withdrawn.append(claim.id)
+        if withdrawn:
             propose_orphans(paths, ledger)
-    return taken
+    return withdrawn
 
 
-def _is_persons(proposal: Proposal, known: LedgerClaim) -> bool:
-    """Whether a person had a candidate proposed or changed its words, here or in its file."""
-    return proposal.edited or proposal.maker == "person" or files.hash_text(proposal.saved_text) != known.written
+def _belongs_to_person(proposal: Proposal, claim: LedgerClaim) -> bool:
+    """Whether a person asked for the candidate or edited it, in the review or in its file."""
+    return proposal.edited or proposal.maker == "person" or files.hash_text(proposal.saved_text) != claim.written
 
 
 def is_only_ranked(proposal: Proposal) -> bool:
-    """Whether only the ranker proposed a candidate: no model did, and no person edited or asked for it."""
+    """Whether only the ranker proposed the candidate: no model did, and no person edited it or asked for it."""
     return proposal.maker == "rules" and not proposal.edited and proposal.signal in RANKED_SIGNALS
 
 
 def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) -> list[tuple[str, DroppedSignal]]:
-    """Take back the waiting candidates of a session (`platform:id`) that only the ranker found in these turns, because
-    a model has read the turns, and list them as left out.
+    """Withdraw the waiting candidates of a session (`platform:id`) that only the ranker found in these turns (their
+    ids), because a model has now read the turns. They are listed as left out.
 
-    Returns the id of each with what is left out. Raises MemoryError_, BusyError.
+    Returns (candidate id, left-out entry) for each. Raises MemoryError_, BusyError.
     """
-    taken: list[tuple[str, DroppedSignal]] = []
+    withdrawn: list[tuple[str, DroppedSignal]] = []
     if files.is_absent(paths.private / "review.sqlite3"):
-        return taken
+        return withdrawn
     with actions.locked_ledger(paths) as ledger:
         unfinished = {action.candidate for action in ledger.unfinished_actions()}
-        for known in ledger.claims("pending"):
-            session, _, turn = known.source.rpartition("#")
-            path = paths.candidate_path(known.id)
-            if session != source or turn not in turns or known.id in unfinished or files.is_absent(path):
+        for claim in ledger.claims("pending"):
+            session, _, turn = claim.source.rpartition("#")
+            path = paths.candidate_path(claim.id)
+            if session != source or turn not in turns or claim.id in unfinished or files.is_absent(path):
                 continue
-            proposal, told = load_candidate(paths, known.id, paths.store()), ledger.load_proposed(known.id)
-            if told is None or not is_only_ranked(proposal) or _is_persons(proposal, known):
+            proposal, candidate = load_candidate(paths, claim.id, paths.store()), ledger.load_proposed(claim.id)
+            if candidate is None or not is_only_ranked(proposal) or _belongs_to_person(proposal, claim):
                 continue
-            dropped = drop_candidate(told, "model-read", "", told.score)
-            # `withdraw_in_ledger` commits this with its own first step: a kill leaves both or neither
+            dropped = drop_candidate(candidate, "model-read", "", candidate.score)
+            # `withdraw_in_ledger` commits this in its first transaction, so a kill leaves both or neither.
             ledger.left_out.save((dropped,), datetime.now(UTC))
-            ledger.left_out.mark_proposed(told, known.id)
+            ledger.left_out.mark_proposed(candidate, claim.id)
             withdraw_in_ledger(paths, ledger, proposal, DROP_REASON_TEXTS["model-read"])
-            taken.append((known.id, dropped))
-        if taken:
+            withdrawn.append((claim.id, dropped))
+        if withdrawn:
             propose_orphans(paths, ledger)
-        # or the model's words of the same turn would count as taken back; also what a kill kept from being forgotten
+        # Otherwise, what the model finds in the same turns would count as withdrawn before. This also deletes the
+        # claims that a killed process left.
         ledger.forget_left_out("model-read")
-    return taken
+    return withdrawn
 
 
 def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bool:
-    """Take back one waiting candidate; False where it does not wait or a person changed its words.
+    """Withdraw one waiting candidate. Return False if it does not wait, or if a person edited it or asked for it.
 
     Raises MemoryError_, BusyError.
     """
     if files.is_absent(paths.private / "review.sqlite3"):
         return False
     with actions.locked_ledger(paths) as ledger:
-        known = ledger.find_claim(candidate_id)
+        claim = ledger.find_claim(candidate_id)
         path = paths.candidate_path(candidate_id)
-        if known is None or known.state != "pending" or files.is_absent(path):
+        if claim is None or claim.state != "pending" or files.is_absent(path):
             return False
         if any(action.candidate == candidate_id for action in ledger.unfinished_actions()):
             return False
         proposal = load_candidate(paths, candidate_id, paths.store())
-        if _is_persons(proposal, known):
+        if _belongs_to_person(proposal, claim):
             return False
         withdraw_in_ledger(paths, ledger, proposal, reason)
         propose_orphans(paths, ledger)

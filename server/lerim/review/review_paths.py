@@ -1,4 +1,4 @@
-"""Where one project's memories, candidates and private review state lie."""
+"""The paths of one project's memories, candidates and private review state."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from lerim import files
-from lerim.errors import BusyError, MemoryError_, reason_of
+from lerim.errors import BusyError, MemoryError_, error_reason
 from lerim.memory import ARCHIVED_FOLDERS, LIVE_FOLDERS, Store
 from lerim.paths import Home
 from lerim.project import Project, folder, make_personal_project, make_private_folder
-from lerim.review.authorship import make_our_sentence_test
+from lerim.review.authorship import make_lerim_sentence_test
 
 _WAIT_SECONDS = 10
 _HOME_TODO = "Make it writable, or set LERIM_HOME to a folder that is."
@@ -23,7 +23,7 @@ _HOME_TODO = "Make it writable, or set LERIM_HOME to a folder that is."
 
 @dataclass(frozen=True, slots=True)
 class ReviewPaths:
-    """A project in one of its worktrees, and the person's home."""
+    """The review's paths for a project, in one of its worktrees, and the person's home."""
 
     project: Project
     home: Home
@@ -35,7 +35,7 @@ class ReviewPaths:
 
     @property
     def state(self) -> Path:
-        """What belongs to the project and to no branch."""
+        """The folder of what belongs to the project but not to a branch."""
         return self.project.state_dir(self.home)
 
     @property
@@ -45,63 +45,70 @@ class ReviewPaths:
 
     @property
     def state_anchor(self) -> Path:
-        """The folder below which nothing of the state may be a symbolic link."""
+        """The anchor of the state folder: no path of the state below it may be a symbolic link."""
         return self.state if self.state == self.private else self.state.parent
 
     @property
     def moves(self) -> list[tuple[str, str]]:
-        """The folders the project was in, by its aliases, each with the one it is in now."""
-        now = str(self.project.main_worktree or self.project.root)
-        return [(alias, now) for alias in self.project.aliases]
+        """Pairs of a former folder of the project (from its aliases) and its present folder."""
+        present_folder = str(self.project.main_worktree or self.project.root)
+        return [(alias, present_folder) for alias in self.project.aliases]
 
     def store(self) -> Store:
-        """The memories of the open worktree, or the person's own."""
-        wrote = partial(make_our_sentence_test, self.private, self.moves)
+        """The memory store of this worktree, or of the person's own memories."""
+        make_sentence_test = partial(make_lerim_sentence_test, self.private, self.moves)
         if not (self.project.is_personal or self.project.private_dir):
-            return Store(self.project.memory_dir, self.private, ours=wrote)
-        return Store(self.project.memory_dir, self.private, self.home.root, lambda _: self.make_private(), wrote)
+            return Store(self.project.memory_dir, self.private, written_by_lerim=make_sentence_test)
+        return Store(
+            self.project.memory_dir,
+            self.private,
+            self.home.root,
+            lambda _: self.make_private_folder(),
+            make_sentence_test,
+        )
 
     def personal(self) -> ReviewPaths:
-        """The person's own memories, which belong to no repository."""
+        """The paths of the person's own memories, which belong to no repository."""
         return ReviewPaths(make_personal_project(self.home), self.home)
 
-    def folders(self) -> list[tuple[Path, Path]]:
-        """The folders we write files into, each with the folder below which nothing of it may be a link."""
+    def written_folders(self) -> list[tuple[Path, Path]]:
+        """The folders that Lerim writes files into, as (folder, anchor); nothing below the anchor may be a link."""
         memories = [
             (self.project.memory_dir / name, self.store().anchor)
             for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS, "summaries")
         ]
-        runs = self.state / "workspace"
+        run_folders = self.state / "workspace"
         with suppress(OSError):
-            memories += [(path, self.state_anchor) for path in runs.iterdir()]
-        state = [(path, self.state_anchor) for path in (self.state, self.review, runs)]
+            memories += [(path, self.state_anchor) for path in run_folders.iterdir()]
+        state = [(path, self.state_anchor) for path in (self.state, self.review, run_folders)]
         private = [
             self.private,
             *(self.private / name for name in ("quotes", "windows", "summary-parts")),
             self.home.root,
         ]
-        own = [] if self.project.is_personal else self.personal().folders()
-        return [*memories, *state, *((path, self.home.root) for path in private), *own]
+        personal_folders = [] if self.project.is_personal else self.personal().written_folders()
+        return [*memories, *state, *((path, self.home.root) for path in private), *personal_folders]
 
-    def make_state(self) -> None:
-        """Make the state folder. Raises MemoryError_, BoundaryError."""
+    def make_state_folder(self) -> None:
+        """Create the state folder if it is missing. Raises MemoryError_, BoundaryError."""
         if self.state == self.private:
-            self.make_private()
+            self.make_private_folder()
         else:
             folder.make_lerim_folder(self.state)
 
-    def make_private(self) -> None:
-        """Make the private folder, readable by the person alone. Raises MemoryError_."""
+    def make_private_folder(self) -> None:
+        """Create the private folder if it is missing, readable only by the person. Raises MemoryError_."""
         try:
             make_private_folder(self.home, self.private)
         except OSError as error:
-            message = f"This folder cannot be created: {reason_of(error)}."
+            message = f"This folder cannot be created: {error_reason(error)}."
             raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Hold the project's review lock: the system frees it when the process dies. Raises BusyError, MemoryError_."""
-        self.make_private()
+        """Hold the project's review lock. The system releases it when the process dies. Raises BusyError if another
+        process holds it for ten seconds, MemoryError_."""
+        self.make_private_folder()
         lock = FileLock(self.private / "review.lock", timeout=_WAIT_SECONDS, mode=0o600)
         try:
             lock.acquire()
@@ -111,7 +118,7 @@ class ReviewPaths:
                 "Another process is changing this project's review.", where=lock.lock_file, todo=todo
             ) from error
         except OSError as error:
-            message = f"The review cannot be locked: {reason_of(error)}."
+            message = f"The review cannot be locked: {error_reason(error)}."
             raise MemoryError_(message, where=str(self.private), todo=_HOME_TODO) from error
         try:
             yield
@@ -119,5 +126,5 @@ class ReviewPaths:
             lock.release()
 
     def candidate_path(self, candidate_id: str) -> Path:
-        """The file of a candidate. Raises BoundaryError where something on the way is a link."""
+        """The path of a candidate's file. Raises BoundaryError if a part of it is a symbolic link."""
         return files.resolve_inside(self.state_anchor, self.review / f"{candidate_id}.md")

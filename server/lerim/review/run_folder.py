@@ -1,8 +1,8 @@
-"""The run folder of one sync or maintaining: what was found and what became of it, for people who want to look.
+"""Run folders: a record of what one sync or maintain run found and did, for people who want to look.
 
-`.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `summary.json`, `memory_actions.json` and
-`session.log`; a maintaining's is `maintain-…`, with `maintain_actions.json`. A run that did nothing leaves no folder;
-undoing never needs one.
+A sync run writes `.lerim/workspace/sync-YYYYMMDD-HHMMSS-<6hex>/` with `extract.json`, `summary.json`,
+`memory_actions.json` and `session.log`. A maintain run writes `maintain-…` with `maintain_actions.json`. A run that did
+nothing leaves no folder, and undo does not need it.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from lerim.models import ModelStep, RoleUsage, Usage, describe_spent, describe_s
 from lerim.redaction import redact_json, redact_secrets
 from lerim.review.review_paths import ReviewPaths
 
-KEPT_RUNS = 50
-MOST_BYTES = 16_000_000
-_NAME = re.compile(r"(?:sync|maintain)-\d{8}-\d{6}-[0-9a-f]{6}")
+MAX_KEPT_RUNS = 50
+MAX_FILE_BYTES = 16_000_000
+_FOLDER_NAME = re.compile(r"(?:sync|maintain)-\d{8}-\d{6}-[0-9a-f]{6}")
 ExtractionResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
-OUTCOMES: Mapping[type, str] = {Candidate: "candidate", DroppedSignal: "dropped", Withdrawal: "withdrawn"}
+_OUTCOME_NAMES: Mapping[type, str] = {Candidate: "candidate", DroppedSignal: "dropped", Withdrawal: "withdrawn"}
 
 
 class MemoryAction(msgspec.Struct, frozen=True):
-    """What became of one candidate, as it was done on disk.
+    """What was done with one candidate.
 
-    `action`: proposed-add, proposed-update, accepted, blocked, known or withdrawn; `id` is the candidate, `memory` the
-    memory concerned, `undo` the action that takes it back.
+    `action`: proposed-add, proposed-update, accepted, blocked, known or withdrawn. `id` is the candidate's id, `memory`
+    the id of the memory concerned, and `undo` the id of the action to undo.
     """
 
     action: str
@@ -52,11 +52,11 @@ class MemoryAction(msgspec.Struct, frozen=True):
 
 
 class MaintainAction(msgspec.Struct, frozen=True):
-    """What became of one thing a maintaining found, as it was done on disk.
+    """What a maintain run did about one thing it found.
 
     `action`: repaired, proposed-<what>, accepted-<what> or withdrawn-<what>, where <what> is merge, archive,
-    consolidate, refer or close. `memories` are the ids concerned, `id` is the candidate, `undo` the action that takes
-    it back.
+    consolidate, refer or close. `memories` are the ids of the memories concerned, `id` is the candidate's id, and
+    `undo` the id of the action to undo.
     """
 
     action: str
@@ -68,18 +68,18 @@ class MaintainAction(msgspec.Struct, frozen=True):
 
 
 class MaintainActionsFile(msgspec.Struct, frozen=True):
-    """`maintain_actions.json`. `counts`: how many of the actions were `proposed` and `accepted`, and what
-    `MaintainReport.counts` tells besides."""
+    """The content of `maintain_actions.json`. `counts` is `MaintainReport.counts` plus the number of actions that were
+    `proposed` and `accepted`."""
 
     counts: dict[str, int]
     actions: list[MaintainAction]
 
 
 class SummaryAction(msgspec.Struct, frozen=True):
-    """What became of the summary of one session, as it was done on disk.
+    """What was done with the summary of one session.
 
-    `action`: written, updated, or theirs where a person had edited the file and it was left alone. `maker` is "rules"
-    or the label of the model that wrote it.
+    `action`: written, updated, or theirs (left unchanged because a person had edited the file). `maker` is "rules" or
+    the label of the model that wrote the summary.
     """
 
     action: str
@@ -92,55 +92,62 @@ class SummaryAction(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class RunFolder:
-    """Gathers what one sync or maintaining did; `write` makes the folder. `started` names it; `counts` are a
-    maintaining's; `spent` is what asking models took, `steps` what did not go straight then; `agent` is what the lead
-    decided, `subagents` what the explorer looked at for it, clean."""
+    """Collects what one sync or maintain run did; `write` creates the folder, named after the time it `started`.
+
+    `counts` are those of a maintain run. `spent` is the usage of models, by role; `steps` are irregular events while
+    asking them. `lead_log` has what the lead decided, and `explorer_log` what the explorer looked up for it, both
+    without control characters.
+    """
 
     paths: ReviewPaths
     started: datetime
     extracted: list[ExtractionResult] = field(default_factory=list)
     actions: list[MemoryAction] = field(default_factory=list)
     summaries: list[SummaryAction] = field(default_factory=list)
-    maintained: list[MaintainAction] = field(default_factory=list)
+    maintain_actions: list[MaintainAction] = field(default_factory=list)
     counts: Mapping[str, int] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
-    agent: list[str] = field(default_factory=list)
-    subagents: list[str] = field(default_factory=list)
+    lead_log: list[str] = field(default_factory=list)
+    explorer_log: list[str] = field(default_factory=list)
     spent: Sequence[RoleUsage] = ()
     steps: Sequence[ModelStep] = ()
     kind: Literal["sync", "maintain"] = "sync"
 
     def note(self, line: str) -> None:
-        """Add a line to `session.log`; no text of a transcript belongs here."""
+        """Add a line to `session.log`. It must not contain text of a transcript."""
         self.log.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(line.split())}")
 
     def write(self) -> Path | None:
-        """Write the folder, keep the last fifty; None where nothing was extracted, done, summarized, maintained or
-        decided. What only ranked too low makes no folder: most sessions have some of it.
+        """Write the folder and delete all but the latest `MAX_KEPT_RUNS`. Return its path, or None if there is nothing
+        to record. Claims that merely ranked too low do not count, since most sessions have some.
 
         Raises MemoryError_, BoundaryError.
         """
         extracted = [
             one for one in self.extracted if not (isinstance(one, DroppedSignal) and one.reason == "below-the-cut")
         ]
-        if not (extracted or self.actions or self.summaries or self.maintained or self.agent):
+        if not (extracted or self.actions or self.summaries or self.maintain_actions or self.lead_log):
             return None
         workspace = self.paths.state / "workspace"
-        self.paths.make_state()
+        self.paths.make_state_folder()
         name = f"{self.kind}-{self.started.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = workspace / name
         files.make_folder(folder, anchor=self.paths.state_anchor)
-        if self.kind == "sync":  # what a maintaining asked stands in its log
-            asked = [_asked(one) for one in self.spent]
+        if self.kind == "sync":  # a maintain run has its usage in the log only
+            usage_rows = [_usage_row(one) for one in self.spent]
             steps = [{"outcome": "step", **msgspec.structs.asdict(step)} for step in self.steps]
-            self._write(folder / "extract.json", [*(_extracted(item) for item in self.extracted), *asked, *steps])
+            self._write(
+                folder / "extract.json", [*(_extracted_row(item) for item in self.extracted), *usage_rows, *steps]
+            )
         self._write(folder / "summary.json", self.summaries)
         self._write(folder / "memory_actions.json", self.actions)
-        if self.maintained:
-            did = Counter(one.action.partition("-")[0] for one in self.maintained)
-            told = {name: did[name] for name in ("proposed", "accepted") if did[name]}
-            self._write(folder / "maintain_actions.json", MaintainActionsFile({**told, **self.counts}, self.maintained))
-        for name, lines in (("agent.log", self.agent), ("subagents.log", self.subagents)):
+        if self.maintain_actions:
+            action_counts = Counter(one.action.partition("-")[0] for one in self.maintain_actions)
+            counted = {name: action_counts[name] for name in ("proposed", "accepted") if action_counts[name]}
+            self._write(
+                folder / "maintain_actions.json", MaintainActionsFile({**counted, **self.counts}, self.maintain_actions)
+            )
+        for name, lines in (("agent.log", self.lead_log), ("subagents.log", self.explorer_log)):
             if lines:
                 self._create(folder / name, redact_secrets("\n".join(lines)).text + "\n")
         log = [*self.log, *map(describe_spent, self.spent), *map(describe_step, self.steps)]
@@ -151,46 +158,46 @@ class RunFolder:
 
     def _write(self, path: Path, content: Sequence[object] | MaintainActionsFile) -> None:
         if content:
-            self._create(path, _json(content))
+            self._create(path, _redacted_json(content))
 
     def _create(self, path: Path, text: str) -> None:
         files.create_file(path, text, anchor=self.paths.state_anchor)
 
 
-def _json(content: object) -> str:
+def _redacted_json(content: object) -> str:
     return redact_json(msgspec.json.format(encode_writable_json(content)).decode()) + "\n"
 
 
 def add_memory_actions(folder: Path, actions: Sequence[MemoryAction]) -> None:
-    """Add to `memory_actions.json` of a run whose folder is written. Raises MemoryError_."""
+    """Add actions to `memory_actions.json` in an existing run folder. Raises MemoryError_."""
     path = folder / "memory_actions.json"
     try:
-        before = msgspec.json.decode(files.read_text(path, MOST_BYTES), type=list[MemoryAction])
+        before = msgspec.json.decode(files.read_text(path, MAX_FILE_BYTES), type=list[MemoryAction])
     except NotFoundError:
         before = []
     except msgspec.MsgspecError as error:
         raise MemoryError_(f"It is not a list of actions: {error}.", where=str(path), todo="Delete it.") from error
-    files.replace_file(path, _json([*before, *actions]))
+    files.replace_file(path, _redacted_json([*before, *actions]))
 
 
-def _extracted(item: ExtractionResult) -> dict[str, object]:
-    told = asdict(item)
-    told.pop("candidate", None)  # of what was dropped the review keeps it
-    if isinstance(item, Candidate):  # what the ranking rests on stays in the person's home
-        del told["score"], told["features"]
-    return {"outcome": OUTCOMES[type(item)], **told}
+def _extracted_row(item: ExtractionResult) -> dict[str, object]:
+    row = asdict(item)
+    row.pop("candidate", None)  # the review ledger keeps the candidate of a dropped signal
+    if isinstance(item, Candidate):  # the input of the ranking stays in the person's home
+        del row["score"], row["features"]
+    return {"outcome": _OUTCOME_NAMES[type(item)], **row}
 
 
-def _asked(spent: RoleUsage) -> dict[str, object]:
+def _usage_row(spent: RoleUsage) -> dict[str, object]:
     return {"outcome": "asked", "role": spent.role, "model": spent.model, **msgspec.structs.asdict(spent.usage)}
 
 
 def list_run_folders(paths: ReviewPaths) -> list[Path]:
-    """The run folders there are, oldest first."""
+    """The existing run folders, the oldest first."""
     workspace = paths.state / "workspace"
     try:
         return sorted(
-            (path for path in workspace.iterdir() if _NAME.fullmatch(path.name) and not path.is_symlink()),
+            (path for path in workspace.iterdir() if _FOLDER_NAME.fullmatch(path.name) and not path.is_symlink()),
             key=lambda path: path.name.partition("-")[2],
         )
     except OSError:
@@ -198,7 +205,7 @@ def list_run_folders(paths: ReviewPaths) -> list[Path]:
 
 
 class LastRun(msgspec.Struct, frozen=True):
-    """What the newest run folder that asked a model says it took, and what did not go straight."""
+    """The usage and the model steps of one run that asked a model. `run` is the path of its folder."""
 
     run: str = ""
     spent: list[RoleUsage] = []
@@ -206,14 +213,14 @@ class LastRun(msgspec.Struct, frozen=True):
 
 
 def find_last_model_run(paths: ReviewPaths) -> LastRun:
-    """The newest run that asked a model and extracted something; an empty one where there is none. A folder that cannot
-    be read, or that somebody else wrote, is passed over."""
+    """The newest run that asked a model and extracted something; an empty `LastRun` if there is none. Folders whose
+    `extract.json` is missing, unreadable or in another format are skipped."""
     for folder in reversed(list_run_folders(paths)):
         try:
             items = msgspec.json.decode(
-                files.read_text(folder / "extract.json", MOST_BYTES), type=list[dict[str, object]]
+                files.read_text(folder / "extract.json", MAX_FILE_BYTES), type=list[dict[str, object]]
             )
-            spent = [_spent(item) for item in items if item.get("outcome") == "asked"]
+            spent = [_decode_usage(item) for item in items if item.get("outcome") == "asked"]
             steps = [msgspec.convert(item, ModelStep) for item in items if item.get("outcome") == "step"]
         except (MemoryError_, msgspec.MsgspecError):
             continue
@@ -222,26 +229,31 @@ def find_last_model_run(paths: ReviewPaths) -> LastRun:
     return LastRun()
 
 
-def _spent(item: dict[str, object]) -> RoleUsage:
-    named = msgspec.convert(item, _Named)
-    return RoleUsage(named.role, named.model, msgspec.convert(item, Usage))
+def _decode_usage(item: dict[str, object]) -> RoleUsage:
+    key = msgspec.convert(item, _UsageKey)
+    return RoleUsage(key.role, key.model, msgspec.convert(item, Usage))
 
 
-class _Named(msgspec.Struct):
+class _UsageKey(msgspec.Struct):
     role: str
     model: str
 
 
 def _remove_oldest(workspace: Path, anchor: Path) -> None:
-    # what cannot go now goes after the next run
-    with suppress(OSError, BoundaryError), open_directory(workspace, anchor) as held:
-        found = [name for name in held.list_names() if _NAME.fullmatch(name) and S_ISDIR(held.stat(name).st_mode)]
-        for name in sorted(found, key=lambda name: name.partition("-")[2])[:-KEPT_RUNS]:
-            shutil.rmtree(held.os_path(name), ignore_errors=True, dir_fd=held.handle)
+    # A folder that cannot be deleted now is deleted after the next run.
+    with suppress(OSError, BoundaryError), open_directory(workspace, anchor) as directory:
+        found = [
+            name
+            for name in directory.list_names()
+            if _FOLDER_NAME.fullmatch(name) and S_ISDIR(directory.stat(name).st_mode)
+        ]
+        for name in sorted(found, key=lambda name: name.partition("-")[2])[:-MAX_KEPT_RUNS]:
+            shutil.rmtree(directory.os_path(name), ignore_errors=True, dir_fd=directory.handle)
 
 
 def try_write_run(run: RunFolder) -> tuple[Path | None, list[Problem]]:
-    """`run.write()` for a sync whose candidates are safe already: a folder that cannot be written is a problem."""
+    """Call `run.write()`, but return a problem instead of raising if the folder cannot be written. The candidates are
+    already saved elsewhere."""
     try:
         return run.write(), []
     except (MemoryError_, BoundaryError) as error:

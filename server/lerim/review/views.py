@@ -14,7 +14,7 @@ from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 
 
 class TargetView(msgspec.Struct, frozen=True):
-    """A memory that a candidate is about, as it is now."""
+    """The current state of a memory that a candidate changes or ends."""
 
     id: str
     title: str
@@ -23,8 +23,8 @@ class TargetView(msgspec.Struct, frozen=True):
 
 
 class NeighbourView(msgspec.Struct, frozen=True):
-    """An active memory near a candidate. `similarity` is from 0 to 1; `hash` is of the file's text as shown, and can be
-    sent back with the person's choice."""
+    """An active memory similar to a candidate. `similarity` is from 0 to 1. `hash` identifies the file's text as shown;
+    clients can send it back with the person's choice."""
 
     id: str
     title: str
@@ -38,9 +38,8 @@ class NeighbourView(msgspec.Struct, frozen=True):
 
 
 class SuggestedView(msgspec.Struct, frozen=True):
-    """The answer for a memory that the claim itself, or a model, suggests. Accepting without a choice does it.
-
-    For `keep` the memory is empty."""
+    """The answer that the claim's own words, or a model, suggest for a memory, given by its id. It applies if the
+    candidate is accepted without a choice. For `keep`, `memory` is empty."""
 
     answer: NeighbourAnswer
     memory: str
@@ -49,13 +48,13 @@ class SuggestedView(msgspec.Struct, frozen=True):
 
 
 class CandidateView(msgspec.Struct, frozen=True):
-    """A waiting candidate. `turn` is the id its claim rests on; a proposal of maintain's has no session, turn, platform
-    and signal, but a `reason`.
+    """A waiting candidate.
 
-    `diff` is the change of the memory it rewrites. `targets` are the memories it is about, `target` the id of the
-    first; `ends` are the ids of those that would be no longer active. `neighbours` are the most similar
-    active memories, best first; `suggested` is the preselected answer for one of them. `scope` global: it would be the
-    person's own.
+    `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
+    turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
+    ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
+    most similar active memories, best first; `suggested` is the preselected answer for one of them. `scope` "global":
+    it would become one of the person's own memories.
     """
 
     id: str
@@ -88,8 +87,9 @@ class CandidateView(msgspec.Struct, frozen=True):
 
 
 class LeftOutView(msgspec.Struct, frozen=True):
-    """Something that was not proposed. `why` is the `reason` in words, `detail` what it was here; `quote` is "" where
-    no words show it, `score` what a ranking gave it. Not `can_propose`: no memory can be made of it."""
+    """A claim that was not proposed. `why` is the `reason` in words, and `detail` its details in this case. `quote` is
+    "" if there is no quote; `score` is the ranking score, if it was ranked. `can_propose` is false if no memory can be
+    made of it."""
 
     id: str
     reason: str
@@ -110,14 +110,14 @@ class LeftOutView(msgspec.Struct, frozen=True):
 
 
 class UndoView(msgspec.Struct, frozen=True):
-    """The action `undo` would take back, and how to call it."""
+    """The action that undo would revert: its id and a label."""
 
     action: str
     label: str
 
 
 def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateView:
-    """A proposal as it is shown, without secrets: its file and its target may have been written in by hand."""
+    """The view of a proposal, without secrets. A person may have put some into its file or its target by hand."""
     record = redact_record(proposal.record)
     return CandidateView(
         id=proposal.id,
@@ -142,7 +142,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         path=str(proposal.path),
         targets=list(map(_target_view, proposal.target_memories)),
         neighbours=list(map(_neighbour_view, proposal.neighbours)),
-        suggested=_suggested(proposal),
+        suggested=_suggested_view(proposal),
         reason=redact_secrets(proposal.reason).text,
         maker=proposal.maker,
         scope=scope,
@@ -151,19 +151,19 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
 
 
 def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
-    """What was left out as it is shown: without secrets, and without orders to an agent."""
+    """The view of a left-out claim, without secrets and without instructions to an agent."""
     candidate = item.candidate
-    said = candidate.evidence[0] if candidate is not None and candidate.evidence else None
+    quote = candidate.evidence[0] if candidate is not None and candidate.evidence else None
     return LeftOutView(
         id=item.id,
         reason=item.reason,
         why=DROP_REASON_TEXTS[item.reason],
-        detail=_safe(item.detail),
-        title=_safe(item.title),
+        detail=_clean_text(item.detail),
+        title=_clean_text(item.title),
         primitive=candidate.primitive if candidate else "",
         kind=candidate.kind if candidate else None,
-        quote=_safe(said.quote) if said else "",
-        who=said.who if said else "",
+        quote=_clean_text(quote.quote) if quote else "",
+        who=quote.who if quote else "",
         session=item.session,
         turn=item.turn,
         platform=candidate.platform if candidate else "",
@@ -174,7 +174,7 @@ def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:
     )
 
 
-def _safe(text: str) -> str:
+def _clean_text(text: str) -> str:
     return show_hidden(redact_secrets(remove_orders(text)).text)
 
 
@@ -197,8 +197,8 @@ def _neighbour_view(near: NearMemory) -> NeighbourView:
     )
 
 
-def _suggested(proposal: Proposal) -> SuggestedView | None:
-    """The answer that a session's candidate suggests for a memory; proposals of maintaining have none."""
+def _suggested_view(proposal: Proposal) -> SuggestedView | None:
+    """The answer that a session's candidate suggests for a memory. Suggestions have none."""
     if not proposal.session:
         return None
     by: Literal["claim", "model"] = "model" if proposal.maker == "lead" else "claim"
@@ -215,5 +215,5 @@ def _suggested(proposal: Proposal) -> SuggestedView | None:
 
 
 def undo_view(action: Action | None) -> UndoView | None:
-    """The undoable action as it is shown."""
+    """The view of the action that can be undone, if any."""
     return UndoView(action.id, action.label) if action else None

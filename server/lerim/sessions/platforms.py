@@ -13,7 +13,7 @@ from pathlib import Path
 import filelock
 import msgspec
 
-from lerim.errors import SettingsError, reason_of
+from lerim.errors import SettingsError, error_reason
 from lerim.files import open_buffered, read_regular_file
 from lerim.paths import Home
 from lerim.project import make_private_folder, replace_file
@@ -106,7 +106,7 @@ def _check_store_path(platform: Platform, path: Path) -> None:
             head = file.read(len(_SQLITE_HEADER))
     except OSError as error:
         todo = f"Name the folder (or database) in which {PLATFORM_NAMES[platform]} keeps its sessions."
-        message = f"No store can be read here: {reason_of(error)}."
+        message = f"No store can be read here: {error_reason(error)}."
         raise SettingsError(message, where=str(path), todo=todo) from error
     if platform not in _SINGLE_FILE_PLATFORMS or head not in (_SQLITE_HEADER, b""):
         what = "folder or database" if platform in _SINGLE_FILE_PLATFORMS else "folder"
@@ -135,7 +135,7 @@ def _load_file(home: Home) -> _PlatformsFile:
     except FileNotFoundError:
         return _PlatformsFile({}, {}, {})
     except OSError as error:
-        message = f"The list of agents cannot be read: {reason_of(error)}."
+        message = f"The list of agents cannot be read: {error_reason(error)}."
         raise SettingsError(message, where=str(path), todo="Make the file readable, or delete it.") from error
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise SettingsError(f"This file is damaged: {error}.", where=str(path), todo=_TODO) from error

@@ -69,13 +69,13 @@ export class FakeContext {
   }
 
   // what happens in between requests stands among them
-  settingsChanged(): Promise<void> {
+  reloadSettings(): Promise<void> {
     this.asked.push({ method: "(settings told)", params: undefined });
     return Promise.resolve();
   }
 
-  keysChanged(): Promise<void> {
-    return this.keys.changed(true, async () => {
+  applyKeyChanges(): Promise<void> {
+    return this.keys.restartIfChanged(true, async () => {
       await this.keys.loadForStart(true);
       this.asked.push({ method: "(restarted)", params: undefined });
     });

@@ -12,7 +12,7 @@ ensureEnvironment(
     environ: process.env,
     proxy: "",
     run,
-    alive: isAlive,
+    isAlive,
     signal: new AbortController().signal,
     report: (message) => process.stdout.write(`${message}\n`),
     log: (line) => process.stdout.write(`${line}\n`),

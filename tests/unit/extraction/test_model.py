@@ -62,9 +62,11 @@ def brief(source: Material, guidance: Guidance = NOTHING_KNOWN) -> ExtractionBri
     return ExtractionBrief(metadata_json(source.facts, "shop"), metrics_json(source.facts), guidance_json(guidance))
 
 
-def run(script: Script, *turns: Turn, before: tuple[EarlierClaim, ...] = (), **options: object) -> list[ModelResult]:
+def run(
+    script: Script, *turns: Turn, earlier_claims: tuple[EarlierClaim, ...] = (), **options: object
+) -> list[ModelResult]:
     source = material(*(turns or SESSION))
-    return list(extract_candidates(script.lm, source, brief(source), before, **options))
+    return list(extract_candidates(script.lm, source, brief(source), earlier_claims, **options))
 
 
 def candidates(results: list[ModelResult]) -> list[Candidate]:
@@ -203,7 +205,7 @@ def test_two_of_one_answer_that_say_the_same_become_one_with_both_quotes() -> No
 
 def test_what_the_rules_found_already_is_dropped() -> None:
     rules = EarlierClaim("Use pnpm instead of npm", f"{0:012x}", ("Use pnpm here, not npm, because",))
-    results = run(Script(marked([PNPM, CENTS])), before=(rules,))
+    results = run(Script(marked([PNPM, CENTS])), earlier_claims=(rules,))
     assert [found.title for found in candidates(results)] == [CENTS["title"]]
     assert reasons(results) == {"duplicate": 1}
 
@@ -214,8 +216,8 @@ def test_what_was_proposed_from_the_same_words_is_not_told_again_in_other_words(
     longer = EarlierClaim(
         "The lock file decides", f"{0:012x}", ("Use pnpm here, not npm, " + "and a lot of other things " * 4,)
     )
-    assert candidates(run(Script(marked([PNPM])), before=(rules,))) == []
-    assert len(candidates(run(Script(marked([PNPM])), before=(elsewhere, longer)))) == 1
+    assert candidates(run(Script(marked([PNPM])), earlier_claims=(rules,))) == []
+    assert len(candidates(run(Script(marked([PNPM])), earlier_claims=(elsewhere, longer)))) == 1
 
 
 def test_two_decisions_of_one_sentence_are_two_candidates() -> None:
@@ -337,21 +339,21 @@ def test_each_way_not_to_answer_is_told_apart(error: Exception, ours: type[Excep
 def test_a_window_answered_before_is_not_asked_again(tmp_path: Path) -> None:
     script = Script(marked([PNPM, CENTS]))
     kept = WindowAnswerCache(tmp_path / "windows", "m")
-    first = candidates(run(script, answered=kept))
-    again = candidates(run(script, answered=kept))
+    first = candidates(run(script, answer_cache=kept))
+    again = candidates(run(script, answer_cache=kept))
     assert first == again
     assert len(script.prompts) == 1
-    assert len(candidates(run(script, answered=WindowAnswerCache(tmp_path / "windows", "other")))) == 2
+    assert len(candidates(run(script, answer_cache=WindowAnswerCache(tmp_path / "windows", "other")))) == 2
     assert len(script.prompts) == 2
 
 
 def test_a_damaged_answer_is_asked_for_again(tmp_path: Path) -> None:
     script = Script(marked([PNPM]))
     kept = WindowAnswerCache(tmp_path / "windows", "m")
-    run(script, answered=kept)
+    run(script, answer_cache=kept)
     [file] = (tmp_path / "windows").iterdir()
     file.write_text("{")
-    assert len(candidates(run(script, answered=kept))) == 1
+    assert len(candidates(run(script, answer_cache=kept))) == 1
     assert len(script.prompts) == 2
 
 

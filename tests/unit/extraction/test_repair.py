@@ -110,10 +110,10 @@ def test_whatever_ends_a_repair_the_next_sync_asks_for_the_quotes_and_for_nothin
 
     kept = WindowAnswerCache(tmp_path / "windows", "m")
     with pytest.raises(told):
-        asked(Script(answer), *SESSION, answered=kept)
+        asked(Script(answer), *SESSION, answer_cache=kept)
     again = answers([], quotes((0, 2, "Money is in integer cents")))
     for _ in range(2):
-        assert [one.title for one in candidates(asked(again, *SESSION, answered=kept))] == [CENTS["title"]]
+        assert [one.title for one in candidates(asked(again, *SESSION, answer_cache=kept))] == [CENTS["title"]]
     [asked_for] = again.prompts
     assert "Find for each claim" in asked_for
     assert len(list((tmp_path / "windows").iterdir())) == 1
@@ -122,8 +122,8 @@ def test_whatever_ends_a_repair_the_next_sync_asks_for_the_quotes_and_for_nothin
 def test_a_repaired_answer_is_kept(tmp_path: Path) -> None:
     whole = WindowAnswerCache(tmp_path / "others", "m")
     script = answers([CENTS], quotes((0, 2, "Money is in integer cents")))
-    assert len(candidates(asked(script, *SESSION, answered=whole))) == 1
-    assert len(candidates(asked(script, *SESSION, answered=whole))) == 1
+    assert len(candidates(asked(script, *SESSION, answer_cache=whole))) == 1
+    assert len(candidates(asked(script, *SESSION, answer_cache=whole))) == 1
     assert len(script.prompts) == 2
 
 

@@ -94,7 +94,9 @@ def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_
 
     broken, script, out = True, Script(answer), []
     kept, source = WindowAnswerCache(tmp_path / "windows", "m"), material(*STORY)
-    reading = extract_candidates(script.lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0, answered=kept)
+    reading = extract_candidates(
+        script.lm, source, brief(source), max_tokens=SMALL, overlap_tokens=0, answer_cache=kept
+    )
     with pytest.raises(ModelAwayError):
         for result in reading:
             out.append(result)  # what came before the error is there
@@ -106,7 +108,9 @@ def test_an_error_comes_after_what_the_windows_before_gave_and_answers_to_later_
     again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
     calls = len(script.prompts)
     results = list(
-        extract_candidates(script.lm, again, brief(again), max_tokens=SMALL, overlap_tokens=0, answered=kept, model="m")
+        extract_candidates(
+            script.lm, again, brief(again), max_tokens=SMALL, overlap_tokens=0, answer_cache=kept, model="m"
+        )
     )
     assert [one.title for one in candidates(results)] == TITLES[first:]
     assert [kind for kind, _ in steps(results) if kind == "resumed"] == ["resumed"]
@@ -179,7 +183,7 @@ def test_of_an_answer_cut_at_the_output_limit_whole_items_are_kept_and_the_halve
 def test_an_answer_cut_before_anything_was_said_is_halved_and_not_asked_for_again(tmp_path: Path) -> None:
     script, kept = Script(Cut(""), by_turn), WindowAnswerCache(tmp_path / "windows", "m")
     for _ in range(2):
-        assert [one.title for one in candidates(asked(script, small=50_000, answered=kept))] == TITLES
+        assert [one.title for one in candidates(asked(script, small=50_000, answer_cache=kept))] == TITLES
         assert len([prompt for prompt in script.prompts if "Join" not in prompt]) == 3
 
 
@@ -189,9 +193,9 @@ def test_a_cut_answer_is_not_paid_for_again(tmp_path: Path) -> None:
         return Cut(whole[: whole.index("tool2")]) if whole.count('"primitive"') == 8 else whole
 
     kept, script = WindowAnswerCache(tmp_path / "windows", "m"), Script(answer)
-    first = asked(script, small=50_000, answered=kept)
+    first = asked(script, small=50_000, answer_cache=kept)
     calls = len(script.prompts)
-    again = asked(script, small=50_000, answered=kept)
+    again = asked(script, small=50_000, answer_cache=kept)
     assert candidates(again) == candidates(first)
     assert [prompt for prompt in script.prompts[calls:] if "Join candidates" not in prompt] == []
 
@@ -223,14 +227,14 @@ def test_whatever_was_cut_a_later_pass_makes_the_same_windows_and_pays_for_nothi
     kept, script, source, sent = WindowAnswerCache(tmp_path / "windows", "m"), Script(answer), material(*turns), -1
     with pytest.raises(ModelAwayError):
         for result in extract_candidates(
-            script.lm, source, brief(source), max_tokens=small, overlap_tokens=0, answered=kept
+            script.lm, source, brief(source), max_tokens=small, overlap_tokens=0, answer_cache=kept
         ):
             sent = result.number if isinstance(result, TurnsSent) else sent
     paid = {shown(prompt) for prompt in script.prompts} - set(failed)
     before = len(script.prompts)
     again = Material(Path(ROOT), "session-1", "claude", source.state(sent, 0))
     results = list(
-        extract_candidates(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answered=kept)
+        extract_candidates(script.lm, again, brief(again), max_tokens=small, overlap_tokens=0, answer_cache=kept)
     )
     asked_again = {shown(prompt) for prompt in script.prompts[before:] if "Join candidates" not in prompt}
     straight = Script(answer)  # it fails no more
@@ -260,7 +264,7 @@ def test_windows_that_wait_are_cut_to_what_the_model_turned_out_to_take() -> Non
 def test_a_size_that_was_too_large_is_told_by_half(tmp_path: Path) -> None:
     lowered: list[int] = []
     source, script = material(*STORY), Script(too_large_over(60))
-    results = list(extract_candidates(script.lm, source, brief(source), lower=lowered.append))
+    results = list(extract_candidates(script.lm, source, brief(source), lower_limit=lowered.append))
     [first, *_] = lowered
     whole = sum(tokens.count_tokens(turn.header + turn.body()) for turn in source.window_turns(True))
     assert abs(first - whole // 2) < whole // 10

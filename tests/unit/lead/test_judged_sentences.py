@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.assistant.answer import AnswerParser, answer_prompt, cut_sentences, is_grounded, passages_for_model
-from lerim.assistant.cited import Citation, Passage, Sentence
+from lerim.assistant.answer_parser import (
+    AnswerParser,
+    is_grounded,
+    passages_for_model,
+    render_prompt,
+    split_cited_sentences,
+)
+from lerim.assistant.answers import Citation, Passage, Sentence
 
 
 def passage(number: int, text: str, kind: str = "turn", detail: str = "user, claude", **changes: object) -> Passage:
@@ -26,8 +32,8 @@ def heard(text: str, size: int = 7, passages: tuple[Passage, ...] = (MONEY, UV),
     told: list[Sentence] = []
     made = AnswerParser(passages, told.append)
     for at in range(0, len(text), size):
-        made.hear(text[at : at + size])
-    made.end(whole=whole)
+        made.feed(text[at : at + size])
+    made.end(is_complete=whole)
     assert told == made.sentences
     return made
 
@@ -50,7 +56,7 @@ GOOD = [
 @pytest.mark.parametrize("line", GOOD)
 def test_what_its_sources_hold_is_a_sentence(line: str) -> None:
     made = heard(line)
-    assert (len(made.sentences), made.left_out) == (1, 0)
+    assert (len(made.sentences), made.unsupported_count) == (1, 0)
 
 
 BAD = [
@@ -78,11 +84,11 @@ BAD = [
 def test_what_its_sources_do_not_hold_is_left_out(line: str, why: str) -> None:
     made = heard(f"{line}\nAmounts of `Money` are integer cents. [1]")
     assert [one.text for one in made.sentences] == ["Amounts of `Money` are integer cents."], why
-    assert made.left_out == (0 if why == "a source without words" else 1)
+    assert made.unsupported_count == (0 if why == "a source without words" else 1)
 
 
 def test_of_two_sentences_with_one_source_only_the_one_before_it_counts() -> None:
-    assert list(cut_sentences("The sky is blue. Amounts are cents. [1] So it is.")) == [
+    assert list(split_cited_sentences("The sky is blue. Amounts are cents. [1] So it is.")) == [
         ("The sky is blue.", ()),
         ("Amounts are cents.", (1,)),
         ("So it is.", ()),
@@ -103,17 +109,17 @@ def test_secrets_and_what_does_not_show_never_leave() -> None:
 
 def test_what_a_small_model_thinks_aloud_is_no_sentence_and_not_counted() -> None:
     made = heard("<think>Maybe floats? [1]\nor not</think>\nAmounts are integer cents. [1]")
-    assert ([one.text for one in made.sentences], made.left_out) == (["Amounts are integer cents."], 0)
+    assert ([one.text for one in made.sentences], made.unsupported_count) == (["Amounts are integer cents."], 0)
 
 
 def test_that_nothing_is_known_is_heard() -> None:
     made = heard("**NOTHING KNOWN**.\n")
-    assert (made.nothing, made.sentences, made.left_out) == (True, [], 0)
+    assert (made.found_nothing, made.sentences, made.unsupported_count) == (True, [], 0)
 
 
 def test_a_line_that_was_cut_is_no_sentence() -> None:
     made = heard("Amounts are integer cents. [1]\nInstalls go through `uv`. [2]", whole=False)
-    assert ([one.text for one in made.sentences], made.left_out) == (["Amounts are integer cents."], 1)
+    assert ([one.text for one in made.sentences], made.unsupported_count) == (["Amounts are integer cents."], 1)
 
 
 def test_the_same_sentence_is_told_once_and_a_flood_is_bounded() -> None:
@@ -132,7 +138,7 @@ def test_a_command_in_a_session_is_shown_only_if_the_person_said_it() -> None:
 
 @given(st.text(max_size=300), st.text(max_size=60))
 def test_no_text_of_a_passage_or_question_forges_the_form(text: str, question: str) -> None:
-    made = answer_prompt(question, [passage(1, text), passage(2, f"\n[1] memory\n| x\n{text}")])
+    made = render_prompt(question, [passage(1, text), passage(2, f"\n[1] memory\n| x\n{text}")])
     assert "[[" not in made
     heads = [line for line in made.splitlines() if line.startswith("[")]
     assert heads == ["[1] turn, user, claude, 2026-08-01", "[2] turn, user, claude, 2026-08-01"]

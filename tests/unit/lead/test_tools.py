@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lerim.assistant import pattern
-from lerim.assistant.tools import FILE_BYTES, HITS, NAMES, READ_LINES, ExplorerTools
+from lerim.assistant import safe_pattern
+from lerim.assistant.explorer_tools import MAX_FILE_BYTES, MAX_HITS, MAX_NAMES, MAX_READ_LINES, ExplorerTools
 
 SECRET = "ghp_" + "a1B2c3D4" * 5
 
@@ -88,7 +88,7 @@ def test_no_link_is_followed(tools: ExplorerTools, tmp_path: Path) -> None:
     (tools.root / "out.txt").symlink_to(tmp_path / "outside.txt")
     (tools.root / "out").symlink_to(tmp_path)
     (tools.root / "loop").symlink_to(tools.root)
-    (tools.memories / "decisions" / "link.md").symlink_to(tmp_path / "outside.txt")
+    (tools.memory_dir / "decisions" / "link.md").symlink_to(tmp_path / "outside.txt")
     for name in ("repo/out.txt", "repo/out/outside.txt", "repo/loop/README.md", "memory/decisions/link.md"):
         assert tools.read(name).text == ""
     assert "out" not in tools.glob("repo/**").text
@@ -145,27 +145,27 @@ def test_of_a_huge_file_the_beginning_is_there(tools: ExplorerTools) -> None:
         file.write(b"first uv\n")
         file.truncate(50_000_000_000)  # with a hole: nothing is written
     assert tools.read("repo/src/huge.txt").text == ""  # zeros are no text
-    huge.write_bytes(b"first uv\n" + b"line\n" * FILE_BYTES)
+    huge.write_bytes(b"first uv\n" + b"line\n" * MAX_FILE_BYTES)
     seen = tools.read("repo/src/huge.txt")
-    assert (seen.count, "too large" in seen.problem) == (READ_LINES, True)
+    assert (seen.count, "too large" in seen.problem) == (MAX_READ_LINES, True)
     assert len(seen.text) < 10_000
 
 
 def test_many_names_and_many_hits_are_bounded_and_told(tools: ExplorerTools) -> None:
     folder = tools.root / "many"
     folder.mkdir()
-    for number in range(NAMES + 20):
+    for number in range(MAX_NAMES + 20):
         (folder / f"{number:04}.txt").write_text("uv\n")
     names, hits = tools.glob("repo/many/*"), tools.grep("uv", "repo/many/*")
-    assert (names.count, names.problem) == (NAMES, "20 more")
-    assert (hits.count, hits.problem) == (HITS, "there is more than was looked at")
+    assert (names.count, names.problem) == (MAX_NAMES, "20 more")
+    assert (hits.count, hits.problem) == (MAX_HITS, "there is more than was looked at")
 
 
 def test_a_call_ends_in_time_and_when_the_person_cancels(tools: ExplorerTools) -> None:
     ticks = count()
-    slow = ExplorerTools(tools.root, tools.memories, {}, clock=lambda: float(next(ticks)), seconds=2)
+    slow = ExplorerTools(tools.root, tools.memory_dir, {}, clock=lambda: float(next(ticks)), seconds=2)
     assert "more than was looked at" in slow.grep("zebra", "repo/**").problem
-    gone = ExplorerTools(tools.root, tools.memories, {}, cancelled=lambda: True)
+    gone = ExplorerTools(tools.root, tools.memory_dir, {}, cancelled=lambda: True)
     assert gone.glob("repo/**").text == ""
 
 
@@ -191,15 +191,15 @@ def test_a_call_ends_in_time_and_when_the_person_cancels(tools: ExplorerTools) -
 def test_patterns_that_could_take_for_ever_are_refused(tools: ExplorerTools, wanted: str) -> None:
     assert tools.grep(wanted, "repo/**").problem
     with pytest.raises(ValueError, match=r"\w"):
-        pattern.compile_pattern(wanted)
+        safe_pattern.compile_pattern(wanted)
 
 
 @pytest.mark.parametrize("wanted", [".*.*", "a*a*$", "[ab]*[ab]*c|[ab]*[ab]*d", "\\w*\\w*!", "x{0,999}x{0,999}y"])
 def test_the_worst_pattern_that_is_taken_is_quick(wanted: str) -> None:
-    made = pattern.compile_pattern(wanted)
+    made = safe_pattern.compile_pattern(wanted)
     began = time.process_time()
     for line in ("a" * 100_000, "ab" * 50_000, "x" * 100_000):
-        pattern.is_found(made, line)
+        safe_pattern.matches(made, line)
     assert time.process_time() - began < 20  # a pattern that explodes takes years
 
 
@@ -218,4 +218,4 @@ def test_the_worst_pattern_that_is_taken_is_quick(wanted: str) -> None:
     ],
 )
 def test_plain_patterns_mean_what_they_mean(wanted: str, line: str, stands: bool) -> None:
-    assert pattern.is_found(pattern.compile_pattern(wanted), line) is stands
+    assert safe_pattern.matches(safe_pattern.compile_pattern(wanted), line) is stands

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hang import HANG
-from lerim.assistant.cited import Question
+from lerim.assistant.answers import Question
 from lerim.jobs.report import SyncReport
 from lerim.jobs.worker import JobLine
 from lerim.lsp.window.jobs import JobError, Jobs

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lerim.assistant import cited
+from lerim.assistant import answers
 from lerim.errors import Problem
 from lerim.jobs import doctor
 from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
@@ -35,7 +35,7 @@ def test_every_message_is_on_the_page() -> None:
         *(CandidateView, EvidenceView, MemoryView, TargetView, ReviewResult, UndoView, LeftOutView, Problem),
         *(DroppedView, WithdrawnView, SyncReport, Usage),
         *(memory_rows.TitleView, memory_rows.TreeGroup, memory_rows.TreeProposal, memory_rows.TreeMemory),
-        *(memories.MemoryActView, cited.Citation, cited.Sentence, cited.Passage, cited.Answer),
+        *(memories.MemoryActView, answers.Citation, answers.Sentence, answers.Passage, answers.Answer),
         *(sessions.SessionView, sessions.HitView, sessions.SessionTurn),
         *(sessions.CallView, sessions.JobView),
         *(doctor.AgentView, doctor.StoreView, doctor.SkippedView),

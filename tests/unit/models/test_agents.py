@@ -50,7 +50,7 @@ def fake(tmp_path: Path, source: str, timeout: float = 60.0, **environ: str) -> 
     own = {"HOME": str(home), "LERIM_HOME": str(home / ".lerim"), "PATH": str(tmp_path / "bin"), **environ}
     model, problems = choose_model("extract", settings(Role("claude-code", timeout=timeout)), own, None)
     assert model is not None, problems
-    return Engine(model, never, home=Home.of(own), environ=own)
+    return Engine(model, never, home=Home.from_environ(own), environ=own)
 
 
 USED = {"input_tokens": 7, "cache_read_input_tokens": 5, "output_tokens": 2}
@@ -73,7 +73,7 @@ def test_an_agent_gets_the_prompt_on_its_input_and_its_usage_is_read_back(tmp_pa
     assert not {"LERIM_KEY_X", "CLAUDECODE", "LERIM_HOME"} & environ.keys()
     assert (engine.usage.calls, engine.usage.input_tokens, engine.usage.cached_tokens) == (1, 12, 5)
     assert engine.usage.output_tokens == 2
-    assert engine.spent[0].model == "claude-code:sonnet"
+    assert engine.role_usage[0].model == "claude-code:sonnet"
 
 
 def test_what_an_agent_complains_of_is_shown_without_secrets(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_an_answer_is_read_as_the_real_program_printed_it(provider: str) -> None
         assert (answer.usage.input_tokens, answer.usage.output_tokens) == (20, 3)
 
 
-@pytest.mark.parametrize("provider", sorted(one for one in AGENTS if AGENTS[one].tried))
+@pytest.mark.parametrize("provider", sorted(one for one in AGENTS if AGENTS[one].is_tested))
 def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> None:
     told = recorded(f"{provider}-refused")
     source = f"import sys\nsys.stdout.write({told['printed']!r})\nsys.stderr.write({told['complaint']!r})\nsys.exit(1)"
@@ -139,7 +139,7 @@ def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> No
     model, _ = choose_model("extract", settings(Role(provider)), own, None)
     assert model is not None
     with pytest.raises(lm15.AuthError, match="is not logged in"):
-        Engine(model, never, home=Home.of(own), environ=own).complete(asking("x"))
+        Engine(model, never, home=Home.from_environ(own), environ=own).complete(asking("x"))
 
 
 @pytest.mark.parametrize("provider", sorted(AGENTS))
@@ -148,7 +148,7 @@ def test_what_makes_no_sense_is_no_answer(provider: str, printed: str) -> None:
     try:
         assert ANSWER_PARSERS[provider](printed).text == ""
     except FailureError as error:
-        assert error.said
+        assert error.message
 
 
 # --- how they are found and started, as data ------------------------------------------------------------------------
@@ -173,11 +173,11 @@ def test_a_batch_file_of_windows_is_started_by_a_line_that_its_processor_reads_a
     environ = {"SystemRoot": "C:\\Windows"}
     argv = ("C:\\Users\\Ana B\\claude.cmd", "--tools", "", "--system-prompt", "Answer & stop | > x")
     launch = build_command_launch(argv, environ, "C:\\py.exe", 7, "win32")
-    assert launch.line == (
+    assert launch.command_line == (
         '"C:\\Windows\\System32\\cmd.exe" /d /v:off /s /c '
         '""C:\\Users\\Ana B\\claude.cmd" "--tools" "" "--system-prompt" "Answer & stop | > x""'
     )
-    assert build_command_launch(("C:\\claude.exe", "-p"), environ, "C:\\py.exe", 7, "win32").line == ""
+    assert build_command_launch(("C:\\claude.exe", "-p"), environ, "C:\\py.exe", 7, "win32").command_line == ""
     for sign in '"%!\n':
         with pytest.raises(ValueError, match="cannot hand"):
             build_batch_line(("C:\\claude.cmd", f"a{sign}b"), environ)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lerim.models.editor import (
-    REFUSAL_WORDS,
+    REFUSAL_MESSAGES,
     EditorAnswer,
     EditorAnswerPart,
     EditorBridge,
@@ -36,7 +36,7 @@ class Parent:
     def _take(self, line: Line) -> None:
         self.lines.append(line)
         if isinstance(line, EditorQuestion) and (answer := self._answer(line)):
-            self.bridge.take(answer)
+            self.bridge.deliver(answer)
         self.came.set()
 
     def ask(self, prompt: str = "p", *, seconds: float = 30, cancelled: Callable[[], bool] = lambda: False) -> str:
@@ -63,7 +63,7 @@ def test_answers_in_any_order_reach_the_threads_that_asked() -> None:
         answers = [threads.submit(parent.ask, str(number)) for number in range(4)]
         assert everyone.wait(30)
         for ask in reversed(held):
-            parent.bridge.take(EditorAnswer(ask.id, ask.prompt * 2))
+            parent.bridge.deliver(EditorAnswer(ask.id, ask.prompt * 2))
         assert [answer.result(30) for answer in answers] == ["00", "11", "22", "33"]
 
 
@@ -73,7 +73,7 @@ def test_why_there_is_no_answer_is_an_error_in_our_words(why: str) -> None:
     with pytest.raises(EditorRefusedError) as caught:
         parent.ask()
     assert (caught.value.why, caught.value.message) == (why, "as the editor puts it")
-    assert str(caught.value) == REFUSAL_WORDS[caught.value.why]
+    assert str(caught.value) == REFUSAL_MESSAGES[caught.value.why]
 
 
 def test_an_answer_that_takes_too_long_is_taken_back() -> None:
@@ -82,8 +82,8 @@ def test_an_answer_that_takes_too_long_is_taken_back() -> None:
         parent.ask(seconds=0)
     assert caught.value.why == "timeout"
     assert parent.lines[1:] == [EditorCancellation(1)]
-    parent.bridge.take(EditorAnswer(1, "too late"))
-    parent.bridge.take(EditorRefusal(99, "failed"))
+    parent.bridge.deliver(EditorAnswer(1, "too late"))
+    parent.bridge.deliver(EditorRefusal(99, "failed"))
 
 
 def test_cancel_ends_a_question_and_takes_it_back() -> None:
@@ -106,7 +106,7 @@ def test_a_parent_that_cannot_be_told_leaves_nothing_waiting() -> None:
     bridge = EditorBridge(broken)
     with pytest.raises(BrokenPipeError):
         bridge.ask("m", "", "p", max_tokens=None, seconds=1, cancelled=lambda: False)
-    assert not bridge._waiting
+    assert not bridge._pending
 
 
 def test_words_are_heard_as_they_come_and_the_answer_is_whole() -> None:
@@ -120,18 +120,18 @@ def test_words_are_heard_as_they_come_and_the_answer_is_whole() -> None:
     parent = Parent()
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(
-            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, hear=hear
+            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, on_text=hear
         )
         assert parent.came.wait(30)
-        parent.bridge.take(EditorAnswerPart(1, "one "))
+        parent.bridge.deliver(EditorAnswerPart(1, "one "))
         assert first.wait(30)
         assert heard == ["one "]
-        parent.bridge.take(EditorAnswerPart(1, "two"))
-        parent.bridge.take(EditorAnswer(1, "one two three"))
+        parent.bridge.deliver(EditorAnswerPart(1, "two"))
+        parent.bridge.deliver(EditorAnswer(1, "one two three"))
         assert answer.result(30) == "one two three"
     assert "".join(heard) == "one two three"
     assert parent.lines == [EditorQuestion(1, "m", "s", "p", 1, stream=True)]
-    parent.bridge.take(EditorAnswerPart(1, "too late"))
+    parent.bridge.deliver(EditorAnswerPart(1, "too late"))
 
 
 def test_an_answer_that_is_refused_midway_keeps_what_was_heard() -> None:
@@ -140,14 +140,14 @@ def test_an_answer_that_is_refused_midway_keeps_what_was_heard() -> None:
 
     def hear(text: str) -> None:
         heard.append(text)
-        parent.bridge.take(EditorRefusal(1, "gone"))
+        parent.bridge.deliver(EditorRefusal(1, "gone"))
 
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(
-            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, hear=hear
+            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, on_text=hear
         )
         assert parent.came.wait(30)
-        parent.bridge.take(EditorAnswerPart(1, "one "))
+        parent.bridge.deliver(EditorAnswerPart(1, "one "))
         with pytest.raises(EditorRefusedError):
             answer.result(30)
     assert heard == ["one "]

@@ -271,7 +271,7 @@ def test_a_command_is_asked_by_its_argv_and_called_by_its_program() -> None:
 def test_windows_are_as_small_as_the_model_said_it_needs() -> None:
     role = Role("openai", "m", "http://localhost:1/v1")
     assert chosen(role).max_window_tokens == 300_000
-    consent.keep_limit(Home.of(os.environ), "openai:m", 40_000)
+    consent.keep_limit(Home.from_environ(os.environ), "openai:m", 40_000)
     model = chosen(role)
     assert model.max_window_tokens < 40_000
     assert model.window_overlap_tokens <= model.max_window_tokens // 4

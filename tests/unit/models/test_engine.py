@@ -42,7 +42,7 @@ def test_it_asks_as_chat_completions_want_and_returns_what_is_said() -> None:
     }
     assert response.text == "hello"
     assert (response.usage.input_tokens, response.usage.output_tokens, response.finish_reason) == (1_000, 50, "stop")
-    [spent] = engine.spent
+    [spent] = engine.role_usage
     assert spent == RoleUsage("extract", "openai:some-model", Usage(1, 1_000, 50, 0, 0.002, 0, engine.usage.seconds))
     assert engine.steps == []
 

@@ -13,7 +13,7 @@ import pytest
 
 from chat_server import marked
 from desk import Desk, correction
-from lerim.cli import offer
+from lerim.cli import model_offer
 from lerim.cli.terminal.repository import open_command_context
 from lerim.config import load
 from lerim.jobs.report import SyncReport
@@ -82,9 +82,9 @@ def test_one_choice_tries_the_model_then_the_rest_is_read_and_the_tried_session_
     assert isinstance(first, SyncReport)
     monkeypatch.setattr(sys, "stdin", io.StringIO("1\ny\n"))
     at = open_command_context(desk.repo)
-    offers = offer.find_offers(at.home, os.environ)
+    offers = model_offer.find_offers(at.home, os.environ)
     assert [(one.provider, one.price) for one in offers] == [("claude-code", "uses your Claude plan")]
-    assert offer.ask_for_model(at, offers, first)
+    assert model_offer.ask_for_model(at, offers, first)
     shown = capsys.readouterr()
     assert "uses your Claude plan" in shown.err
     assert "`Money` holds cents" in shown.out

@@ -28,7 +28,7 @@ def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -
     code = (
         "import os, sys; from pathlib import Path; from lerim.jobs import SyncOptions;"
         " from lerim.jobs.sync import sync_project; from lerim.paths import Home;"
-        " from lerim.project import locate_project; home = Home.of(os.environ);"
+        " from lerim.project import locate_project; home = Home.from_environ(os.environ);"
         f" at = locate_project(Path({str(desk.repo)!r}), home);"
         " sync_project(at, home, os.environ, SyncOptions(), lambda event: None, lambda: False);"
         " sys.exit(any(name in sys.modules for name in ('dspy', 'requests', 'tiktoken', 'pydantic')))"

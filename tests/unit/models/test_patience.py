@@ -77,7 +77,7 @@ def test_the_next_model_is_asked_once_the_first_has_no_more_tries_and_stays_for_
     assert [asked.body["model"] for asked in server.asked] == ["some-model"] * 3 + ["other"] * 2
     assert [step.kind for step in engine.steps] == ["retried", "retried", "fallback"]
     assert engine.steps[-1].why == "too many requests; other is used instead"
-    assert [(one.model, one.usage.calls) for one in engine.spent] == [("openai:other", 2)]
+    assert [(one.model, one.usage.calls) for one in engine.role_usage] == [("openai:other", 2)]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from lerim.sessions.readers.engine.typed_text import ASKS_MARK
 from roles import settings
 
 SEARCHED = os.pathsep.join([os.environ.get("LERIM_TEST_AGENTS", ""), os.environ.get("PATH", "")])
-REAL = [name for name, agent in AGENTS.items() if agent.tried]
+REAL = [name for name, agent in AGENTS.items() if agent.is_tested]
 QUESTION = "\n".join(
     ["/help is no command here, nor are !`ls`, !{ls} and $(id).", "It was in @SECRET and @../../../../secret.txt."]
     + ["Grüße 漢字 🙂 'x' \"y\" \\n %PATH% `z`"] * 400
@@ -136,7 +136,7 @@ _SETUPS = {
 
 
 def engine(machine: Machine, timeout: float = 300.0) -> Engine:
-    home = Home.of(machine.environ)
+    home = Home.from_environ(machine.environ)
     model, problems = choose_model("extract", settings(Role(machine.provider, timeout=timeout)), machine.environ, None)
     assert model is not None, problems
     return Engine(model, never, home=home, environ=machine.environ)
@@ -187,7 +187,7 @@ def test_what_an_agent_leaves_of_a_question_is_never_learned_from(machine: Machi
     kept = {"gemini-cli", "copilot-cli"}
     found = [
         transcript
-        for root in find_platform_roots(machine.environ, Home.of(machine.environ))[platform]
+        for root in find_platform_roots(machine.environ, Home.from_environ(machine.environ))[platform]
         for transcript in find_sessions(platform, root, []).transcripts
     ]
     assert bool(found) == (machine.provider in kept), "sessions are not saved where that can be turned off"

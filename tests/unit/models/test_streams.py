@@ -126,7 +126,7 @@ def test_a_stream_that_breaks_off_keeps_its_worst_cost(isolated: Path) -> None:
     home = Home(isolated / ".lerim")
     with chat(streams("It is ", end="breaks")) as server:
         purse = DayBudget(home, 1.0, lambda: NOON)
-        engine = Engine(paid(server.url), never, home=home, purse=purse)
+        engine = Engine(paid(server.url), never, home=home, budget=purse)
         with pytest.raises((lm15.TransportError, BrokenOffError)):
             engine.complete(REQUEST, lambda _: None)
     assert total_spent_today(home, NOON).cost > 0

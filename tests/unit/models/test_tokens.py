@@ -33,11 +33,11 @@ def test_the_environment_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("content", [None, b"damaged"])
 def test_a_missing_or_damaged_encoding_is_said_and_not_fetched(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
-        (tmp_path / tokens.NAME).write_bytes(content)
+        (tmp_path / tokens.FILE_NAME).write_bytes(content)
     with pytest.raises(SettingsError) as caught:
         tokens.load_encoding(tmp_path)
     assert "make package" in caught.value.todo
-    assert content is None or (tmp_path / tokens.NAME).read_bytes() == content
+    assert content is None or (tmp_path / tokens.FILE_NAME).read_bytes() == content
 
 
 @given(ANY, st.integers(8, 60))

@@ -42,7 +42,7 @@ class Editor:
         self.asked.append(line)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if answer is not None:
-            threading.Thread(target=self.bridge.take, args=(answer(line),), daemon=True).start()
+            threading.Thread(target=self.bridge.deliver, args=(answer(line),), daemon=True).start()
 
 
 def refuses(why: str, message: str = "") -> Callable[[EditorQuestion], EditorRefusal]:
@@ -144,7 +144,7 @@ def counted(prompt: int, out: int, **more: object) -> dict:
 def test_what_a_call_took_is_paid_at_the_list_price_where_the_service_tells_none(home: Home) -> None:
     usage = {"prompt_tokens": 100_000, "completion_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 40_000}}
     with chat(says("ok", usage=usage)) as server:
-        engine = Engine(paid(server.url), never, purse=purse(home))
+        engine = Engine(paid(server.url), never, budget=purse(home))
         engine.complete(REQUEST)
     assert engine.usage.cached_tokens == 40_000
     assert engine.usage.cost == pytest.approx(0.0036)
@@ -153,14 +153,14 @@ def test_what_a_call_took_is_paid_at_the_list_price_where_the_service_tells_none
 
 def test_what_the_service_tells_of_the_cost_goes_before_the_list(home: Home) -> None:
     with chat(says("ok", usage={"prompt_tokens": 9, "completion_tokens": 9, "cost": 0.25})) as server:
-        engine = Engine(paid(server.url, provider="openrouter"), never, purse=purse(home))
+        engine = Engine(paid(server.url, provider="openrouter"), never, budget=purse(home))
         engine.complete(REQUEST)
     assert (engine.usage.cost, total_spent_today(home, NOW).cost) == (0.25, 0.25)
 
 
 def test_a_call_over_the_budget_is_not_made(home: Home) -> None:
     with chat(says("ok")) as server:
-        engine = Engine(paid(server.url), never, purse=purse(home, 0.001))
+        engine = Engine(paid(server.url), never, budget=purse(home, 0.001))
         with pytest.raises(BudgetError):
             engine.complete(REQUEST)
     assert server.asked == []
@@ -168,7 +168,7 @@ def test_a_call_over_the_budget_is_not_made(home: Home) -> None:
 
 def test_calls_at_once_share_a_budget_that_has_room_for_one_at_its_worst(home: Home) -> None:
     with chat(says("ok", usage={"cost": 0.0008})) as server:
-        engine = Engine(paid(server.url), never, purse=purse(home, 0.01))
+        engine = Engine(paid(server.url), never, budget=purse(home, 0.01))
         with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(engine.complete, [REQUEST] * 4))
     assert [one.text for one in answers] == ["ok"] * 4
@@ -177,7 +177,7 @@ def test_calls_at_once_share_a_budget_that_has_room_for_one_at_its_worst(home: H
 
 def test_a_call_that_is_cancelled_before_it_is_sent_costs_nothing(home: Home) -> None:
     with chat(says("ok")) as server, pytest.raises(lm15.TransportError) as caught:
-        Engine(paid(server.url), lambda: True, purse=purse(home)).complete(REQUEST)
+        Engine(paid(server.url), lambda: True, budget=purse(home)).complete(REQUEST)
     assert (caught.value.code, server.asked) == ("cancelled", [])
     assert total_spent_today(home, NOW).cost == 0
 
@@ -185,23 +185,23 @@ def test_a_call_that_is_cancelled_before_it_is_sent_costs_nothing(home: Home) ->
 def test_a_model_without_a_known_price_is_not_asked_while_there_is_a_budget(home: Home) -> None:
     with chat(says("ok", usage={"prompt_tokens": 9, "completion_tokens": 9})) as server:
         with pytest.raises(SpendingError):
-            Engine(paid(server.url, "house-made"), never, purse=purse(home)).complete(REQUEST)
+            Engine(paid(server.url, "house-made"), never, budget=purse(home)).complete(REQUEST)
         assert server.asked == []
-        engine = Engine(paid(server.url, "house-made"), never, purse=purse(home, 0))
+        engine = Engine(paid(server.url, "house-made"), never, budget=purse(home, 0))
         engine.complete(REQUEST)
     assert (engine.usage.unpriced, engine.usage.cost) == (1, 0.0)
 
 
 def test_a_model_of_this_machine_is_not_paid(home: Home) -> None:
     with chat(raw(b"{}", status=404)) as server, pytest.raises(lm15.UnsupportedModelError):
-        Engine(model(server.url), never, purse=purse(home, 0.0001)).complete(REQUEST)
+        Engine(model(server.url), never, budget=purse(home, 0.0001)).complete(REQUEST)
     assert not home.spending.exists()
 
 
 def test_refusals_cost_nothing_however_many(home: Home) -> None:
     again = {"Retry-After": "0"}
     with chat(fails(429, headers=again), fails(529, headers=again), says("ok", usage={"cost": 0.01})) as server:
-        Engine(paid(server.url), never, purse=purse(home)).complete(REQUEST)
+        Engine(paid(server.url), never, budget=purse(home)).complete(REQUEST)
     assert total_spent_today(home, NOW).cost == 0.01
 
 
@@ -214,7 +214,7 @@ def test_refusals_cost_nothing_however_many(home: Home) -> None:
 )
 def test_an_answer_that_fails_midway_costs_what_the_service_counts(home: Home, usage: dict, cost: float) -> None:
     with chat(says("half", "error", usage=usage), says("ok", usage={"cost": 0.01})) as server:
-        engine = Engine(paid(server.url), never, purse=purse(home))
+        engine = Engine(paid(server.url), never, budget=purse(home))
         assert engine.complete(REQUEST).text == "ok"
     assert total_spent_today(home, NOW).cost == pytest.approx(cost)
     assert (engine.usage.calls, engine.usage.cost) == (2, pytest.approx(cost))
@@ -222,7 +222,7 @@ def test_an_answer_that_fails_midway_costs_what_the_service_counts(home: Home, u
 
 def test_an_answer_that_fails_midway_and_is_not_counted_keeps_its_worst_cost(home: Home) -> None:
     with chat(says("half", "error", usage=None), says("ok", usage={"cost": 0.01})) as server:
-        Engine(paid(server.url), never, purse=purse(home)).complete(REQUEST)
+        Engine(paid(server.url), never, budget=purse(home)).complete(REQUEST)
     assert total_spent_today(home, NOW).cost > 0.01 + 16_000 * 0.4 / 1e6
 
 
@@ -231,7 +231,7 @@ def test_a_service_that_cannot_be_reached_costs_nothing(home: Home) -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
     looks = iter(range(1_000))
-    engine = Engine(paid(f"http://127.0.0.1:{port}/v1"), lambda: next(looks) > 30, purse=purse(home))
+    engine = Engine(paid(f"http://127.0.0.1:{port}/v1"), lambda: next(looks) > 30, budget=purse(home))
     with pytest.raises(lm15.TransportError):
         engine.complete(REQUEST)
     assert total_spent_today(home, NOW).cost == 0.0
@@ -243,7 +243,7 @@ def test_a_call_of_which_nobody_knows_the_end_keeps_its_worst_cost(home: Home, w
     with chat(acts[way]) as server:
         cancelled = never if way == "hangs" else server.came.is_set if way == "cancelled" else never
         timeout = 0.3 if way == "hangs" else 20
-        engine = Engine(paid(server.url, timeout=timeout), cancelled, purse=purse(home))
+        engine = Engine(paid(server.url, timeout=timeout), cancelled, budget=purse(home))
         with pytest.raises(lm15.LM15Error):
             engine.complete(asking("word " * 1_000))
     tries = 3 if way == "broken" else 1
@@ -255,6 +255,6 @@ def test_a_call_of_which_nobody_knows_the_end_keeps_its_worst_cost(home: Home, w
 def test_a_fallback_is_paid_at_its_own_price(home: Home) -> None:
     usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
     with chat(fails(404), says("ok", usage=usage)) as server:
-        engine = Engine(paid(server.url, fallbacks=("gpt-4o-mini",)), never, purse=purse(home))
+        engine = Engine(paid(server.url, fallbacks=("gpt-4o-mini",)), never, budget=purse(home))
         engine.complete(REQUEST)
     assert engine.usage.cost == pytest.approx(0.15)

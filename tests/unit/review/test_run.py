@@ -13,7 +13,7 @@ from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.models.money.usage import ModelStep, RoleUsage, Usage
 from lerim.review.review_paths import ReviewPaths
 from lerim.review.run_folder import (
-    KEPT_RUNS,
+    MAX_KEPT_RUNS,
     LastRun,
     MemoryAction,
     RunFolder,
@@ -68,10 +68,10 @@ def test_what_was_done_though_nothing_was_extracted_leaves_a_folder(place: Revie
 def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: ReviewPaths, make: Make) -> None:
     other = place.state / "workspace" / "mine"
     other.mkdir(parents=True)
-    for minute in range(KEPT_RUNS + 3):
+    for minute in range(MAX_KEPT_RUNS + 3):
         RunFolder(place, NOW + timedelta(minutes=minute), [make()]).write()
     kept = list_run_folders(place)
-    assert len(kept) == KEPT_RUNS and kept[0].name.startswith("sync-20260801-102330")
+    assert len(kept) == MAX_KEPT_RUNS and kept[0].name.startswith("sync-20260801-102330")
     assert other.is_dir()
 
 

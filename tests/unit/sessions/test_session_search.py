@@ -13,7 +13,7 @@ from long import LONG
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
-import search as bench
+import session_search as bench
 from lerim.sessions.model import ToolCall, Turn
 
 
@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def found(home: Home, turns: list[Turn], *queries: str) -> list[list[str]]:
-    bench.index(home, [bench.told("one", turns)])
+    bench.index_sessions(home, [bench.make_session("one", turns)])
     with Catalog.open(home) as catalog:
         return [[turn.text for turn in catalog.search_turns(query)] for query in queries]
 
@@ -66,7 +66,7 @@ def test_a_name_is_found_whole_and_in_parts(home, text, queries):
 def test_a_humped_name_with_a_sign_in_it_counts_whole_and_in_parts(home, name, parts):
     filler = ["nothing of it"] * 6
     long, short = f"{'Many other words are said here. ' * 20} {name}", f"{name} it is"
-    bench.index(home, [bench.told("one", said(long, *filler, short, *filler, f"Or {parts}"))])
+    bench.index_sessions(home, [bench.make_session("one", said(long, *filler, short, *filler, f"Or {parts}"))])
     with Catalog.open(home) as catalog:
         hits = {hit.text: hit.score for hit in catalog.search_turns(name)}
     assert hits.keys() == {long, short, f"Or {parts}"}
@@ -130,12 +130,12 @@ def test_a_path_counts_more_than_a_common_word_said_often(home):
 def test_what_was_copied_into_other_sessions_comes_once_before_other_turns(home):
     copied = "The quicksilver pump is described at some length in the manual of the plant, with pictures of it."
     sessions = [
-        bench.told(
+        bench.make_session(
             name, [Turn(f"{name}{at}", at, "user", "prompt", text, None, "/w/c0") for at, text in enumerate(texts)]
         )
         for name, texts in {"a": [copied], "b": [copied, "ordinary"], "c": [copied, "quicksilver"]}.items()
     ]
-    bench.index(home, sessions)
+    bench.index_sessions(home, sessions)
     with Catalog.open(home) as catalog:
         hits = [turn.text for turn in catalog.search_turns("quicksilver pump manual")]
     assert sorted(hits) == sorted([copied] * 3 + ["quicksilver"])
@@ -149,12 +149,12 @@ def test_the_session_that_says_more_of_it_comes_first_with_its_best_turn(home):
         "never": ["weather", "snow", "wind"],
     }
     sessions = [
-        bench.told(
+        bench.make_session(
             name, [Turn(f"{name}{at}", at, "user", "shell", text, None, "/w/c0") for at, text in enumerate(said)]
         )
         for name, said in texts.items()
     ]
-    bench.index(home, sessions)
+    bench.index_sessions(home, sessions)
     with Catalog.open(home) as catalog:
         hits = catalog.search_sessions("quicksilver pump")
         assert [turn.id for turn in hits] == ["often0", "once0"]
@@ -167,12 +167,12 @@ def test_the_session_that_says_more_of_it_comes_first_with_its_best_turn(home):
 def test_evidence_of_questions_is_recalled_on_conversations_the_search_was_not_tuned_on(home):
     if not bench.LOCOMO.exists():
         pytest.skip(f"no LoCoMo at {bench.LOCOMO}; it lies beside the folder LERIM_TEST_SESSIONS names, in data/")
-    samples = bench.loaded()
-    bench.index(home, bench.conversations(samples))
+    samples = bench.load_locomo()
+    bench.index_sessions(home, bench.make_conversations(samples))
     with Catalog.open(home) as catalog:
-        asked = [one for one in bench.questions(samples) if one.conversation in bench.HELD]
+        asked = [one for one in bench.make_questions(samples) if one.conversation in bench.HELD]
         assert len(asked) == 985
-        recall = bench.recalled(catalog, asked if LONG else asked[::4])
+        recall = bench.measure_recall(catalog, asked if LONG else asked[::4])
     less = 0 if LONG else 0.03  # a quarter of the questions tells less exactly
     assert recall.turns[5] >= 0.72 - less
     assert recall.turns[10] >= 0.795 - less

@@ -2,9 +2,9 @@ from . import output as output
 from .drift import find_drifts as find_drifts
 from .drift import find_missing_references as find_missing_references
 from .editor import edit_in_editor as edit_in_editor
-from .files import find_named_files as find_named_files
-from .files import parse_named_references as parse_named_references
-from .former_folders import refuse_unknown_aliases as refuse_unknown_aliases
+from .files import parse_typed_references as parse_typed_references
+from .files import resolve_file_filter as resolve_file_filter
+from .former_folders import check_aliases as check_aliases
 from .ids import make_candidate_id_finder as make_candidate_id_finder
 from .ids import make_memory_id_finder as make_memory_id_finder
 from .ids import shortest_prefix as shortest_prefix

@@ -1,4 +1,4 @@
-"""How memories stand that the command line shows, by a look at the files they speak of."""
+"""Finds out whether the code that memories refer to has changed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WRONG_STATES = ("drifted", "gone")
 
 
 def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: list[Problem]) -> dict[str, Drift]:
-    """Those that are drifted or gone of all active memories that were ever looked at, by id. Files are looked at by
-    stat, and read where they changed; of the memories `shown` also those that are new.
+    """Returns, by id, the active memories whose references are drifted or gone.
 
-    Nothing is made where nothing was kept yet. What keeps it from being known is added to `problems`, and so are those
-    of the memories `shown` that nobody compared with the code here.
+    Checks all memories with a stored baseline, and those of `memories` that have none yet. Files are read only if their
+    stat changed. If there are no baselines here yet, none are created. Errors are added to `problems`, and so are
+    those of `memories` that were never compared with the code here.
     """
     if paths.project.is_personal:
         return {}
@@ -45,7 +45,7 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
         return {}
     summaries: list[DriftSummary] = []
     try:
-        DriftChecker(paths.project, paths.home).check(subjects=subjects, tell=summaries.append)
+        DriftChecker(paths.project, paths.home).check(subjects=subjects, on_summary=summaries.append)
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
     standings = {name: one for found in summaries for name, one in found.drift_by_memory.items()}
@@ -55,7 +55,7 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
 
 
 def _report_unknown(paths: ReviewPaths, unknown: Sequence[str], problems: list[Problem]) -> None:
-    """Says that nobody knows yet how these memories stand."""
+    """Adds a problem that says that these memories were not compared with the code yet."""
     if unknown:
         which = f"{unknown[0]} was" if len(unknown) == 1 else f"{len(unknown)} memories were"
         todo = (
@@ -67,7 +67,7 @@ def _report_unknown(paths: ReviewPaths, unknown: Sequence[str], problems: list[P
 
 
 def find_missing_references(project: Project, references: Sequence[str]) -> list[str]:
-    """What cannot be found of references a person named, a sentence each."""
+    """Returns a message for each reference that cannot be found."""
     if project.is_personal:
         return []
     reader = SourceReader(project.root)
@@ -75,9 +75,10 @@ def find_missing_references(project: Project, references: Sequence[str]) -> list
     for reference in dict.fromkeys(filter(None, map(parse_reference, references))):
         baseline = reader.baseline(reference)
         if baseline is None:
-            messages.append(f"{reference.path} is not there, or cannot be read")
+            messages.append(f"{reference.path} does not exist or cannot be read")
         elif reference.symbol and not baseline.digest:
             messages.append(
-                f"{reference.symbol} is not in {reference.path}, or is there twice; the whole file is used instead"
+                f"{reference.symbol} is not in {reference.path}, or occurs there more than once; "
+                "the whole file is used instead"
             )
     return messages

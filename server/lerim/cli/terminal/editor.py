@@ -1,4 +1,4 @@
-"""Changing a candidate's words in the person's own editor."""
+"""Edits a candidate in the person's own editor."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ TITLE, TAGS = "Title:", "Tags:"
 
 
 class TextEditorError(LerimError):
-    """The editor could not be started, or what it left cannot be read."""
+    """The editor could not be started, or the edited text cannot be read."""
 
     code = "editor"
 
 
 @contextmanager
 def edit_in_editor(record: MemoryRecord, environ: Mapping[str, str] = os.environ) -> Iterator[CandidateEdit]:
-    """What the person makes of `before` in `VISUAL` or `EDITOR`. If this or what is done with it fails, their text is
-    kept and they are told where. Raises EditorError; then nothing was changed."""
+    """Opens a record in `VISUAL` or `EDITOR` and yields the edit.
+
+    If reading or applying the edit fails, the edited text is kept in a temporary file, whose path is printed. Raises
+    TextEditorError, with nothing changed.
+    """
     editor = environ.get("VISUAL") or environ.get("EDITOR")
     if not editor:
         raise TextEditorError("No editor is set.", where="EDITOR", todo="Set EDITOR, or use --title, --body and --tag.")
@@ -50,7 +53,7 @@ def edit_in_editor(record: MemoryRecord, environ: Mapping[str, str] = os.environ
 
 
 def _read_edited_text(editor: str, path: Path) -> str:
-    """The text of a file once the person closed the editor."""
+    """Returns the text of a file after the person has closed the editor."""
     try:
         command = [*shlex.split(editor, posix=os.name == "posix"), str(path)]
         exit_code = subprocess.run(command, check=False).returncode
@@ -60,19 +63,18 @@ def _read_edited_text(editor: str, path: Path) -> str:
         raise TextEditorError(f"The editor could not be started: {error}.", where=editor, todo=todo) from error
     if exit_code:
         raise TextEditorError(
-            f"The editor ended with {exit_code}; nothing was changed.", where=editor, todo="Try again."
+            f"The editor exited with code {exit_code}; nothing was changed.", where=editor, todo="Try again."
         )
     return text
 
 
 def make_editor_text(record: MemoryRecord) -> str:
-    """The file the editor opens: title, tags, an empty line, the text."""
+    """Returns the text that the editor opens: title, tags, an empty line and the body."""
     return f"{TITLE} {record.title}\n{TAGS} {', '.join(record.tags)}\n\n{record.body.strip()}\n"
 
 
 def parse_editor_text(text: str) -> CandidateEdit:
-    """What `make_editor_text` wrote, as the person changed it. Raises EditorError where the first two lines are
-    gone."""
+    """Parses the edited text of `make_editor_text`. Raises TextEditorError if the first two lines are missing."""
     title, _, rest = text.removeprefix("\ufeff").replace("\r\n", "\n").partition("\n")
     tags, _, body = rest.partition("\n")
     if not title.startswith(TITLE) or not tags.startswith(TAGS):

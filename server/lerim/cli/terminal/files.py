@@ -1,5 +1,5 @@
-"""What a person types for a file of the repository: as seen from where they stand or from its root; of files that
-memories speak of also the end of a path, or a name."""
+"""Resolves the paths that a person types: relative to the current folder or to the repository's root. For files that
+memories refer to, the end of a path or a name is enough."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from lerim.review import ReviewPaths
 
 
 def resolve_from_root(project: Project, typed: str) -> str:
-    """A path, with a symbol perhaps, as seen from the repository's root. What stands with `./` or `../`, or is there as
-    seen from the folder a person is in, is meant so; anything else is as it was typed."""
+    """Returns `PATH[#SYMBOL]` relative to the repository's root.
+
+    A path that begins with `./` or `../`, is absolute, or exists relative to the current folder is resolved from there.
+    Anything else is returned as typed.
+    """
     path, separator, symbol = typed.strip().replace("\\", "/").partition("#")
     if not path or project.is_personal:
         return typed
@@ -33,24 +36,23 @@ def _is_explicit_path(path: str) -> bool:
 
 
 def _exists(path: Path) -> bool:
-    """Whether there is such a file; none has a name that the system finds too long."""
+    """Returns whether the path exists; False if the system rejects it, for example as too long."""
     try:
         return path.exists()
     except (OSError, ValueError):
         return False
 
 
-def parse_named_references(project: Project, references: Sequence[str]) -> tuple[str, ...]:
-    """References a person typed as a memory holds them. Raises MemoryError_ for one that is no file of the
-    repository."""
+def parse_typed_references(project: Project, references: Sequence[str]) -> tuple[str, ...]:
+    """Parses typed references as a memory stores them. Raises MemoryError_ for one outside the repository."""
     return parse_references(resolve_from_root(project, one) for one in references)
 
 
-def find_named_files(paths: ReviewPaths, typed: str) -> tuple[str, ...]:
-    """The files, folders or symbols that a filter means: the one that is there, or that memories speak of; else those
-    of the memories whose path ends so, in any case of letters; what was typed where there is none.
+def resolve_file_filter(paths: ReviewPaths, typed: str) -> tuple[str, ...]:
+    """Returns the files, folders or symbols that a filter selects.
 
-    Raises typer.BadParameter for what leads out of the repository.
+    That is the path itself if it exists or memories refer to it; otherwise every referenced path that ends with it,
+    ignoring case; otherwise the path as typed. Raises typer.BadParameter for a path outside the repository.
     """
     reference = parse_reference(resolve_from_root(paths.project, typed))
     if reference is None:
@@ -59,7 +61,7 @@ def find_named_files(paths: ReviewPaths, typed: str) -> tuple[str, ...]:
     path = f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
     if _is_explicit_path(typed) or _exists(paths.project.root / path):
         return (path,)
-    stored, _ = paths.store().load_all(archived=True)  # what cannot be read is told by what is narrowed
+    stored, _ = paths.store().load_all(archived=True)  # the filtered command reports unreadable files
     referenced_paths = {
         reference_path
         for one in stored
@@ -72,7 +74,7 @@ def find_named_files(paths: ReviewPaths, typed: str) -> tuple[str, ...]:
 
 
 def _list_referenced_paths(record: MemoryRecord, *, symbols: bool) -> Iterator[str]:
-    """What a memory refers to: the symbols, or the files and the folders they lie in."""
+    """Yields what a memory refers to: symbols, or files and their folders."""
     for reference in filter(None, map(parse_reference, record.references)):
         if symbols:
             yield f"{reference.path}#{reference.symbol}"

@@ -1,4 +1,4 @@
-"""Folders a repository was in before, as `lerim sync --alias` takes them: sessions must have run there."""
+"""Checks the former folders of a repository that `lerim sync --alias` accepts: sessions must have run there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from lerim.project import is_inside_folder
 from lerim.sessions import Catalog, split_likely_transcripts
 
 
-def refuse_unknown_aliases(
+def check_aliases(
     context: CommandContext, aliases: list[str], emit: Callable[[SyncEvent], None], cancelled: Callable[[], bool]
 ) -> None:
-    """Raises ProjectError for an alias in which no session of any agent ran; the sessions of the machine are read first
-    where that is not known otherwise. Raises CatalogError, SettingsError."""
+    """Raises ProjectError for an alias in which no agent's session ran.
+
+    If the catalog does not know the folder, the sessions of the whole machine are indexed first. Raises CatalogError
+    and SettingsError.
+    """
     sync_context = SyncContext(context.project, context.home, os.environ, sync.SyncOptions(), emit, cancelled)
     with Catalog.open(context.home) as catalog:
-        _, stale = sync_context.stale(catalog, sync_context.owners())
+        _, stale = sync_context.find_stale_transcripts(catalog, sync_context.folder_owners())
         unknown = [
             folder
             for folder in aliases
@@ -29,12 +32,14 @@ def refuse_unknown_aliases(
         ]
     if not unknown:
         return
-    sync.index_other_sessions(replace(sync_context, project=replace(context.project, aliases=())), 0)  # nobody's yet
+    sync.index_other_sessions(
+        replace(sync_context, project=replace(context.project, aliases=())), 0
+    )  # the aliases belong to no project yet
     with Catalog.open(context.home) as catalog:
         for folder in unknown:
             if not cancelled() and not _has_sessions(catalog, folder):
                 similar = difflib.get_close_matches(folder, catalog.list_folders(), n=1)
-                suggestion = f"The nearest is {similar[0]}. " if similar else ""
+                suggestion = f"Did you mean {similar[0]}? " if similar else ""
                 todo = f"{suggestion}`lerim sessions list --all` shows where sessions ran."
                 raise ProjectError("No session of any agent ran in this folder.", where=folder, todo=todo)
 

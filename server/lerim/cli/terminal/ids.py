@@ -1,4 +1,4 @@
-"""What a person types for the id of a memory or candidate: all of it, or a beginning that no other id has."""
+"""Completes the id of a memory or candidate from a prefix that no other id has."""
 
 from __future__ import annotations
 
@@ -15,22 +15,28 @@ DATE_PREFIX_LENGTH = len("20260801-")
 
 
 def make_memory_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
-    """Gives the id of the memory, live or archived, that the text is the beginning of; the text itself where no memory
-    is near it, for what then looks it up. Raises UsageError where several begin so, NotFoundError with the nearest."""
+    """Returns a function that completes the prefix of a memory's id, active or archived.
+
+    The function returns the text unchanged if no id is similar; the later lookup then fails. It raises UsageError if
+    several ids have the prefix, and NotFoundError with a suggestion if an id is similar.
+    """
     store = paths.store()
     ids = {PurePath(one.name).stem for one in find_memory_files(store.memory_dir, store.anchor, archived=True)[0]}
 
     def find_id(typed: str) -> str:
         if not paths.project.is_personal and paths.personal().store().path_of(typed) is not None:
-            return typed  # what looks it up says that it is the person's own
+            return typed  # the lookup says that it is a personal memory
         return _complete_id(typed, ids, "memory", "lerim memory list")
 
     return find_id
 
 
 def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
-    """The same of the candidates that wait; one that was decided is named by all of its id. What would change a memory
-    is called like it, and a number: the memory's own id names no candidate."""
+    """Returns a function that completes the prefix of a pending candidate's id, like `make_memory_id_finder`.
+
+    A candidate that was decided needs its whole id. A candidate that would change a memory has the memory's id plus a
+    number, so the memory's own id names no candidate.
+    """
     states = queue.claim_states(paths)
     ids = {one for one, state in states.items() if state == "pending"}
     store = paths.store()
@@ -47,34 +53,36 @@ def make_candidate_id_finder(paths: ReviewPaths) -> Callable[[str], str]:
     return find_id
 
 
-def shortest_prefix(one: str, ids: Collection[str]) -> str:
-    """The shortest beginning of an id, of whole words and with the first of them, that no other of `ids` has; the whole
-    of one that differs by a number at its end from what may be a memory's."""
-    others = [other for other in ids if other != one]
-    words = one[DATE_PREFIX_LENGTH:].split("-")
+def shortest_prefix(full_id: str, ids: Collection[str]) -> str:
+    """Returns the shortest prefix of an id, in whole words and with at least one, that no other of `ids` has.
+
+    A number at the end is never cut off alone: without it, the id may be that of a memory.
+    """
+    others = [other for other in ids if other != full_id]
+    words = full_id[DATE_PREFIX_LENGTH:].split("-")
     for count in range(1, len(words) - words[-1].isdigit()):
-        prefix = one[:DATE_PREFIX_LENGTH] + "-".join(words[:count])
+        prefix = full_id[:DATE_PREFIX_LENGTH] + "-".join(words[:count])
         if not any(other.startswith(prefix) for other in others):
             return prefix
-    return one
+    return full_id
 
 
 def _complete_id(typed: str, ids: Collection[str], noun: str, list_command: str) -> str:
     if typed in ids or not typed:
         return typed
-    found = sorted(one for one in ids if one.startswith(typed))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listing = ", ".join(found[:MAX_LISTED]) + (
-            f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    matches = sorted(one for one in ids if one.startswith(typed))
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        listing = ", ".join(matches[:MAX_LISTED]) + (
+            f" and {len(matches) - MAX_LISTED} more" if len(matches) > MAX_LISTED else ""
         )
         raise UsageError(
-            (f"Several ids of a {noun} begin with {typed[:80]!r}: {listing}."), todo="Give more characters of the id."
+            f"Several {noun} ids begin with {typed[:80]!r}: {listing}.", todo="Give more characters of the id."
         )
     ids_by_prefix = {part[: len(typed)]: one for one in sorted(ids) for part in (one[DATE_PREFIX_LENGTH:], one)}
     similar = difflib.get_close_matches(typed[:100], ids_by_prefix, n=1)
     if similar:
-        todo = f"The nearest is {ids_by_prefix[similar[0]]!r}; `{list_command}` lists them all."
+        todo = f"Did you mean {ids_by_prefix[similar[0]]!r}? `{list_command}` lists them all."
         raise NotFoundError(f"There is no {noun} {typed[:80]!r}.", todo=todo)
     return typed

@@ -1,4 +1,4 @@
-"""Ctrl-C: the first press lets work stop where it can go on, the second ends it."""
+"""Ctrl-C: the first press stops work where it can be resumed, the second ends it at once."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
 
 @contextmanager
 def interruptible(grace: float | None = None) -> Iterator[Callable[[], bool]]:
-    """Whether the person pressed Ctrl-C: the first press lets the work stop where it can go on, the second ends it.
+    """Yields a function that says whether the person pressed Ctrl-C, so that work can stop where it can be resumed.
 
-    With a `grace`, the first press ends the process so many seconds later, if the work has not stopped by then. Only
-    for work that a kill does not harm.
+    A second press raises KeyboardInterrupt. With `grace`, the process is ended that many seconds after the first press
+    if the work has not stopped; use this only for work that a kill does not harm.
     """
     stop_requested = threading.Event()
     work_ended = threading.Event()

@@ -1,6 +1,6 @@
 """What the command line prints: tables for people, JSON for programs, errors that say what, where and what to do.
 
-Text of memories and transcripts is foreign: no control or hidden character of it reaches the terminal as such.
+Text of memories and transcripts is untrusted: its control and hidden characters are escaped before they are printed.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from typing import TextIO
 
 import msgspec
 
-from lerim.errors import LerimError, Problem, reason_of
+from lerim.errors import LerimError, Problem, error_reason
 from lerim.files import encode_writable_json
 
 _INVISIBLE_CHARACTERS = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000110bd\U000110cd\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Characters of the categories `escape_controls` writes out that JSON leaves as they are."""
+"""Characters that `escape_controls` escapes but JSON does not."""
 MAX_TABLE_WIDTH = 160
-"""Columns of a table that goes into a file or a pipe."""
+"""Width in columns of a table that goes to a file or a pipe."""
 MIN_COLUMN_WIDTH = 10
-"""Columns that a text of a table has, however narrow the terminal is."""
+"""Width in columns that a text cell keeps, however narrow the terminal is."""
 _NUMBER = re.compile(r"(?:[0-9][0-9,.]*[kMG]?)?")
-"""What stands in a column that is set to the right, and is never broken; nor is an id."""
+"""The cells of a column that is right-aligned and never broken. Ids are not broken either."""
 
 
 class OutputError(LerimError):
-    """What a command has to say could not be written where it was sent to."""
+    """The output of a command could not be written."""
 
     code = "output"
 
 
 class ErrorView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error as `--json` prints it, under the key `error`; `diff` where a file changed meanwhile."""
+    """An error as `--json` prints it, under the key `error`; `diff` if a file was changed in the meantime."""
 
     code: str
     message: str
@@ -73,7 +73,7 @@ def pluralize(number: int, noun: str) -> str:
 
 
 def redact_output(text: str) -> str:
-    """The text as it may be shown: the last step before anything is printed."""
+    """Removes secrets: the last step before anything is printed."""
     if not text:
         return text
     from lerim.redaction import redact_secrets
@@ -82,26 +82,26 @@ def redact_output(text: str) -> str:
 
 
 def print_line(text: str = "") -> None:
-    """One line to standard output, redacted. Raises Unwritten."""
+    """Prints a line to standard output, with secrets removed. Raises OutputError."""
     _print(redact_output(text))
 
 
 def _print(text: str) -> None:
-    with guard_output():
+    with ignore_closed_pipe():
         sys.stdout.write(text + "\n")
 
 
 def flush_output() -> None:
-    """Hands on what was said so far. Raises Unwritten."""
-    with guard_output():
+    """Flushes standard output. Raises OutputError."""
+    with ignore_closed_pipe():
         sys.stdout.flush()
 
 
 @contextmanager
-def guard_output() -> Iterator[None]:
-    """A reader that went away (`… | head`) has read enough: the command goes on, unheard.
+def ignore_closed_pipe() -> Iterator[None]:
+    """Ignores a closed pipe (`… | head`): the command continues without output.
 
-    Raises Unwritten where it cannot be written for any other reason.
+    Raises OutputError if writing fails for any other reason.
     """
     try:
         yield
@@ -110,30 +110,30 @@ def guard_output() -> Iterator[None]:
     except OSError as error:
         _discard(sys.stdout)
         todo = "Write it where there is space, or to a terminal. The command itself has finished."
-        raise OutputError(f"The output could not be written: {reason_of(error)}.", todo=todo) from error
+        raise OutputError(f"The output could not be written: {error_reason(error)}.", todo=todo) from error
 
 
 def _discard(stream: TextIO) -> None:
-    """What the stream still holds, and what follows, goes nowhere; Python would fail on it again at its end."""
+    """Discards what the stream still holds and all later output; Python would otherwise fail again when it exits."""
     devnull = os.open(os.devnull, os.O_WRONLY)
-    with suppress(OSError, ValueError):  # a stream without a file of the system has nothing to fail on
+    with suppress(OSError, ValueError):  # a stream without a file descriptor cannot fail
         os.dup2(devnull, stream.fileno())
     os.close(devnull)
 
 
 def print_note(text: str) -> None:
-    """One line to standard error: remarks that are no part of the answer."""
+    """Prints a line to standard error: remarks that are not part of the output."""
     try:
         sys.stderr.write(redact_output(text) + "\n")
         sys.stderr.flush()
-    except OSError:  # there is nowhere left to say it
+    except OSError:  # there is nowhere left to print it
         _discard(sys.stderr)
 
 
 def show_json(answer: object) -> None:
-    """The answer as one JSON object with sorted-as-declared keys, indented.
+    """Prints the output as one indented JSON object, with keys in the order of declaration.
 
-    What does not show or acts on a terminal is written as JSON's own escape: the same text to whoever reads it.
+    Invisible characters are written as JSON escapes, which decode to the same text.
     """
     from lerim.redaction import redact_json
 
@@ -147,14 +147,14 @@ def _escape_match(match: re.Match[str]) -> str:
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
-    """A table; cells are shown as they are, without markup and without control characters."""
+    """Prints a table; cells are printed literally, without markup and with control characters escaped."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     terminal = Console(file=sys.stdout)
-    # Drawn in memory: where nobody reads any more, rich itself would end the process.
+    # Drawn in memory: rich itself would end the process if the pipe is closed.
     buffer = io.StringIO()
     console = Console(
         file=buffer,
@@ -190,12 +190,12 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
         table.padding = (0, 0)
         console.width = max(console.width, min_table_width)  # the terminal may break lines; no number is left out
     console.print(table)
-    with guard_output():
+    with ignore_closed_pipe():
         sys.stdout.write(buffer.getvalue())
 
 
 def show_item(head: str, lines: Iterable[str]) -> None:
-    """One item of a list: its id on a line of its own, to be copied, and what there is to say below it."""
+    """Prints an item of a list: its id on a line of its own, so that it can be copied, and indented lines below it."""
     print_line(escape_controls(head))
     for line in lines:
         if line:
@@ -203,13 +203,13 @@ def show_item(head: str, lines: Iterable[str]) -> None:
 
 
 def print_problems(problems: Iterable[Problem]) -> None:
-    """Each problem as one line on standard error."""
+    """Prints each problem as one line on standard error."""
     for problem in problems:
         print_note(f"warning: {escape_controls(problem.path)}: {escape_controls(problem.message)}")
 
 
 def show_error(error: LerimError, *, as_json: bool) -> None:
-    """The error: as a JSON object on standard output, or in words on standard error."""
+    """Prints an error: as a JSON object on standard output, or as text on standard error."""
     if as_json:
         show_json({"error": ErrorView(error.code, error.message, error.where, error.todo, error.diff)})
         return
@@ -222,6 +222,6 @@ def show_error(error: LerimError, *, as_json: bool) -> None:
 
 
 def show_difference(diff: str) -> None:
-    """What an error says a file's change is, on standard error; nothing where there is none."""
+    """Prints a diff, if any, on standard error."""
     for line in diff.splitlines():
         print_note("  " + escape_controls(line))

@@ -1,4 +1,4 @@
-"""What every command shares: its options, the repository it is about, and how its errors leave."""
+"""What all commands share: common options, the repository they act on, and error handling."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lerim.review import ReviewPaths
 from lerim.times import parse_time
 
 RepoOption = Annotated[
-    Path, typer.Option("--repo", metavar="PATH", help="A folder of the repository.", show_default="here")
+    Path, typer.Option("--repo", metavar="PATH", help="A folder in the repository.", show_default="here")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object (see docs/PROTOCOL.md).")]
 AliasOption = Annotated[
     list[str],
-    typer.Option("--alias", metavar="OLD_PATH", help="A folder where this repository was before. Can be repeated."),
+    typer.Option("--alias", metavar="OLD_PATH", help="A former folder of this repository. Can be repeated."),
 ]
-GlobalOption = Annotated[bool, typer.Option("--global", help="Your own memories, which belong to no repository.")]
+GlobalOption = Annotated[bool, typer.Option("--global", help="Use your own memories, which belong to no repository.")]
 CURRENT_FOLDER = Path()
 
 P = ParamSpec("P")
@@ -40,42 +40,42 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """The repository a command is about, the person's home and the settings in force there."""
+    """The repository a command acts on, Lerim's home folder and the settings in force."""
 
     project: Project
     home: Home
     settings: load.Settings
     problems: list[Problem]
-    """What is wrong with the settings' files; said on standard error already."""
+    """Problems with the settings files; already printed on standard error."""
 
     @property
     def review_paths(self) -> ReviewPaths:
-        """The same for the review and the store."""
+        """The same project and home, as the review and the store take them."""
         return ReviewPaths(self.project, self.home)
 
 
 def find_home() -> Home:
-    """The home the environment names. Raises HomeError where it is none, or lies in the repository around us."""
-    home = Home.of(os.environ)
+    """Returns Lerim's home folder. Raises HomeError if it is unusable or lies in the current repository."""
+    home = Home.from_environ(os.environ)
     try:
         here = Path.cwd()
-    except OSError:  # a working folder that was removed lies in no repository
+    except OSError:  # a current folder that was removed is in no repository
         return home
     check_home_outside_repository(home, here)
     return home
 
 
 def open_command_context(repo: Path, aliases: list[str] | None = None) -> CommandContext:
-    """The repository around `repo`, known under `aliases` too for this run; broken settings are warned of.
+    """Opens the repository that contains `repo`, with `aliases` added for this run; prints problems with settings.
 
-    Raises HomeError, and ProjectError outside any repository and for an alias that cannot be one.
+    Raises HomeError, and ProjectError outside a repository or for an invalid alias.
     """
     home = find_home()
     folder = resolve_folder(repo)
     project = locate_project(folder, home)
     if project is None:
         raise ProjectError(
-            "This folder is in no git repository.",
+            "This folder is not in a git repository.",
             where=str(folder),
             todo="Run `git init` there, or name a repository with --repo.",
         )
@@ -87,7 +87,7 @@ def open_command_context(repo: Path, aliases: list[str] | None = None) -> Comman
 
 
 def find_review_paths(repo: Path, personal: bool) -> ReviewPaths:
-    """Where the memories are that a command is about: the repository's, or the person's own. Raises ProjectError."""
+    """Returns the paths of the repository's memories, or of the personal ones. Raises ProjectError."""
     return (
         ReviewPaths(make_personal_project(find_home()), find_home())
         if personal
@@ -96,7 +96,7 @@ def find_review_paths(repo: Path, personal: bool) -> ReviewPaths:
 
 
 def open_personal_context() -> CommandContext:
-    """What belongs to the person and to no repository; broken settings are warned of."""
+    """Opens the personal memories, which belong to no repository; prints problems with the settings."""
     home = find_home()
     personal = make_personal_project(home)
     settings, problems = load.load_settings(os.environ, home, None)
@@ -105,16 +105,17 @@ def open_personal_context() -> CommandContext:
 
 
 def resolve_folder(repo: Path) -> Path:
-    """The folder a person named, absolute. Raises ProjectError: a mistyped one is not the repository around it."""
+    """Returns the absolute path of a folder. Raises ProjectError if it is none: a mistyped folder must not select the
+    repository around it."""
     folder = repo.expanduser().absolute()
     if folder.is_dir():
         return folder
     message = "This is a file, not a folder." if folder.exists() else "This folder does not exist."
-    raise ProjectError(message, where=str(folder), todo="Name a folder of a repository with --repo.")
+    raise ProjectError(message, where=str(folder), todo="Use --repo to name a folder in a repository.")
 
 
 def parse_time_option(text: str, option: str) -> datetime | None:
-    """The time that an option names; None where nothing was given. Raises typer.BadParameter."""
+    """Parses the value of a time option; None if it is empty. Raises typer.BadParameter."""
     if not text:
         return None
     try:
@@ -124,14 +125,14 @@ def parse_time_option(text: str, option: str) -> datetime | None:
 
 
 def with_error_exit(command: Callable[P, R]) -> Callable[P, R]:
-    """The command with its errors shown, in JSON where `as_json` is set, and turned into the exit code."""
+    """Wraps a command: prints its errors, as JSON if `as_json` is set, and turns them into the exit code."""
 
     @functools.wraps(command)
     def run(*arguments: P.args, **options: P.kwargs) -> R:
         as_json = bool(options.get("as_json"))
         try:
             try:
-                find_home()  # before anything is read or written, also by a command that does not use it
+                find_home()  # checked first, even for a command that does not use it
                 return command(*arguments, **options)
             finally:
                 output.flush_output()
@@ -151,7 +152,8 @@ def with_error_exit(command: Callable[P, R]) -> Callable[P, R]:
 
 
 def make_unexpected_error(error: Exception) -> LerimError:
-    """A fault of ours, said without the foreign text its message may quote; the places go to standard error."""
+    """Returns an error for a bug, without its message, which may quote untrusted text; the traceback goes to standard
+    error."""
     sys.stderr.write("".join(traceback.format_tb(error.__traceback__)))
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return LerimError(

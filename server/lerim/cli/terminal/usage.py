@@ -1,4 +1,4 @@
-"""Wrong usage, told to programs: with `--json` anywhere in the arguments it is the JSON object every error is."""
+"""Usage errors: with `--json` anywhere in the arguments, they are printed as JSON like every other error."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from lerim.cli.terminal import output
 from lerim.errors import UsageError
 
 _CLICK_USAGE_ERROR = cast(type[Exception], typer.BadParameter.__mro__[1])
-"""What is raised for wrong usage of any kind: typer has no public name for it."""
+"""The base class of all usage errors, for which typer has no public name."""
 
 
 class CommandGroup(TyperGroup):
-    """A group of commands. Without any it prints its help, and nothing failed."""
+    """A group of commands. Without a command it prints its help and exits with 0."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The arguments that are left for the command."""
+        """Returns the arguments that are left for the command."""
         return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else args))
 
 
 class RootCommandGroup(CommandGroup):
-    """The whole command line. Without `--json` it is as typer has it."""
+    """The root command. Without `--json` it behaves as in typer."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command. What is wrong with a value is said without the name of the class that found it."""
+        """Runs the command. Removes the prefix “Value error, ” from the message of a usage error."""
         try:
             return super().invoke(ctx)
         except _CLICK_USAGE_ERROR as error:
@@ -37,7 +37,7 @@ class RootCommandGroup(CommandGroup):
             raise
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
-        """Runs the arguments and ends the process with the exit code."""
+        """Runs the command line and ends the process with its exit code."""
         if "--json" not in (sys.argv[1:] if args is None else args):
             return super().main(args, *rest, **more)
         try:

@@ -65,18 +65,18 @@ def find_paths(text: str) -> list[str]:
     return list(dict.fromkeys(hit.rstrip(".,;:") for hit in _PATH.findall(text) if len(hit) > 2 and "//" not in hit))
 
 
-def find_artifacts(text: str, known: Iterable[str] = ()) -> tuple[str, ...]:
+def find_artifacts(text: str, known_names: Iterable[str] = ()) -> tuple[str, ...]:
     """Returns up to twelve concrete things named in the text, in the order of their first mention.
 
-    `known` are further names that this session uses (lower case). A common English word only counts as a name if it is
-    in `known`, or capitalized inside the text.
+    `known_names` are further names that this session uses (lower case). A common English word only counts as a name if
+    it is in `known_names`, or capitalized inside the text.
     """
     hits = [*_match_patterns(text)]
-    names = known if isinstance(known, frozenset) else frozenset(known)
+    known_set = known_names if isinstance(known_names, frozenset) else frozenset(known_names)
     for match in _WORD.finditer(text):
         word = match.group().rstrip(".")
         low = word.lower()
-        if low in names or (
+        if low in known_set or (
             low in TOOL_NAMES and (low not in PLAIN_TOOL_NAMES or (word[:1].isupper() and match.start() > 0))
         ):
             hits.append((match.start(), word))

@@ -87,7 +87,7 @@ def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
 def _select_own_lines(text: str) -> list[str]:
     """Returns the lines of prose, without fenced blocks, quotes, log lines, diffs and code. A long listing keeps only
     its first line of prose."""
-    kept: list[str] = []
+    own_lines: list[str] = []
     fenced = False
     pasted = total = 0
     for line in text.split("\n"):
@@ -100,10 +100,10 @@ def _select_own_lines(text: str) -> list[str]:
         if fenced or line.startswith(("    ", "\t")) or _LOG.match(line) or _DIFF.match(line) or _CODE.search(line):
             pasted += 1
             continue
-        kept.append(line.strip())
-    if total > 12 and (pasted * 3 > total or len(kept) > 30):  # a listing with a few words around it
-        return kept[:1]
-    return _join_wrapped_lines(kept)
+        own_lines.append(line.strip())
+    if total > 12 and (pasted * 3 > total or len(own_lines) > 30):  # a listing with a few words around it
+        return own_lines[:1]
+    return _join_wrapped_lines(own_lines)
 
 
 def _join_wrapped_lines(lines: list[str]) -> list[str]:

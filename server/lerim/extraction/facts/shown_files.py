@@ -20,14 +20,14 @@ _SCRIPT = re.compile(r"^[\d,$;pq+~]{1,40}$")
 def find_shown_files(command: str) -> tuple[str, ...]:
     """Returns the files that `cat`, `sed -n`, `head` and similar commands print, as written; () if the command
     redirects."""
-    found: dict[str, None] = {}
+    shown: dict[str, None] = {}
     text = commands.parse_command(command).text[:2_000]
     for part in _PART.split(text) if ">" not in text and "<<" not in text else ():
         match = _SHOWS.match(part.strip())
         if match is None:
             continue
         words = [word.strip("\"'") for word in _WORD.findall(match["rest"])]
-        found |= dict.fromkeys(
+        shown |= dict.fromkeys(
             word for word in words if word[:1] != "-" and not _SCRIPT.match(word) and _FILE.search(word)
         )
-    return tuple(found)[:MAX_FILES]
+    return tuple(shown)[:MAX_FILES]

@@ -43,11 +43,11 @@ def find_superseded_names(sentence: str) -> tuple[str, ...]:
     """Returns up to three names that a sentence gives up, as written: `yarn` in "we don't use yarn any more", "pnpm
     replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" do not count, as they may refer to something
     never used."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for pattern in (*_ENDS, *_REPLACES):
         for match in pattern.finditer(sentence):
             name = match["code"] or match["name"]
             denied = pattern in _REPLACES and _DENIED.search(sentence[max(0, match.start() - 60) : match.start()])
             if not denied and (match["code"] or name.lower() not in _NOT_NAMES):
-                found[name] = None
-    return tuple(found)[:MAX_NAMES]
+                names[name] = None
+    return tuple(names)[:MAX_NAMES]

@@ -50,16 +50,16 @@ def make_title(sentence: str) -> str:
 def _without_politeness(text: str) -> tuple[str, bool]:
     """Returns the rest of the text, and whether "can you" was cut, after which a question mark is no longer a
     question."""
-    asked = False
+    is_request = False
     for _ in range(4):
         polite = _MARK.match(text) or _POLITE.match(text)
         request = None if polite else _REQUEST.match(text)
-        found = polite or request
-        if found is None or found.end() == len(text):
+        prefix = polite or request
+        if prefix is None or prefix.end() == len(text):
             break
-        asked = asked or request is not None
-        text = text[found.end() :]
-    return text, asked
+        is_request = is_request or request is not None
+        text = text[prefix.end() :]
+    return text, is_request
 
 
 def _first_clauses(text: str) -> str:

@@ -8,11 +8,11 @@ _HARD = re.compile(r"`[^`\n]{1,120}`|[\w@~][\w./@#+-]*")
 _EXACT = re.compile(r"\d|[/_#@]|\w\.\w|[a-z][A-Z]")
 
 
-def has_exact_parts(said: str, low: str) -> bool:
+def has_exact_parts(sentence: str, text: str) -> bool:
     """Returns whether all code, numbers, paths and names of a sentence occur in a text, which must be in lower case."""
-    for match in _HARD.finditer(said):
+    for match in _HARD.finditer(sentence):
         word = match.group().strip("`").lower().rstrip(".-/")
-        if (match.group().startswith("`") or _EXACT.search(match.group())) and not _has(low, word):
+        if (match.group().startswith("`") or _EXACT.search(match.group())) and not _has(text, word):
             return False
     return True
 

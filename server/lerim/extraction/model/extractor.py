@@ -91,46 +91,46 @@ class _WindowPart:
 
     window: Window
     number: str
-    of: int
+    total: int
     call: Future[_WindowAnswer] | None = None
 
     @property
     def name(self) -> str:
-        if self.of == 1:
+        if self.total == 1:
             return "" if self.number == "1" else self.number
-        return f"{self.number} of {self.of}"
+        return f"{self.number} of {self.total}"
 
 
 def extract_candidates(
     lm: dspy.LM,
     material: Material,
     brief: ExtractionBrief,
-    before: Sequence[EarlierClaim] = (),
+    earlier_claims: Sequence[EarlierClaim] = (),
     *,
     settled: bool = True,
     max_tokens: int = 300_000,
     overlap_tokens: int = 30_000,
     limit: Callable[[], int] | None = None,
-    lower: Callable[[int], None] = lambda _: None,
-    answered: WindowAnswerCache | None = None,
+    lower_limit: Callable[[int], None] = lambda _: None,
+    answer_cache: WindowAnswerCache | None = None,
     count: CountTokens = tokens.count_tokens,
     gate: bool = False,
     model: str = "",
 ) -> Generator[ModelResult, None, None]:
     """Asks the model about every turn of `material` that was not sent yet and yields what it finds.
 
-    `before` are the claims already proposed from this session. A window has at most `max_tokens` and at most `limit()`
-    tokens, which may drop while windows are processed; `lower` is called with half the size of a window that was too
-    large. `gate`: windows without any signal are not sent. `model` is the model's name in reports.
+    `earlier_claims` are the claims already proposed from this session. A window has at most `max_tokens` and at most
+    `limit()` tokens, which may drop while windows are processed; `lower_limit` is called with half the size of a window
+    that was too large. `gate`: windows without any signal are not sent. `model` is the model's name in reports.
 
-    Raises ModelError, and the other errors of `asking.ask_signature`, if no answer comes; by then the results of
+    Raises ModelError, and the other errors of `ask_signature`, if no answer comes; by then the results of
     earlier windows have been yielded, and answers to later ones are cached. Raises SettingsError if tokens cannot be
     counted. If closed early, it waits for running calls to end.
     """
-    kept = answered or WindowAnswerCache(None, "")
+    cache = answer_cache or WindowAnswerCache(None, "")
     most = (lambda: min(max_tokens, limit())) if limit else (lambda: max_tokens)
     yield from _SessionExtraction(
-        lm, material, brief, before, settled, most, lower, overlap_tokens, kept, count, gate, model
+        lm, material, brief, earlier_claims, settled, most, lower_limit, overlap_tokens, cache, count, gate, model
     ).run()
 
 
@@ -141,32 +141,34 @@ class _SessionExtraction:
     lm: dspy.LM
     material: Material
     brief: ExtractionBrief
-    before: Sequence[EarlierClaim]
+    earlier_claims: Sequence[EarlierClaim]
     settled: bool
     limit: Callable[[], int]
-    lower: Callable[[int], None]
+    lower_limit: Callable[[int], None]
     overlap_tokens: int
-    answered: WindowAnswerCache
+    answer_cache: WindowAnswerCache
     count: CountTokens
     gate: bool
     model: str
 
     def run(self) -> Generator[ModelResult, None, None]:
         with ThreadPoolExecutor(MAX_PARALLEL_CALLS, "window") as pool:
-            found: list[list[Candidate]] = []
+            candidates_by_window: list[list[Candidate]] = []
             try:
-                yield from self._process_windows(pool, found)
+                yield from self._process_windows(pool, candidates_by_window)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
-        if sum(bool(part) for part in found) > 1:
+        if sum(bool(part) for part in candidates_by_window) > 1:
             yield ExtractionCallStarted(joining=True)
-            several, brief = [candidate for part in found for candidate in part], self.brief
+            all_candidates, brief = [candidate for part in candidates_by_window for candidate in part], self.brief
             with attribute_calls(self._session_label):
-                results = list(join_with_model(self.lm, several, brief.metadata, brief.metrics, brief.guidance))
+                results = list(join_with_model(self.lm, all_candidates, brief.metadata, brief.metrics, brief.guidance))
             for result in results:
                 yield self._make_step("unread", result, "") if isinstance(result, str) else result
 
-    def _process_windows(self, pool: ThreadPoolExecutor, found: list[list[Candidate]]) -> Iterator[ModelResult]:
+    def _process_windows(
+        self, pool: ThreadPoolExecutor, candidates_by_window: list[list[Candidate]]
+    ) -> Iterator[ModelResult]:
         turns, most = self.material.window_turns(self.settled), self.limit()
         cut = cut_windows(turns, most, self.overlap_tokens, self.material.last_sent, self.count)
         todo = deque(_WindowPart(window, str(number), len(cut)) for number, window in enumerate(cut, 1))
@@ -189,7 +191,7 @@ class _SessionExtraction:
                 wait([part.call for part in parts if part.call and _is_running(part)], return_when=FIRST_COMPLETED)
                 continue
             part = parts.popleft()
-            more = yield from self._finish_part(part, found)
+            more = yield from self._finish_part(part, candidates_by_window)
             for half in more:
                 yield from self._start_call(pool, half)
             parts.extendleft(reversed(more))
@@ -202,17 +204,17 @@ class _SessionExtraction:
     def _shrink(self, part: _WindowPart) -> list[_WindowPart]:
         """Splits a window into several that the model accepts."""
         parts = shrink_window(part.window, self.limit(), self.overlap_tokens, self.count)
-        return [_WindowPart(window, f"{part.number}.{at}", part.of) for at, window in enumerate(parts, 1)]
+        return [_WindowPart(window, f"{part.number}.{at}", part.total) for at, window in enumerate(parts, 1)]
 
     def _start_call(self, pool: ThreadPoolExecutor, part: _WindowPart) -> Iterator[ModelResult]:
         window = part.window
         for truncated in (False, True):
-            items = self.answered.find(window.text, truncated=truncated)
+            items = self.answer_cache.find(window.text, truncated=truncated)
             if items is not None:
                 part.call = Future()
                 part.call.set_result(_WindowAnswer(items, is_truncated=truncated, is_cached=True))
                 return
-        items = self.answered.find(window.text, unrepaired=True)
+        items = self.answer_cache.find(window.text, unrepaired=True)
         if items is not None:
             part.call = pool.submit(self._repair_cached, window, part.name, items)
             yield ExtractionCallStarted(part.name)
@@ -235,9 +237,8 @@ class _SessionExtraction:
             return _WindowAnswer((), answer.faults, answer.parse_error)
         items, repairs = answer.items, ""
         again = not answer.is_truncated and has_lost_quotes(items, window.turns)
-        self.answered.store(
-            text, items, truncated=answer.is_truncated, unrepaired=again
-        )  # before asking more: this answer is paid for
+        # Stored before asking more, because this answer is paid for.
+        self.answer_cache.store(text, items, truncated=answer.is_truncated, unrepaired=again)
         if again:
             items, repairs = self._repair_and_cache(window, items)
         return _WindowAnswer(items, answer.faults, answer.parse_error, answer.is_truncated, repairs=repairs)
@@ -252,11 +253,11 @@ class _SessionExtraction:
         self, window: Window, items: tuple[MemoryCandidate, ...]
     ) -> tuple[tuple[MemoryCandidate, ...], str]:
         items, repairs = repair_quotes(self.lm, items, window.turns)
-        self.answered.store(window.text, items)
+        self.answer_cache.store(window.text, items)
         return items, repairs
 
     def _finish_part(
-        self, part: _WindowPart, found: list[list[Candidate]]
+        self, part: _WindowPart, candidates_by_window: list[list[Candidate]]
     ) -> Generator[ModelResult, None, list[_WindowPart]]:
         """Yields the results of a window and returns its halves if they must be asked. Re-raises errors from the
         call."""
@@ -269,7 +270,7 @@ class _SessionExtraction:
         except WindowTooLargeError as error:
             size = sum(self.count(block.text) for block in window.blocks)
             if size <= self.limit():  # the model did not report its limit
-                self.lower(max(MIN_WINDOW_TOKENS, size // 2))
+                self.lower_limit(max(MIN_WINDOW_TOKENS, size // 2))
             return (yield from self._split_part(part, "it is more than the model takes", error))
         if answer.is_cached:
             yield self._make_step("resumed", "it was answered before", part.name, window.approx_tokens)
@@ -279,10 +280,10 @@ class _SessionExtraction:
             yield TurnsRead(frozenset(turn.id for turn in window.turns))
             turn, session = window.fresh_turns[0].id, self.material.session
             yield from (DroppedSignal("invalid", "", session, turn, fault) for fault in answer.faults)
-            earlier = [make_earlier_claim(candidate) for one in found for candidate in one]
-            results = ground_candidates(answer.items, window.turns, self.material, [*self.before, *earlier])
+            earlier = [make_earlier_claim(candidate) for one in candidates_by_window for candidate in one]
+            results = ground_candidates(answer.items, window.turns, self.material, [*self.earlier_claims, *earlier])
             yield from results
-            found.append([result for result in results if isinstance(result, Candidate)])
+            candidates_by_window.append([result for result in results if isinstance(result, Candidate)])
         if answer.is_truncated:
             return (yield from self._split_part(part, "its answer was cut at the output limit"))
         if answer.parse_error:
@@ -299,7 +300,7 @@ class _SessionExtraction:
         less = self._shrink(part) if window.approx_tokens > self.limit() else []
         if len(less) < 2 and window.approx_tokens > MIN_WINDOW_TOKENS:
             two = halve_window(window, self.count)
-            less = [_WindowPart(half, f"{part.number}.{at}", part.of) for at, half in enumerate(two, 1)]
+            less = [_WindowPart(half, f"{part.number}.{at}", part.total) for at, half in enumerate(two, 1)]
         if len(less) < 2 and error is not None:
             todo = "Choose another model, or raise its context."
             raise WindowTooLargeError(f"The model takes less than Lerim needs. {error.message}", todo=todo) from error

@@ -68,61 +68,61 @@ def ground_candidates(
 ) -> list[Candidate | DroppedSignal]:
     """Judges the items a model returned for these turns. Items that repeat a claim in `before` are dropped; two items
     of one answer that make the same claim are merged."""
-    words = {turn.id: turn for turn in turns}
+    turns_by_id = {turn.id: turn for turn in turns}
     source = SessionSource(
         material.platform,
         material.session,
-        lambda turn, who: words[turn].words(who) if turn in words else "",
+        lambda turn, who: turns_by_id[turn].words(who) if turn in turns_by_id else "",
         material.instruction_text,
     )
     spoken = ((turn, piece) for turn in turns for piece in turn.pieces if piece.head != THOUGHT)
-    heard = [Utterance(piece.who, turn.id, piece.text) for turn, piece in spoken]
-    known = [*before]
-    kept: dict[EarlierClaim, Candidate] = {}
+    utterances = [Utterance(piece.who, turn.id, piece.text) for turn, piece in spoken]
+    earlier_claims = [*before]
+    accepted: dict[EarlierClaim, Candidate] = {}
     out: list[DroppedSignal] = []
     for item in items:
         result = _judge_item(item, turns, material, source)
         if isinstance(result, Candidate):
-            result = flag_contradiction(attribute_claim(result, heard), heard)
+            result = flag_contradiction(attribute_claim(result, utterances), utterances)
         if isinstance(result, DroppedSignal):
             out.append(result)
         elif (
-            same := find_repeated_claim(make_earlier_claim(result), known)
-            or _find_same_quote(make_earlier_claim(result), known)
+            same := find_repeated_claim(make_earlier_claim(result), earlier_claims)
+            or _find_same_quote(make_earlier_claim(result), earlier_claims)
         ) is not None:
             out.append(_drop_duplicate(result, same))
-        elif (same := find_repeated_claim(make_earlier_claim(result), kept)) is not None:
-            kept[same] = merge_candidates(kept[same], result)
+        elif (same := find_repeated_claim(make_earlier_claim(result), accepted)) is not None:
+            accepted[same] = merge_candidates(accepted[same], result)
             out.append(_drop_duplicate(result, same))
         else:
-            kept[make_earlier_claim(result)] = result
-    return [*kept.values(), *out]
+            accepted[make_earlier_claim(result)] = result
+    return [*accepted.values(), *out]
 
 
 def _drop_duplicate(candidate: Candidate, same: EarlierClaim) -> DroppedSignal:
     return drop_candidate(candidate, "duplicate", clean_text(f"already proposed: {same.title}"))
 
 
-def find_repeated_claim(one: EarlierClaim, others: Iterable[EarlierClaim]) -> EarlierClaim | None:
+def find_repeated_claim(claim: EarlierClaim, others: Iterable[EarlierClaim]) -> EarlierClaim | None:
     """Returns the first of the other claims that says the same."""
-    words = set(content_words(one.title))
+    words = set(content_words(claim.title))
     for other in others:
         theirs = set(content_words(other.title))
         shared = len(words & theirs) / max(1, len(words | theirs))
-        same_turn = one.turn == other.turn
+        same_turn = claim.turn == other.turn
         if shared >= (MIN_TITLE_OVERLAP_SAME_TURN if same_turn else MIN_TITLE_OVERLAP):
             return other
-        quoted = any(is_overlapping(mine, his) for mine in one.quotes for his in other.quotes)
+        quoted = any(is_overlapping(mine, his) for mine in claim.quotes for his in other.quotes)
         if same_turn and quoted and shared >= MIN_TITLE_OVERLAP_SAME_QUOTE:
             return other
     return None
 
 
-def _find_same_quote(one: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
+def _find_same_quote(claim: EarlierClaim, before: Iterable[EarlierClaim]) -> EarlierClaim | None:
     """Returns the earlier claim that rests on the same words: the person has already seen it, however it is worded
     now."""
     for other in before:
-        pairs = ((mine, his) for mine in one.quotes for his in other.quotes) if one.turn == other.turn else ()
+        pairs = ((mine, his) for mine in claim.quotes for his in other.quotes) if claim.turn == other.turn else ()
         if any(
             is_overlapping(mine, his) and min(map(len, (mine, his))) >= MIN_QUOTE_OVERLAP * max(map(len, (mine, his)))
             for mine, his in pairs
@@ -140,28 +140,28 @@ def _judge_item(
     judged = judge_draft(_make_draft(item, place, material), source)
     if isinstance(judged, DroppedSignal):
         return replace(judged, title=clean_text(judged.title), detail=clean_text(judged.detail))
-    own = any(quote.who == "user" for quote in judged.evidence)
-    most = min(item.confidence, 1.0 if own else MAX_AGENT_CONFIDENCE)
-    said = squeeze_spaces(" ".join(source.find_words(judged.turn, who) for who in ("user", "assistant"))).lower()
+    from_person = any(quote.who == "user" for quote in judged.evidence)
+    max_confidence = min(item.confidence, 1.0 if from_person else MAX_AGENT_CONFIDENCE)
+    turn_text = squeeze_spaces(" ".join(source.find_words(judged.turn, who) for who in ("user", "assistant"))).lower()
     return replace(
         judged,
-        confidence=round(min(judged.confidence, most), 2),
+        confidence=round(min(judged.confidence, max_confidence), 2),
         tags=_merge_tags(judged.tags, item.tags),
-        replaces=tuple(dict.fromkeys((*_find_replaced_names(item.replaces, said), *judged.replaces)))[
+        replaces=tuple(dict.fromkeys((*_find_replaced_names(item.replaces, turn_text), *judged.replaces)))[
             :MAX_REPLACED_NAMES
         ],
     )
 
 
-def _find_replaced_names(given: Sequence[str], said: str) -> tuple[str, ...]:
+def _find_replaced_names(given: Sequence[str], turn_text: str) -> tuple[str, ...]:
     """Returns the replaced names from the model that the claim's turn mentions."""
     plain_ones = [squeeze_spaces(strip_markup(one)).strip("`\"' ") for one in given[:20]]
-    named = [
+    names = [
         one
         for one in plain_ones
-        if 1 < len(one) <= MAX_REPLACES_CHARS and one.lower() in said and clean_text(one) == one
+        if 1 < len(one) <= MAX_REPLACES_CHARS and one.lower() in turn_text and clean_text(one) == one
     ]
-    return tuple(dict.fromkeys(named))[:MAX_REPLACED_NAMES]
+    return tuple(dict.fromkeys(names))[:MAX_REPLACED_NAMES]
 
 
 def _drop_unquoted(

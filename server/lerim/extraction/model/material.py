@@ -72,19 +72,19 @@ class Material:
     def add(self, turn: Turn) -> None:
         """Adds the next turn."""
         turn, state = redact_turn(turn), self._state
-        seen = show_turn(turn)
-        if seen is None:
+        shown_turn = show_turn(turn)
+        if shown_turn is None:
             return
-        seen = without_repeats(seen, state.printed)
-        if self._turns.get(turn.ordinal) == seen:
+        shown_turn = without_repeats(shown_turn, state.printed)
+        if self._turns.get(turn.ordinal) == shown_turn:
             return
         if turn.ordinal <= state.sent:
             if turn.ordinal not in self._turns:
                 return  # sent long ago; its neighbors are no longer kept
             state.sent = turn.ordinal - 1
-        self._turns[turn.ordinal] = seen
+        self._turns[turn.ordinal] = shown_turn
         self.locate.record_cwd(turn.cwd)
-        for path in seen.paths:
+        for path in shown_turn.paths:
             self.locate.record_file(path, turn.cwd)
         state.known = add_known_names(state.known, turn)
         if read := read_instructions(turn):

@@ -37,56 +37,60 @@ class JoinedCandidates:
 
 
 def join_with_model(
-    lm: dspy.LM, found: Sequence[Candidate], metadata: str, metrics: str, guidance: str
+    lm: dspy.LM, candidates: Sequence[Candidate], metadata: str, metrics: str, guidance: str
 ) -> Iterator[JoinedCandidates | str]:
     """Yields the joins among the candidates of several windows, keeping the more confident of two. Yields the reason as
     a text first if code joined alone.
 
     Raises StoppedError.
     """
-    listed = json.dumps([_describe_candidate(candidate) for candidate in found], ensure_ascii=False)
+    listed = json.dumps([_describe_candidate(candidate) for candidate in candidates], ensure_ascii=False)
     inputs = {"transcript": listed, "metadata": metadata, "metrics": metrics, "guidance": guidance}
     try:
         answer = ask_signature(lm, MemoryMergeSignature, inputs, MemoryCandidate)
     except LerimError as error:  # the next call will meet the same error; the results so far must not wait for it
-        yield f"code joined the parts alone: {error.gist}"
-        yield from join_without_model(found)
+        yield f"code joined the parts alone: {error.generic_message}"
+        yield from join_without_model(candidates)
         return
     titles = {item.title.strip() for item in answer.items}
-    left = [at for at, one in enumerate(found) if one.title in titles]
-    gone = [at for at, one in enumerate(found) if one.title not in titles]
-    pairs = [(at, near) for at in gone if (near := _find_nearest(found, at, left, MIN_JOINABLE_OVERLAP)) is not None]
-    if answer.parse_error or answer.is_truncated or len(pairs) < len(gone):
+    remaining = [at for at, one in enumerate(candidates) if one.title in titles]
+    omitted = [at for at, one in enumerate(candidates) if one.title not in titles]
+    pairs = [
+        (at, near)
+        for at in omitted
+        if (near := _find_nearest(candidates, at, remaining, MIN_JOINABLE_OVERLAP)) is not None
+    ]
+    if answer.parse_error or answer.is_truncated or len(pairs) < len(omitted):
         wrong = "leaves out what nothing else says" if answer.items and not answer.is_truncated else "cannot be read"
         yield f"code joined the parts alone: the model's answer {wrong}"
-        yield from join_without_model(found)
+        yield from join_without_model(candidates)
         return
-    yield from _join_pairs(found, pairs)
+    yield from _join_pairs(candidates, pairs)
 
 
-def join_without_model(found: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
+def join_without_model(candidates: Sequence[Candidate]) -> Iterator[JoinedCandidates]:
     """Yields the joins that code makes without a model: candidates that are nearly identical, keeping the more
     confident one."""
-    near = ((at, _find_nearest(found, at, range(at), MIN_SAME_OVERLAP)) for at in range(len(found)))
-    yield from _join_pairs(found, [(at, other) for at, other in near if other is not None])
+    near = ((at, _find_nearest(candidates, at, range(at), MIN_SAME_OVERLAP)) for at in range(len(candidates)))
+    yield from _join_pairs(candidates, [(at, other) for at, other in near if other is not None])
 
 
-def _join_pairs(found: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iterator[JoinedCandidates]:
+def _join_pairs(candidates: Sequence[Candidate], pairs: Sequence[tuple[int, int]]) -> Iterator[JoinedCandidates]:
     """Joins pairs of indexes; what remains of a pair stands for both in later pairs."""
-    now, stands = list(found), list(range(len(found)))
+    merged, representative = list(candidates), list(range(len(candidates)))
 
-    def standing(at: int) -> int:
-        while stands[at] != at:
-            at = stands[at]
+    def find_representative(at: int) -> int:
+        while representative[at] != at:
+            at = representative[at]
         return at
 
     for pair in pairs:
-        first, second = sorted(standing(at) for at in pair)
+        first, second = sorted(find_representative(at) for at in pair)
         if first == second:
             continue
-        kept, gone = (second, first) if now[second].confidence > now[first].confidence else (first, second)
-        now[kept], stands[gone] = merge_candidates(now[kept], now[gone]), kept
-        yield JoinedCandidates(now[kept], now[gone])
+        kept, gone = (second, first) if merged[second].confidence > merged[first].confidence else (first, second)
+        merged[kept], representative[gone] = merge_candidates(merged[kept], merged[gone]), kept
+        yield JoinedCandidates(merged[kept], merged[gone])
 
 
 def _describe_candidate(candidate: Candidate) -> dict[str, object]:
@@ -100,16 +104,16 @@ def _describe_candidate(candidate: Candidate) -> dict[str, object]:
     }
 
 
-def _find_nearest(found: Sequence[Candidate], at: int, others: Iterable[int], least: float) -> int | None:
+def _find_nearest(candidates: Sequence[Candidate], at: int, others: Iterable[int], least: float) -> int | None:
     """Returns the index of the other candidate most similar to this one, or None if none is similar enough."""
-    one, best, nearest = found[at], least, None
-    words = set(content_words(f"{one.title} {one.body}"))
+    candidate, best, nearest = candidates[at], least, None
+    words = set(content_words(f"{candidate.title} {candidate.body}"))
     for number in others:
-        other = found[number]
+        other = candidates[number]
         theirs = set(content_words(f"{other.title} {other.body}"))
         near = len(words & theirs) / max(1, len(words | theirs))
-        if other.primitive == one.primitive and (
-            near >= best or find_repeated_claim(make_earlier_claim(one), [make_earlier_claim(other)]) is not None
+        if other.primitive == candidate.primitive and (
+            near >= best or find_repeated_claim(make_earlier_claim(candidate), [make_earlier_claim(other)]) is not None
         ):
             best, nearest = max(near, best), number
     return nearest

@@ -83,16 +83,16 @@ def _ask_once(
 ) -> ParsedAnswer[Item]:
     [name] = signature.output_fields
     module = dspy.ChainOfThought(signature) if think else dspy.Predict(signature)
-    with use_language_model(lm) as heard:
+    with use_language_model(lm) as response:
         try:
             value = getattr(module(**inputs), name)
         except dspy.AdapterParseError as error:  # not every model reports a truncated answer
-            return salvage_items(str(error.lm_response or ""), name, item, heard.cut)
+            return salvage_items(str(error.lm_response or ""), name, item, response.cut)
         except dspy.LMError as error:
             raise _convert_error(error) from error
     items = list(value) if isinstance(value, list) else [value]
     faults = (f"{len(items) - MAX_ITEMS} more than are looked at",) if len(items) > MAX_ITEMS else ()
-    return ParsedAnswer(tuple(items[:MAX_ITEMS]), faults, is_truncated=heard.cut)
+    return ParsedAnswer(tuple(items[:MAX_ITEMS]), faults, is_truncated=response.cut)
 
 
 def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> ParsedAnswer[Item]:

@@ -52,22 +52,22 @@ def locate_quote(quote: str, number: int, turns: Sequence[ShownTurn]) -> FoundQu
     A label from the rendering may have been copied with the quote. A very short quote is enough if it is everything the
     person said in that place ("use MIT").
     """
-    named = next((turn for turn in turns if turn.number == number), None)
-    found = _find_in_turns(quote, named, turns)
-    if isinstance(found, MissingQuote) and named is not None and (bare := _without_label(quote, named)):
-        again = _find_in_turns(bare, named, turns)
+    named_turn = next((turn for turn in turns if turn.number == number), None)
+    found = _find_in_turns(quote, named_turn, turns)
+    if isinstance(found, MissingQuote) and named_turn is not None and (bare := _without_label(quote, named_turn)):
+        again = _find_in_turns(bare, named_turn, turns)
         return again if isinstance(again, FoundQuote) else found
     return found
 
 
-def _find_in_turns(quote: str, named: ShownTurn | None, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
+def _find_in_turns(quote: str, named_turn: ShownTurn | None, turns: Sequence[ShownTurn]) -> FoundQuote | MissingQuote:
     wanted = _normalize_quote(quote)
     if not wanted:
-        whole = _match_whole_turn(quote, named) if named is not None else None
+        whole = _match_whole_turn(quote, named_turn) if named_turn is not None else None
         return whole or MissingQuote("the quote is too short to show anything")
-    if named is not None and (found := _find_in_turn(wanted, named)) is not None:
+    if named_turn is not None and (found := _find_in_turn(wanted, named_turn)) is not None:
         return found
-    places = [found for turn in turns if turn is not named and (found := _find_in_turn(wanted, turn)) is not None]
+    places = [found for turn in turns if turn is not named_turn and (found := _find_in_turn(wanted, turn)) is not None]
     if len(places) == 1:
         return places[0]
     return MissingQuote(f"the quote stands in {len(places)} turns" if places else "the quote stands nowhere")

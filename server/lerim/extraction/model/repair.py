@@ -47,11 +47,11 @@ def repair_quotes(
 ) -> tuple[tuple[MemoryCandidate, ...], str]:
     """Returns the items, with missing quotes replaced where the model found them, and a text on the result, "" if
     nothing had to be asked. Raises StoppedError, and ModelError if a later sync may get an answer."""
-    gone = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:MAX_CLAIMS]
-    text = _render_turns([items[at] for at in gone], turns)
-    if not gone or not text:
+    unquoted = [at for at, item in enumerate(items) if not _is_said(item.evidence, turns)][:MAX_CLAIMS]
+    text = _render_turns([items[at] for at in unquoted], turns)
+    if not unquoted or not text:
         return tuple(items), ""
-    claims = [{"claim": number, "title": items[at].title, "body": items[at].body} for number, at in enumerate(gone)]
+    claims = [{"claim": number, "title": items[at].title, "body": items[at].body} for number, at in enumerate(unquoted)]
     inputs = {"transcript": text, "claims": json.dumps(claims, ensure_ascii=False)}
     try:
         answer = ask_signature(lm, RepairSignature, inputs, Requoted, think=False, retry=False)
@@ -59,16 +59,16 @@ def repair_quotes(
         if isinstance(error, _RETRYABLE_ERRORS) and not isinstance(error, TooDearError):
             raise
         # The first answer remains valid.
-        return tuple(items), f"no quote was found: {error.gist}"
-    out, found = list(items), 0
-    for again in answer.items:
-        if not 0 <= again.claim < len(gone):
+        return tuple(items), f"no quote was found: {error.generic_message}"
+    repaired_items, repaired = list(items), 0
+    for requoted in answer.items:
+        if not 0 <= requoted.claim < len(unquoted):
             continue
-        at, quote = gone[again.claim], Quoted(turn=again.turn, quote=again.quote)
-        if out[at] is items[at] and _is_said(quote, turns):
-            out[at] = items[at].model_copy(update={"evidence": quote})
-            found += 1
-    return tuple(out), f"{found} of {len(gone)} quotes were found"
+        at, quote = unquoted[requoted.claim], Quoted(turn=requoted.turn, quote=requoted.quote)
+        if repaired_items[at] is items[at] and _is_said(quote, turns):
+            repaired_items[at] = items[at].model_copy(update={"evidence": quote})
+            repaired += 1
+    return tuple(repaired_items), f"{repaired} of {len(unquoted)} quotes were found"
 
 
 def _is_said(quote: Quoted, turns: Sequence[ShownTurn]) -> bool:

@@ -11,20 +11,20 @@ class TokenCounter:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._fresh: dict[int, int] = {}
+        self._new_counts: dict[int, int] = {}
 
     def __call__(self, text: str) -> int:
         """Raises SettingsError if tokens cannot be counted, CatalogError if the catalog fails."""
         text_digest = digest_text(text)
-        known = self._fresh.get(text_digest)
-        if known is None:
-            known = self._catalog.find_token_count(text_digest)
-        if known is None:
-            known = self._fresh[text_digest] = tokens.count_tokens(text)
-        return known
+        token_count = self._new_counts.get(text_digest)
+        if token_count is None:
+            token_count = self._catalog.find_token_count(text_digest)
+        if token_count is None:
+            token_count = self._new_counts[text_digest] = tokens.count_tokens(text)
+        return token_count
 
     def store(self) -> None:
         """Stores the counts made since the last call. Raises CatalogError."""
-        if self._fresh:
-            self._catalog.keep_token_counts(self._fresh)
-            self._fresh = {}
+        if self._new_counts:
+            self._catalog.keep_token_counts(self._new_counts)
+            self._new_counts = {}

@@ -93,38 +93,40 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
     RankerError if the ranker file is missing or was made for another version.
     """
     learned = load_ranker()
-    least = learned.further - BELOW_CUT_MARGIN
+    min_score = learned.further - BELOW_CUT_MARGIN
     reach = MAX_SHIFT if correction.weights else 0.0
-    found: list[tuple[float, int, float]] = []
+    scored_passages: list[tuple[float, int, float]] = []
     passages = list(measure_passages(scene.before, scene.now, scene.after, number))
     prompt = scene.now.prompt.text if scene.now.prompt else ""
     for at, one in enumerate(passages):
-        worth = score_passage(one.features)
+        score = score_passage(one.features)
         if is_explicit_statement(one.passage, prompt):
-            worth = max(worth, learned.first)
-        if worth >= least - reach:
-            moved = personal_score(correction, worth, passage_aspects(named_features(one.features), *_choose_type(one)))
-            if max(worth, moved) >= least:
-                found.append((-moved, at, worth))
+            score = max(score, learned.first)
+        if score >= min_score - reach:
+            personal = personal_score(
+                correction, score, passage_aspects(named_features(one.features), *_choose_type(one))
+            )
+            if max(score, personal) >= min_score:
+                scored_passages.append((-personal, at, score))
     retractions = [
         (reply.ordinal, retraction) for reply in scene.now.replies for retraction in find_retractions(reply.text)
     ]
     out: list[RankedDraft] = []
-    for minus, at, scored in sorted(found)[:MAX_DRAFTS_PER_EXCHANGE]:
-        one, moved, worth = passages[at], -minus, scored
+    for minus, at, scored in sorted(scored_passages)[:MAX_DRAFTS_PER_EXCHANGE]:
+        one, personal, score = passages[at], -minus, scored
         context = _find_context(one.passage, scene)
         unresolved = context is None and one.passage.source != "answer" and _UNRESOLVED.match(one.passage.text)
         if unresolved:
-            worth = min(worth, learned.further - BELOW_CUT_MARGIN / 2)
-            moved = min(moved, worth)
-        draft = _make_draft(one, scene, moved, context)
+            score = min(score, learned.further - BELOW_CUT_MARGIN / 2)
+            personal = min(personal, score)
+        draft = _make_draft(one, scene, personal, context)
         if draft is None:
             continue
         # Without features the correction does not apply, so an unresolved passage stays below the cut.
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
-        draft = replace(draft, score=round(worth, 3), features=features)
-        out.append(RankedDraft(draft, worth, _find_refutation(one.passage, following, scene, retractions)))
+        draft = replace(draft, score=round(score, 3), features=features)
+        out.append(RankedDraft(draft, score, _find_refutation(one.passage, following, scene, retractions)))
     return out
 
 
@@ -146,9 +148,9 @@ def _find_refutation(
     return ""
 
 
-def _make_draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote | None) -> Draft | None:
-    passage, turn = one.passage, one.turn
-    primitive, learning = _choose_type(one)
+def _make_draft(measured: MeasuredPassage, scene: Scene, score: float, context: Quote | None) -> Draft | None:
+    passage, turn = measured.passage, measured.turn
+    primitive, learning = _choose_type(measured)
     if _is_question(passage) and scene.after is not None and passage.source != "feedback":
         return None  # the person has continued, so the question was answered or no longer matters
     text = _plain(passage.text)
@@ -172,17 +174,17 @@ def _make_draft(one: MeasuredPassage, scene: Scene, worth: float, context: Quote
         artifacts=find_artifacts(text, scene.known),
         references=find_named_places(scene, text)
         or (find_changed_files(scene, scene.now) if passage.is_persons else ()),
-        chance=score_to_chance(worth),
+        chance=score_to_chance(score),
     )
 
 
-def _choose_type(one: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
+def _choose_type(measured: MeasuredPassage) -> tuple[Primitive, LearningKind | None]:
     """Returns the memory type and kind that a passage would become."""
-    if one.passage.source == "answer":
+    if measured.passage.source == "answer":
         return "decision", None
-    if _is_question(one.passage):
+    if _is_question(measured.passage):
         return _MEMORY_TYPES["question"]
-    kind = explicit_type(one.passage) or predict_type(one.features)
+    kind = explicit_type(measured.passage) or predict_type(measured.features)
     return _MEMORY_TYPES["fact" if kind == "question" else kind]  # a statement about an open question is kept as a fact
 
 
@@ -233,7 +235,7 @@ def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
     files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:
         return ""
-    told = f"The agent changed {join_names([code_span(path) for path in files])}"
+    change = f"The agent changed {join_names([code_span(path) for path in files])}"
     ran = [call for reply in scene.now.replies for call in reply.tool_calls if call.kind == "shell"]
     last = ran[-1] if ran else None
     if (
@@ -242,8 +244,8 @@ def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
         and (command := parse_command(last.command).text)
         and len(command) <= MAX_CONTEXT_CHARS
     ):
-        return f"{told}; {code_span(command)} then passed."
-    return f"{told}."
+        return f"{change}; {code_span(command)} then passed."
+    return f"{change}."
 
 
 def _plain(text: str) -> str:

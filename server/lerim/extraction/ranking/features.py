@@ -64,18 +64,18 @@ def passage_features(
     at = next((index for index, reply in enumerate(replies) if reply.ordinal == turn.ordinal), -1)
     later = replies[at + 1 :]
     agent_said = [reply.text for reply in replies if reply.text]
-    asked = next((reply.text for reply in reversed(before.replies) if reply.text), "")
-    judged = judge_next_words(after)
+    reply_before = next((reply.text for reply in reversed(before.replies) if reply.text), "")
+    verdict = judge_next_words(after)
     words = frozenset(_WORD.findall(low))
     row = [float(passage.source == name) for name in _SOURCES]
     row += [float(passage.kind == name) for name in _KINDS]
     row += [float(bool(cue.search(passage.text if name in AS_IT_STANDS else low))) for name, cue in CUES.items()]
     row += [float(bool(head and cue.search(head))) for cue in HEADINGS.values()]
     row += [
-        passage.index / max(1, passage.of - 1),
+        passage.index / max(1, passage.passage_count - 1),
         float(passage.index == 0),
-        float(passage.index == passage.of - 1),
-        math.log1p(passage.of),
+        float(passage.index == passage.passage_count - 1),
+        math.log1p(passage.passage_count),
         math.log1p(len(turn.text)),
         math.log1p(len(low)),
         float(min(60, len(low.split()))),
@@ -96,7 +96,7 @@ def passage_features(
         float(bool(OBJECTS.match(low))),
         float(bool(OBJECTS.match(prompt[:200].lower().replace("’", "'")))),
         float(bool(agent_said and AGREES.match(agent_said[0][:80].lower().replace("’", "'")))),
-        float(asked.rstrip(" *`)").endswith("?")),
+        float(reply_before.rstrip(" *`)").endswith("?")),
         float(bool(replies) and turn.ordinal == replies[-1].ordinal),
         math.log1p(max(0, at)),
         math.log1p(len(replies)),
@@ -112,12 +112,12 @@ def passage_features(
                 for call in reply.tool_calls
             )
         ),
-        float(judged == "accepted"),
-        float(judged == "refuted"),
+        float(verdict == "accepted"),
+        float(verdict == "refuted"),
         float(after is not None and "commit" in after.text[:200].lower()),
         math.log1p(len(prompt)),
         _word_overlap(words, prompt.lower()) if not passage.is_persons else 0.0,
-        _word_overlap(words, asked[-4000:].lower()),
+        _word_overlap(words, reply_before[-4000:].lower()),
         _word_overlap(
             words,
             "\n".join(said[:2000] for said in agent_said[-3:]).lower()

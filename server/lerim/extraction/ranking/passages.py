@@ -17,7 +17,7 @@ they said when denying or approving a tool call; a plan the person approved; wha
 
 
 class TurnPassage(msgspec.Struct, frozen=True, gc=False):
-    """A sentence, verbatim. `index` is its position among the `of` passages of its text.
+    """A sentence, verbatim. `index` is its position among the `passage_count` passages of its text.
 
     `before` is the sentence before it in the same text. For an answer, `heading` is the agent's question and `before`
     what the agent said about the chosen option.
@@ -31,7 +31,7 @@ class TurnPassage(msgspec.Struct, frozen=True, gc=False):
     heading: str
     before: str
     index: int
-    of: int
+    passage_count: int
 
     @property
     def is_persons(self) -> bool:
@@ -52,16 +52,16 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
             yield from _split_texts(turn, "plan", [call.plan])
         if call.feedback:
             yield from _split_texts(turn, "feedback", [call.feedback])
-        for one in call.answers:
-            if one.answer:
+        for answer in call.answers:
+            if answer.answer:
                 yield TurnPassage(
                     turn.id,
                     turn.ordinal,
                     "answer",
-                    one.answer,
+                    answer.answer,
                     "paragraph",
-                    one.question,
-                    one.chosen_descriptions,
+                    answer.question,
+                    answer.chosen_descriptions,
                     0,
                     1,
                 )
@@ -70,6 +70,6 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
 def _split_texts(turn: Turn, source: PassageSource, texts: list[str]) -> Iterator[TurnPassage]:
     found = [(text[one.start : one.end], one) for text in texts for one in find_sentences(text)]
     before = ""
-    for index, (said, one) in enumerate(found):
-        yield TurnPassage(turn.id, turn.ordinal, source, said, one.kind, one.heading, before, index, len(found))
-        before = said
+    for index, (sentence, one) in enumerate(found):
+        yield TurnPassage(turn.id, turn.ordinal, source, sentence, one.kind, one.heading, before, index, len(found))
+        before = sentence

@@ -95,25 +95,25 @@ def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | N
 
 def learn_correction(judgments: Iterable[Judgment]) -> Correction:
     """Fits the correction to these decisions."""
-    known = [one for one in judgments if one.aspects]
-    rows = [1 / math.sqrt(len(one.aspects)) for one in known]
+    usable = [one for one in judgments if one.aspects]
+    rows = [1 / math.sqrt(len(one.aspects)) for one in usable]
     with_aspect: dict[str, list[int]] = {}
-    for at, one in enumerate(known):
+    for at, one in enumerate(usable):
         for name in one.aspects:
             with_aspect.setdefault(name, []).append(at)
     weights = dict.fromkeys(sorted(with_aspect), 0.0)
-    moved = [one.score for one in known]
+    shifted_scores = [one.score for one in usable]
     for _ in range(_MAX_SWEEPS):
         largest = 0.0
         for name, weight in weights.items():
             slope, bend = -RIDGE_PENALTY * weight, RIDGE_PENALTY
             for at in with_aspect[name]:
-                slope += rows[at] * (known[at].wanted - score_to_chance(moved[at]))
+                slope += rows[at] * (usable[at].wanted - score_to_chance(shifted_scores[at]))
                 bend += rows[at] ** 2 / 4
             step = slope / bend
             weights[name] = weight + step
             for at in with_aspect[name]:
-                moved[at] += step * rows[at]
+                shifted_scores[at] += step * rows[at]
             largest = max(largest, abs(step))
         if largest < _MIN_STEP:
             break

@@ -110,11 +110,11 @@ class FailureWatch:
             self._record_failure(turn, call, command)
         elif result == "passed":
             for failure in [item for item in self.failures if _may_be_variant(item.command, command.text)]:
-                found = self._resolve_failure(scene, turn, call, command, failure)
-                if found is not None:
+                resolution = self._resolve_failure(scene, turn, call, command, failure)
+                if resolution is not None:
                     self.failures.remove(failure)
-                    if isinstance(found, Draft):
-                        yield found
+                    if isinstance(resolution, Draft):
+                        yield resolution
 
     def _record_hook_run(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         """Handles a commit or push: one stopped by a hook stays open until one goes through."""
@@ -124,15 +124,15 @@ class FailureWatch:
         elif is_commit_made(call):
             for failure in [item for item in self.failures if item.command == command.text]:
                 self.failures.remove(failure)
-                found = (
+                lesson = (
                     hooks.draft_hook_bypass(turn, failure)
                     if hooks.is_hook_skipped(call)
                     else _draft_edit_fix(turn, call, failure)
                 )
-                if isinstance(found, Draft) and found.basis == "fixed" and not _is_config_only(failure):
-                    found = None  # the code was fixed to satisfy the hook, as intended
-                if found is not None:
-                    yield found
+                if isinstance(lesson, Draft) and lesson.basis == "fixed" and not _is_config_only(failure):
+                    lesson = None  # the code was fixed to satisfy the hook, as intended
+                if lesson is not None:
+                    yield lesson
 
     def _record_install(self, command: Command) -> None:
         """Stores, for each failure, the first command after it that installed what the failure reports as missing."""

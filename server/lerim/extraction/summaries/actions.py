@@ -152,10 +152,10 @@ def _find_git_actions(call: StoredCall, turn: str) -> Iterator[SessionAction]:
 
 def _find_commit_message(command: str) -> str:
     start = _COMMIT.search(command[:2_000])
-    told = command[start.end() : start.end() + 1_000] if start else ""
-    said, lines = _SAYING.search(told), _HEREDOC.search(told)
-    if said is not None and (lines is None or said.end() <= lines.start()):
-        return _shorten_clean((said[1] or said[2]).split("\n")[0], MAX_MESSAGE_CHARS)
+    arguments = command[start.end() : start.end() + 1_000] if start else ""
+    option, lines = _SAYING.search(arguments), _HEREDOC.search(arguments)
+    if option is not None and (lines is None or option.end() <= lines.start()):
+        return _shorten_clean((option[1] or option[2]).split("\n")[0], MAX_MESSAGE_CHARS)
     return _shorten_clean(lines[1], MAX_MESSAGE_CHARS) if lines is not None else ""
 
 
@@ -188,10 +188,10 @@ def _shorten_clean(text: str, most: int) -> str:
     return shorten(squeeze_spaces(clean_text(text)[:2_000]).replace("`", "'"), most)
 
 
-def find_last_runs(found: Sequence[SummaryExchange]) -> list[CommandRun]:
+def find_last_runs(exchanges: Sequence[SummaryExchange]) -> list[CommandRun]:
     """Returns the last run of each command, in order."""
     last: dict[str, CommandRun] = {}
-    for exchange in found:
+    for exchange in exchanges:
         for one in exchange.runs:
             last.pop(one.name, None)
             last[one.name] = one

@@ -61,25 +61,25 @@ def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate
 
     `locate` maps a path as named in a tool call, and a working folder, to a repo-relative path; "" for one outside.
     """
-    found = split_exchanges(turns, locate, records_results=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
-    prompts = [exchange for exchange in found if is_request(exchange.prompt)]
+    exchanges = split_exchanges(turns, locate, records_results=facts.platform not in PLATFORMS_WITHOUT_RESULTS)
+    prompts = [exchange for exchange in exchanges if is_request(exchange.prompt)]
     intent = fit_statements(_make_intent(prompts), INTENT_WORDS)
     if not intent:
         return None
-    report = next((one for one in reversed(found) if _find_report(one) is not None), None)
+    report = next((one for one in reversed(exchanges) if _find_report(one) is not None), None)
     return Summary(
-        title=_make_title(facts.title, prompts, found),
-        description=describe_session(found, turns, facts),
+        title=_make_title(facts.title, prompts, exchanges),
+        description=describe_session(exchanges, turns, facts),
         intent=intent,
-        happened=_make_happened(found, report),
-        outcome=fit_statements(_make_outcome(found, report), OUTCOME_WORDS),
-        files=make_file_statements(found),
-        paths=tuple(collect_changed_files(found))[:MAX_PATHS],
-        tags=make_summary_tags(found),
+        happened=_make_happened(exchanges, report),
+        outcome=fit_statements(_make_outcome(exchanges, report), OUTCOME_WORDS),
+        files=make_file_statements(exchanges),
+        paths=tuple(collect_changed_files(exchanges))[:MAX_PATHS],
+        tags=make_summary_tags(exchanges),
     )
 
 
-def _make_title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[SummaryExchange]) -> str:
+def _make_title(title: str, prompts: Sequence[SummaryExchange], exchanges: Sequence[SummaryExchange]) -> str:
     """Returns the agent's title for the session unless it only repeats a prompt; else the first prompt that says
     enough, or a commit message."""
     own = one_line(title, 400)
@@ -97,7 +97,7 @@ def _make_title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[
         and not own.startswith("Implement the")
     ):
         return own.rstrip(".")
-    commits = [action.text for one in found for action in one.actions if action.kind == "committed" and action.text]
+    commits = [action.text for one in exchanges for action in one.actions if action.kind == "committed" and action.text]
     best = next((said for said in firsts[:3] if len(said.split()) > 3), "")
     if firsts and len(firsts[0].split()) <= 3 and commits:
         best = commits[0]
@@ -107,95 +107,100 @@ def _make_title(title: str, prompts: Sequence[SummaryExchange], found: Sequence[
 def _make_intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
     """Yields the person's own words: the first message that asks for something, then the others. If not all fit, those
     that led to a change take precedence."""
-    said: list[tuple[SummaryExchange, str]] = []
-    for one in prompts:
-        assert one.prompt is not None
+    requests: list[tuple[SummaryExchange, str]] = []
+    for exchange in prompts:
+        assert exchange.prompt is not None
         request = (
-            summarize_request(one.prompt.text, MAX_PROMPT_CHARS if said else MAX_FIRST_PROMPT_CHARS)
-            if has_substance(one.prompt.text)
+            summarize_request(exchange.prompt.text, MAX_PROMPT_CHARS if requests else MAX_FIRST_PROMPT_CHARS)
+            if has_substance(exchange.prompt.text)
             else ""
         )
-        if request and (not said or request != said[-1][1]):
-            said.append((one, request))
-    if not said:
+        if request and (not requests or request != requests[-1][1]):
+            requests.append((exchange, request))
+    if not requests:
         return
     statements = {
-        id(one): Statement(f"{'The person asked' if number == 0 else 'Then'}: “{text}”", _prompt_turns(one))
-        for number, (one, text) in enumerate(said)
+        id(exchange): Statement(f"{'The person asked' if number == 0 else 'Then'}: “{text}”", _prompt_turns(exchange))
+        for number, (exchange, text) in enumerate(requests)
     }
     left = INTENT_WORDS
-    kept: set[int] = set()
-    for one, _ in [said[0], *sorted(said[1:], key=lambda pair: not _importance(pair[0]))]:
-        size = count_words(statements[id(one)].line())
+    selected: set[int] = set()
+    for exchange, _ in [requests[0], *sorted(requests[1:], key=lambda pair: not _importance(pair[0]))]:
+        size = count_words(statements[id(exchange)].line())
         if size <= left:
-            kept.add(id(one))
+            selected.add(id(exchange))
             left -= size
-    yield from (statements[id(one)] for one, _ in said if id(one) in kept or one is said[0][0])
+    yield from (
+        statements[id(exchange)] for exchange, _ in requests if id(exchange) in selected or exchange is requests[0][0]
+    )
 
 
-def _prompt_turns(one: SummaryExchange) -> tuple[str, ...]:
-    return (one.prompt.id,) if one.prompt is not None else ()
+def _prompt_turns(exchange: SummaryExchange) -> tuple[str, ...]:
+    return (exchange.prompt.id,) if exchange.prompt is not None else ()
 
 
-def _importance(one: SummaryExchange) -> int:
+def _importance(exchange: SummaryExchange) -> int:
     """Returns how much an exchange changed, which decides what is included if not everything fits."""
-    return 3 * bool(one.changed_files) + 3 * bool(one.actions) + bool(one.runs)
+    return 3 * bool(exchange.changed_files) + 3 * bool(exchange.actions) + bool(exchange.runs)
 
 
-def _make_happened(found: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
+def _make_happened(exchanges: Sequence[SummaryExchange], report: SummaryExchange | None) -> tuple[Statement, ...]:
     """Returns a statement for each exchange in which something was done or found, in the order of the session. The
     agent's last words, in `report`, belong to the outcome and are left out here if that exchange has something else to
     state."""
-    done = {
-        number: _describe_exchange(one, one is not report or not _importance(one)) for number, one in enumerate(found)
+    described = {
+        number: _describe_exchange(one, one is not report or not _importance(one))
+        for number, one in enumerate(exchanges)
     }
-    told = {number: statement for number, statement in done.items() if statement is not None}
-    last = max(told, default=-1)
-    left, kept = HAPPENED_WORDS, set[int]()
-    for number in sorted(told, key=lambda number: (-_importance(found[number]) - 2 * (number == last), number)):
-        size = count_words(told[number].line())
+    statements = {number: statement for number, statement in described.items() if statement is not None}
+    last = max(statements, default=-1)
+    left, selected = HAPPENED_WORDS, set[int]()
+    for number in sorted(
+        statements, key=lambda number: (-_importance(exchanges[number]) - 2 * (number == last), number)
+    ):
+        size = count_words(statements[number].line())
         if size > left:
-            short = fit_statements((told[number],), left)
+            short = fit_statements((statements[number],), left)
             if not short:
                 continue
-            told[number], size = short[0], count_words(short[0].line())
-        kept.add(number)
+            statements[number], size = short[0], count_words(short[0].line())
+        selected.add(number)
         left -= size
-    return tuple(told[number] for number in sorted(kept))
+    return tuple(statements[number] for number in sorted(selected))
 
 
-def _describe_exchange(one: SummaryExchange, with_report: bool) -> Statement | None:
+def _describe_exchange(exchange: SummaryExchange, with_report: bool) -> Statement | None:
     parts: list[str] = []
     turns: list[str] = []
-    if one.changed_files:
-        parts.append(f"Changed {list_names([f'`{path}`' for path in one.changed_files], MAX_LISTED, 'file')}.")
-        turns += [own[-1] for own in list(one.changed_files.values())[:MAX_LISTED]]
-    if one.runs:
-        runs = _group_runs(one.runs)
+    if exchange.changed_files:
+        parts.append(f"Changed {list_names([f'`{path}`' for path in exchange.changed_files], MAX_LISTED, 'file')}.")
+        turns += [own[-1] for own in list(exchange.changed_files.values())[:MAX_LISTED]]
+    if exchange.runs:
+        runs = _group_runs(exchange.runs)
         parts.append(
             f"Ran {list_names([_format_run(name, how) for name, how in runs.items()], MAX_LISTED, 'command')}."
         )
-        turns += list({run.name: run.turn for run in one.runs}.values())[:MAX_LISTED]
-    for action in _first_actions(one.actions):
+        turns += list({run.name: run.turn for run in exchange.runs}.values())[:MAX_LISTED]
+    for action in _first_actions(exchange.actions):
         parts.append(_format_action(action))
         turns.append(action.turn)
-    report = _find_report(one) if with_report else None
+    report = _find_report(exchange) if with_report else None
     if report is not None:
         parts.append(f"The agent said: “{report.text}”")
         turns += report.turns
     if not parts:
-        parts, turns = _describe_reading(one)
+        parts, turns = _describe_reading(exchange)
     return Statement(" ".join(parts), tuple(turns)) if parts else None
 
 
-def _describe_reading(one: SummaryExchange) -> tuple[list[str], list[str]]:
+def _describe_reading(exchange: SummaryExchange) -> tuple[list[str], list[str]]:
     """Returns the statement and turns of an exchange that has nothing else to state: the files it read, or its tool
     calls."""
-    if one.read_files:
-        return [f"Read {list_names([f'`{path}`' for path in one.read_files], MAX_LISTED, 'file')}."], list(
-            one.read_files.values()
+    if exchange.read_files:
+        return [f"Read {list_names([f'`{path}`' for path in exchange.read_files], MAX_LISTED, 'file')}."], list(
+            exchange.read_files.values()
         )[-1:]
-    calls = [turn.id for turn in one.replies for _ in turn.calls]
+    calls = [turn.id for turn in exchange.replies for _ in turn.calls]
     return (
         ([f"The agent made {count_noun(len(calls), 'call')} of tools and reported nothing."], calls[-1:])
         if calls
@@ -244,37 +249,40 @@ def _format_action(action: SessionAction) -> str:
             return f"Stopped: {action.text}."
 
 
-def _find_report(one: SummaryExchange) -> Statement | None:
+def _find_report(exchange: SummaryExchange) -> Statement | None:
     """Returns what the agent says about the result at the end of an exchange."""
-    for turn in reversed(one.replies[-3:]):
+    for turn in reversed(exchange.replies[-3:]):
         if turn.text.strip():
-            said = find_report_sentence(turn.text, MAX_REPORT_CHARS)
-            return Statement(said, (turn.id,)) if said else None
+            sentence = find_report_sentence(turn.text, MAX_REPORT_CHARS)
+            return Statement(sentence, (turn.id,)) if sentence else None
     return None
 
 
-def _make_outcome(found: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
+def _make_outcome(exchanges: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
     """Yields the state at the end: commits, results of commands, the person's last words, the agent's last report."""
-    commits = [action for one in found for action in one.actions if action.kind == "committed"]
-    said = [action for action in commits if action.text]
-    for action in said[-MAX_COMMITS:] or commits[-1:]:
+    commits = [action for one in exchanges for action in one.actions if action.kind == "committed"]
+    described_commits = [action for action in commits if action.text]
+    for action in described_commits[-MAX_COMMITS:] or commits[-1:]:
         yield Statement(_format_action(action), (action.turn,))
     others = {
-        action.kind: action for one in found for action in one.actions if action.kind in ("pushed", "opened", "merged")
+        action.kind: action
+        for one in exchanges
+        for action in one.actions
+        if action.kind in ("pushed", "opened", "merged")
     }
     for action in others.values():
         yield Statement(_format_action(action), (action.turn,))
-    known = [run for run in find_last_runs([one for one in found if one.runs][-2:]) if run.outcome != "ran"]
+    known = [run for run in find_last_runs([one for one in exchanges if one.runs][-2:]) if run.outcome != "ran"]
     failed = [run for run in known if run.outcome == "failed"]
     for run in (*failed[-2:], *[run for run in known if run.outcome == "passed"][-2:]):
         yield Statement(f"`{run.name}` {run.outcome} the last time it was run.", (run.turn,))
-    typed = [one.prompt for one in found if one.prompt is not None]
+    typed = [one.prompt for one in exchanges if one.prompt is not None]
     if len(typed) > 1 and (request := summarize_request(typed[-1].text, MAX_PROMPT_CHARS)):
         yield Statement(f"The person's last words: “{request}”", (typed[-1].id,))
     report = _find_report(last) if last is not None and _importance(last) else None
     if report is not None:
         yield Statement(f"The agent's last report: “{report.text}”", report.turns)
-    if not collect_changed_files(found) and not commits:
-        end = next((one.replies[-1] for one in reversed(found) if one.replies), typed[-1] if typed else None)
+    if not collect_changed_files(exchanges) and not commits:
+        end = next((one.replies[-1] for one in reversed(exchanges) if one.replies), typed[-1] if typed else None)
         if end is not None:
             yield Statement("No file was changed.", (end.id,))

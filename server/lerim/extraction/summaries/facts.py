@@ -58,12 +58,12 @@ def is_request(prompt: SummaryTurn | None) -> bool:
     return prompt.kind == "prompt" or (prompt.kind == "command" and len(prompt.text.split()) > 1)
 
 
-def describe_session(found: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
+def describe_session(exchanges: Sequence[SummaryExchange], turns: Sequence[SummaryTurn], facts: SummaryFacts) -> str:
     """Returns one sentence of figures."""
-    prompts = sum(is_request(one.prompt) for one in found)
-    changed, ran = len(collect_changed_files(found)), [run for one in found for run in one.runs]
+    prompts = sum(is_request(one.prompt) for one in exchanges)
+    changed, ran = len(collect_changed_files(exchanges)), [run for one in exchanges for run in one.runs]
     failed = sum(run.outcome == "failed" for run in ran)
-    commits = sum(action.kind == "committed" for one in found for action in one.actions)
+    commits = sum(action.kind == "committed" for one in exchanges for action in one.actions)
     parts = [
         f"{count_noun(changed, 'file')} changed" if changed else "no file changed",
         f"{count_noun(len(ran), 'command')} of the project run" + (f" ({failed} failed)" if failed else "")
@@ -100,18 +100,18 @@ def count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def collect_changed_files(found: Sequence[SummaryExchange]) -> dict[str, list[str]]:
+def collect_changed_files(exchanges: Sequence[SummaryExchange]) -> dict[str, list[str]]:
     """Returns the changed files, each with the turns that changed it, the most frequently changed first."""
     changed: dict[str, list[str]] = {}
-    for one in found:
+    for one in exchanges:
         for path, turns in one.changed_files.items():
             changed.setdefault(path, []).extend(turns)
     return dict(sorted(changed.items(), key=lambda item: -len(item[1])))
 
 
-def make_file_statements(found: Sequence[SummaryExchange]) -> tuple[Statement, ...]:
+def make_file_statements(exchanges: Sequence[SummaryExchange]) -> tuple[Statement, ...]:
     """Returns statements on which files were changed and how often."""
-    changed = collect_changed_files(found)
+    changed = collect_changed_files(exchanges)
     out = [
         Statement(f"`{path}`: {count_noun(len(turns), 'change')}", (turns[0], *turns[-1:]))
         for path, turns in list(changed.items())[:MAX_FILES]
@@ -122,12 +122,12 @@ def make_file_statements(found: Sequence[SummaryExchange]) -> tuple[Statement, .
     return tuple(out)
 
 
-def make_summary_tags(found: Sequence[SummaryExchange]) -> tuple[str, ...]:
+def make_summary_tags(exchanges: Sequence[SummaryExchange]) -> tuple[str, ...]:
     """Returns the languages of the changed files and the programs that were run, the most frequent first."""
     counts: Counter[str] = Counter()
-    for path, turns in collect_changed_files(found).items():
+    for path, turns in collect_changed_files(exchanges).items():
         if language := LANGUAGES.get(PurePosixPath(path).suffix.removeprefix(".").lower()):
             counts[language] += len(turns)
-    for one in found:
+    for one in exchanges:
         counts.update(run.name.split()[0].rpartition("/")[2] for run in one.runs)
     return tuple(name for name, _ in counts.most_common(MAX_TAGS) if name.isascii() and name.isalnum())

@@ -98,13 +98,13 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
         cut_windows([*seen, *fresh], task.limit(), task.overlap_tokens, parts.sent, task.count) if fresh else ()
     )
     most = sys.maxsize  # maximum tokens of a window, lowered once one was too large
-    told: list[SessionPart] = []
+    pending_parts: list[SessionPart] = []
     while todo:
         window = todo.popleft()
         try:
             if window.approx_tokens > most:
                 raise WindowTooLargeError("nearly as large as one that was too large")
-            told.append((yield from _summarize_window(lm, task, window)))
+            pending_parts.append((yield from _summarize_window(lm, task, window)))
         except WindowTooLargeError as error:
             two = halve_window(window, task.count) if window.approx_tokens > MIN_WINDOW_TOKENS else ()
             if len(two) < 2:
@@ -116,9 +116,9 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
             continue
         last = window.fresh_turns[-1]
         if not todo or todo[0].fresh_turns[0].number > last.number:  # a turn is done when all its parts are
-            parts.parts += told
+            parts.parts += pending_parts
             parts.sent, parts.turn = last.number, last.id
-            told = []
+            pending_parts = []
     whole = yield from _join_parts(lm, task, parts.parts)
     return _make_summary(task, whole)
 
@@ -135,12 +135,12 @@ def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> Generat
     inputs = {"transcript": window.text, "metadata": task.metadata, "guidance": GUIDANCE}
     answer = ask_signature(lm, SummaryPartSignature, inputs, SessionPart, think=False)
     numbers = {turn.number for turn in window.turns}
-    told = ground_part(answer.items[0], numbers, window.text) if answer.items else None
-    if told is None or not told.statements:
+    part = ground_part(answer.items[0], numbers, window.text) if answer.items else None
+    if part is None or not part.statements:
         yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in what was shown")
         return _summarize_window_by_rules(task, window)
-    task.answers.store(SummaryPartSignature, window.text, told)
-    return told
+    task.answers.store(SummaryPartSignature, window.text, part)
+    return part
 
 
 def _join_parts(
@@ -183,12 +183,12 @@ def _reduce_parts(
         yield _make_step(task, "unread", "the parts together are more than the model takes")
         return _merge_parts(group)
     numbers = {number for part in group for one in part.statements for number in one.turns}
-    told = ground_part(answer.items[0], numbers, text) if answer.items else None
-    if told is None or not told.statements:
+    joined = ground_part(answer.items[0], numbers, text) if answer.items else None
+    if joined is None or not joined.statements:
         yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in the parts")
         return _merge_parts(group)
-    task.answers.store(SummaryMergeSignature, text, told)
-    return told
+    task.answers.store(SummaryMergeSignature, text, joined)
+    return joined
 
 
 def _merge_parts(group: Sequence[SessionPart]) -> SessionPart:

@@ -40,11 +40,11 @@ def unpack_parts(state: bytes | None, model: str, turns: Sequence[SummaryTurn]) 
     if not state:
         return fresh
     try:
-        found = SummaryParts.model_validate_json(state)
+        stored = SummaryParts.model_validate_json(state)
     except ValidationError:
         return fresh
-    same = any(turn.number == found.sent and turn.id == found.turn for turn in turns)
-    return found if found.version == VERSION and found.model == model and same else fresh
+    same = any(turn.number == stored.sent and turn.id == stored.turn for turn in turns)
+    return stored if stored.version == VERSION and stored.model == model and same else fresh
 
 
 class SummaryAnswerCache:
@@ -54,25 +54,25 @@ class SummaryAnswerCache:
         self._folder = folder
         self._model = model
 
-    def find(self, signature: type[dspy.Signature], shown: str) -> SessionPart | None:
+    def find(self, signature: type[dspy.Signature], prompt: str) -> SessionPart | None:
         """Returns the cached answer to this prompt, or None if there is none or it cannot be read."""
         try:
-            return SessionPart.model_validate_json(files.read_text(self._path(signature, shown), MAX_ANSWER_BYTES))
+            return SessionPart.model_validate_json(files.read_text(self._path(signature, prompt), MAX_ANSWER_BYTES))
         except (MemoryError_, ValidationError):
             return None
 
-    def store(self, signature: type[dspy.Signature], shown: str, part: SessionPart) -> None:
+    def store(self, signature: type[dspy.Signature], prompt: str, part: SessionPart) -> None:
         """Stores an answer and deletes all but the newest `MAX_CACHED_ANSWERS`. If the folder is not writable, it does
         nothing."""
         try:
             files.make_folder(self._folder, 0o700)
-            files.replace_file(self._path(signature, shown), redact_json(part.model_dump_json()), 0o600)
-            kept = [path for path in self._folder.iterdir() if _NAME.match(path.name)]
-            for path in sorted(kept, key=lambda path: path.stat().st_mtime_ns)[:-MAX_CACHED_ANSWERS]:
+            files.replace_file(self._path(signature, prompt), redact_json(part.model_dump_json()), 0o600)
+            cached_files = [path for path in self._folder.iterdir() if _NAME.match(path.name)]
+            for path in sorted(cached_files, key=lambda path: path.stat().st_mtime_ns)[:-MAX_CACHED_ANSWERS]:
                 path.unlink()
         except (OSError, MemoryError_):
             return  # at worst the model is asked again
 
-    def _path(self, signature: type[dspy.Signature], shown: str) -> Path:
-        asked = f"{self._model}\n{signature.instructions}\n{SessionPart.model_json_schema()}\n{shown}"
-        return self._folder / f"{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+    def _path(self, signature: type[dspy.Signature], prompt: str) -> Path:
+        key = f"{self._model}\n{signature.instructions}\n{SessionPart.model_json_schema()}\n{prompt}"
+        return self._folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json"

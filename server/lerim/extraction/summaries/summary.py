@@ -62,20 +62,20 @@ def fit_statements(statements: Iterable[Statement], most: int) -> tuple[Statemen
     fewer sentences."""
     out: list[Statement] = []
     left = most
-    for one in statements:
-        size = count_words(one.line())
+    for statement in statements:
+        size = count_words(statement.line())
         if size > left:
-            short = _shorten_statement(one, left)
+            short = _shorten_statement(statement, left)
             return (*out, *((short,) if short else ()))
         left -= size
-        out.append(one)
+        out.append(statement)
     return tuple(out)
 
 
-def _shorten_statement(one: Statement, most: int) -> Statement | None:
-    text = one.text
+def _shorten_statement(statement: Statement, most: int) -> Statement | None:
+    text = statement.text
     for end in reversed([match.end() for match in _END.finditer(text)]):
-        short = Statement(text[:end].rstrip(), one.turns)
+        short = Statement(text[:end].rstrip(), statement.turns)
         if count_words(short.line()) <= most and short.text.count("“") == short.text.count("”"):
             return short
     return None
@@ -84,8 +84,8 @@ def _shorten_statement(one: Statement, most: int) -> Statement | None:
 def render_summary(summary: Summary) -> str:
     """Returns the text of the memory. An empty section says "Nothing"."""
     parts = [summary.description]
-    said = (summary.intent, summary.happened, summary.outcome, summary.files)
-    for name, statements in zip(SECTIONS, said, strict=True):
+    sections = (summary.intent, summary.happened, summary.outcome, summary.files)
+    for name, statements in zip(SECTIONS, sections, strict=True):
         lines = "\n".join(one.line() for one in statements) or "- Nothing."
         parts.append(f"## {name}\n{lines}")
     return "\n\n".join(parts)
@@ -94,13 +94,13 @@ def render_summary(summary: Summary) -> str:
 def split_sections(text: str) -> dict[str, str]:
     """Returns the text below each heading of a summary, however a person edited it; the key "" has the text before the
     first."""
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     name, start = "", 0
     for match in _HEADING.finditer(text):
-        found[name] = f"{found.get(name, '')}\n{text[start : match.start()].strip()}".strip()
+        sections[name] = f"{sections.get(name, '')}\n{text[start : match.start()].strip()}".strip()
         name, start = match[1], match.end()
-    found[name] = f"{found.get(name, '')}\n{text[start:].strip()}".strip()
-    return found
+    sections[name] = f"{sections.get(name, '')}\n{text[start:].strip()}".strip()
+    return sections
 
 
 def list_names(names: Sequence[str], most: int, noun: str) -> str:

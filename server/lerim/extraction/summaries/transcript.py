@@ -14,11 +14,11 @@ MAX_CALLS = 30  # tool calls shown per turn: the first and the last ones
 
 def show_summary_turns(turns: Sequence[SummaryTurn]) -> list[ShownTurn]:
     """Returns these turns as a model is shown them, without turns that have nothing to show."""
-    found = (
+    shown_turns = (
         ShownTurn(turn.id, turn.number, turn.role, turn.time, turn.cwd, tuple(_pieces(turn)), turn.paths)
         for turn in turns
     )
-    return [one for one in found if one.pieces]
+    return [one for one in shown_turns if one.pieces]
 
 
 def _pieces(turn: SummaryTurn) -> Iterator[ShownPiece]:
@@ -27,7 +27,7 @@ def _pieces(turn: SummaryTurn) -> Iterator[ShownPiece]:
         yield ShownPiece("user" if turn.role == "user" else "assistant", text)
     calls = turn.calls
     for call in calls if len(calls) <= MAX_CALLS else (*calls[: MAX_CALLS // 2], *calls[-MAX_CALLS // 2 :]):
-        told = shorten_middle(call.text, *CALL_CHARS)
-        if told.strip():
+        shown_text = shorten_middle(call.text, *CALL_CHARS)
+        if shown_text.strip():
             ended = f"exit {call.exit_code}" if call.exit_code else call.status
-            yield ShownPiece("assistant" if turn.role == "assistant" else "tool", told, f"call ({ended})")
+            yield ShownPiece("assistant" if turn.role == "assistant" else "tool", shown_text, f"call ({ended})")

@@ -1,4 +1,4 @@
-"""When a project's memories were maintained last: whether an idle editor should do it again."""
+"""Records when a project's memories were last maintained, and tells whether an idle editor should do it again."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ class _LastMaintenance(msgspec.Struct, frozen=True):
 
 
 def record_maintenance(project: Project, home: Home, now: datetime) -> None:
-    """Notes that the memories were maintained now. Raises MemoryError_, OSError."""
+    """Record `now` as the time of the last maintenance, in `maintained.json`. Raises MemoryError_, OSError."""
     folder = home.project(project.key)
     make_private_folder(home, folder)
     files.replace_file(folder / "maintained.json", f"{msgspec.json.encode(_LastMaintenance(now)).decode()}\n", 0o600)
 
 
 def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
-    """Whether an idle editor should maintain them: there are some, and the last time was a day ago, for time alone
-    makes memories fade and themes end. What cannot be read counts as never."""
+    """Whether an idle editor should maintain the project: it has memories, and the last maintenance is at least a day
+    ago. A daily run is useful without any changes, because memories decay and themes end with time.
+
+    An unreadable record counts as no maintenance yet.
+    """
     if not find_memory_files(project.memory_dir, project.memory_dir.parent.parent)[0]:
         return False
     path = home.project(project.key) / "maintained.json"
     try:
-        last = msgspec.json.decode(files.read_text(path, _MAX_BYTES), type=_LastMaintenance)
+        recorded = msgspec.json.decode(files.read_text(path, _MAX_BYTES), type=_LastMaintenance)
     except (MemoryError_, msgspec.MsgspecError):
         return True
-    return now - last.at >= MAINTENANCE_INTERVAL
+    return now - recorded.at >= MAINTENANCE_INTERVAL

@@ -50,15 +50,15 @@ class MaintainJob:
         return self.options.explicit
 
     def raise_if_cancelled(self) -> None:
-        """Raise StoppedError once the person cancelled."""
+        """Raise StoppedError if the person has cancelled."""
         if self.cancelled():
             raise StoppedError
 
     def add_problem(self, error: LerimError) -> None:
-        """Add a problem with one step; the other steps still run."""
+        """Record the failure of one step; the other steps still run."""
         self.state = "partial"
         self.problems.append(error.problem())
 
-    def tell(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
-        """Send progress: `done` of `total` things of this stage."""
+    def emit_progress(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
+        """Emit progress: `done` of `total` items of this stage."""
         self.emit(MaintainProgress(stage, done, total, message))

@@ -1,5 +1,5 @@
-"""The last step of a maintenance run: it proposes what the plan suggests, or accepts it where the review is automatic,
-and withdraws earlier proposals that the plan no longer contains."""
+"""The last step of a maintenance run: proposes what the plan suggests, or accepts it if the review is automatic, and
+withdraws earlier proposals that the plan no longer contains."""
 
 from __future__ import annotations
 
@@ -27,72 +27,72 @@ from lerim.review import (
 from lerim.review import queue as review
 
 MAX_WAITING_PROPOSALS = 50
-"""How many maintenance proposals may wait for the person: nobody reads a longer list."""
+"""How many maintenance proposals may wait for the person. Nobody reads a longer list."""
 _OUTDATED_REASON = "The reason for it no longer holds."
 
 
 @dataclass(slots=True)
 class SuggestionProposer:
-    """Proposes the suggestions of one maintenance run. `proposals` are those made so far; `lead` is the model that
-    words insights, or why none may be asked; None until it is needed."""
+    """Proposes the suggestions of one maintenance run. `proposals` are those made so far. `lead` is the model that
+    words insights, or the choice that says why none may be asked; None until it is needed."""
 
     job: MaintainJob
     proposals: list[Proposal] = field(default_factory=list)
     lead: ModelSession | ModelChoice | None = None
 
     def propose(self, planned: Sequence[PlannedSuggestion]) -> None:
-        """Propose each suggestion, or accept it where the review is automatic. Raises MemoryError_."""
-        found = [one.suggestion for one in planned]
+        """Propose each suggestion, or accept it if the review is automatic. Raises MemoryError_."""
+        suggestions = [one.suggestion for one in planned]
         waiting = [one for one in review.list_pending(self.job.place)[0] if one.maker == "maintain"]
         if not self.job.options.dry_run:
-            waiting = self.withdraw_outdated(waiting, found)
-        waits = {(one.targets, _proposal_key(one)): one for one in waiting}
-        room = MAX_WAITING_PROPOSALS - len(waiting)
+            waiting = self.withdraw_outdated(waiting, suggestions)
+        waiting_by_key = {(one.targets, _proposal_key(one)): one for one in waiting}
+        free_slots = MAX_WAITING_PROPOSALS - len(waiting)
         find_earlier_result = make_earlier_result_lookup(self.job.place)
         for number, (category, one) in enumerate((one.category, one.suggestion) for one in planned):
             if self.job.cancelled():
                 return
-            self.job.tell("proposing", number, len(found))
-            known = waits.get(
+            self.job.emit_progress("proposing", number, len(suggestions))
+            known = waiting_by_key.get(
                 (tuple(Target(target.record.id, target.text_hash) for target in one.targets), _proposal_key(one))
             )
             if known is not None:
                 self.job.counts[category if self.try_auto_accept(known, one) else "waiting"] += 1
                 continue
-            if room <= 0 and not self.job.automatic:
+            if free_slots <= 0 and not self.job.automatic:
                 self.job.counts["left"] += 1
                 continue
-            if (met := find_earlier_result(one)) is None:
+            if (rejection := find_earlier_result(one)) is None:
                 try:
-                    met = self.propose_one(one)
+                    rejection = self.propose_one(one)
                 except LerimError as error:  # the next one would fail the same way; what was done so far is reported
                     self.job.add_problem(error)
                     return
-            if met is None:
+            if rejection is None:
                 self.job.counts[category] += 1
-                room -= 1
+                free_slots -= 1
             else:
-                self.job.counts["rejected" if isinstance(met, ClaimBlocked) else "waiting"] += 1
+                self.job.counts["rejected" if isinstance(rejection, ClaimBlocked) else "waiting"] += 1
 
-    def withdraw_outdated(self, waiting: Sequence[Proposal], found: Sequence[Suggestion]) -> list[Proposal]:
+    def withdraw_outdated(self, waiting: Sequence[Proposal], suggestions: Sequence[Suggestion]) -> list[Proposal]:
         """Withdraw the waiting proposals that are no longer suggested. Return those that still wait."""
-        wanted = {_proposal_key(one) for one in found}
-        left: list[Proposal] = []
+        wanted = {_proposal_key(one) for one in suggestions}
+        still_waiting: list[Proposal] = []
         for proposal in waiting:
             if (
                 _proposal_key(proposal) in wanted
                 or proposal.edited
                 or not review.withdraw_candidate(self.job.place, proposal.id, _OUTDATED_REASON)
             ):
-                left.append(proposal)
+                still_waiting.append(proposal)
                 continue
             self.job.counts["withdrawn"] += 1
             action = f"withdrawn-{proposal.action}"
             ids = [target.id for target in proposal.targets]
-            self.job.run.maintained.append(
+            self.job.run.maintain_actions.append(
                 MaintainAction(action, proposal.record.title, _OUTDATED_REASON, ids, proposal.id)
             )
-        return left
+        return still_waiting
 
     def reword_with_model(self, suggestion: Suggestion) -> Suggestion:
         """Return a consolidation in a model's words, if a model may be asked and its text loses nothing; otherwise
@@ -102,7 +102,7 @@ class SuggestionProposer:
         lead = self.lead = self.lead or self.open_lead()
         if isinstance(lead, ModelChoice) or lead.ended:
             return suggestion
-        self.job.tell("asking", message=f"asking {lead.model.name}")
+        self.job.emit_progress("asking", message=f"asking {lead.model.name}")
         sources = [one.record for one in suggestion.targets]
         ask = partial(lead.ask_if_possible, ask_for_insight)
         reworded = word_insight(ask, lead.note, suggestion.record, sources)
@@ -120,7 +120,7 @@ class SuggestionProposer:
         return lead
 
     def propose_one(self, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
-        """Propose one suggestion, accept it where the review is automatic, and record the outcome. A dry run only adds
+        """Propose one suggestion, accept it if the review is automatic, and record the outcome. A dry run only adds
         a preview to `proposals`. Return why it was not proposed, or None."""
         if self.job.options.dry_run:
             self.proposals.append(preview_suggestion(self.job.place, suggestion))
@@ -136,29 +136,29 @@ class SuggestionProposer:
         return None
 
     def try_auto_accept(self, proposal: Proposal, suggestion: Suggestion) -> bool:
-        """Accept a proposal if the review is automatic and nothing speaks against it. Return whether it did."""
+        """Accept a proposal if the review is automatic and nothing prevents it. Return whether it was accepted."""
         if not self.job.automatic or self.job.options.dry_run:
             return False
         quotes = None if self.job.settings.quote_sharing == "ask" else self.job.settings.quote_sharing
         try:
-            done = review.auto_accept(self.job.place, proposal, quotes)
+            result = review.auto_accept(self.job.place, proposal, quotes)
         except LerimError as error:
             self.job.add_problem(error)
             return False
-        if done is None or not done.ok:
+        if result is None or not result.ok:
             return False
-        self.record_action(f"accepted-{suggestion.action}", suggestion, proposal, done.action or "")
+        self.record_action(f"accepted-{suggestion.action}", suggestion, proposal, result.action or "")
         return True
 
     def record_action(self, action: str, suggestion: Suggestion, proposal: Proposal, undo: str = "") -> None:
         """Add an action to the run folder."""
         ids = [target.id for target in proposal.targets]
         title = suggestion.record.title
-        self.job.run.maintained.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
+        self.job.run.maintain_actions.append(MaintainAction(action, title, suggestion.reason, ids, proposal.id, undo))
 
 
 def _proposal_key(one: Proposal | Suggestion) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """The action, the ids of its memories and the suggested places: what makes two proposals the same, whatever the
-    texts of the memories are now."""
+    """Return the action, the ids of the memories and the suggested places. Proposals with the same key are the same,
+    even if the texts of the memories have changed."""
     ids = frozenset(target.id if isinstance(target, Target) else target.record.id for target in one.targets)
     return one.action, ids, suggested_places(one.action, one.record)

@@ -1,4 +1,4 @@
-"""What a maintaining of a project's memories tells while it runs and when it ends."""
+"""The options, progress events and report of a maintenance run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MaintainStage = Literal["reading", "links", "freshness", "planning", "asking", "
 
 
 class MaintainProgress(msgspec.Struct, frozen=True, tag_field="event", tag="maintaining"):
-    """How far a maintaining is: `done` of `total` things of this stage, 0 of 0 where they are not counted."""
+    """The progress of a maintenance run: `done` of `total` items of this stage, 0 of 0 if they are not counted."""
 
     stage: MaintainStage
     done: int = 0
@@ -26,8 +26,11 @@ class MaintainProgress(msgspec.Struct, frozen=True, tag_field="event", tag="main
 
 
 class StaleMemory(msgspec.Struct, frozen=True):
-    """An active memory that drifted or whose place is gone: `reference` is the worst of its places, `moved_to` where
-    that is now, `detail` what changed and `since` the day on which this was first seen ("" unknown)."""
+    """An active memory whose referenced code changed (`drifted`) or no longer exists (`gone`).
+
+    `reference` is the reference in the worst state, `moved_to` its new location, `detail` describes the change, and
+    `since` is the day on which it was first noticed; "" if unknown.
+    """
 
     id: str
     title: str
@@ -39,13 +42,19 @@ class StaleMemory(msgspec.Struct, frozen=True):
 
 
 class MaintainReport(msgspec.Struct, frozen=True):
-    """The outcome of one maintaining. `proposals` are those this run made and that wait, or, of a dry run, would be
-    made; `done` is what was changed or proposed on disk.
+    """The outcome of one maintenance run.
 
-    `counts`: what was proposed, or accepted at once, by what is to become of memories (merged, closed, decayed,
-    archived, bounded, consolidated, referred: `upkeep.Planned`), proposals `withdrawn`, `waiting` from before,
-    `rejected` before or `left` for want of room, `repaired` links, `drifted` and `gone` memories, which `stale` names,
-    `unchanged` those that are neither and in no proposal. `run` is the run folder, "" where nothing was done.
+    `proposals` are those that this run made and that wait for the person; in a dry run, those it would make. `done`
+    lists what was changed or proposed on disk. `run` is the run folder, "" if there is none.
+
+    The keys of `counts`:
+
+    - `merged`, `closed`, `decayed`, `archived`, `bounded`, `consolidated`, `referred`: suggestions that were proposed,
+      or accepted at once, by `PlannedSuggestion.category`
+    - `withdrawn`: earlier proposals that were withdrawn; `waiting`: those that still wait; `rejected`: suggestions that
+      the person rejected before; `left`: those not proposed because too many wait already
+    - `repaired`: links; `drifted` and `gone`: the memories in `stale`; `unchanged`: memories that are neither and that
+      no suggestion targets
     """
 
     project: str
@@ -69,8 +78,11 @@ EmitMaintain = Callable[[MaintainProgress], None]
 
 @dataclass(frozen=True, slots=True)
 class MaintainOptions:
-    """How to maintain. `dry_run`: nothing is written in the repository. `model`: the lead the settings name puts
-    learnings in its words, or none does. `explicit`: the person asked."""
+    """The options of a maintenance run.
+
+    `dry_run`: write nothing in the repository. `model`: "auto" lets the lead model of the settings word insights,
+    "none" asks no model. `explicit`: the person started the run.
+    """
 
     dry_run: bool = False
     model: Literal["auto", "none"] = "auto"

@@ -2,8 +2,8 @@
 share it.
 
 This module makes no decisions: `maintenance/plan.py` plans the changes, and `review/` proposes them to the person or,
-where the review is automatic, applies them at once. A kill loses nothing: each proposal is written on its own, and the
-next run finds those that wait.
+if the review is automatic, applies them at once. If the process is killed, nothing is lost: each proposal is written
+separately, and the next run finds those that wait.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.config import load
-from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, reason_of
+from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, error_reason
 from lerim.jobs.activity_log import append_activity
 from lerim.jobs.maintain.last_run import record_maintenance
 from lerim.jobs.maintain.maintenance_job import MaintainJob
@@ -83,9 +83,9 @@ def maintain_project(
 ) -> MaintainReport:
     """Maintain a project's memories. `bridge` leads to the editor's own models.
 
-    Raises BusyError while another process works on the project, MemoryError_ where the review cannot be written.
+    Raises BusyError while another process works on the project, MemoryError_ if the review cannot be written.
     """
-    began = time.monotonic()
+    started_at = time.monotonic()
     settings, _ = load.load_settings(environ, home, project.root)
     place = ReviewPaths(project, home)
     job = _MaintenanceRun(
@@ -100,10 +100,10 @@ def maintain_project(
                 job.record_time()
     except LerimError as error:
         with suppress(OSError):  # if the home cannot be written, the error itself says so
-            spent = time.monotonic() - began
-            append_activity(home, clock(), "maintain", project.root.name, f"{error.code}: {error.message}", spent)
+            seconds = time.monotonic() - started_at
+            append_activity(home, clock(), "maintain", project.root.name, f"{error.code}: {error.message}", seconds)
         raise
-    report = job.report(time.monotonic() - began)
+    report = job.report(time.monotonic() - started_at)
     if not options.dry_run:
         report.problems.extend(_log_maintenance(home, clock(), report))
     return report
@@ -127,101 +127,112 @@ class _MaintenanceRun(MaintainJob):
 
     def run_steps(self) -> None:
         """Run the steps in order. Raises MemoryError_, StoppedError."""
-        self.tell("reading")
+        self.emit_progress("reading")
         store = self.place.store()
         memories, problems = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
         self.problems += problems
         if not memories:
             return
-        wrong = plan_link_repairs(memories)
-        if wrong and self.options.dry_run:
-            self.counts["repaired"] = len(wrong)
-        elif wrong and self.repair_links():
+        link_repairs = plan_link_repairs(memories)
+        if link_repairs and self.options.dry_run:
+            self.counts["repaired"] = len(link_repairs)
+        elif link_repairs and self.repair_links():
             memories, _ = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
         now = self.clock()
-        self.tell("freshness")
-        project = self.place.project
-        freshness = DriftChecker(project, self.place.home, open_git(project.root, self.environ))
+        self.emit_progress("freshness")
         self.problems += conflicting_answers.find_answer_problems(memories)
-        live = [one for one in with_current_status(memories) if one.status == "active"]
-        found: list[DriftSummary] = []
-        try:
-            subjects = [subject_of(one.record) for one in live]
-            freshness.check(now=now, subjects=subjects, whole=True, tell=found.append, go_on=self.raise_if_cancelled)
-        except MemoryError_ as error:  # the other steps work without it
-            self.add_problem(error)
-        drift_by_memory, moved = (found[-1].drift_by_memory, found[-1].moved_references) if found else ({}, {})
-        self.stale = find_stale_memories(live, drift_by_memory)
+        active = [one for one in with_current_status(memories) if one.status == "active"]
+        drift = self.check_freshness(active, now)
+        self.stale = find_stale_memories(active, drift.drift_by_memory)
         self.counts.update(one.standing for one in self.stale)
-        self.tell("planning")
+        self.emit_progress("planning")
         uses = Uses(self.place.private)
-        last = {name: one.last for name, one in uses.of_all().items()}
-        accepted = review.acceptance_times(self.place)
-        known = {name: last.get(name, accepted.get(name)) for name in (one.record.id for one in memories)}
-        used = {one.record.id: unused_since(one, known[one.record.id]) for one in memories}
-        kept = uses.last_kept()
-        refused = {
-            name: why
-            for name, (word, at) in uses.last_feedback().items()
-            if (why := find_unwanted_reason(word, at, kept.get(name)))
+        last_uses = {name: one.last for name, one in uses.of_all().items()}
+        accepted_at = review.acceptance_times(self.place)
+        unused_times = {
+            one.record.id: unused_since(one, last_uses.get(one.record.id, accepted_at.get(one.record.id)))
+            for one in memories
+        }
+        kept_at = uses.last_kept()
+        unwanted_reasons = {
+            name: reason
+            for name, (feedback, given_at) in uses.last_feedback().items()
+            if (reason := find_unwanted_reason(feedback, given_at, kept_at.get(name)))
         }
         self.problems += uses.problems
         theme_activity = self.find_theme_activity(memories)
-        is_own_text = lambda one: store.ours(one.record.id, one.text_hash)  # noqa: E731
-        rules = self.settings.maintenance_rules
         effort = MergeEffort()
-        kept_apart = review.pairs_kept_apart(self.place)
         planned = plan_maintenance(
             memories,
-            used,
-            drift_by_memory,
-            moved,
+            unused_times,
+            drift.drift_by_memory,
+            drift.moved_references,
             theme_activity,
             now,
-            rules,
+            self.settings.maintenance_rules,
             self.cancelled,
-            refused,
-            is_own_text,
+            unwanted_reasons,
+            lambda one: store.written_by_lerim(one.record.id, one.text_hash),
             effort,
-            kept_apart,
+            review.pairs_kept_apart(self.place),
         )
-        self.raise_if_cancelled()  # a plan that was cut short is empty: it must not withdraw the waiting proposals
+        self.raise_if_cancelled()  # a cancelled plan is empty: it must not withdraw the waiting proposals
         if effort.truncated_count:
+            memory_dir = str(self.place.project.memory_dir)
             self.problems.append(
-                Problem("too-many-alike", str(project.memory_dir), _EFFORT_CUT_MESSAGE.format(effort.truncated_count))
+                Problem("too-many-alike", memory_dir, _EFFORT_CUT_MESSAGE.format(effort.truncated_count))
             )
         self.proposer.propose(planned)
-        concerned = {target.record.id for one in planned for target in one.suggestion.targets}
-        concerned |= {one.id for one in self.stale}
-        self.counts["unchanged"] = len({one.record.id for one in live} - concerned)
+        affected_ids = {target.record.id for one in planned for target in one.suggestion.targets}
+        affected_ids |= {one.id for one in self.stale}
+        self.counts["unchanged"] = len({one.record.id for one in active} - affected_ids)
+
+    def check_freshness(self, active: Sequence[StoredMemory], now: datetime) -> DriftSummary:
+        """Return how the references of active memories drifted; an empty summary if that cannot be determined. Raises
+        StoppedError."""
+        project = self.place.project
+        checker = DriftChecker(project, self.place.home, open_git(project.root, self.environ))
+        summaries: list[DriftSummary] = []
+        try:
+            subjects = [subject_of(one.record) for one in active]
+            checker.check(
+                now=now,
+                subjects=subjects,
+                whole=True,
+                on_summary=summaries.append,
+                raise_if_cancelled=self.raise_if_cancelled,
+            )
+        except MemoryError_ as error:  # the other steps work without it
+            self.add_problem(error)
+        return summaries[-1] if summaries else DriftSummary({}, {})
 
     def record_time(self) -> None:
-        """Record the time of this run, so that an idle editor knows when the next one is due."""
+        """Record the time of this run: an idle editor needs it to tell when the next one is due."""
         if self.options.dry_run or self.state == "cancelled":
             return
         try:
             record_maintenance(self.place.project, self.place.home, self.clock())
         except (MemoryError_, OSError) as error:
-            said = error.message if isinstance(error, MemoryError_) else reason_of(error)
-            message = f"The time of the maintenance could not be saved: {said}"
+            cause = error.message if isinstance(error, MemoryError_) else error_reason(error)
+            message = f"The time of the maintenance could not be saved: {cause}"
             self.problems.append(Problem("maintained", str(self.place.private), message))
 
     def repair_links(self) -> bool:
         """Repair contradictory links between memories. Return whether any file changed. Raises MemoryError_."""
-        self.tell("links")
-        done = acts.repair_links(self.place)
-        self.problems += done.problems
-        if done.action is None:
+        self.emit_progress("links")
+        repair = acts.repair_links(self.place)
+        self.problems += repair.problems
+        if repair.action is None:
             return False
-        self.counts["repaired"] += done.count
-        what = f"{done.count} link{'s' if done.count > 1 else ''} between memories"
+        self.counts["repaired"] += repair.count
+        what = f"{repair.count} link{'s' if repair.count > 1 else ''} between memories"
         reason = "The memory that says it replaces another one is right; the other is corrected."
-        self.run.maintained.append(MaintainAction("repaired", what, reason, undo=done.action))
+        self.run.maintain_actions.append(MaintainAction("repaired", what, reason, undo=repair.action))
         return True
 
     def find_theme_activity(self, memories: Sequence[StoredMemory]) -> dict[str, ThemeActivity]:
-        """Return what the rules need to know of each theme; empty where the catalog cannot be used, so that no theme
-        ends because of that."""
+        """Return the activity of each theme, which decides whether it ends. If the catalog cannot be used, return an
+        empty mapping, so that no theme ends for that reason."""
         try:
             return find_theme_activity(self.place.project, self.place.home, memories)
         except CatalogError as error:
@@ -230,28 +241,28 @@ class _MaintenanceRun(MaintainJob):
 
     def report(self, seconds: float) -> MaintainReport:
         """Write the run folder and return the report."""
-        run, asked = self.run, lead if isinstance(lead := self.proposer.lead, ModelSession) else None
-        if asked is not None:
-            run.spent, run.steps = asked.spent, asked.steps
-            self.problems += asked.budget.problems
+        run, session = self.run, lead if isinstance(lead := self.proposer.lead, ModelSession) else None
+        if session is not None:
+            run.spent, run.steps = session.spent, session.steps
+            self.problems += session.budget.problems
         folder = None
         counts = {name: count for name, count in sorted(self.counts.items()) if count}
         if not self.options.dry_run:
-            run.note(f"{self.state}: {len(run.maintained)} actions")
+            run.note(f"{self.state}: {len(run.maintain_actions)} actions")
             run.counts = counts
             folder, problems = try_write_run(run)
             self.problems += problems
-        self.tell("cancelled" if self.state == "cancelled" else "done")
+        self.emit_progress("cancelled" if self.state == "cancelled" else "done")
         return MaintainReport(
             project=str(self.place.project.root),
             proposals=[candidate_view(one) for one in self.proposer.proposals],
-            done=run.maintained,
+            done=run.maintain_actions,
             counts=counts,
             stale=self.stale,
             problems=self.problems,
             state=self.state,
             dry_run=self.options.dry_run,
-            model=asked.model.label if asked is not None and run.spent else "none",
+            model=session.model.label if session is not None and run.spent else "none",
             spent=list(run.spent),
             steps=list(run.steps),
             seconds=round(seconds, 3),
@@ -259,26 +270,36 @@ class _MaintenanceRun(MaintainJob):
         )
 
 
-def find_stale_memories(live: Iterable[StoredMemory], drift_by_memory: Mapping[str, Drift]) -> list[StaleMemory]:
-    """Return the memories that drifted or whose place is gone, sorted by id."""
-    found: list[StaleMemory] = []
-    for record in sorted((one.record for one in live), key=lambda one: one.id):
-        at = drift_by_memory.get(record.id)
-        if at is not None and (at.state == "drifted" or at.state == "gone"):
-            found.append(StaleMemory(record.id, record.title, at.state, at.reference, at.moved_to, at.detail, at.since))
-    return found
+def find_stale_memories(active: Iterable[StoredMemory], drift_by_memory: Mapping[str, Drift]) -> list[StaleMemory]:
+    """Return the memories whose referenced code changed or no longer exists, sorted by id."""
+    stale: list[StaleMemory] = []
+    for record in sorted((one.record for one in active), key=lambda one: one.id):
+        drift = drift_by_memory.get(record.id)
+        if drift is not None and (drift.state == "drifted" or drift.state == "gone"):
+            stale.append(
+                StaleMemory(
+                    record.id, record.title, drift.state, drift.reference, drift.moved_to, drift.detail, drift.since
+                )
+            )
+    return stale
 
 
 def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
-    """Notes how a maintaining ended; a problem where that cannot be written."""
+    """Log how a maintenance run ended. Return a problem if the log cannot be written."""
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
-    asked = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
+    model_usage = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
     try:
         cost = total_usage(report.spent).cost
         append_activity(
-            home, when, "maintain", Path(report.project).name, f"{report.state}: {counts}{asked}", report.seconds, cost
+            home,
+            when,
+            "maintain",
+            Path(report.project).name,
+            f"{report.state}: {counts}{model_usage}",
+            report.seconds,
+            cost,
         )
     except OSError as error:
-        message = f"The maintenance could not be logged: {reason_of(error)}."
+        message = f"The maintenance could not be logged: {error_reason(error)}."
         return [Problem("activity-log", str(home.activity_log), message)]
     return []

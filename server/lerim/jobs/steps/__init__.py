@@ -1,4 +1,4 @@
-"""The steps of a sync."""
+"""The steps of a sync, in order: rules, model, decisions, summaries, automatic acceptance."""
 
 import lazy_loader
 

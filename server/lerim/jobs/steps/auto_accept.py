@@ -1,4 +1,4 @@
-"""The last part of a sync, where the person set the review to automatic: it accepts what needs no look."""
+"""The last part of a sync: if the review is set to automatic, it accepts candidates that need no check by a person."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ _ACTION_BY_CODE = {"accepted": "accepted", "known": "known", "outdated": "withdr
 
 
 def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Add to a report, and to its run folder, what was accepted; nothing where the person wants to be asked."""
+    """If the review is automatic, accept waiting candidates. Return the report with them added; the run folder lists
+    them as well."""
     settings = context.settings
     if settings.review_mode != "auto":
         return report
     quotes: QuoteChoice | None = None if settings.quote_sharing == "ask" else settings.quote_sharing
-    done: list[tuple[Proposal, ReviewResult]] = []
+    results: list[tuple[Proposal, ReviewResult]] = []
     problems: list[Problem] = []
     folder = report.run
     try:
-        done, problems = queue.auto_accept_all(context.place, quotes)
-        actions = [_to_memory_action(*one) for one in done if one[1].code in _ACTION_BY_CODE]
+        results, problems = queue.auto_accept_all(context.place, quotes)
+        actions = [_to_memory_action(*one) for one in results if one[1].code in _ACTION_BY_CODE]
         folder = _write_actions(report.run, RunFolder(context.place, context.clock()), actions)
     except LerimError as error:
         problems = [*problems, error.problem()]
-    accepted = [proposal.id for proposal, result in done if result.code == "accepted"]
+    accepted = [proposal.id for proposal, result in results if result.code == "accepted"]
     return msgspec.structs.replace(
         report,
         accepted=list(dict.fromkeys((*report.accepted, *accepted))),
@@ -40,13 +41,14 @@ def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport
 
 
 def _to_memory_action(proposal: Proposal, result: ReviewResult) -> MemoryAction:
-    did, why = _ACTION_BY_CODE[result.code], "" if result.code == "accepted" else result.message
+    action, reason = _ACTION_BY_CODE[result.code], "" if result.code == "accepted" else result.message
     memory = Path(result.path).stem if result.path else ""
-    return MemoryAction(did, proposal.id, proposal.record.title, memory, result.action or "", why)
+    return MemoryAction(action, proposal.id, proposal.record.title, memory, result.action or "", reason)
 
 
 def _write_actions(folder: str, run: RunFolder, actions: list[MemoryAction]) -> str:
-    """The run folder that tells what was done: the sync's own, or a new one. Raises MemoryError_, BoundaryError."""
+    """Add the actions to the sync's run folder `folder`, or write `run` as a new one if that is "". Return the folder's
+    path, "" if there is none. Raises MemoryError_, BoundaryError."""
     if not folder:
         run.actions = actions
         return str(run.write() or "")

@@ -1,7 +1,9 @@
-"""The part of a sync in which a model relates a waiting candidate to the memories near it: whether it says the
-same, changes, replaces or answers one of them. An explorer looks for evidence, the lead decides, code checks.
+"""The part of a sync in which a model compares a waiting candidate with similar memories: whether it says the same as
+one of them, changes it, replaces it or answers it. The explorer model looks for evidence, the lead model decides, and
+code checks the decision.
 
-The decision is the candidate's suggested answer; the person takes it or another. Each candidate is asked about once.
+The decision becomes the candidate's suggested answer, which the person may take or not. A model is asked about each
+candidate only once.
 """
 
 from __future__ import annotations
@@ -29,44 +31,46 @@ if TYPE_CHECKING:
     from lerim.assistant import Decided, RefusedDecision, RelatedMemory
 
 MAX_CANDIDATES = 30
-"""Candidates decided in one sync, the latest first; the others wait for the next."""
+"""How many candidates are decided in one sync, the latest first; the others wait for the next."""
 REFUSED = "The model's decision could not be used."
 
 
 def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Add to a report what the lead makes of candidates that wait undecided, where a model may be asked and was not
-    stopped before. Raises CatalogError."""
-    able = find_undecided(queue.list_pending(context.place)[0])
-    if not able or any(step.kind == "stopped" for step in report.steps):
+    """Let the lead model suggest answers for undecided candidates, unless no model may be asked or an earlier step
+    stopped asking. Return the report with the results added. Raises CatalogError."""
+    undecided = find_undecided(queue.list_pending(context.place)[0])
+    if not undecided or any(step.kind == "stopped" for step in report.steps):
         return report
     lead, explorer = ModelSession.open("lead", context), ModelSession.open("explorer", context)
     problems = explorer.problems
-    if isinstance(lead, ModelChoice):  # the candidates wait for the person as code proposed them
+    if isinstance(lead, ModelChoice):  # the candidates wait without a suggested answer
         return with_no_model_asked(report, [*lead.problems, *problems], report.waits)
-    waiting = [one for one in queue.with_neighbours(context.place, able) if one.neighbours]
+    waiting = [one for one in queue.with_neighbours(context.place, undecided) if one.neighbours]
     if not waiting:
         return report
     try:
-        with context.part("deciding") as part:
-            chosen = None if isinstance(explorer, ModelChoice) else explorer
-            asked = LeadPass(context, lead, chosen, part.catalog, part.sink)
-            asked.run(waiting[:MAX_CANDIDATES])
+        with context.open_part("deciding") as part:
+            open_explorer = None if isinstance(explorer, ModelChoice) else explorer
+            lead_pass = LeadPass(context, lead, open_explorer, part.catalog, part.sink)
+            lead_pass.run(waiting[:MAX_CANDIDATES])
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model decided: {error.explanation}")
         return with_no_model_asked(report, [*lead.problems, *problems, busy], report.waits)
-    sessions = [lead] if asked.explorer is None else [lead, asked.explorer]
+    sessions = [lead] if lead_pass.explorer is None else [lead, lead_pass.explorer]
     calls = sum(session.usage.calls for session in sessions)
     label, found = lead.model.label, SessionCounts(report.sessions.found)
     summary = f"{label}, {calls} calls, {_count_actions(part.sink.run.actions)}"
-    second = part.finish(found, lead.state, summary, asked=sessions, problems=problems, model=label, waits=report.waits)
-    return asked.merge_into(report, second)
+    decisions_report = part.finish(
+        found, lead.state, summary, model_sessions=sessions, problems=problems, model=label, waits=report.waits
+    )
+    return lead_pass.merge_into(report, decisions_report)
 
 
 def find_undecided(waiting: Sequence[Proposal]) -> list[Proposal]:
-    """The candidates to ask a model about if memories are near them, the latest first: of a session, not edited, not
-    wanted by a person as an addition, and not asked about before."""
-    able = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
-    return [one for one in able if one.maker != "person"]
+    """Return the candidates to ask a model about if there are similar memories, the latest first: those of a session
+    that nobody edited, that no person proposed, and that no model was asked about before."""
+    undecided = [one for one in reversed(waiting) if one.session and not one.edited and not one.model_asked]
+    return [one for one in undecided if one.maker != "person"]
 
 
 def _count_actions(actions: Sequence[MemoryAction]) -> str:
@@ -75,7 +79,7 @@ def _count_actions(actions: Sequence[MemoryAction]) -> str:
 
 @dataclass(slots=True)
 class LeadPass:
-    """One pass over candidates that wait undecided."""
+    """One pass over undecided candidates."""
 
     context: SyncContext
     lead: ModelSession
@@ -83,10 +87,10 @@ class LeadPass:
     catalog: Catalog
     sink: ProposalSink
     decided: dict[str, Proposal] = field(default_factory=dict)
-    """The candidates with their suggested answers, by id."""
+    """The decided candidates with their suggested answers, by id."""
 
     def run(self, waiting: Sequence[Proposal]) -> None:
-        """Decide them in turn; errors become problems."""
+        """Decide the candidates one after the other. Errors become problems."""
         for number, proposal in enumerate(waiting):
             message = f"asking {self.lead.model.name} what is new in a claim"
             self.context.emit(SyncProgress("learning", number, len(waiting), len(self.sink.candidates), message))
@@ -98,64 +102,66 @@ class LeadPass:
             if self.lead.ended:
                 break
 
-    def merge_into(self, report: SyncReport, second: SyncReport) -> SyncReport:
-        """Combine both reports, with each candidate as it waits now."""
-        shown = {key: candidate_view(one) for key, one in self.decided.items()}
-        candidates = [shown.get(one.id, one) for one in report.candidates]
-        return combine_reports(msgspec.structs.replace(report, candidates=candidates), second)
+    def merge_into(self, report: SyncReport, decisions_report: SyncReport) -> SyncReport:
+        """Combine the reports. Candidates of the first get their suggested answers."""
+        decided_views = {key: candidate_view(one) for key, one in self.decided.items()}
+        candidates = [decided_views.get(one.id, one) for one in report.candidates]
+        return combine_reports(msgspec.structs.replace(report, candidates=candidates), decisions_report)
 
     def _decide(self, proposal: Proposal) -> None:
-        """Raises StoppedError, ModelError, MemoryError_."""
+        """Ask about one candidate and record the answer. Raises StoppedError, ModelError, MemoryError_."""
         from lerim.assistant import decide_claim
 
         try:
             related = self._find_related(proposal)
-            found = decide_claim(self.lead.lm, to_candidate(proposal), related, self._explore(proposal, related))
+            decision = decide_claim(self.lead.lm, to_candidate(proposal), related, self._explore(proposal, related))
             self.context.raise_if_cancelled()
-            self._suggest(proposal, found)
+            self._record_decision(proposal, decision)
         except NotFoundError:
-            return  # a person decided it, or a memory is gone meanwhile
+            return  # meanwhile a person decided it or a memory was removed
 
-    def _suggest(self, proposal: Proposal, found: Decided | RefusedDecision) -> None:
-        """Write down what the model suggests, then tell it: what is counted is what was done."""
-        from lerim.assistant import decide as deciding
+    def _record_decision(self, proposal: Proposal, decision: Decided | RefusedDecision) -> None:
+        """Save the suggested answer, then log it: the log contains only what was saved."""
+        from lerim.assistant import RefusedDecision
 
         place, title = self.context.place, proposal.record.title
-        if isinstance(found, deciding.RefusedDecision):
-            shown = queue.suggest_answer(place, proposal.id, None)
+        if isinstance(decision, RefusedDecision):
+            updated = queue.suggest_answer(place, proposal.id, None)
             action = MemoryAction("kept", proposal.id, title, "", reason=REFUSED)
-            told = f"the decision was not taken: {found.why}"
+            log_text = f"the decision was not taken: {decision.log_reason}"
         else:
-            memory = found.memory.id if found.memory else ""
-            shown = queue.suggest_answer(place, proposal.id, found.answer, memory, found.reason)
-            action = MemoryAction(f"suggested-{found.answer}", proposal.id, title, memory, reason=found.reason)
-            told = f"{found.answer} {memory}{f' ({found.reason})' if found.reason else ''}"
-        self.decided[proposal.id] = replace(shown, neighbours=proposal.neighbours)
+            memory = decision.memory.id if decision.memory else ""
+            updated = queue.suggest_answer(place, proposal.id, decision.answer, memory, decision.reason)
+            action = MemoryAction(f"suggested-{decision.answer}", proposal.id, title, memory, reason=decision.reason)
+            log_text = f"{decision.answer} {memory}{f' ({decision.reason})' if decision.reason else ''}"
+        self.decided[proposal.id] = replace(updated, neighbours=proposal.neighbours)
         self.sink.run.actions.append(action)
-        self._log(self.sink.run.agent, f"{proposal.id}: {told}")
+        self._log(self.sink.run.lead_log, f"{proposal.id}: {log_text}")
 
     def _explore(self, proposal: Proposal, related: Sequence[RelatedMemory]) -> str:
-        """Return the explorer's evidence; "" if there is no explorer or no answer: the lead then decides without it."""
+        """Return the explorer's evidence, "" if there is no explorer or no answer. The lead then decides without it."""
         from lerim.assistant import ExplorerTools, describe_claim, describe_memories, explore
 
         if self.explorer is None:
             return ""
         place = self.context.place
         store = place.store()
-        tools = ExplorerTools(place.project.root, store.memory_dir, self._session(proposal), self.context.cancelled)
+        tools = ExplorerTools(
+            place.project.root, store.memory_dir, self._load_session(proposal), self.context.cancelled
+        )
         task = f"The claim:\n{describe_claim(to_candidate(proposal))}\n\nThe memories:\n{describe_memories(related)}"
-        log = self.sink.run.subagents
+        log = self.sink.run.explorer_log
         try:
             evidence = explore(self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}"))
         except (BudgetError, SpendingError):
             raise
         except ModelError as error:
-            self._log(log, f"{proposal.id}: it did not answer ({error.gist})")
+            self._log(log, f"{proposal.id}: it did not answer ({error.generic_message})")
             return ""
         return evidence.text
 
-    def _session(self, proposal: Proposal) -> dict[int, str]:
-        """The turns of the candidate's session, as the catalog has them."""
+    def _load_session(self, proposal: Proposal) -> dict[int, str]:
+        """Return the texts of the turns of the candidate's session in the catalog, by turn number."""
         place = browsing.locate_turn(self.catalog.db, proposal.turn)
         rows = turns.load_turns(self.catalog.db, place[0]) if place else []
         key = self.context.place.project.key
@@ -167,17 +173,17 @@ class LeadPass:
 
         place = self.context.place
         store = place.store()
-        with open_ledger(place.private, place.moves) as book:
-            claims = [one for one in book.claims() if one.state in ("accepted", "known")]
-        found: list[RelatedMemory] = []
-        for near in proposal.neighbours:
-            if store.live_path(near.stored.record.id) is not None:
-                record = store.load_by_id(near.stored.record.id).record
-                said = (one.last_said for one in claims if one.memory == record.id)
-                found.append(RelatedMemory(record, max([record.updated, *said])))
-        if not found:
+        with open_ledger(place.private, place.moves) as ledger:
+            claims = [one for one in ledger.claims() if one.state in ("accepted", "known")]
+        related: list[RelatedMemory] = []
+        for neighbour in proposal.neighbours:
+            if store.live_path(neighbour.stored.record.id) is not None:
+                record = store.load_by_id(neighbour.stored.record.id).record
+                claim_times = (one.last_said for one in claims if one.memory == record.id)
+                related.append(RelatedMemory(record, max([record.updated, *claim_times])))
+        if not related:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)
-        return found
+        return related
 
     def _log(self, lines: list[str], line: str) -> None:
         lines.append(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(clean_text(line).split())[:400]}")

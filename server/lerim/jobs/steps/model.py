@@ -1,8 +1,8 @@
-"""The part of a sync in which a model reads the sessions that the rules have read, and proposes what it finds besides.
+"""The part of a sync in which a model reads the sessions that the rules have read and proposes what they missed.
 
-What the rules proposed stands whatever happens here. Where the person did not agree to the model yet, or the day's
-budget is used up, the report says what waits and why: that is no fault. What came of a session before its trouble is
-kept, and the next sync goes on there.
+Errors here do not affect what the rules proposed. If the person has not agreed to the model yet, or the day's budget is
+used up, that is not an error: the report says what waits and why. If reading a session fails, its results so far are
+kept, and the next sync continues there.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from lerim.errors import BusyError, LerimError, Problem, StoppedError
 from lerim.extraction import RANKED_SIGNALS
 from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
-from lerim.jobs.session_reading import SessionReading, exists_in
-from lerim.jobs.sync_context import SyncContext, SyncPart, Tell
+from lerim.jobs.session_reading import SessionReading, make_exists_check
+from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.models import Model, ModelChoice, ModelStep, WaitingWork, WaitReason, estimate_waiting, find_role_model
 from lerim.project import FolderOwners
 from lerim.review import queue as review
@@ -33,18 +33,19 @@ MAX_TAGGED_MEMORIES = 200
 
 
 def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Add to the rules' report what a model finds in the sessions that wait for one. Raises CatalogError."""
+    """Let the extraction model read the sessions that wait for it. Return the report with its results added. Raises
+    CatalogError."""
     session = ModelSession.open("extract", context)
     if isinstance(session, ModelChoice):
         return with_no_model_asked(
             report, session.problems, _estimate_waiting_work(context, session.model, session.why)
         )
     try:
-        with context.part("asking a model") as part:
-            started, since, message = context.started(), context.model_since, f"asking {session.model.name}"
-            jobs = part.claims(MODEL_JOB, started, since, message)
+        with context.open_part("asking a model") as part:
+            started, since, message = context.explicit_start(), context.model_since, f"asking {session.model.name}"
+            jobs = part.claim_jobs(MODEL_JOB, started, since, message)
             ask_about_jobs(
-                session, part.catalog, jobs, _ModelPass(part, session, context.owners(), context.settings).read
+                session, part.catalog, jobs, _ModelPass(part, session, context.folder_owners(), context.settings).read
             )
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No model was used: {error.explanation}")
@@ -53,12 +54,14 @@ def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
         )
     label, found = session.model.label, SessionCounts(report.sessions.found)
     summary = f"{label}, {session.usage.calls} calls, {len(part.sink.candidates)} candidates"
-    left = _estimate_waiting_work(context, session.model, session.wait_reason)
-    return combine_reports(report, part.finish(found, session.state, summary, asked=[session], model=label, waits=left))
+    waits = _estimate_waiting_work(context, session.model, session.wait_reason)
+    return combine_reports(
+        report, part.finish(found, session.state, summary, model_sessions=[session], model=label, waits=waits)
+    )
 
 
 def _estimate_waiting_work(context: SyncContext, model: Model | None, why: WaitReason) -> WaitingWork:
-    """What waits for this model, and for the one that then summarizes the same sessions."""
+    """Estimate what waits for this model, and for the one that then summarizes the same sessions."""
     summarizer, _ = find_role_model("summarize", context.settings, context.environ)
     since, until = context.model_since, context.options.until
     with Catalog.open(context.home) as catalog:
@@ -69,59 +72,65 @@ def _estimate_waiting_work(context: SyncContext, model: Model | None, why: WaitR
 
 @dataclass(slots=True)
 class _ModelPass:
-    """One pass over the sessions that wait."""
+    """One pass over the sessions that wait for a model."""
 
     part: SyncPart
     session: ModelSession
     owners: FolderOwners
     settings: Settings
-    _sent: int = field(default=-1, init=False)
-    _most: int = field(default=sys.maxsize, init=False)
+    _last_sent_turn: int = field(default=-1, init=False)
+    """The number of the last turn of the current session that the model was sent, -1 for none."""
+    _max_window_tokens: int = field(default=sys.maxsize, init=False)
+    """The limit learned from refused windows; it holds for the rest of the pass."""
 
-    def read(self, job: QueueJob, tell: Tell) -> None:
-        """Reads one session, asks about what is new in it, and ends its job. How far it got is kept also where it ends
-        in an error.
+    def read(self, job: QueueJob, emit_message: EmitMessage) -> None:
+        """Read one session, ask about its new turns, and end its job. The progress is saved even if an error ends it.
 
         Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_.
         """
         from lerim.extraction import Material, TokenCounter
         from lerim.redaction import collect_redactions
 
-        project, one = self.part.context.project, job.transcript
+        project, transcript = self.part.context.project, job.transcript
         reading = SessionReading(job, self.part.context, self.owners)
         material = Material(
             None if project.is_personal else project.root,
-            one.session_id,
-            one.platform,
+            transcript.session_id,
+            transcript.platform,
             reading.state,
-            exists=exists_in(project),
+            exists=make_exists_check(project),
             roots=project.folders,
         )
         for turn in reading:
-            with reading.guarded():
+            with reading.faults_as_errors():
                 material.add(turn)
-        ready = material.window_turns(reading.settled)
+        ready = material.window_turns(reading.is_settled)
         last = ready[-1].number if ready else -1
-        counts, overlap, self._sent = (
-            TokenCounter(self.part.catalog),
-            self.session.model.window_overlap_tokens,
-            material.last_sent,
-        )
+        token_counter, overlap = TokenCounter(self.part.catalog), self.session.model.window_overlap_tokens
+        self._last_sent_turn = material.last_sent
         try:
             with collect_redactions() as secrets:
                 if last > material.last_sent:
-                    self._ask(job, material, reading.settled, counts, tell)
+                    self._ask(job, material, reading.is_settled, token_counter, emit_message)
         except (LerimError, StoppedError):
-            if self._sent > material.last_sent:
-                state = material.state(self._sent, overlap, counts)
+            if self._last_sent_turn > material.last_sent:
+                state = material.state(self._last_sent_turn, overlap, token_counter)
                 self.part.catalog.keep_job_progress(job, reading.resume, state, reading.redactions)
             raise
-        state = material.state(max(last, material.last_sent), overlap, counts)
-        counts.store()
+        state = material.state(max(last, material.last_sent), overlap, token_counter)
+        token_counter.store()
         redactions = reading.redactions + len(secrets)
-        self.part.catalog.finish_job(job, reading.resume, state, reading.again_at, redactions=redactions)
+        self.part.catalog.finish_job(job, reading.resume, state, reading.settles_at, redactions=redactions)
 
-    def _ask(self, job: QueueJob, material: Material, settled: bool, counts: TokenCounter, tell: Tell) -> None:
+    def _ask(
+        self,
+        job: QueueJob,
+        material: Material,
+        is_settled: bool,
+        token_counter: TokenCounter,
+        emit_message: EmitMessage,
+    ) -> None:
+        """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
         from lerim.extraction import (
             ExtractionBrief,
             WindowAnswerCache,
@@ -132,32 +141,32 @@ class _ModelPass:
         )
 
         model, place, engine = self.session.model, self.part.context.place, self.session.engine
-        person = self.part.context.options.guidance or self.settings.guidance
-        facts, before = material.facts, self._before(job)
+        user_guidance = self.part.context.options.guidance or self.settings.guidance
+        facts, earlier_claims = material.facts, self._load_earlier_claims(job)
         results = extract_candidates(
             self.session.lm,
             material,
             ExtractionBrief(
                 metadata_json(facts, place.project.root.name),
                 metrics_json(facts),
-                guidance_json(self._guidance(material, settled, before, person)),
+                guidance_json(self._make_guidance(material, is_settled, earlier_claims, user_guidance)),
             ),
-            before,
-            settled=settled,
+            earlier_claims,
+            settled=is_settled,
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
-            limit=lambda: min(self._most, engine.window_tokens),
-            lower=self._lower,
-            answered=WindowAnswerCache(place.private / "windows", "\n".join((model.label, person)).strip()),
-            count=counts,
+            limit=lambda: min(self._max_window_tokens, engine.window_tokens),
+            lower_limit=self._lower_window_limit,
+            answer_cache=WindowAnswerCache(place.private / "windows", "\n".join((model.label, user_guidance)).strip()),
+            count=token_counter,
             gate=self.settings.window_gate == "signal",
             model=model.label,
         )
         with closing(results):
             for result in results:
-                self._take(job, result, tell)
+                self._handle_result(job, result, emit_message)
 
-    def _take(self, job: QueueJob, result: ModelResult, tell: Tell) -> None:
+    def _handle_result(self, job: QueueJob, result: ModelResult, emit_message: EmitMessage) -> None:
         from lerim.extraction import (
             Candidate,
             DroppedSignal,
@@ -170,28 +179,31 @@ class _ModelPass:
         match result:
             case ExtractionCallStarted(part, joining):
                 self.part.context.raise_if_cancelled()
-                named = ", joining parts" if joining else f", part {part}" if part else ""
-                tell(f"asking {self.session.model.name}{named}")
+                suffix = ", joining parts" if joining else f", part {part}" if part else ""
+                emit_message(f"asking {self.session.model.name}{suffix}")
             case TurnsRead(turns):
                 self.part.sink.leave_out_ranked(job.transcript, turns)
             case TurnsSent(number):
-                self._sent = number
+                self._last_sent_turn = number
             case Candidate() | DroppedSignal():
-                self.part.sink.take([result])
+                self.part.sink.handle_results([result])
             case JoinedCandidates(merged, withdrawn):
-                self.part.sink.join(merged, withdrawn)
+                self.part.sink.merge_candidates(merged, withdrawn)
             case ModelStep():
                 self.session.add_step(result)
             case Problem():
                 self.session.add_problem(result)
 
-    def _lower(self, tokens: int) -> None:
-        """From now on a window has at most so many tokens: the model refused more without saying what it takes."""
-        self._most = min(self._most, tokens)
+    def _lower_window_limit(self, tokens: int) -> None:
+        """Limit later windows to this many tokens: the model refused a larger one without naming its limit."""
+        self._max_window_tokens = min(self._max_window_tokens, tokens)
 
-    def _before(self, job: QueueJob) -> list[EarlierClaim]:
-        """What was proposed from this session already: what the rules claimed, and what waits for the person. What only
-        ranked high gives way to the model's words, so the model is not kept from saying it."""
+    def _load_earlier_claims(self, job: QueueJob) -> list[EarlierClaim]:
+        """Return the claims proposed from this session already: those of the rules, and those that wait for the person.
+
+        Candidates that only the ranker found are left out, so that the model may propose them in its own words; they
+        give way to it.
+        """
         from lerim.extraction import EarlierClaim, unpack_state
 
         claims = unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
@@ -211,13 +223,17 @@ class _ModelPass:
             ),
         ]
 
-    def _guidance(self, material: Material, settled: bool, before: Sequence[EarlierClaim], person: str) -> Guidance:
-        """What the model need not tell (what this session gave already, and memories that say something near), and what
-        the person wants it to heed."""
+    def _make_guidance(
+        self, material: Material, is_settled: bool, earlier_claims: Sequence[EarlierClaim], user_guidance: str
+    ) -> Guidance:
+        """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
+        memories), what the person cares about, and the person's own instruction."""
         from lerim.extraction import MAX_KNOWN_TITLES, Guidance, find_focus, make_related_query
 
-        prompts = [turn.words("user") for turn in material.window_turns(settled) if turn.role == "user"]
-        near = self.part.sink.memories.find_sharing_words(make_related_query(material.facts, prompts), MAX_KNOWN_TITLES)
+        prompts = [turn.words("user") for turn in material.window_turns(is_settled) if turn.role == "user"]
+        related = self.part.sink.memories.find_sharing_words(
+            make_related_query(material.facts, prompts), MAX_KNOWN_TITLES
+        )
         newest = self.part.sink.memories.search("", MAX_TAGGED_MEMORIES)
-        known = dict.fromkeys((*(one.title for one in before), *(one.record.title for one in near)))
-        return Guidance(tuple(known), find_focus(hit.record for hit in newest), person)
+        known = dict.fromkeys((*(one.title for one in earlier_claims), *(one.record.title for one in related)))
+        return Guidance(tuple(known), find_focus(hit.record for hit in newest), user_guidance)

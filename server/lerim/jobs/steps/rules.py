@@ -12,8 +12,8 @@ from lerim.extraction import Correction, Extraction, draft_friction
 from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
-from lerim.jobs.session_reading import SessionReading, exists_in
-from lerim.jobs.steps.summaries import model_summarizes, summarize_by_rules
+from lerim.jobs.session_reading import SessionReading, make_exists_check
+from lerim.jobs.steps.summaries import has_summary_model, summarize_by_rules
 from lerim.jobs.steps.themes import propose_themes
 from lerim.jobs.sync_context import SyncContext, SyncPart, resume_reading
 from lerim.project import FolderOwners
@@ -31,37 +31,38 @@ from lerim.sessions import (
     split_likely_transcripts,
 )
 
-FIRST_BYTES = 8_000_000
-FIRST_OTHERS = 200
-"""So many of the newest sessions whose place does not tell where they ran are opened before any is learned from."""
+FIRST_BATCH_BYTES = 8_000_000
+"""The size of the newest sessions that are learned from first, so that the first candidates come soon."""
+MAX_OPENED_FIRST = 200
+"""How many of the newest sessions whose path does not tell where they ran are opened before any is learned from."""
 
 
 def sync_by_rules(context: SyncContext) -> SyncReport:
-    """Indexes the transcripts that look like this project's and extracts from all its new turns.
+    """Index the transcripts that look like this project's and extract from all its new turns.
 
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
-    if nobody can tell which agents are not to be read.
+    if the settings that say which agents to read cannot be read.
     """
     key, options = context.project.key, context.options
     state: SyncState = "done"
-    with context.part("syncing") as part:
+    with context.open_part("syncing") as part:
         catalog, sink = part.catalog, part.sink
-        rules = _RulesPass(part, context.owners(), context.started())
+        rules = _RulesPass(part, context.folder_owners(), context.explicit_start())
         sink.problems += [*catalog.problems, *_register_project(context), *_repair_links(sink)]
         catalog.recover_jobs(key)
         catalog.reassign_folders(rules.owners)
         catalog.hold_removed_platforms(list_removed_platforms(context.home))
         context.emit(SyncProgress("looking", 0, 0, 0))
-        stores, stale = context.stale(catalog, rules.owners)
+        stores, stale = context.find_stale_transcripts(catalog, rules.owners)
         sink.problems += select_reader_problems(stores.problems, context.folders)
         try:
             rules.index_and_extract(stale)
             if rules.new or rules.changed:
                 propose_themes(part)
-            summarize_by_rules(part, cache(partial(model_summarizes, context)), options.since)
+            summarize_by_rules(part, cache(partial(has_summary_model, context)), options.since)
         except StoppedError:
             state = "cancelled"
-        counts = rules.counts()
+        counts = rules.count_sessions()
         left_out = catalog.count_passed_over(key, options.since, options.until)
         if state == "done":
             catalog.record_sync(key)
@@ -73,8 +74,11 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
 
 @dataclass(slots=True)
 class _RulesPass:
-    """One pass over a project's transcripts. `new`, `changed` and `failed` are their places, by what happened to them;
-    `correction` is what the person's decisions do to the ranking, read for the first session."""
+    """One pass over a project's transcripts.
+
+    `started` is that of `Catalog.claim_job`. `new`, `changed` and `failed` are places of transcripts. `correction`
+    adjusts the ranking by the person's decisions; it is loaded with the first session.
+    """
 
     part: SyncPart
     owners: FolderOwners
@@ -85,27 +89,27 @@ class _RulesPass:
     correction: Correction | None = None
 
     def index_and_extract(self, stale: list[Transcript]) -> None:
-        """Indexes what is the project's own and learns from it, the newest first. Raises StoppedError."""
+        """Index the project's own transcripts and extract from them, the newest first. Raises StoppedError."""
         context = self.part.context
         known = self.part.catalog.find_project_places(context.project.key)
-        named, others = split_likely_transcripts(stale, known, context.folders)
-        silent = [one for one in others if one.platform != "claude" and not one.cwd][:FIRST_OTHERS]
-        opened = {one.place for one in silent}
-        own = self.select_own([*named, *silent], known)
+        likely, others = split_likely_transcripts(stale, known, context.folders)
+        unlocated = [one for one in others if one.platform != "claude" and not one.cwd][:MAX_OPENED_FIRST]
+        opened = {one.place for one in unlocated}
+        own = self.select_own([*likely, *unlocated], known)
         own.sort(key=lambda one: one.mtime_ns, reverse=True)
         newest, rest = _split_newest(own)
         self.index(newest, 0, len(own))
         self.extract()
-        # Opening the many others, if only to see where they ran, waits until the first candidates are there.
+        # Finding out where the many others ran takes long: it waits until the first candidates are proposed.
         rest += self.select_own([one for one in others if one.place not in opened], known)
         self.index(rest, len(newest), len(newest) + len(rest))
         self.extract()
 
     def select_own(self, transcripts: Iterable[Transcript], known: Collection[str]) -> list[Transcript]:
-        """Those of the transcripts that are the project's: known from before, or begun in one of its folders.
+        """Return the project's transcripts: those known from before and those that began in one of its folders.
 
-        A session that began elsewhere and moved in later shows when `index_rest` has read it whole. Raises
-        StoppedError.
+        A session that began elsewhere and entered the project later is found when `index_other_sessions` reads it
+        whole. Raises StoppedError.
         """
         own: list[Transcript] = []
         for one in transcripts:
@@ -115,9 +119,9 @@ class _RulesPass:
         return own
 
     def index(self, transcripts: list[Transcript], done: int, total: int) -> None:
-        """Takes the transcripts into the catalog. Raises StoppedError."""
+        """Index the transcripts in the catalog; `done` of `total` were indexed before. Raises StoppedError."""
         context, catalog, sink = self.part.context, self.part.catalog, self.part.sink
-        known = catalog.load_stamps()
+        indexed_before = catalog.load_stamps()
 
         def readings() -> Iterator[tuple[Transcript, Readable]]:
             for number, transcript in enumerate(transcripts):
@@ -128,16 +132,16 @@ class _RulesPass:
 
         for indexed in catalog.index_transcripts(readings(), self.owners, context.cancelled):
             place = indexed.transcript.place
-            (self.changed if place in known else self.new).add(place)
+            (self.changed if place in indexed_before else self.new).add(place)
             sink.problems += indexed.problems
             if indexed.failed:
                 self.failed.add(place)
         context.raise_if_cancelled()
 
     def extract(self) -> None:
-        """Works off the extraction queue, the newest session first; what failed is tried once in this pass."""
+        """Process the extraction queue, the newest session first. A failed session is not tried again in this pass."""
         part = self.part
-        for job, _ in part.claims(EXTRACT_JOB, self.started, part.context.options.since):
+        for job, _ in part.claim_jobs(EXTRACT_JOB, self.started, part.context.options.since):
             place = job.transcript.place
             try:
                 self.extract_one(job)
@@ -150,14 +154,14 @@ class _RulesPass:
                 # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
                 part.catalog.fail_job(job, error.message)
                 self.failed.add(place)
-                if not any(one.path == place for one in part.sink.problems):  # what lies there may be told already
+                if not any(one.path == place for one in part.sink.problems):  # it may be reported already
                     part.sink.problems.append(error.problem(place))
             else:
-                if job.resume is None:  # also one that another project's sync has indexed
+                if job.resume is None:  # the project learns from it for the first time, whoever indexed it
                     self.new.add(place)
 
     def extract_one(self, job: QueueJob) -> None:
-        """Extracts from the new turns of one session, proposes what holds, and ends its job.
+        """Extract from the new turns of one session, propose the results, and end its job.
 
         Raises StoppedError, TranscriptError if the file cannot be read, MemoryError_ if nothing can be written.
         """
@@ -170,26 +174,28 @@ class _RulesPass:
             transcript.session_id,
             transcript.platform,
             reading.state,
-            exists=exists_in(project),
+            exists=make_exists_check(project),
             roots=project.folders,
             correction=self.correction,
         )
         with collect_redactions() as secrets:
             for turn in reading:
-                with reading.guarded():
-                    sink.take(extraction.feed(turn))
-            with reading.guarded():
-                sink.take(extraction.finish(reading.settled))
+                with reading.faults_as_errors():
+                    sink.handle_results(extraction.feed(turn))
+            with reading.faults_as_errors():
+                sink.handle_results(extraction.finish(reading.is_settled))
         sink.problems += (problem for problem in reading.problems if problem not in sink.problems)
-        met = () if transcript.parent else tuple(extraction.frictions.values())
-        elsewhere = ((one, catalog.find_same_errors(project.key, one)) for one in met)
-        sink.take(draft_friction(one, before, transcript.platform) for one, before in elsewhere if before)
+        frictions = () if transcript.parent else tuple(extraction.frictions.values())
+        recurrences = ((one, catalog.find_same_errors(project.key, one)) for one in frictions)
+        sink.handle_results(
+            draft_friction(one, elsewhere, transcript.platform) for one, elsewhere in recurrences if elsewhere
+        )
         redactions = reading.redactions + len(secrets)
-        catalog.finish_job(job, reading.resume, extraction.state(), reading.again_at, met, redactions)
+        catalog.finish_job(job, reading.resume, extraction.state(), reading.settles_at, frictions, redactions)
 
-    def counts(self) -> SessionCounts:
-        """Counts the project's sessions that are there; a subagent's transcript is part of its parent's session, where
-        that was read."""
+    def count_sessions(self) -> SessionCounts:
+        """Count the project's existing sessions. A subagent's transcript is part of its parent's session if that was
+        read."""
         failed = self.failed
         main = self.part.catalog.find_project_places(self.part.context.project.key, main=True) | failed
         new = main & self.new - failed
@@ -198,10 +204,10 @@ class _RulesPass:
 
 
 def _register_project(context: SyncContext) -> list[Problem]:
-    """Makes the project known, without the aliases of this run alone."""
+    """Register the project if it is unknown, without its aliases: those may be for this run only."""
     project, home = context.project, context.home
-    listed, problems = projects.list_projects(home)
-    if project.is_personal or any(other.key == project.key for other in listed):
+    registered, problems = projects.list_projects(home)
+    if project.is_personal or any(other.key == project.key for other in registered):
         return []
     try:
         projects.add_project(replace(project, aliases=()), home)
@@ -211,7 +217,7 @@ def _register_project(context: SyncContext) -> list[Problem]:
 
 
 def _repair_links(sink: ProposalSink) -> list[Problem]:
-    """Makes the links between memories agree, as after a merge of two branches; what cannot be is told."""
+    """Repair contradictory links between memories, for example after a merge of two branches. Return the problems."""
     try:
         repaired = acts.repair_links(sink.place)
     except LerimError as error:
@@ -222,10 +228,10 @@ def _repair_links(sink: ProposalSink) -> list[Problem]:
 
 
 def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcript]]:
-    """The newest few megabytes, to be learned from at once so that the first candidates come soon, and the rest."""
+    """Split transcripts, sorted newest first, into a first batch of about `FIRST_BATCH_BYTES` and the rest."""
     size = 0
     for number, transcript in enumerate(own):
         size += transcript.size
-        if size > FIRST_BYTES and number:
+        if size > FIRST_BATCH_BYTES and number:
             return own[:number], own[number:]
     return own, []

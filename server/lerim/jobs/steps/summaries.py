@@ -1,8 +1,8 @@
-"""The part of a sync that summarizes sessions, after all candidates: by rules, and then by a model where one is chosen.
+"""The part of a sync that summarizes sessions, after all candidates: by rules, and then by a model if one is chosen.
 
-Summaries are memories nobody reviews: they are git-ignored, and no hover, lens or search shows them. They are written
-once the project has a `.lerim/`, which they never make. A summary by the rules stands until a model wrote a better one;
-what a model said of parts of a session is kept, whatever ends the asking.
+Summaries are memories that nobody reviews: they are git-ignored, and no hover, lens or search shows them. They are
+written only if the project has a `.lerim/` folder already. A summary by the rules stays until a model has written a
+better one. A model's answers about parts of a session are kept even if an error ends the summary.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
 from lerim.jobs.session_reading import SETTLED_AFTER
-from lerim.jobs.sync_context import SyncContext, SyncPart, Tell
+from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.memory import MemoryRecord, Summaries, open_summaries
 from lerim.models import ModelChoice, ModelStep, WaitingWork, choose_model
 from lerim.redaction import clean_text
@@ -43,16 +43,16 @@ from lerim.sessions import (
 
 RULES = "rules"
 CONFIDENCE_BY_RULES: dict[bool, float] = {True: 0.9, False: 0.7}
-"""The confidence of a summary, by whether the rules wrote it (they state what is on record) or a model."""
+"""The confidence of a summary: True for one by the rules, which only state recorded facts, False for a model's."""
 BATCH_SIZE = 50
 """How many sessions are summarized before the catalog is updated."""
 
 
-def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: datetime | None) -> None:
-    """Write the summaries by rules that are missing or old, the newest session first.
+def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], since: datetime | None) -> None:
+    """Write missing and outdated summaries by rules, the newest session first.
 
-    `by_model`: a model is asked in this sync for those it wrote before, so that they are left to it. A file that cannot
-    be written ends this, and is a problem; the rest waits. Raises CatalogError.
+    If `model_available` returns True, summaries that a model wrote before are left to the model. If a file cannot be
+    written, that is a problem in the report and the rest waits. Raises CatalogError.
     """
     context, catalog, place = part.context, part.catalog, part.sink.place
     if not place.state.is_dir():
@@ -65,83 +65,89 @@ def summarize_by_rules(part: SyncPart, by_model: Callable[[], bool], since: date
     if not sessions:
         return
     try:
-        place.make_state()
-        place.make_private()
+        place.make_state_folder()
+        place.make_private_folder()
         with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
             for number in range(0, len(sessions), BATCH_SIZE):
-                part.tell(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
-                _summarize_some(part, summaries, sessions[number : number + BATCH_SIZE], by_model)
+                part.emit_progress(number, len(sessions), f"summarizing {len(sessions) - number} sessions")
+                _summarize_batch(part, summaries, sessions[number : number + BATCH_SIZE], model_available)
                 if context.cancelled():
                     break
     except (MemoryError_, BoundaryError) as error:
         part.sink.problems.append(error.problem())
 
 
-def _summarize_some(
-    part: SyncPart, summaries: Summaries, sessions: Sequence[PendingSummary], by_model: Callable[[], bool]
+def _summarize_batch(
+    part: SyncPart, summaries: Summaries, sessions: Sequence[PendingSummary], model_available: Callable[[], bool]
 ) -> None:
-    """Summarizes some sessions, then tells the catalog of all of them at once. Raises MemoryError_, BoundaryError."""
-    done: list[int] = []
+    """Summarize sessions, then update the catalog for all of them at once. Raises MemoryError_, BoundaryError."""
+    summarized: list[int] = []
     others: list[int] = []
     try:
         for one in sessions:
             if part.context.cancelled():
                 return
-            left = summaries.made_by(f"{one.platform}:{one.session_id}") not in ("", RULES) and by_model()
-            (done if left or _summarize_one(part.catalog, part.sink, summaries, one) else others).append(one.job)
+            maker = summaries.made_by(f"{one.platform}:{one.session_id}")
+            left_to_model = maker not in ("", RULES) and model_available()
+            is_summarized = left_to_model or _summarize_one(part.catalog, part.sink, summaries, one)
+            (summarized if is_summarized else others).append(one.job)
     finally:
         with convert_sqlite_errors(part.catalog.path):
-            settle_summaries(part.catalog.db, done, others)
+            settle_summaries(part.catalog.db, summarized, others)
 
 
 def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, one: PendingSummary) -> bool:
-    """Whether there was something to summarize, and the file was not a person's own. Raises MemoryError_,
-    BoundaryError."""
+    """Summarize a session by rules. Return False if there is nothing to summarize or a person edited the summary.
+
+    Raises MemoryError_, BoundaryError.
+    """
     place = sink.place
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
     try:
         with faults_as_errors(one.platform, one.place):
-            made = summarize(turns, _facts(one.platform, one.title), make_locator(place, turns))
+            summary = summarize(turns, _make_facts(one.platform, one.title), make_locator(place, turns))
     except TranscriptError as error:
         sink.problems.append(error.problem(one.place))
         return False
-    return made is not None and _write_summary(summaries, made, turns, one.platform, one.session_id, RULES, sink)
+    return summary is not None and _write_summary(summaries, summary, turns, one.platform, one.session_id, RULES, sink)
 
 
-def model_summarizes(context: SyncContext) -> bool:
-    """Whether the settings name a model for summaries, and models are asked in this sync."""
+def has_summary_model(context: SyncContext) -> bool:
+    """Whether the settings name a model for summaries and this sync may ask models."""
     if context.options.model == "none":
         return False
-    told = editor.read_editor_state(context.environ)[0]
-    return choose_model("summarize", context.settings, context.environ, told)[0] is not None
+    editor_state = editor.read_editor_state(context.environ)[0]
+    return choose_model("summarize", context.settings, context.environ, editor_state)[0] is not None
 
 
 def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
-    """Add to a report the summaries that are missing still, and those that a model writes where one may be asked and
-    was not stopped before. Raises CatalogError."""
+    """Write summaries that are still missing, and let a model write those that wait for one, unless an earlier step
+    stopped asking. Return the report with the results added. Raises CatalogError."""
     place, key = context.place, context.project.key
     if not place.state.is_dir():
         return report
     with Catalog.open(context.home) as catalog:
-        new, waiting = (catalog.count_due_jobs(key, kind) for kind in (SUMMARY_JOB, SUMMARY_MODEL_JOB))
-    if not new and not waiting:
+        without_summary, waiting_for_model = (
+            catalog.count_due_jobs(key, kind) for kind in (SUMMARY_JOB, SUMMARY_MODEL_JOB)
+        )
+    if not without_summary and not waiting_for_model:
         return report
     since, waits = context.model_since, report.waits
     chosen = ModelSession.open("summarize", context)
     problems = chosen.problems
     if isinstance(chosen, ModelChoice) and chosen.model is not None and not waits.why:
-        waits = WaitingWork(new + waiting, model=chosen.model.label, why=chosen.why)
+        waits = WaitingWork(without_summary + waiting_for_model, model=chosen.model.label, why=chosen.why)
     stopped = any(step.kind == "stopped" for step in report.steps)
     session = None if stopped or isinstance(chosen, ModelChoice) else chosen
-    if session is None and not new:
+    if session is None and not without_summary:
         return with_no_model_asked(report, problems, waits)
     try:
-        with context.part("summarizing") as part:
-            # what a model proposed may just have made the folder that summaries wait for
+        with context.open_part("summarizing") as part:
+            # a proposal of an earlier step may have created the `.lerim/` folder just now
             summarize_by_rules(part, lambda: session is not None, since)
             if session is not None:
-                _ask_model(part, session, since)
+                _ask_for_summaries(part, session, since)
     except BusyError as error:
         busy = Problem(error.code, error.where, f"No summaries were written: {error.explanation}")
         return with_no_model_asked(report, [*problems, busy], waits)
@@ -153,26 +159,30 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
             waits = WaitingWork(
                 catalog.count_due_jobs(key, SUMMARY_MODEL_JOB), model=session.model.label, why=session.wait_reason
             )
-    maker, calls, asked = (session.model.label, session.usage.calls, [session]) if session else (RULES, 0, [])
+    maker, calls, model_sessions = (session.model.label, session.usage.calls, [session]) if session else (RULES, 0, [])
     found, state = SessionCounts(report.sessions.found), session.state if session else "done"
     summary = f"{maker}, {calls} calls, {written} summaries"
-    return combine_reports(report, part.finish(found, state, summary, asked=asked, problems=problems, waits=waits))
+    return combine_reports(
+        report, part.finish(found, state, summary, model_sessions=model_sessions, problems=problems, waits=waits)
+    )
 
 
-def _ask_model(part: SyncPart, session: ModelSession, since: datetime | None) -> None:
-    """Asks about the sessions whose summaries wait for a model, the newest first. Raises CatalogError."""
+def _ask_for_summaries(part: SyncPart, session: ModelSession, since: datetime | None) -> None:
+    """Ask the model for the summaries that wait for it, the newest session first. Raises CatalogError."""
     place = part.sink.place
     with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
         message = f"asking {session.model.name} for a summary"
-        jobs = part.claims(SUMMARY_MODEL_JOB, part.context.started(), since, message)
+        jobs = part.claim_jobs(SUMMARY_MODEL_JOB, part.context.explicit_start(), since, message)
         ask_about_jobs(
-            session, part.catalog, jobs, partial(_ask_of_session, part, session, summaries), refusals_count=False
+            session, part.catalog, jobs, partial(_summarize_with_model, part, session, summaries), refusals_count=False
         )
 
 
-def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries, job: QueueJob, _: Tell) -> None:
-    """Asks for the summary of one session, keeps it, and ends the job. What was told of its parts is kept also where it
-    ends in an error. Raises StoppedError, LerimError."""
+def _summarize_with_model(
+    part: SyncPart, session: ModelSession, summaries: Summaries, job: QueueJob, _: EmitMessage
+) -> None:
+    """Ask for the summary of one session, write it, and end the job. Answers about its parts are kept even if an error
+    ends this. Raises StoppedError, LerimError."""
     from lerim.extraction import (
         SummaryAnswerCache,
         SummaryCallStarted,
@@ -182,36 +192,37 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
         unpack_parts,
     )
 
-    place, catalog, one, label = part.sink.place, part.catalog, job.transcript, session.model.label
-    name = f"{one.platform}:{one.session_id}"
+    place, catalog, transcript, label = part.sink.place, part.catalog, job.transcript, session.model.label
+    name = f"{transcript.platform}:{transcript.session_id}"
     with convert_sqlite_errors(catalog.path):
-        turns = load_summary_turns(catalog.db, one.place, place.project.key)
-    title = next((brief.title for brief in catalog.find_sessions_by_id(one.session_id) if brief.place == one.place), "")
-    rules = summarize(turns, _facts(one.platform, title), make_locator(place, turns))
+        turns = load_summary_turns(catalog.db, transcript.place, place.project.key)
+    briefs = catalog.find_sessions_by_id(transcript.session_id)
+    title = next((brief.title for brief in briefs if brief.place == transcript.place), "")
+    rules_summary = summarize(turns, _make_facts(transcript.platform, title), make_locator(place, turns))
     parts = unpack_parts(job.state, label, turns)
-    if rules is None or summaries.is_edited(name):
+    if rules_summary is None or summaries.is_edited(name):
         catalog.finish_job(job, b"", parts.model_dump_json().encode())
         return
-    counts = TokenCounter(catalog)
+    token_counter = TokenCounter(catalog)
     task = SummaryTask(
         session=name,
         turns=turns,
-        rules=rules,
-        metadata=_metadata(turns, one.platform, place.project.root.name),
+        rules=rules_summary,
+        metadata=_make_metadata(turns, transcript.platform, place.project.root.name),
         model=label,
         answers=SummaryAnswerCache(place.private / "summary-parts", label),
         limit=lambda: session.engine.window_tokens,
         overlap_tokens=session.model.window_overlap_tokens,
-        count=counts,
+        count=token_counter,
         gate=part.context.settings.window_gate == "signal",
     )
-    asking = summarize_with_model(session.lm, task, parts)
+    events = summarize_with_model(session.lm, task, parts)
     try:
         while True:
             try:
-                event = next(asking)
+                event = next(events)
             except StopIteration as ended:
-                made: Summary = ended.value
+                summary: Summary = ended.value
                 break
             if isinstance(event, ModelStep):
                 session.add_step(event)
@@ -221,19 +232,19 @@ def _ask_of_session(part: SyncPart, session: ModelSession, summaries: Summaries,
         catalog.keep_job_progress(job, b"", parts.model_dump_json().encode(), 0)
         raise
     finally:
-        asking.close()
-    counts.store()
-    _write_summary(summaries, made, turns, one.platform, one.session_id, label, part.sink)
+        events.close()
+    token_counter.store()
+    _write_summary(summaries, summary, turns, transcript.platform, transcript.session_id, label, part.sink)
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
 
-def _facts(platform: Platform, title: str) -> SummaryFacts:
-    """What a summary is told of a session."""
+def _make_facts(platform: Platform, title: str) -> SummaryFacts:
+    """Return the facts of a session that its turns do not contain."""
     return SummaryFacts(platform, PLATFORM_NAMES[platform], title)
 
 
 def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
-    """Makes repo-relative paths of those in a session's calls, also of files that are gone by now."""
+    """Return a function that makes the paths in a session's tool calls repo-relative, also those of deleted files."""
     project = place.project
     locate = Locator(
         (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
@@ -245,14 +256,14 @@ def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str,
 
 def _write_summary(
     summaries: Summaries,
-    made: Summary,
+    summary: Summary,
     turns: list[SummaryTurn],
     platform: Platform,
     session: str,
     maker: str,
     sink: ProposalSink,
 ) -> bool:
-    """Writes a summary by `maker` and notes what became of it; False where a person made the file their own.
+    """Write a summary by `maker` and add the outcome to the run folder. Return False if a person edited the file.
 
     Raises MemoryError_, BoundaryError.
     """
@@ -262,30 +273,31 @@ def _write_summary(
     record = MemoryRecord(
         id="",
         primitive="summary",
-        title=made.title,
+        title=summary.title,
         created=start.replace(microsecond=0),
         updated=max(times, default=start).replace(microsecond=0),
         source=f"{name}#{turns[0].id}",
         confidence=CONFIDENCE_BY_RULES[maker == RULES],
-        tags=made.tags,
-        body=render_summary(made),
-        references=made.paths,
+        tags=summary.tags,
+        body=render_summary(summary),
+        references=summary.paths,
     )
-    path, done = summaries.write(record, name, maker)
-    if done != "unchanged":
-        sink.run.summaries.append(SummaryAction(done, session, platform, made.title, str(path), maker))
-    if done == "theirs":
+    path, outcome = summaries.write(record, name, maker)
+    if outcome != "unchanged":
+        sink.run.summaries.append(SummaryAction(outcome, session, platform, summary.title, str(path), maker))
+    if outcome == "theirs":
         sink.run.note(f"a summary was edited by hand and is left unchanged: {path.name}")
-    return done != "theirs"
+    return outcome != "theirs"
 
 
-def _metadata(turns: list[SummaryTurn], platform: str, repository: str) -> str:
+def _make_metadata(turns: list[SummaryTurn], platform: str, repository: str) -> str:
+    """Return the metadata of a session for the model, as JSON."""
     times = [turn.time for turn in turns if turn.time is not None]
-    told = {
+    metadata = {
         "agent": platform,
         "repository": repository,
         "started": min(times).isoformat(timespec="minutes") if times else "",
         "ended": max(times).isoformat(timespec="minutes") if times else "",
         "turns": len(turns),
     }
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(metadata, ensure_ascii=False)

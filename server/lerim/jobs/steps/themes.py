@@ -1,4 +1,4 @@
-"""The part of a sync that looks at several sessions together: it proposes themes, the areas that are worked on."""
+"""The part of a sync that compares recent sessions and proposes themes: the areas that are worked on."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from lerim.jobs.sync_context import SyncPart
 from lerim.sessions import Catalog, RecentSession, convert_sqlite_errors, list_recent_sessions, load_summary_turns
 
 MAX_SESSIONS = 40
-"""How many of a project's newest sessions are read; each takes some milliseconds."""
+"""How many of a project's newest sessions are read. Each takes a few milliseconds."""
 
 
 def propose_themes(part: SyncPart) -> None:
-    """Proposes the themes of the last days' sessions. Raises CatalogError, MemoryError_."""
+    """Propose the themes of the sessions of the last `theme_days` days. Raises CatalogError, MemoryError_."""
     catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
         sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS)
-    worked = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.requests]
-    sink.take(iter(find_themes(worked)))
+    with_requests = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.requests]
+    sink.handle_results(iter(find_themes(with_requests)))
 
 
 def _find_requests(catalog: Catalog, sink: ProposalSink, session: RecentSession) -> ThemeSession:
+    """Return the session with the prompts that led to changed files."""
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, session.place, sink.place.project.key)
     requests = []

@@ -133,7 +133,7 @@ def _check_next(sidecar: Sidecar, repo: Repo) -> bool:
         repo.references.set_moves(found.moved_references)
 
     if subjects or changed or whole:
-        checker.check(None if whole else changed, subjects=subjects, now=sidecar.clock(), tell=apply_summary)
+        checker.check(None if whole else changed, subjects=subjects, now=sidecar.clock(), on_summary=apply_summary)
     elif baselines.baselines_stamp(private) != state.database_stamp:
         apply_summary(checker.summary())
     state.database_stamp = baselines.baselines_stamp(private)

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from lerim.assistant import Answer, Question, Sentence, SentenceEvent
-from lerim.errors import LerimError, reason_of
+from lerim.errors import LerimError, error_reason
 from lerim.jobs import (
     AnswerLine,
     CancelLine,
@@ -171,7 +171,7 @@ class Jobs:
             return await self._read_report(job, job.process)
         except OSError as error:
             raise JobError(
-                f"The {job.name} could not be started: {reason_of(error)}.", where=self.executable
+                f"The {job.name} could not be started: {error_reason(error)}.", where=self.executable
             ) from error
         except ValueError as error:  # asyncio raises it for a line over MAX_LINE
             raise JobError(f"The {job.name} sent too much output.", todo=_TRY_AGAIN) from error
@@ -224,7 +224,7 @@ class Jobs:
                 build_lerim_launch(["worker", "ask", "--repo", str(root)], self.executable, environ), self.home
             )
         except OSError as error:
-            raise JobError(f"The question could not be asked: {reason_of(error)}.", where=self.executable) from error
+            raise JobError(f"The question could not be asked: {error_reason(error)}.", where=self.executable) from error
         self.one_off_processes.add(process)
         questions = JobQuestions(self.ask_editor, True, lambda answer: send_line(process, answer))
         try:

@@ -129,7 +129,7 @@ class Repos:
         path = uri_to_path(uri)
         repo = (await self._find_repo(Path(path)))[0] if path is not None else None
         if repo is None:
-            raise ProjectError("This folder is in no git repository.", where=uri[:300], todo="Run `git init` in it.")
+            raise ProjectError("This folder is not in a git repository.", where=uri[:300], todo="Run `git init` in it.")
         return repo
 
     async def locate_file(self, uri: str) -> FileLocation | None:

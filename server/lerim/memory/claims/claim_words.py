@@ -41,7 +41,7 @@ def word_stems(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def overlap(one: AbstractSet[_T], other: AbstractSet[_T]) -> float:
+def dice_overlap(one: AbstractSet[_T], other: AbstractSet[_T]) -> float:
     """Returns Dice's coefficient: 2·|common| / (|one| + |other|), 1.0 for two empty sets."""
     if not one and not other:
         return 1.0
@@ -50,4 +50,4 @@ def overlap(one: AbstractSet[_T], other: AbstractSet[_T]) -> float:
 
 def mean_overlap(one: ClaimWords, other: ClaimWords) -> float:
     """Returns the mean of the overlap of the titles and that of the whole texts, from 0 to 1."""
-    return (overlap(one.title, other.title) + overlap(one.words, other.words)) / 2
+    return (dice_overlap(one.title, other.title) + dice_overlap(one.words, other.words)) / 2

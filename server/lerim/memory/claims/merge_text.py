@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from lerim.memory.claims.boilerplate import strip_boilerplate
-from lerim.memory.claims.claim_words import overlap, word_stems
+from lerim.memory.claims.claim_words import dice_overlap, word_stems
 from lerim.memory.claims.similarity import normalise_claim
 
 MIN_REPLACED_OVERLAP = 0.5
@@ -35,16 +35,18 @@ def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = n
     new = body.replace("\r\n", "\n")
     lines = [line.strip() for line in new.split("\n")]
     new_sentences = [title, *split_sentences(new)]
-    equal = {_normalise_sentence(sentence) for sentence in new_sentences}
-    words = [word_stems(sentence) for sentence in new_sentences]
+    normalised = {_normalise_sentence(sentence) for sentence in new_sentences}
+    new_stems = [stems for sentence in new_sentences if (stems := word_stems(sentence))]
 
     def is_repeated(sentence: str) -> bool:
-        if _normalise_sentence(sentence) in equal:
+        if _normalise_sentence(sentence) in normalised:
             return True
         stems = word_stems(sentence)
-        return by_lerim(sentence.strip()) and any(overlap(stems, one) >= MIN_REPLACED_OVERLAP for one in words if one)
+        return by_lerim(sentence.strip()) and any(
+            dice_overlap(stems, other) >= MIN_REPLACED_OVERLAP for other in new_stems
+        )
 
-    kept: list[str] = []
+    kept_lines: list[str] = []
     block: list[str] = []
     for line in old.replace("\r\n", "\n").split("\n"):
         mark = _FENCE.match(line)
@@ -52,13 +54,13 @@ def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = n
             closes = bool(block and mark and mark[1] == block[0].lstrip(" ")[:3])
             block.append(line)
             if closes:
-                kept += [] if "\n".join(block) in new else block
+                kept_lines += [] if "\n".join(block) in new else block
                 block = []
         elif not line.strip() or line.strip() not in lines:
-            left = _remove_repeats(line, is_repeated)
-            if left or not line.strip():
-                kept.append(left)
-    rest = _GAPS.sub("\n\n", "\n".join([*kept, *block])).strip("\n")
+            unrepeated = _remove_repeats(line, is_repeated)
+            if unrepeated or not line.strip():
+                kept_lines.append(unrepeated)
+    rest = _GAPS.sub("\n\n", "\n".join([*kept_lines, *block])).strip("\n")
     if not rest or rest in body:
         return body
     return f"{body}\n\n{rest}" if body.strip() else rest
@@ -66,26 +68,26 @@ def merge_bodies(old: str, title: str, body: str, by_lerim: IsWrittenByLerim = n
 
 def split_sentences(text: str) -> list[str]:
     """Returns the sentences of a text, without boilerplate and code blocks."""
-    found: list[str] = []
+    sentences: list[str] = []
     fence = ""
     for line in text.replace("\r\n", "\n").split("\n"):
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1] == fence):
             fence = "" if fence else mark[1]
         elif not fence:
-            found += _sentences_of_line(line)
-    return found
+            sentences += _sentences_of_line(line)
+    return sentences
 
 
 def _sentences_of_line(line: str) -> Sequence[str]:
-    return [one.strip() for one in _SENTENCE_END.split(strip_boilerplate(line)) if one.strip()]
+    return [part.strip() for part in _SENTENCE_END.split(strip_boilerplate(line)) if part.strip()]
 
 
 def _remove_repeats(line: str, is_repeated: Callable[[str], bool]) -> str:
     """Returns a line without boilerplate and repeated sentences; unchanged if it has neither."""
     sentences = [sentence for sentence in _SENTENCE_END.split(strip_boilerplate(line)) if sentence.strip()]
-    kept = [sentence for sentence in sentences if not is_repeated(sentence)]
-    return line if kept == sentences and strip_boilerplate(line) == line else " ".join(kept).rstrip()
+    unrepeated = [sentence for sentence in sentences if not is_repeated(sentence)]
+    return line if unrepeated == sentences and strip_boilerplate(line) == line else " ".join(unrepeated).rstrip()
 
 
 def _normalise_sentence(sentence: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lerim import files, sqlite
-from lerim.errors import MemoryError_, reason_of
+from lerim.errors import MemoryError_, error_reason
 from lerim.memory.reference import DRIFT_STATES, DriftState, Reference, reference_text
 from lerim.paths import Home
 from lerim.project import PATH_DIGEST_BYTES
@@ -46,7 +46,7 @@ _SCHEMA = sqlite.Schema(
     failure="The record of referenced code cannot be used",
     todo="Check the free disk space and the file's permissions.",
     todo_damaged="If the file is damaged, delete it. Memories are then compared with the code as it is now.",
-    damage=(ValueError,),
+    damage_errors=(ValueError,),
 )
 _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, since"
 
@@ -55,13 +55,13 @@ _COLUMNS = "memory, reference, verified, place, stamp, state, moved_to, detail, 
 class Baseline:
     """A reference as it was when verified. `digest` is "" if the symbol was not found: then the whole file is compared.
 
-    `word_count` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1. `twins` are the
-    symbols of the file with the same fingerprint; `sketch` is of the whole file.
+    `word_count` is how much there is to recognise the symbol by; for a file, 0 if it was empty, else 1.
+    `identical_symbols` are the other symbols of the file with the same fingerprint; `sketch` is of the whole file.
     """
 
     digest: str
     word_count: int
-    twins: tuple[str, ...]
+    identical_symbols: tuple[str, ...]
     sketch: bytes
 
 
@@ -119,7 +119,7 @@ class Baselines:
             verified,
             found.digest,
             found.word_count,
-            json.dumps(found.twins),
+            json.dumps(found.identical_symbols),
             found.sketch,
         )
         self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)
@@ -237,7 +237,7 @@ def open_baselines(private_dir: Path, root: Path) -> Iterator[Baselines]:
     """Opens the database; it is closed at the end of the `with` block. Raises MemoryError_ if it cannot be used."""
     path = private_dir / DATABASE
     files.make_folder(private_dir, 0o700)
-    with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as db:
+    with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as db:
         yield Baselines(db, root)
 
 
@@ -255,7 +255,7 @@ def copy_baselines(home: Home, key: str) -> Iterator[Home]:
                 continue
             except OSError as error:
                 todo = "Check the file's permissions and the free disk space."
-                raise MemoryError_(f"It cannot be read: {reason_of(error)}.", where=name, todo=todo) from error
+                raise MemoryError_(f"It cannot be read: {error_reason(error)}.", where=name, todo=todo) from error
         yield away
 
 

@@ -92,16 +92,16 @@ class DriftChecker:
         now: datetime | None = None,
         subjects: Iterable[DriftSubject] | None = None,
         whole: bool = False,
-        tell: Callable[[DriftSummary], None] | None = None,
-        go_on: Callable[[], None] = lambda: None,
+        on_summary: Callable[[DriftSummary], None] | None = None,
+        raise_if_cancelled: Callable[[], None] = lambda: None,
     ) -> set[str]:
         """Checks references that may have changed; returns the ids of the memories whose drift changed.
 
         `paths`: the files that changed; None: all files checked before, by stat. `subjects`: memories to check besides,
         because they or their `verified` are new; None, with `paths` None too: all memories of the folder. `whole`:
-        `subjects` are all memories there are. `tell` is called with the drift of all memories before the database is
-        closed, which may wait for the disk. `go_on` is called between two references; an exception that it raises ends
-        the check, and nothing is stored.
+        `subjects` are all memories there are. `on_summary` is called with the drift of all memories before the
+        database is closed, which may wait for the disk. `raise_if_cancelled` is called between two references; an
+        exception that it raises ends the check, and nothing is stored.
         """
         if self._project.is_personal:
             return set()
@@ -109,14 +109,14 @@ class DriftChecker:
         day = f"{now or datetime.now(UTC):%Y-%m-%d}"
         given = self._all_subjects() if subjects is None and whole else list(subjects or ())
         with baselines.open_baselines(self._private, self._project.root) as database:
-            check = _Check(self._project, database, self._git, day, go_on)
+            check = _Check(self._project, database, self._git, day, raise_if_cancelled)
             check.add_subjects(given)
             if whole:
                 check.forget_others(subject.id for subject in given)
             check.add_changed_files(None if paths is None else list(paths))
             changed = check.run()
-            if tell is not None:
-                tell(_summarise_drift(database))
+            if on_summary is not None:
+                on_summary(_summarise_drift(database))
             return changed
 
     def worst_drift(self, memory_id: str) -> Drift:
@@ -185,9 +185,9 @@ class _Check:
     """One check of many references: collects what is due, checks it file by file, and stores it in one transaction."""
 
     def __init__(
-        self, project: Project, database: Baselines, git: Git | None, day: str, go_on: Callable[[], None]
+        self, project: Project, database: Baselines, git: Git | None, day: str, raise_if_cancelled: Callable[[], None]
     ) -> None:
-        self._go_on = go_on
+        self._raise_if_cancelled = raise_if_cancelled
         self._database = database
         self._git = git
         self._day = day
@@ -203,7 +203,7 @@ class _Check:
         and can be checked with git."""
         known = self._database.drift_records_of(subject.id for subject in subjects)
         for subject in subjects:
-            self._go_on()
+            self._raise_if_cancelled()
             drift_records = {drift_record.reference: drift_record for drift_record in known.get(subject.id, ())}
             for reference in subject.references:
                 drift_record = drift_records.pop(reference, None)
@@ -231,7 +231,7 @@ class _Check:
         else:
             changed = set(paths)
         for place in changed:
-            self._go_on()
+            self._raise_if_cancelled()
             for drift_record in self._database.drift_records_in(place):
                 if self._is_complete or self._reader.stamp(place) != drift_record.stamp:
                     self._due.setdefault(
@@ -257,7 +257,7 @@ class _Check:
             some = todo[at : at + BATCH_SIZE]
             known = self._database.baselines({memory for (memory, _), _ in some})
             for (memory, reference), (verified, before) in some:
-                self._go_on()
+                self._raise_if_cancelled()
                 if memory in self._forgotten and reference not in self._forgotten[memory]:
                     continue
                 baseline = known.get((memory, reference_text(reference), verified))
@@ -274,11 +274,11 @@ class _Check:
                 found.append((replace(drift_record, since=since or self._day), before))
         with self._database.transaction():
             for one in new:
-                self._go_on()
+                self._raise_if_cancelled()
                 self._database.store_baseline(*one)
             self._database.store_drift(*(drift_record for drift_record, before in found if drift_record != before))
             for memory, references in self._forgotten.items():
-                self._go_on()
+                self._raise_if_cancelled()
                 self._database.delete_drift(memory, references)
             if self._is_complete:
                 self._moved_files.record_files()
@@ -359,7 +359,7 @@ class _Check:
         if prints:
             return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
         name = found.find_renamed(
-            reference.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.twins
+            reference.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.identical_symbols
         )
         if name:
             moved = reference_text(Reference(place, name))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from lerim.memory.freshness import code, pythoncode
+from lerim.memory.freshness import python_outline, token_outline
 
 SKETCH_LINES = 48
 """Lines of a file that its sketch contains."""
@@ -28,9 +28,9 @@ _PAGES |= {".toml", ".txt", ".yaml", ".yml"}
 MIN_WORDS = 3
 """Words a definition must have to be recognised under another name: a bare `pass` is everywhere."""
 _HASH_BYTES = 8
-MAX_TWINS = 20
+MAX_IDENTICAL_SYMBOLS = 20
 """How many symbols with the same fingerprint are recorded; if there are more, none is recognised under another name."""
-TOO_MANY_TWINS = "*"
+TOO_MANY_IDENTICAL = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,32 +77,32 @@ class FileOutline:
     def is_redefined(self, name: str, digest: str) -> bool:
         """Returns whether the symbol with this fingerprint has another, different definition under the same name. Only
         in Python, where the last one counts; elsewhere it is an overload."""
-        if self.kind != pythoncode.KIND:
+        if self.kind != python_outline.KIND:
             return False
         own = [{one.digest for one in self._own_fingerprints(full)} for full in self._matching_names(name)]
         return all(len(digests) > 1 for digests in own if digest in digests)
 
-    def find_renamed(self, name: str, known: SymbolFingerprint, twins: Iterable[str]) -> str:
+    def find_renamed(self, name: str, known: SymbolFingerprint, identical_symbols: Iterable[str]) -> str:
         """Returns the one symbol that is now what `name` was; "" if there is none, or several.
 
-        `twins` had the same fingerprint before, so none of them counts.
+        `identical_symbols` had the same fingerprint before, so none of them counts.
         """
-        last, before = name.rpartition(".")[2], set(twins)
-        if TOO_MANY_TWINS in before:
+        last, before = name.rpartition(".")[2], set(identical_symbols)
+        if TOO_MANY_IDENTICAL in before:
             return ""
-        telling = known.word_count >= MIN_WORDS
-        same = [
+        is_distinctive = known.word_count >= MIN_WORDS
+        candidates = [
             full
             for full in self._same_symbols(name, known)
-            if full not in before and (telling or full.rpartition(".")[2] == last)
+            if full not in before and (is_distinctive or full.rpartition(".")[2] == last)
         ]
-        return same[0] if len(same) == 1 else ""
+        return candidates[0] if len(candidates) == 1 else ""
 
-    def find_twins(self, name: str, known: SymbolFingerprint) -> list[str]:
+    def find_identical_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
         """Returns the other symbols with the same fingerprint; only `TOO_MANY_TWINS` above `MAX_TWINS`."""
         own = set(self._matching_names(name))
         same = [full for full in self._same_symbols(name, known) if full not in own]
-        return same if len(same) <= MAX_TWINS else [TOO_MANY_TWINS]
+        return same if len(same) <= MAX_IDENTICAL_SYMBOLS else [TOO_MANY_IDENTICAL]
 
     def _matching_names(self, name: str) -> list[str]:
         """Returns the qualified names that `name` may mean: itself, else those that end with it."""
@@ -150,11 +150,11 @@ class FileOutline:
 
 def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
     """Returns the definitions in a file's text; None if it does not parse. `kind` asks for the parser used before."""
-    if path.endswith((".py", ".pyi")) and kind != code.KIND:
-        found = pythoncode.outline_python(text)
+    if path.endswith((".py", ".pyi")) and kind != token_outline.KIND:
+        found = python_outline.outline_python(text)
         if found is not None or kind:
             return FileOutline(found) if found is not None else None
-    return FileOutline(code.outline_by_tokens(path, text))
+    return FileOutline(token_outline.outline_text(path, text))
 
 
 def fingerprint_kind(digest: str) -> str:

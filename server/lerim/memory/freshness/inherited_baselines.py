@@ -116,7 +116,9 @@ def _baseline_under_new_name(
     found = reader.outline(reference.path, source.text, fingerprint_kind(baseline.digest))
     if (
         found is None
-        or found.find_renamed(before.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.twins)
+        or found.find_renamed(
+            before.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.identical_symbols
+        )
         != reference.symbol
     ):
         return baseline

@@ -71,7 +71,9 @@ def make_baseline(reference: Reference, text: str, lines: bytes, found: FileOutl
     known = found.fingerprints(reference.symbol) if found is not None else []
     if found is None or len(known) != 1:
         return Baseline("", 0 if is_blank(text) else 1, (), lines)
-    return Baseline(known[0].digest, known[0].word_count, tuple(found.find_twins(reference.symbol, known[0])), lines)
+    return Baseline(
+        known[0].digest, known[0].word_count, tuple(found.find_identical_symbols(reference.symbol, known[0])), lines
+    )
 
 
 def is_blank(text: str) -> bool:

@@ -37,12 +37,7 @@ def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
 
 def with_current_status(stored: Sequence[StoredMemory]) -> list[StoredMemory]:
     """Returns all the memories of a store, with the status they have once the links of the others are considered."""
-    ended = find_ended(
-        EndingLink(one.record.id, int(one.record.updated.timestamp()), target, how)
-        for one in stored
-        for how, targets in ending_links(one.record)
-        for target in targets
-    )
+    ended = find_ended(link for one in stored for link in ending_links(one.record))
     return [
         replace(one, status=ended_status(ended[one.record.id], one.record.primitive))
         if one.status == "active" and one.record.id in ended
@@ -55,13 +50,18 @@ def find_ender(memory_id: str, stored: Sequence[StoredMemory]) -> StoredMemory |
     """Returns the memory that ended this one, the latest if there are several; None if no memory ended it."""
     if not any(one.record.id == memory_id and one.status in get_args(EndKind) for one in with_current_status(stored)):
         return None
-    named = [one for one in stored if any(memory_id in targets for _, targets in ending_links(one.record))]
-    return max(named, key=lambda one: (one.record.updated, one.record.id), default=None)
+    enders = [one for one in stored if any(link.target == memory_id for link in ending_links(one.record))]
+    return max(enders, key=lambda one: (one.record.updated, one.record.id), default=None)
 
 
-def ending_links(record: MemoryRecord) -> tuple[tuple[EndKind, tuple[str, ...]], ...]:
-    """Returns the ids of the memories that a record says it ends, by how it ends them."""
-    return ("superseded", record.supersedes), ("resolved", record.resolves)
+def ending_links(record: MemoryRecord) -> tuple[EndingLink, ...]:
+    """Returns the links by which a memory says it ends others."""
+    updated = int(record.updated.timestamp())
+    targets: tuple[tuple[EndKind, tuple[str, ...]], ...] = (
+        ("superseded", record.supersedes),
+        ("resolved", record.resolves),
+    )
+    return tuple(EndingLink(record.id, updated, target, kind) for kind, ids in targets for target in ids)
 
 
 class EndingGraph:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lerim.errors import Problem
-from lerim.memory.links import EndingLink, with_current_status
-from lerim.memory.references.entries import links_of
+from lerim.memory.links import EndingLink, ending_links, with_current_status
 from lerim.memory.store import StoredMemory
 
 TWO_ANSWERS_CODE = "two-answers"
@@ -47,7 +46,7 @@ def conflicting_answers_among(live: Iterable[StoredMemory]) -> list[ConflictingA
     """Returns the questions that several of these active memories say they resolved."""
     some = [one for one in live if one.record.resolves]
     return find_conflicting_answers(
-        (link for one in some for link in links_of(one)), {one.record.id: one.record.title for one in some}
+        (link for one in some for link in ending_links(one.record)), {one.record.id: one.record.title for one in some}
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from lerim.memory.links import EndingLink, EndKind
 from lerim.memory.record import LearningKind, Primitive
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.store import LIVE_FOLDERS, MemoryFile, StoredMemory
@@ -93,17 +92,6 @@ def entry_of(stored: StoredMemory, found: MemoryFile) -> MemoryEntry:
         references=tuple(references),
         verified=sys.intern(record.verified),
     )
-
-
-def links_of(stored: StoredMemory) -> tuple[EndingLink, ...]:
-    """Returns the links by which a memory says it ends others."""
-    record = stored.record
-    updated = int(record.updated.timestamp())
-    kinds: tuple[tuple[EndKind, tuple[str, ...]], ...] = (
-        ("superseded", record.supersedes),
-        ("resolved", record.resolves),
-    )
-    return tuple(EndingLink(record.id, updated, target, how) for how, targets in kinds for target in targets)
 
 
 def newest_first(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:

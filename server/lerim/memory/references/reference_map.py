@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
-from lerim.memory.links import EndingLink, EndKind, find_ended
+from lerim.memory.links import EndingLink, EndKind, ending_links, find_ended
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
 from lerim.memory.references.entries import (
@@ -20,7 +20,6 @@ from lerim.memory.references.entries import (
     MovedReferences,
     ReferenceMoves,
     entry_of,
-    links_of,
     moved_references,
     newest_first,
     symbol_names,
@@ -85,7 +84,7 @@ class ReferenceMap:
     @property
     def problems(self) -> list[Problem]:
         """What could not be read, or only with a guess, and questions that two memories answer."""
-        files = [one for many in list(self._file_problems.values()) for one in many]
+        files = [problem for problems in list(self._file_problems.values()) for problem in problems]
         return [*self._folder_problems, *files, *self._answer_problems()]
 
     @property
@@ -226,7 +225,7 @@ class ReferenceMap:
         stored, problems = outcome
         if problems:
             self._file_problems[item.name] = tuple(problems)
-        if links := links_of(stored):
+        if links := ending_links(stored.record):
             self._links[item.name] = links
         if stored.status == "active":
             self._entries[item.name] = into[item.name] = entry_of(stored, item)
@@ -249,9 +248,9 @@ class ReferenceMap:
             for path in {reference.path for reference in entry.references}:
                 touched.setdefault(path, []).append(entry)
         for path, new in touched.items():
-            kept = [entry for entry in self._by_file.get(path, ()) if entry.name not in out]
-            if kept or new:
-                self._by_file[path] = newest_first((*kept, *new))
+            remaining = [entry for entry in self._by_file.get(path, ()) if entry.name not in out]
+            if remaining or new:
+                self._by_file[path] = newest_first((*remaining, *new))
             else:
                 self._by_file.pop(path, None)
 
@@ -264,7 +263,7 @@ def _read_outcome(item: MemoryFile, anchor: Path) -> ReadOutcome:
 
 
 def _refers_to(entry: MemoryEntry, path: str, symbol: str) -> bool:
-    return any(one.path == path and symbol in symbol_names(one) for one in entry.references)
+    return any(reference.path == path and symbol in symbol_names(reference) for reference in entry.references)
 
 
 def _merge_entries(here: tuple[MemoryEntry, ...], moved: tuple[MemoryEntry, ...]) -> tuple[MemoryEntry, ...]:

@@ -345,7 +345,7 @@ class Index:
             return False  # damaged: a new one is created
         try:
             nonce = connection.execute("SELECT nonce FROM meta").fetchone()
-            if noted and nonce == (noted,) and sqlite.version_of(connection) == INDEX_VERSION:
+            if noted and nonce == (noted,) and sqlite.schema_version(connection) == INDEX_VERSION:
                 self._nonce, self._sql = noted, connection
                 return True
         except sqlite3.DatabaseError:
@@ -364,7 +364,7 @@ def stored_records(
     try:
         with contextlib.closing(sqlite.connect(location.path, mode="ro")) as sql:
             nonce = sql.execute("SELECT nonce FROM meta").fetchone()
-            if nonce == (location.nonce(),) and sqlite.version_of(sql) == INDEX_VERSION:
+            if nonce == (location.nonce(),) and sqlite.schema_version(sql) == INDEX_VERSION:
                 yield from read_records(sql)
     except (sqlite3.Error, msgspec.MsgspecError):
         return  # damaged, or being written: the caller reads the files

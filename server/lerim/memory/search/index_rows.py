@@ -86,48 +86,48 @@ def whole_seconds(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(seconds=1)
 
 
-def row_of(one: ReadMemory) -> int:
+def row_of(read: ReadMemory) -> int:
     """Returns the preferred row number of a file, which may be taken."""
-    over = one.record is None or status_of(one.record, one.file.is_archived) != "active"
-    return _row_number(one.file.name, whole_seconds(one.record.updated) if one.record else 0, over)
+    has_ended = read.record is None or status_of(read.record, read.file.is_archived) != "active"
+    return _row_number(read.file.name, whole_seconds(read.record.updated) if read.record else 0, has_ended)
 
 
-def add_rows(sql: sqlite3.Connection, row: int, one: ReadMemory) -> int:
+def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
     """Writes a file's rows at `row`, or at the next free number; returns the number used."""
     row = _free_row(sql, row)
-    told = msgspec.json.encode(one.problems).decode() if one.problems else "[]"
-    record = one.record
+    problems_json = msgspec.json.encode(read.problems).decode() if read.problems else "[]"
+    record = read.record
     if record is None:
-        values = ("", "", "", "", 0, 0.0, False, "", "", "", told)
+        values = ("", "", "", "", 0, 0.0, False, "", "", "", problems_json)
     else:
-        status = status_of(record, one.file.is_archived)
-        said = hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8)
+        status = status_of(record, read.file.is_archived)
+        content_hash = hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8)
         session = source_parts(record.source)[1]
         fades = record.primitive == "learning"
         dated = (whole_seconds(record.updated), record.confidence, fades, session)
         by = (record.superseded_by, record.resolved_by)
-        values = (record.id, said.hexdigest(), status, status, *dated, *by, told)
-        over = [(row, target, how) for how, targets in ending_links(record) for target in dict.fromkeys(targets)]
-        if over:
-            sql.executemany("INSERT INTO ends VALUES (?,?,?)", over)
+        values = (record.id, content_hash.hexdigest(), status, status, *dated, *by, problems_json)
+        ends = dict.fromkeys((row, link.target, link.kind) for link in ending_links(record))
+        if ends:
+            sql.executemany("INSERT INTO ends VALUES (?,?,?)", list(ends))
         sql.execute(
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_indexed_texts(record), facet_words(record, status)),
         )
-    if record is not None and (packed := _encode_memory(IndexedMemory(record, one.text_hash, one.problems))):
-        sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (one.file.name, packed))
+    if record is not None and (packed := _encode_memory(IndexedMemory(record, read.text_hash, read.problems))):
+        sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (read.file.name, packed))
     sql.execute(
         "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        (row, one.file.name, *to_signed(one.file.stamp), *values),
+        (row, read.file.name, *to_signed(read.file.stamp), *values),
     )
     return row
 
 
-def _encode_memory(kept: IndexedMemory) -> bytes:
+def _encode_memory(memory: IndexedMemory) -> bytes:
     """Encodes a memory; empty if decoding it would not return an equal one."""
     try:
-        packed = _ENCODER.encode(kept)
-        return packed if _DECODER.decode(packed) == kept else b""
+        packed = _ENCODER.encode(memory)
+        return packed if _DECODER.decode(packed) == memory else b""
     except (msgspec.MsgspecError, UnicodeError, ValueError):
         return b""
 
@@ -146,15 +146,15 @@ def settle_statuses(sql: sqlite3.Connection) -> bool:
     concerned = [row[0] for row in sql.execute(f"{over} UNION {named}")]
     if not concerned:
         return False
-    said = sql.execute("SELECT memory, updated, target, ends.status FROM ends JOIN files ON id = ender")
-    over_now = find_ended(EndingLink(*row) for row in said)
+    links = sql.execute("SELECT memory, updated, target, ends.status FROM ends JOIN files ON id = ender")
+    end_kinds = find_ended(EndingLink(*row) for row in links)
     any_moved = False
     for memory in concerned:
         query = "SELECT id, path, updated, status, shown FROM files WHERE memory = ?"
         for row, name, second, status, shown in sql.execute(query, (memory,)).fetchall():
             now: Status = status
-            if status == "active" and memory in over_now:
-                now = ended_status(over_now[memory], primitive_of(Path(name)) or "decision")
+            if status == "active" and memory in end_kinds:
+                now = ended_status(end_kinds[memory], primitive_of(Path(name)) or "decision")
             if now != shown:
                 any_moved = True
                 _move_row(sql, row, _free_row(sql, _row_number(name, second, now != "active")), shown, now)
@@ -171,12 +171,12 @@ def read_links(sql: sqlite3.Connection) -> list[MemoryLinks]:
     named = f"SELECT id FROM files WHERE memory IN (SELECT target FROM ends UNION {backs})"
     wanted = f"SELECT ender FROM ends UNION SELECT id FROM files WHERE {over} UNION {named}"
     query = f"SELECT id, memory, path, updated, superseded_by, resolved_by FROM files WHERE id IN ({wanted})"
-    found: list[MemoryLinks] = []
+    links: list[MemoryLinks] = []
     for row, memory, name, updated, superseded_by, resolved_by in sql.execute(f"{query} AND memory != ''"):
         own = ends.get(row, {})
         says = (tuple(own.get("superseded", ())), tuple(own.get("resolved", ())))
-        found.append(MemoryLinks(memory, updated, name.startswith("archived/"), *says, superseded_by, resolved_by))
-    return found
+        links.append(MemoryLinks(memory, updated, name.startswith("archived/"), *says, superseded_by, resolved_by))
+    return links
 
 
 def set_merging(sql: sqlite3.Connection, on: bool) -> None:
@@ -186,19 +186,19 @@ def set_merging(sql: sqlite3.Connection, on: bool) -> None:
 
 def _move_row(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: Status) -> None:
     columns = "title, tags, places, body, quotes, facets"
-    [(*texts, told)] = sql.execute(f"SELECT {columns} FROM words WHERE rowid = ?", (row,))
+    [(*texts, facets)] = sql.execute(f"SELECT {columns} FROM words WHERE rowid = ?", (row,))
     sql.execute("DELETE FROM words WHERE rowid = ?", (row,))
     sql.execute(
         f"INSERT INTO words (rowid, {columns}) VALUES (?,?,?,?,?,?,?)",
-        (to, *texts, change_status_facet(told, shown, now)),
+        (to, *texts, change_status_facet(facets, shown, now)),
     )
     sql.execute("UPDATE files SET id = ?, shown = ? WHERE id = ?", (to, now, row))
     sql.execute("UPDATE ends SET ender = ? WHERE ender = ?", (to, row))
 
 
-def _row_number(name: str, second: int, over: bool) -> int:
+def _row_number(name: str, second: int, has_ended: bool) -> int:
     digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=4).digest()
-    return first_row(second) + int.from_bytes(digest, "big") % (1 << _HASH_BITS) - (ENDED_OFFSET if over else 0)
+    return first_row(second) + int.from_bytes(digest, "big") % (1 << _HASH_BITS) - (ENDED_OFFSET if has_ended else 0)
 
 
 def _free_row(sql: sqlite3.Connection, row: int) -> int:
@@ -228,5 +228,5 @@ def _indexed_texts(record: MemoryRecord) -> tuple[str, str, str, str, str]:
     quotes = "\n".join(item.quote for item in record.evidence)
     labels = "\n".join((*record.tags, record.kind or ""))
     texts = (record.title, labels, "\n".join(record.references), record.body, quotes)
-    title, tags, places, body, said = map(index_text, texts)
-    return title, tags, places, body, said
+    title, tags, places, body, quotes = map(index_text, texts)
+    return title, tags, places, body, quotes

@@ -142,19 +142,20 @@ class IndexedFolder:
         except LerimError:
             return None  # a search reports it
 
-    def load_all(self, go_on: Callable[[], None]) -> tuple[list[StoredMemory], list[Problem]]:
+    def load_all(self, raise_if_cancelled: Callable[[], None]) -> tuple[list[StoredMemory], list[Problem]]:
         """Returns every readable memory, and the problems found. Opens a file only if the index on disk does not have
-        its current version, by stat; neither creates nor changes the index. Calls `go_on` between two memories."""
+        its current version, by stat; neither creates nor changes the index. Calls `raise_if_cancelled` between two
+        memories."""
         found, problems = self.store.find_files(archived=True)
         marked = {item.name: item.stamp for item in self._with_quotes(found)}
         known: dict[str, IndexedMemory] = {}
         for name, stamp, kept in stored_records(self._location, self.store.memory_dir):
-            go_on()
+            raise_if_cancelled()
             if marked.get(name) == stamp:
                 known[name] = kept()
         memories: list[StoredMemory] = []
         for item in found:
-            go_on()
+            raise_if_cancelled()
             if (one := known.get(item.name)) is not None:
                 status = status_of(one.record, item.is_archived)
                 memories.append(StoredMemory(one.record, item.path, item.stamp, one.text_hash, status))

@@ -45,7 +45,7 @@ __all__ = [
 GLOBAL_KEY = "global"
 RULES = MaintenanceRules()
 _NO_DATABASE = ((0, 0), (0, 0))
-_DRIFT_ORDER: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
+_DRIFT_STATES_BEST_FIRST: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
 
 
 def load_all(
-    project: Project, home: Home, store: Store, go_on: Callable[[], None] = lambda: None
+    project: Project, home: Home, store: Store, raise_if_cancelled: Callable[[], None] = lambda: None
 ) -> tuple[list[StoredMemory], list[Problem]]:
     """Returns every readable memory of a store, including archived ones, and the problems found. Memories whose files
-    are unchanged, by stat, are taken from the index, which is neither created nor changed. `go_on` is called between
-    two memories; an exception that it raises ends the reading."""
+    are unchanged, by stat, are taken from the index, which is neither created nor changed. `raise_if_cancelled` is
+    called between two memories; an exception that it raises ends the reading."""
     folder = IndexedFolder("project", store, _project_index_location(project, home))
     with closing(folder):
-        return folder.load_all(go_on)
+        return folder.load_all(raise_if_cancelled)
 
 
 class MemorySearch:
@@ -242,7 +242,7 @@ def _read_drift_states(private: Path, root: Path) -> dict[str, DriftState]:
     except LerimError:
         return {}  # the drift check reports it
     for look in looks:
-        if _DRIFT_ORDER.index(look.state) > _DRIFT_ORDER.index(worst.get(look.memory, "fresh")):
+        if _DRIFT_STATES_BEST_FIRST.index(look.state) > _DRIFT_STATES_BEST_FIRST.index(worst.get(look.memory, "fresh")):
             worst[look.memory] = look.state
     return worst
 

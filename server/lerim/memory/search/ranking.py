@@ -24,7 +24,7 @@ twice as relevant."""
 CONFIDENCE_WEIGHT = 0.7
 """The weight of confidence in deciding between equals; the rest is how recent a memory is."""
 _RARITY_FLOOR = 1e-6
-_DRIFT_ORDER: dict[DriftState, int] = {"fresh": 0, "unknown": 0, "drifted": 1, "gone": 2}
+_DRIFT_PENALTIES: dict[DriftState, int] = {"fresh": 0, "unknown": 0, "drifted": 1, "gone": 2}
 _DAY = timedelta(days=1)
 
 
@@ -85,7 +85,7 @@ def rank_key(
     worth = _value_among_equals(found, last_use, now, rules)
     own = scope == "project"
     better = relevance_band(found.has_every_word, found.relevance * (1 if own else PERSONAL_FACTOR))
-    return (better, _DRIFT_ORDER[state], 0 if own else 1, -worth, found.memory)
+    return (better, _DRIFT_PENALTIES[state], 0 if own else 1, -worth, found.memory)
 
 
 def _value_among_equals(

@@ -17,13 +17,13 @@ class FailureError(Exception):
     """The program reported, in its own output format, that it failed. `status` is the HTTP status of its service, 0
     if unknown."""
 
-    def __init__(self, said: str, status: int = 0) -> None:
-        super().__init__(said)
-        self.said = said
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
         self.status = status
 
 
-class _Cache(msgspec.Struct):
+class _OpenCodeCache(msgspec.Struct):
     read: int | None = None
 
 
@@ -47,22 +47,22 @@ class _Result(msgspec.Struct):
     usage: _ClaudeUsage | None = None
 
 
-def _claude(text: str) -> ModelAnswer:
+def _parse_claude(text: str) -> ModelAnswer:
     """Parses the output of Claude Code, and of Cursor, which uses the same format."""
-    result = next((one for one in _decoded(text, _Result) if one.type == "result"), None)
+    result = next((line for line in _decode_lines(text, _Result) if line.type == "result"), None)
     if result is None:
         raise FailureError("its output was not understood")
     if result.is_error or result.result is None:
         raise FailureError(result.result or result.subtype or "it failed", valid_count(result.api_error_status))
-    used = result.usage or _ClaudeUsage()
-    cached = valid_count(used.cache_read_input_tokens) + valid_count(used.cacheReadTokens)
-    sent = (
-        valid_count(used.input_tokens)
-        + valid_count(used.inputTokens)
-        + valid_count(used.cache_creation_input_tokens)
+    counts = result.usage or _ClaudeUsage()
+    cached = valid_count(counts.cache_read_input_tokens) + valid_count(counts.cacheReadTokens)
+    input_tokens = (
+        valid_count(counts.input_tokens)
+        + valid_count(counts.inputTokens)
+        + valid_count(counts.cache_creation_input_tokens)
         + cached
     )
-    usage = Usage(1, sent, valid_count(used.output_tokens) + valid_count(used.outputTokens), cached)
+    usage = Usage(1, input_tokens, valid_count(counts.output_tokens) + valid_count(counts.outputTokens), cached)
     return ModelAnswer(result.result, "length" if result.stop_reason == "max_tokens" else "stop", usage)
 
 
@@ -77,7 +77,7 @@ class _CodexUsage(msgspec.Struct):
     output_tokens: int | None = None
 
 
-class _Said(msgspec.Struct):
+class _CodexError(msgspec.Struct):
     message: str | None = None
 
 
@@ -85,28 +85,28 @@ class _CodexLine(msgspec.Struct):
     type: str = ""
     item: _Item | None = None
     usage: _CodexUsage | None = None
-    error: _Said | None = None
+    error: _CodexError | None = None
     message: str | None = None
 
 
-def _codex(text: str) -> ModelAnswer:
-    said, usage, failed = "", Usage(calls=1), ""
-    for line in _decoded(text, _CodexLine):
+def _parse_codex(text: str) -> ModelAnswer:
+    answer_text, usage, failure_message = "", Usage(calls=1), ""
+    for line in _decode_lines(text, _CodexLine):
         if line.item is not None and line.item.type == "agent_message" and line.item.text:
-            said = line.item.text
+            answer_text = line.item.text
         if line.type == "turn.completed" and line.usage is not None:
-            used = line.usage
+            counts = line.usage
             usage += Usage(
                 0,
-                valid_count(used.input_tokens),
-                valid_count(used.output_tokens),
-                valid_count(used.cached_input_tokens),
+                valid_count(counts.input_tokens),
+                valid_count(counts.output_tokens),
+                valid_count(counts.cached_input_tokens),
             )
         if line.type in ("turn.failed", "error"):
-            failed = (line.error.message if line.error else line.message) or "it failed"
-    if failed and not said:
-        raise FailureError(failed)
-    return ModelAnswer(said, usage=usage)
+            failure_message = (line.error.message if line.error else line.message) or "it failed"
+    if failure_message and not answer_text:
+        raise FailureError(failure_message)
+    return ModelAnswer(answer_text, usage=usage)
 
 
 class _GeminiTokens(msgspec.Struct):
@@ -135,7 +135,7 @@ class _GeminiReply(msgspec.Struct):
     error: _GeminiError | None = None
 
 
-def _gemini(text: str) -> ModelAnswer:
+def _parse_gemini(text: str) -> ModelAnswer:
     try:
         reply = msgspec.json.decode(text[text.find("{") :].encode(), type=_GeminiReply)
     except (msgspec.MsgspecError, UnicodeError) as error:
@@ -145,12 +145,12 @@ def _gemini(text: str) -> ModelAnswer:
         raise FailureError(reply.error.message or "it failed", status)
     usage = Usage(calls=1)
     for model in (reply.stats.models if reply.stats else {}).values():
-        used = model.tokens
+        counts = model.tokens
         usage += Usage(
             0,
-            valid_count(used.prompt),
-            valid_count(used.candidates) + valid_count(used.thoughts),
-            valid_count(used.cached),
+            valid_count(counts.prompt),
+            valid_count(counts.candidates) + valid_count(counts.thoughts),
+            valid_count(counts.cached),
         )
     return ModelAnswer(reply.response or "", usage=usage)
 
@@ -159,7 +159,7 @@ class _OpenCodeTokens(msgspec.Struct):
     input: int | None = None
     output: int | None = None
     reasoning: int | None = None
-    cache: _Cache = msgspec.field(default_factory=_Cache)
+    cache: _OpenCodeCache = msgspec.field(default_factory=_OpenCodeCache)
 
 
 class _OpenCodePart(msgspec.Struct):
@@ -185,23 +185,26 @@ class _OpenCodeLine(msgspec.Struct):
     error: _OpenCodeError | None = None
 
 
-def _opencode(text: str) -> ModelAnswer:
-    said: list[str] = []
-    usage, cut = Usage(calls=1), False
-    for line in _decoded(text, _OpenCodeLine):
+def _parse_opencode(text: str) -> ModelAnswer:
+    answer_text: list[str] = []
+    usage, is_cut = Usage(calls=1), False
+    for line in _decode_lines(text, _OpenCodeLine):
         if line.error is not None:
             data = line.error.data or _OpenCodeFault()
             raise FailureError(data.message or line.error.name or "it failed", valid_count(data.statusCode))
         part = line.part
         if part is not None and line.type == "text" and part.text:
-            said.append(part.text)
+            answer_text.append(part.text)
         if part is not None and part.tokens is not None:
-            used, cached = part.tokens, valid_count(part.tokens.cache.read)
+            counts, cached = part.tokens, valid_count(part.tokens.cache.read)
             usage += Usage(
-                0, valid_count(used.input) + cached, valid_count(used.output) + valid_count(used.reasoning), cached
+                0,
+                valid_count(counts.input) + cached,
+                valid_count(counts.output) + valid_count(counts.reasoning),
+                cached,
             )
-            cut = part.reason == "length"
-    return ModelAnswer("".join(said), "length" if cut else "stop", usage)
+            is_cut = part.reason == "length"
+    return ModelAnswer("".join(answer_text), "length" if is_cut else "stop", usage)
 
 
 class _CopilotData(msgspec.Struct):
@@ -218,36 +221,36 @@ class _CopilotLine(msgspec.Struct):
     data: _CopilotData | None = None
 
 
-def _copilot(text: str) -> ModelAnswer:
-    said, usage, failure = "", Usage(calls=1), None
-    for line in _decoded(text, _CopilotLine):
+def _parse_copilot(text: str) -> ModelAnswer:
+    answer_text, usage, failure = "", Usage(calls=1), None
+    for line in _decode_lines(text, _CopilotLine):
         data = line.data or _CopilotData()
         if line.type == "assistant.message" and data.content:
-            said = data.content
+            answer_text = data.content
         elif line.type == "assistant.usage":
-            sent, out = valid_count(data.inputTokens), valid_count(data.outputTokens)
-            usage += Usage(0, sent, out, valid_count(data.cacheReadTokens))
+            input_tokens, output_tokens = valid_count(data.inputTokens), valid_count(data.outputTokens)
+            usage += Usage(0, input_tokens, output_tokens, valid_count(data.cacheReadTokens))
         elif line.type == "session.error":
             failure = FailureError(data.message or "it failed", valid_count(data.statusCode))
-    if failure is not None and not said:
+    if failure is not None and not answer_text:
         raise failure
-    return ModelAnswer(said, usage=usage)
+    return ModelAnswer(answer_text, usage=usage)
 
 
 ANSWER_PARSERS: Mapping[str, Callable[[str], ModelAnswer]] = {
-    "claude-code": _claude,
-    "codex": _codex,
-    "gemini-cli": _gemini,
-    "opencode": _opencode,
-    "copilot-cli": _copilot,
-    "cursor-agent": _claude,
+    "claude-code": _parse_claude,
+    "codex": _parse_codex,
+    "gemini-cli": _parse_gemini,
+    "opencode": _parse_opencode,
+    "copilot-cli": _parse_copilot,
+    "cursor-agent": _parse_claude,
 }
 """Parsers of each provider's output. Lines in an unknown format are skipped."""
 
 
-def _decoded(text: str, form: type[Line]) -> Iterator[Line]:
+def _decode_lines(text: str, line_type: type[Line]) -> Iterator[Line]:
     """Yields the lines that match the format; programs also print warnings and other events."""
-    decoder = msgspec.json.Decoder(form)
+    decoder = msgspec.json.Decoder(line_type)
     for line in text.splitlines():
         if line.startswith("{"):
             try:

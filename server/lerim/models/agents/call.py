@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from dspy import lm15
 
-from lerim.errors import ModelGoneError, reason_of
+from lerim.errors import ModelGoneError, error_reason
 from lerim.models.agents.answers import ANSWER_PARSERS, FailureError
 from lerim.models.agents.command import COMMAND_FAILED, ProgramOutput, run_program
 from lerim.models.agents.programs import AGENTS, AgentProgram, build_invocation
@@ -22,7 +22,7 @@ from lerim.project import make_private_folder, replace_file
 from lerim.redaction import clean_text
 from lerim.sessions import ASKS_MARK
 
-TOLD_CHARS = 300
+MOST_MESSAGE_CHARACTERS = 300
 _LOGIN = re.compile(
     r"log ?in\b|logged in|not authenticated|authenticat|unauthori[sz]ed|api[ _]key|auth method|credential",
     re.IGNORECASE,
@@ -40,23 +40,25 @@ def ask_agent(
     Raises errors of `dspy.lm15` as Engine does; ModelGoneError if the agent cannot be asked without tools.
     """
     agent = AGENTS[model.provider]
-    asked = build_invocation(model.provider, model.name, environ)
+    invocation = build_invocation(model.provider, model.name, environ)
     program = model.command[0]
-    kept = {name: value for name, value in environ.items() if name not in asked.removed}
-    printed = run_program(
-        (program, *asked.arguments),
+    kept_variables = {name: value for name, value in environ.items() if name not in invocation.removed}
+    program_output = run_program(
+        (program, *invocation.arguments),
         f"{ASKS_MARK}\n{prompt}",
         seconds=model.timeout,
         cancelled=cancelled,
-        environ={**kept, **asked.variables, **_path(kept, program)},
+        environ={**kept_variables, **invocation.variables, **_extend_path(kept_variables, program)},
         folder=working_folder(home, model.provider),
     )
     try:
-        answer = ANSWER_PARSERS[model.provider](printed.text)
+        answer = ANSWER_PARSERS[model.provider](program_output.text)
     except FailureError as failure:
-        raise _error(agent, failure, printed) from failure
+        raise _make_error(agent, failure, program_output) from failure
     if not answer.text.strip():
-        raise _error(agent, FailureError(f"it printed no answer and ended with code {printed.code}"), printed)
+        raise _make_error(
+            agent, FailureError(f"it printed no answer and ended with code {program_output.code}"), program_output
+        )
     return answer
 
 
@@ -75,18 +77,18 @@ def working_folder(home: Home, provider: str) -> Path:
             make_private_folder(home, path.parent)
             if not path.is_file() or path.read_text(encoding="utf-8") != policy[1]:
                 replace_file(path, policy[1].encode())
-        own = PurePath(policy[0]).parts[0] if policy else ""
-        strange = next((name for name in os.listdir(folder) if name != own), "")  # noqa: PTH208 - names are enough
+        policy_name = PurePath(policy[0]).parts[0] if policy else ""
+        unexpected_name = next((name for name in os.listdir(folder) if name != policy_name), "")  # noqa: PTH208 - names are enough
     except OSError as error:
-        message = f"The folder in which agents are run cannot be used: {reason_of(error)}."
+        message = f"The folder in which agents are run cannot be used: {error_reason(error)}."
         raise ModelGoneError(message, where=str(folder), todo="Check the folder's permissions.") from error
-    if strange:
-        message = f"The folder in which agents are run is not empty: it contains {strange!r}."
+    if unexpected_name:
+        message = f"The folder in which agents are run is not empty: it contains {unexpected_name!r}."
         raise ModelGoneError(message, where=str(folder), todo="Delete its content; Lerim keeps nothing there.")
     return folder
 
 
-def _path(environ: Mapping[str, str], program: str, platform: str = sys.platform) -> dict[str, str]:
+def _extend_path(environ: Mapping[str, str], program: str, platform: str = sys.platform) -> dict[str, str]:
     """Returns PATH with the program's own folder at the end: programs installed by npm need `node`, which is in the
     same folder."""
     name = next((name for name in environ if name.upper() == "PATH"), "PATH") if platform == "win32" else "PATH"
@@ -94,17 +96,21 @@ def _path(environ: Mapping[str, str], program: str, platform: str = sys.platform
     return {name: (";" if platform == "win32" else ":").join(parts)}
 
 
-def _error(agent: AgentProgram, failure: FailureError, printed: ProgramOutput) -> lm15.LM15Error:
+def _make_error(agent: AgentProgram, failure: FailureError, program_output: ProgramOutput) -> lm15.LM15Error:
     """Returns the error for a failure of an agent's program, with the program's own message."""
-    words = f"{failure.said}{printed.complaint}"
-    told = " ".join(clean_text(words).split())[:TOLD_CHARS]
+    output_text = f"{failure.message}{program_output.error_text}"
+    shown_message = " ".join(clean_text(output_text).split())[:MOST_MESSAGE_CHARACTERS]
     status = failure.status
-    if faults.TOO_LONG.search(words):
-        return faults.TooLongError(f"the window is too large for this model: {told}", said=words, status=400)
-    if status == 429 or _QUOTA.search(words):
-        return lm15.BillingError(f"{agent.name} cannot answer now: {told}")
-    if status in (401, 403) or _LOGIN.search(words):
-        return lm15.AuthError(f"{agent.name} is not logged in: {told}. Start `{agent.program}` in a terminal once")
-    if status == 404 or _NO_MODEL.search(words):
-        return lm15.UnsupportedModelError(f"{agent.name} has no such model: {told}", code="gone")
-    return lm15.ServerError(f"{agent.name} failed: {told}", code=COMMAND_FAILED)
+    if faults.TOO_LONG.search(output_text):
+        return faults.TooLongError(
+            f"the window is too large for this model: {shown_message}", service_message=output_text, status=400
+        )
+    if status == 429 or _QUOTA.search(output_text):
+        return lm15.BillingError(f"{agent.name} cannot answer now: {shown_message}")
+    if status in (401, 403) or _LOGIN.search(output_text):
+        return lm15.AuthError(
+            f"{agent.name} is not logged in: {shown_message}. Start `{agent.program}` in a terminal once"
+        )
+    if status == 404 or _NO_MODEL.search(output_text):
+        return lm15.UnsupportedModelError(f"{agent.name} has no such model: {shown_message}", code="gone")
+    return lm15.ServerError(f"{agent.name} failed: {shown_message}", code=COMMAND_FAILED)

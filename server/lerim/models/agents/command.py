@@ -22,7 +22,7 @@ from typing import IO
 
 from dspy import lm15
 
-from lerim.errors import ModelGoneError, reason_of
+from lerim.errors import ModelGoneError, error_reason
 from lerim.models.agents import guard
 from lerim.models.services import cancelled_error
 from lerim.process import (
@@ -38,9 +38,9 @@ from lerim.process import (
 from lerim.redaction import clean_text
 
 MOST_BYTES = 8_000_000
-TAIL_BYTES = 4_000
-TOLD_CHARS = 300
-LOOK_EVERY = 0.05
+MOST_ERROR_BYTES = 4_000
+MOST_MESSAGE_CHARACTERS = 300
+CHECK_SECONDS = 0.05
 LINGER_SECONDS = 1.0
 """Seconds in which more output may follow after the command has ended, from a process it left running."""
 CLOSE_SECONDS = 0.2
@@ -55,7 +55,7 @@ class ProgramOutput:
 
     text: str
     code: int
-    complaint: str
+    error_text: str
 
 
 @dataclass(slots=True)
@@ -85,11 +85,15 @@ def run_command(
         todo = "Install it, or give its full path in roles.extract.command."
         raise ModelGoneError(f"The program {name!r} was not found.", todo=todo)
     argv = (program, *command[1:])
-    printed = run_program(argv, prompt, seconds=seconds, cancelled=cancelled, environ=environ, folder=folder)
-    if printed.code or not printed.text.strip():
-        what = f"the command ended with code {printed.code}" if printed.code else "the command printed nothing"
-        raise lm15.ServerError(what + printed.complaint, code=COMMAND_FAILED)
-    return printed.text
+    program_output = run_program(argv, prompt, seconds=seconds, cancelled=cancelled, environ=environ, folder=folder)
+    if program_output.code or not program_output.text.strip():
+        what = (
+            f"the command ended with code {program_output.code}"
+            if program_output.code
+            else "the command printed nothing"
+        )
+        raise lm15.ServerError(what + program_output.error_text, code=COMMAND_FAILED)
+    return program_output.text
 
 
 def run_program(
@@ -106,41 +110,43 @@ def run_program(
     Raises ServerError with code COMMAND_FAILED if it cannot be started, TimeoutError, InvalidRequestError if its
     output is too large, TransportError with code "cancelled".
     """
-    alive, held = os.pipe()  # only this process has the writing end, which closes when the process dies
+    guard_pipe, writing_end = os.pipe()  # only this process has the writing end, which closes when the process dies
     try:
         try:
-            launch = build_command_launch(argv, environ, sys.executable, alive)
+            launch = build_command_launch(argv, environ, sys.executable, guard_pipe)
         except ValueError as error:
             raise lm15.ServerError(f"the command cannot be started: {error}", code=COMMAND_FAILED) from error
-        return _answer(launch, alive, prompt, seconds, cancelled, environ, folder)
+        return _run_launch(launch, guard_pipe, prompt, seconds, cancelled, environ, folder)
     finally:
-        os.close(held)
-        os.close(alive)
+        os.close(writing_end)
+        os.close(guard_pipe)
 
 
 def build_command_launch(
-    command: Sequence[str], environ: Mapping[str, str], executable: str, alive: int, platform: str = sys.platform
+    command: Sequence[str], environ: Mapping[str, str], executable: str, guard_pipe: int, platform: str = sys.platform
 ) -> ProcessLaunch:
     """Returns how to start the command: in its own process group, and on POSIX systems under the guard.
 
     Raises ValueError for an argument that cannot be passed to a batch file on Windows.
     """
-    windows = platform == "win32"
-    ours = ("PYTHONPATH", *FOREIGN_VARIABLES)
-    kept = {
+    is_windows = platform == "win32"
+    removed = ("PYTHONPATH", *FOREIGN_VARIABLES)
+    kept_variables = {
         name: value
         for name, value in environ.items()
-        if name.upper() not in ours and not name.upper().startswith("LERIM_")
+        if name.upper() not in removed and not name.upper().startswith("LERIM_")
     }
-    guarded = () if windows else (executable, "-I", "-S", guard.__file__, str(alive))
-    flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if windows else 0
-    line = build_batch_line(command, environ) if windows and is_batch(command[0]) else ""
-    return ProcessLaunch((*guarded, *command), kept, flags, new_session=not windows, line=line)
+    guard_command = () if is_windows else (executable, "-I", "-S", guard.__file__, str(guard_pipe))
+    flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP if is_windows else 0
+    command_line = build_batch_line(command, environ) if is_windows and is_batch(command[0]) else ""
+    return ProcessLaunch(
+        (*guard_command, *command), kept_variables, flags, new_session=not is_windows, command_line=command_line
+    )
 
 
-def _answer(
+def _run_launch(
     launch: ProcessLaunch,
-    alive: int,
+    guard_pipe: int,
     prompt: str,
     seconds: float,
     cancelled: Callable[[], bool],
@@ -151,7 +157,7 @@ def _answer(
     deadline = time.monotonic() + seconds
     try:
         process = subprocess.Popen(
-            launch.line or launch.argv,
+            launch.command_line or launch.argv,
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
@@ -159,80 +165,82 @@ def _answer(
             cwd=folder if folder.is_dir() else tempfile.gettempdir(),
             creationflags=launch.creationflags,
             start_new_session=launch.new_session,
-            pass_fds=(alive,) if launch.new_session else (),
+            pass_fds=(guard_pipe,) if launch.new_session else (),
         )
     except (OSError, ValueError) as error:
-        raise lm15.ServerError(f"the command cannot be started: {reason_of(error)}", code=COMMAND_FAILED) from error
+        raise lm15.ServerError(f"the command cannot be started: {error_reason(error)}", code=COMMAND_FAILED) from error
     assert process.stdin
     assert process.stdout
     assert process.stderr
-    said, errors = _Output(), _Output()
+    output, errors = _Output(), _Output()
     threads = [
-        threading.Thread(target=_write, args=(process.stdin, prompt), daemon=True),
-        threading.Thread(target=_read, args=(process.stdout, said), daemon=True),
+        threading.Thread(target=_write_prompt, args=(process.stdin, prompt), daemon=True),
+        threading.Thread(target=_read_output, args=(process.stdout, output), daemon=True),
         threading.Thread(target=_read_tail, args=(process.stderr, errors), daemon=True),
     ]
     for thread in threads:
         thread.start()
     try:
-        _wait(process, threads[1], said, deadline, seconds, cancelled)
+        _wait(process, threads[1], output, deadline, seconds, cancelled)
     finally:
         kill_group(process.pid, environ)  # also ends processes left by a command that has exited
         code = process.wait()
         for thread in threads:
             thread.join(CLOSE_SECONDS)
-    if said.too_large:
+    if output.too_large:
         raise lm15.InvalidRequestError(f"the command prints more than {MOST_BYTES // 1_000_000} MB")
-    return ProgramOutput(b"".join(said.parts).decode("utf-8", "replace"), code, _tail(errors))
+    return ProgramOutput(b"".join(output.parts).decode("utf-8", "replace"), code, _format_errors(errors))
 
 
 def _wait(
     process: subprocess.Popen[bytes],
     reader: threading.Thread,
-    said: _Output,
+    output: _Output,
     deadline: float,
     seconds: float,
     cancelled: Callable[[], bool],
 ) -> None:
     """Waits until the command has ended and its output was read. Raises on cancellation and timeout."""
-    ended: float | None = None
+    ended_at: float | None = None
     while True:
-        reader.join(LOOK_EVERY)
+        reader.join(CHECK_SECONDS)
         now = time.monotonic()
-        if ended is None and process.poll() is not None:
-            ended = now
-        if said.too_large or (ended is not None and (not reader.is_alive() or now > ended + LINGER_SECONDS)):
+        if ended_at is None and process.poll() is not None:
+            ended_at = now
+        if output.too_large or (ended_at is not None and (not reader.is_alive() or now > ended_at + LINGER_SECONDS)):
             return
         if cancelled():
             raise cancelled_error()
         if now > deadline:
             raise lm15.TimeoutError(f"the command did not answer within {seconds:g} seconds")
         if not reader.is_alive():
-            time.sleep(LOOK_EVERY)
+            time.sleep(CHECK_SECONDS)
 
 
-def _write(stream: IO[bytes], prompt: str) -> None:
+def _write_prompt(stream: IO[bytes], prompt: str) -> None:
     with contextlib.suppress(OSError, ValueError), stream:  # a command may exit without reading its whole input
         stream.write(prompt.encode("utf-8", "replace"))
 
 
-def _read(stream: IO[bytes], output: _Output) -> None:
+def _read_output(stream: IO[bytes], output: _Output) -> None:
     with contextlib.suppress(OSError), stream:
-        while part := os.read(stream.fileno(), 65_536):
-            output.size += len(part)
+        while piece := os.read(stream.fileno(), 65_536):
+            output.size += len(piece)
             if output.size > MOST_BYTES:
                 output.too_large = True
                 return
-            output.parts.append(part)
+            output.parts.append(piece)
 
 
 def _read_tail(stream: IO[bytes], output: _Output) -> None:
     with contextlib.suppress(OSError), stream:
-        while part := os.read(stream.fileno(), 65_536):
-            output.parts[:] = [(b"".join(output.parts) + part)[-TAIL_BYTES:]]
+        while piece := os.read(stream.fileno(), 65_536):
+            output.parts[:] = [(b"".join(output.parts) + piece)[-MOST_ERROR_BYTES:]]
 
 
-def _tail(errors: _Output) -> str:
+def _format_errors(errors: _Output) -> str:
     """Returns the end of the command's error output, without secrets."""
     text = " ".join(clean_text(b"".join(errors.parts).decode("utf-8", "replace")).split())
-    return f": …{text[-TOLD_CHARS:]}" if len(text) > TOLD_CHARS else f": {text}" if text else ""
+    return (
+        f": …{text[-MOST_MESSAGE_CHARACTERS:]}" if len(text) > MOST_MESSAGE_CHARACTERS else f": {text}" if text else ""
+    )

@@ -40,7 +40,7 @@ class AgentProgram:
     plan: str
     key_variables: tuple[str, ...] = ()
     model: str = DEFAULT_MODEL
-    tried: bool = True
+    is_tested: bool = True
     policy: tuple[str, str] | None = None
 
 
@@ -66,7 +66,7 @@ AGENTS: Mapping[str, AgentProgram] = {
         "cursor",
         "your Cursor plan",
         ("CURSOR_API_KEY",),
-        tried=False,
+        is_tested=False,
         policy=(
             ".cursor/cli.json",
             '{"permissions": {"allow": [], '
@@ -90,8 +90,8 @@ def describe_payment(provider: str, environ: Mapping[str, str]) -> str:
     """Describes how an agent's answers are paid for, to be shown before the person chooses it."""
     agent = AGENTS[provider]
     key = next((name for name in agent.key_variables if environ.get(name, "").strip()), "")
-    uses = f"bills the key in {key}" if key else f"uses {agent.plan}"
-    return uses if agent.tried else f"{uses}; not tested by us"
+    payment = f"bills the key in {key}" if key else f"uses {agent.plan}"
+    return payment if agent.is_tested else f"{payment}; not tested by us"
 
 
 def find_program(
@@ -102,21 +102,31 @@ def find_program(
 ) -> str | None:
     """Returns the full path of an agent's program, found on PATH or where installers put it. An editor started from
     the desktop often has a shorter PATH than a terminal."""
-    windows = platform == "win32"
-    on_path = next((value for name, value in environ.items() if (name.upper() if windows else name) == "PATH"), "")
-    searched = (";" if windows else ":").join([on_path, *map(str, install_folders(environ, platform))])
-    named = {name: value for name, value in environ.items() if not (windows and name.upper() == "PATH")}
-    return find_executable(AGENTS[provider].program, {**named, "PATH": searched}, platform, there)
+    is_windows = platform == "win32"
+    on_path = next((value for name, value in environ.items() if (name.upper() if is_windows else name) == "PATH"), "")
+    searched_path = (";" if is_windows else ":").join([on_path, *map(str, install_folders(environ, platform))])
+    other_variables = {name: value for name, value in environ.items() if not (is_windows and name.upper() == "PATH")}
+    return find_executable(AGENTS[provider].program, {**other_variables, "PATH": searched_path}, platform, there)
 
 
 def install_folders(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[PurePath, ...]:
     """Returns the folders in which installers put agents' programs, besides PATH."""
     home = user_home(environ, platform)
-    own = (home / ".local" / "bin", home / ".claude" / "local", home / ".opencode" / "bin", home / ".bun" / "bin")
+    home_folders = (
+        home / ".local" / "bin",
+        home / ".claude" / "local",
+        home / ".opencode" / "bin",
+        home / ".bun" / "bin",
+    )
     if platform == "win32":
-        data = PureWindowsPath(environ.get("APPDATA", ""))
-        return (*own, data / "npm") if data.is_absolute() else own
-    return (*own, home / ".npm-global" / "bin", PurePosixPath("/opt/homebrew/bin"), PurePosixPath("/usr/local/bin"))
+        app_data = PureWindowsPath(environ.get("APPDATA", ""))
+        return (*home_folders, app_data / "npm") if app_data.is_absolute() else home_folders
+    return (
+        *home_folders,
+        home / ".npm-global" / "bin",
+        PurePosixPath("/opt/homebrew/bin"),
+        PurePosixPath("/usr/local/bin"),
+    )
 
 
 def build_invocation(provider: str, model: str, environ: Mapping[str, str]) -> AgentInvocation:
@@ -128,11 +138,11 @@ def build_invocation(provider: str, model: str, environ: Mapping[str, str]) -> A
     if model.startswith("-"):
         todo = "Correct roles.extract.model; “” means the agent's default."
         raise ModelGoneError(f"{AGENTS[provider].name} does not offer the model {model!r}.", todo=todo)
-    named = () if model == DEFAULT_MODEL else (model,)
-    return _INVOCATIONS[provider](named, environ)
+    model_option = () if model == DEFAULT_MODEL else (model,)
+    return _INVOCATIONS[provider](model_option, environ)
 
 
-def _claude(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+def _build_claude(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
     arguments = ["-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--no-session-persistence"]
     arguments += [
         "--disable-slash-commands",
@@ -154,7 +164,7 @@ def _claude(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocat
     return AgentInvocation((*arguments, *_option("--model", model)), variables, removed)
 
 
-_CODEX_OFF = (
+_CODEX_DISABLED_FEATURES = (
     "apps",
     "browser_use",
     "browser_use_external",
@@ -176,7 +186,7 @@ _CODEX_OFF = (
     "workspace_dependencies",
 )
 """Codex features that offer tools or run programs. Codex ignores unknown names."""
-_CODEX_SET = (
+_CODEX_SETTINGS = (
     "web_search=disabled",
     "notify=[]",
     "agents.enabled=false",
@@ -188,17 +198,17 @@ _CODEX_SET = (
 )
 
 
-def _codex(model: tuple[str, ...], environ: Mapping[str, str]) -> AgentInvocation:
-    servers = [f"mcp_servers.{name}.enabled=false" for name in _codex_servers(environ)]
+def _build_codex(model: tuple[str, ...], environ: Mapping[str, str]) -> AgentInvocation:
+    servers = [f"mcp_servers.{name}.enabled=false" for name in _list_codex_servers(environ)]
     arguments = ["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never"]
-    for setting in (*_CODEX_SET, *servers):
+    for setting in (*_CODEX_SETTINGS, *servers):
         arguments += ["-c", setting]
-    for feature in _CODEX_OFF:
+    for feature in _CODEX_DISABLED_FEATURES:
         arguments += ["--disable", feature]
     return AgentInvocation((*arguments, *_option("--model", model), "-"))
 
 
-def _gemini(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+def _build_gemini(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
     policy = AGENTS["gemini-cli"].policy
     assert policy is not None
     arguments = ["--output-format", "json", "--approval-mode", "default", "--skip-trust", "--extensions", "none"]
@@ -206,7 +216,7 @@ def _gemini(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocat
     return AgentInvocation((*arguments, *_option("--model", model)), {"NO_COLOR": "1"})
 
 
-def _opencode(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+def _build_opencode(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
     settings = {
         "tools": {"*": False},
         "permission": {"*": "deny"},
@@ -225,27 +235,27 @@ def _opencode(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvoc
     return AgentInvocation(arguments, variables, ("OPENCODE_PERMISSION", "OPENCODE_AUTO_SHARE"))
 
 
-def _copilot(model: tuple[str, ...], environ: Mapping[str, str]) -> AgentInvocation:
+def _build_copilot(model: tuple[str, ...], environ: Mapping[str, str]) -> AgentInvocation:
     arguments = ["--output-format", "json", "--available-tools=none", "--disable-builtin-mcps", "--stream", "off"]
     arguments += ["--no-custom-instructions", "--no-auto-update", "--no-ask-user", "--no-remote", "--no-remote-export"]
     arguments += ["--log-level", "none"]
-    for name in _copilot_servers(environ):
+    for name in _list_copilot_servers(environ):
         arguments += ["--disable-mcp-server", name]
     return AgentInvocation((*arguments, *_option("--model", model)), removed=("COPILOT_ALLOW_ALL",))
 
 
-def _cursor(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
+def _build_cursor(model: tuple[str, ...], _environ: Mapping[str, str]) -> AgentInvocation:
     arguments = ("--print", "--output-format", "json", "--mode", "ask", "--sandbox", "enabled", "--trust")
     return AgentInvocation((*arguments, *_option("--model", model)), {"NO_COLOR": "1"})
 
 
 _INVOCATIONS: Mapping[str, Callable[[tuple[str, ...], Mapping[str, str]], AgentInvocation]] = {
-    "claude-code": _claude,
-    "codex": _codex,
-    "gemini-cli": _gemini,
-    "opencode": _opencode,
-    "copilot-cli": _copilot,
-    "cursor-agent": _cursor,
+    "claude-code": _build_claude,
+    "codex": _build_codex,
+    "gemini-cli": _build_gemini,
+    "opencode": _build_opencode,
+    "copilot-cli": _build_copilot,
+    "cursor-agent": _build_cursor,
 }
 
 
@@ -253,10 +263,10 @@ def _option(name: str, value: tuple[str, ...]) -> tuple[str, ...]:
     return (name, *value) if value else ()
 
 
-_SERVER = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_SERVER_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
-def _codex_servers(environ: Mapping[str, str]) -> list[str]:
+def _list_codex_servers(environ: Mapping[str, str]) -> list[str]:
     """Returns the MCP servers in the person's Codex settings. An invalid file counts as none, because Codex itself
     fails on it."""
     path = Path(codex_roots(environ)[0]) / "config.toml"
@@ -264,24 +274,24 @@ def _codex_servers(environ: Mapping[str, str]) -> list[str]:
         servers = tomllib.loads(path.read_text(encoding="utf-8")).get("mcp_servers", {})
     except (OSError, ValueError):
         return []
-    return _checked(servers, path, "Codex")
+    return _check_server_names(servers, path, "Codex")
 
 
-def _copilot_servers(environ: Mapping[str, str]) -> list[str]:
+def _list_copilot_servers(environ: Mapping[str, str]) -> list[str]:
     """Returns the MCP servers in the person's Copilot CLI settings. An invalid file counts as none, as in Copilot
     CLI itself."""
     path = Path(copilot_roots(environ)[0]) / "mcp-config.json"
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
-    return _checked(read.get("mcpServers", {}) if isinstance(read, dict) else {}, path, "Copilot CLI")
+    return _check_server_names(config.get("mcpServers", {}) if isinstance(config, dict) else {}, path, "Copilot CLI")
 
 
-def _checked(servers: object, path: Path, agent: str) -> list[str]:
+def _check_server_names(servers: object, path: Path, agent: str) -> list[str]:
     names = [str(name) for name in servers] if isinstance(servers, dict) else []
     for name in names:
-        if not _SERVER.fullmatch(name):
+        if not _SERVER_NAME.fullmatch(name):
             raise ModelGoneError(
                 f"{agent} has an MCP server {name!r}, which cannot be turned off for Lerim's questions.",
                 where=str(path),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import filelock
 import msgspec
 
-from lerim.errors import Problem, SettingsError, reason_of
+from lerim.errors import Problem, SettingsError, error_reason
 from lerim.files import open_buffered
 from lerim.models.model import Model
 from lerim.paths import Home
@@ -40,7 +40,7 @@ class KnownModels:
 def load_known_models(home: Home) -> tuple[KnownModels, list[Problem]]:
     """Loads `models.json`. A file that cannot be read is a problem and counts as no agreement."""
     try:
-        return _known(_read(home)), []
+        return _parse_content(_read_file(home)), []
     except SettingsError as error:
         return KnownModels(), [error.problem()]
 
@@ -48,14 +48,14 @@ def load_known_models(home: Home) -> tuple[KnownModels, list[Problem]]:
 def allow_model(home: Home, label: str) -> None:
     """Saves the person's agreement to a model, by label. Raises SettingsError if that fails."""
 
-    def agreed(kept: dict[str, object]) -> None:
-        kept["allowed"] = sorted({*_known(kept).allowed, label})
+    def add_label(content: dict[str, object]) -> None:
+        content["allowed"] = sorted({*_parse_content(content).allowed, label})
 
     try:
-        _change(home, agreed)
+        _update_file(home, add_label)
     except OSError as error:
         raise SettingsError(
-            f"Your agreement could not be saved: {reason_of(error)}.",
+            f"Your agreement could not be saved: {error_reason(error)}.",
             where=str(home.models),
             todo="Check the folder's permissions and the free disk space.",
         ) from error
@@ -64,13 +64,13 @@ def allow_model(home: Home, label: str) -> None:
 def keep_limit(home: Home, label: str, tokens: int) -> None:
     """Saves the most tokens a model accepts in one call. Raises OSError if that fails."""
 
-    def learned(kept: dict[str, object]) -> None:
-        kept["limits"] = {**_known(kept).limits, label: tokens}
+    def add_limit(content: dict[str, object]) -> None:
+        content["limits"] = {**_parse_content(content).limits, label: tokens}
 
-    _change(home, learned)
+    _update_file(home, add_limit)
 
 
-def _change(home: Home, change: Callable[[dict[str, object]], None]) -> None:
+def _update_file(home: Home, change: Callable[[dict[str, object]], None]) -> None:
     """Changes the file under a lock, so that concurrent changes are not lost; an unreadable file is set aside.
 
     Raises OSError, also as filelock.Timeout.
@@ -78,15 +78,15 @@ def _change(home: Home, change: Callable[[dict[str, object]], None]) -> None:
     make_private_folder(home, home.models.parent)
     with filelock.FileLock(home.models.with_suffix(".lock"), timeout=BUSY_SECONDS, mode=0o600):
         try:
-            kept = _read(home)
+            content = _read_file(home)
         except SettingsError:
             home.models.replace(home.models.with_name(home.models.name + ".damaged-copy"))
-            kept = {}
-        change(kept)
-        replace_file(home.models, msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
+            content = {}
+        change(content)
+        replace_file(home.models, msgspec.json.format(msgspec.json.encode(content)) + b"\n")
 
 
-def _read(home: Home) -> dict[str, object]:
+def _read_file(home: Home) -> dict[str, object]:
     """Returns the file's object, {} if there is no file. Raises SettingsError if it cannot be read."""
     try:
         with open_buffered(home.models) as file:
@@ -97,15 +97,15 @@ def _read(home: Home) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        message = f"The saved state of models cannot be read: {reason_of(error)}."
+        message = f"The saved state of models cannot be read: {error_reason(error)}."
         raise SettingsError(message, where=str(home.models), todo=_TODO) from error
 
 
-def _known(kept: Mapping[str, object]) -> KnownModels:
+def _parse_content(content: Mapping[str, object]) -> KnownModels:
     """Returns the valid part of the file's content."""
-    allowed, limits = kept.get("allowed"), kept.get("limits")
+    allowed, limits = content.get("allowed"), content.get("limits")
     return KnownModels(
-        frozenset(one for one in allowed if isinstance(one, str)) if isinstance(allowed, list) else frozenset(),
+        frozenset(name for name in allowed if isinstance(name, str)) if isinstance(allowed, list) else frozenset(),
         {name: most for name, most in limits.items() if _is_limit(most)} if isinstance(limits, dict) else {},
     )
 

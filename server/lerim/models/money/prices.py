@@ -148,8 +148,10 @@ PRICES = {
     "glm-4-5-flash": _FREE,
 }
 
-_ENDS = re.compile(r"-(?:20\d{2}-?[01]\d-?[0-3]\d|latest|preview|thinking|minimal|low|medium|high|xhigh|max-thinking)$")
-_TURNED = re.compile(r"claude-(4(?:-\d)?)-(opus|sonnet|haiku)")
+_NAME_SUFFIX = re.compile(
+    r"-(?:20\d{2}-?[01]\d-?[0-3]\d|latest|preview|thinking|minimal|low|medium|high|xhigh|max-thinking)$"
+)
+_VERSION_BEFORE_FAMILY = re.compile(r"claude-(4(?:-\d)?)-(opus|sonnet|haiku)")
 
 
 def find_price(model: str) -> ModelPrice | None:
@@ -159,8 +161,8 @@ def find_price(model: str) -> ModelPrice | None:
     name = model.lower().rpartition("/")[2].replace(".", "-").replace("_", "-")[:80]
     if name.endswith(":free"):
         return _FREE
-    name = _TURNED.sub(r"claude-\2-\1", name)
-    while name not in PRICES and (shorter := _ENDS.sub("", name)) != name:
+    name = _VERSION_BEFORE_FAMILY.sub(r"claude-\2-\1", name)
+    while name not in PRICES and (shorter := _NAME_SUFFIX.sub("", name)) != name:
         name = shorter
     return PRICES.get(name)
 
@@ -171,9 +173,9 @@ def worst_cost(model: str, input_tokens: int, most_output_tokens: int) -> float 
     price = find_price(model)
     if price is None:
         return None
-    sent, got = price.dearer if price.long and input_tokens > price.long else (1, 1)
-    dear = max(price.input, price.cache_write, price.cache_read) * sent
-    return (_pico(dear) * input_tokens + _pico(price.output * got) * most_output_tokens) / 1e12
+    input_factor, output_factor = price.dearer if price.long and input_tokens > price.long else (1, 1)
+    highest_input_price = max(price.input, price.cache_write, price.cache_read) * input_factor
+    return (_pico(highest_input_price) * input_tokens + _pico(price.output * output_factor) * most_output_tokens) / 1e12
 
 
 def compute_cost(model: str, usage: Usage) -> float | None:
@@ -184,11 +186,11 @@ def compute_cost(model: str, usage: Usage) -> float | None:
     price = find_price(model)
     if price is None:
         return None
-    long = price.long and usage.input_tokens > price.long * max(usage.calls, 1)
-    sent, got = price.dearer if long else (1, 1)
+    is_long = price.long and usage.input_tokens > price.long * max(usage.calls, 1)
+    input_factor, output_factor = price.dearer if is_long else (1, 1)
     cached = min(usage.cached_tokens, usage.input_tokens)
     return (
-        _pico(price.input * sent) * (usage.input_tokens - cached)
-        + _pico(price.cache_read * sent) * cached
-        + _pico(price.output * got) * usage.output_tokens
+        _pico(price.input * input_factor) * (usage.input_tokens - cached)
+        + _pico(price.cache_read * input_factor) * cached
+        + _pico(price.output * output_factor) * usage.output_tokens
     ) / 1e12

@@ -30,7 +30,7 @@ VERSION = 1
 KEPT_DAYS = 400
 BUSY_SECONDS = 10.0
 STEP_SECONDS = 0.2
-LOOK_EVERY = 0.1
+CHECK_SECONDS = 0.1
 """Seconds between checks for cancellation."""
 DOLLAR = 10**12
 
@@ -53,7 +53,7 @@ _SCHEMA = sqlite.Schema(
     failure="The cost of models cannot be recorded",
     todo=_TODO,
     todo_damaged="Try again: a new record is started.",
-    replaced="Today's earlier calls are not counted.",
+    replacement_notice="Today's earlier calls are not counted.",
     code="spending",
 )
 
@@ -88,10 +88,10 @@ class DayBudget:
     per_day: float
     clock: Callable[[], datetime]
     problems: list[Problem] = field(default_factory=list)
-    _room: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
-    _open: set[int] = field(default_factory=set, init=False)
-    _trying: int = field(default=0, init=False)
-    _ended: int = field(default=0, init=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
+    _open_reservations: set[int] = field(default_factory=set, init=False)
+    _attempts: int = field(default=0, init=False)
+    _settled_count: int = field(default=0, init=False)
 
     def reserve(
         self, model: Model, input_tokens: int, most_output_tokens: int, cancelled: Callable[[], bool] = _never
@@ -107,105 +107,112 @@ class DayBudget:
         """
         if not model.billed:
             return NO_RESERVATION
-        most = worst_cost(model.name, input_tokens, most_output_tokens)
-        if most is None and self.per_day > 0:
+        most_cost = worst_cost(model.name, input_tokens, most_output_tokens)
+        if most_cost is None and self.per_day > 0:
             raise unpriced_error(model.label)
-        if most is not None and 0 < self.per_day < most:
-            raise too_dear_error(model, self.per_day, most)
+        if most_cost is not None and 0 < self.per_day < most_cost:
+            raise too_dear_error(model, self.per_day, most_cost)
         while True:
-            with self._room:
-                self._trying += 1
-                ended = self._ended
-            held = NO_RESERVATION
+            with self._changed:
+                self._attempts += 1
+                settled_before = self._settled_count
+            reservation = NO_RESERVATION
             try:
-                held = self._recorded(lambda db: self._hold(db, model, most or 0.0), cancelled)
-                return held
+                reservation = self._write(lambda db: self._insert_reservation(db, model, most_cost or 0.0), cancelled)
+                return reservation
             except SpendingError as error:
                 if self.per_day > 0:
                     raise
-                self._tell(error)
+                self._add_problem(error)
                 return NO_RESERVATION
             except BudgetError as error:
-                refused = error
+                budget_error = error
             finally:
-                self._tried(held)
-            if not self._more_room(ended, cancelled):
-                raise refused
+                self._end_attempt(reservation)
+            if not self._wait_for_room(settled_before, cancelled):
+                raise budget_error
 
-    def settle(self, held: Reservation, usage: Usage | None, cancelled: Callable[[], bool] = _never) -> None:
+    def settle(self, reservation: Reservation, usage: Usage | None, cancelled: Callable[[], bool] = _never) -> None:
         """Replaces a reservation with the call's usage: NO_USAGE for a refused call; None if the usage is unknown,
         which keeps the reservation. Never raises: if writing fails, the reservation stays and a problem is added."""
-        if held.row and usage is not None:
-            self._replace(held, usage, cancelled)
-        with self._room:
-            self._open.discard(held.row)
-            self._ended += 1
-            self._room.notify_all()
+        if reservation.row and usage is not None:
+            self._replace(reservation, usage, cancelled)
+        with self._changed:
+            self._open_reservations.discard(reservation.row)
+            self._settled_count += 1
+            self._changed.notify_all()
 
-    def _recorded(self, work: Callable[[sqlite3.Connection], Result], cancelled: Callable[[], bool]) -> Result:
+    def _write(self, work: Callable[[sqlite3.Connection], Result], cancelled: Callable[[], bool]) -> Result:
         """Runs `work` on the database. Waits while another process locks it, until BUSY_SECONDS have passed or the
         person cancels. Raises SpendingError, and the errors of `work`."""
         end = time.monotonic() + BUSY_SECONDS
         while True:
             try:
-                with _opened(self.home, self.problems) as db:
+                with _open(self.home, self.problems) as db:
                     return work(db)
             except SpendingError as error:
                 code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
                 if code != sqlite3.SQLITE_BUSY or cancelled() or time.monotonic() > end:
                     raise
 
-    def _replace(self, held: Reservation, usage: Usage, cancelled: Callable[[], bool]) -> None:
-        took = (usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.unpriced, held.row)
+    def _replace(self, reservation: Reservation, usage: Usage, cancelled: Callable[[], bool]) -> None:
+        values = (
+            usage.calls,
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.unpriced,
+            reservation.row,
+        )
 
         def replace(db: sqlite3.Connection) -> None:
             with sqlite.transaction(db, exclusive=True):
                 db.execute(
                     "UPDATE calls SET settled = 1, cost = ?, calls = ?, input = ?, output = ?, cached = ?, unpriced = ?"
                     " WHERE id = ?",
-                    (_amount(usage.cost), *took),
+                    (_to_picodollars(usage.cost), *values),
                 )
 
         try:
-            self._recorded(replace, cancelled)
+            self._write(replace, cancelled)
         except SpendingError as error:
-            self._tell(error)
+            self._add_problem(error)
 
-    def _tried(self, held: Reservation) -> None:
-        with self._room:
-            self._trying -= 1
-            if held.row:
-                self._open.add(held.row)
-            self._room.notify_all()
+    def _end_attempt(self, reservation: Reservation) -> None:
+        with self._changed:
+            self._attempts -= 1
+            if reservation.row:
+                self._open_reservations.add(reservation.row)
+            self._changed.notify_all()
 
-    def _more_room(self, ended: int, cancelled: Callable[[], bool]) -> bool:
-        """Waits while calls of this DayBudget are in progress. Returns whether one ended since the count `ended` was
-        taken."""
-        with self._room:
-            while self._ended == ended:
-                if not self._open and not self._trying:
+    def _wait_for_room(self, settled_before: int, cancelled: Callable[[], bool]) -> bool:
+        """Waits while calls of this DayBudget are in progress. Returns whether one was settled since the count
+        `settled_before` was taken."""
+        with self._changed:
+            while self._settled_count == settled_before:
+                if not self._open_reservations and not self._attempts:
                     return False
                 if cancelled():
                     return False
-                self._room.wait(LOOK_EVERY)
+                self._changed.wait(CHECK_SECONDS)
         return True
 
-    def _hold(self, db: sqlite3.Connection, model: Model, most: float) -> Reservation:
+    def _insert_reservation(self, db: sqlite3.Connection, model: Model, most_cost: float) -> Reservation:
         day = self.clock().date()
         with sqlite.transaction(db, exclusive=True):
             if self.per_day > 0:
                 [(spent,)] = db.execute("SELECT coalesce(sum(cost), 0) FROM calls WHERE day = ?", (day.isoformat(),))
-                if spent + _amount(most) > _amount(self.per_day):
+                if spent + _to_picodollars(most_cost) > _to_picodollars(self.per_day):
                     raise used_up_error(self.per_day, spent / DOLLAR)
             db.execute("DELETE FROM calls WHERE day < ?", ((day - timedelta(days=KEPT_DAYS)).isoformat(),))
-            made = db.execute(
+            cursor = db.execute(
                 "INSERT INTO calls (day, role, model, settled, cost, calls, input, output, cached, unpriced)"
                 " VALUES (?, ?, ?, 0, ?, 0, 0, 0, 0, 0)",
-                (day.isoformat(), model.role, model.label, _amount(most)),
+                (day.isoformat(), model.role, model.label, _to_picodollars(most_cost)),
             )
-        return Reservation(made.lastrowid or 0)
+        return Reservation(cursor.lastrowid or 0)
 
-    def _tell(self, error: LerimError) -> None:
+    def _add_problem(self, error: LerimError) -> None:
         problem = error.problem()
         if problem not in self.problems:
             self.problems.append(problem)
@@ -219,7 +226,7 @@ def total_spent_today(home: Home, now: datetime) -> Usage:
 def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
     """Returns the usage of billed calls on the date of `now`, by role and model; calls in progress count with their
     highest possible cost. Empty if nothing was ever spent. Raises SpendingError if the record cannot be read."""
-    with sqlite.failures(home.spending, _SCHEMA):
+    with sqlite.convert_errors(home.spending, _SCHEMA):
         # Not read-only: the next process to open the database rolls back a transaction that a killed process left
         # unfinished.
         db = sqlite.open_existing(home.spending, _SCHEMA)
@@ -232,8 +239,8 @@ def list_spent_today(home: Home, now: datetime) -> list[RoleUsage]:
                 (now.date().isoformat(),),
             ).fetchall()
     return [
-        RoleUsage(role, model, Usage(calls, given, got, cached, cost / DOLLAR, unknown))
-        for role, model, calls, given, got, cached, cost, unknown in rows
+        RoleUsage(role, model, Usage(calls, input_tokens, output_tokens, cached, cost / DOLLAR, unpriced))
+        for role, model, calls, input_tokens, output_tokens, cached, cost, unpriced in rows
     ]
 
 
@@ -259,25 +266,26 @@ def used_up_error(per_day: float, spent: float) -> BudgetError:
     return BudgetError(message, todo="Lerim continues tomorrow; budget.per_day_usd sets the limit.")
 
 
-def too_dear_error(model: Model, per_day: float, most: float) -> TooDearError:
-    """Returns the error for a call that may cost `most`, more than any day's budget."""
-    message = f"One call may cost {_exactly(most)}, which is larger than the day's budget of {_exactly(per_day)}."
+def too_dear_error(model: Model, per_day: float, most_cost: float) -> TooDearError:
+    """Returns the error for a call that may cost `most_cost`, more than any day's budget."""
+    cost, budget = _format_exactly(most_cost), _format_exactly(per_day)
+    message = f"One call may cost {cost}, which is larger than the day's budget of {budget}."
     todo = f"Raise budget.per_day_usd, or make roles.{model.role}.max_window_tokens smaller."
     return TooDearError(message, todo=todo)
 
 
-def _exactly(dollars: float) -> str:
+def _format_exactly(dollars: float) -> str:
     return f"${dollars:.2f}" if dollars >= 0.1 else f"${dollars:.4f}"
 
 
 @contextmanager
-def _opened(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]:
+def _open(home: Home, problems: list[Problem]) -> Iterator[sqlite3.Connection]:
     """Opens the database; creates it if it is missing and replaces it if it is damaged. Raises SpendingError."""
-    with sqlite.failures(home.spending, _SCHEMA):
+    with sqlite.convert_errors(home.spending, _SCHEMA):
         make_private_folder(home, home.spending.parent)
         with closing(sqlite.open_database(home.spending, _SCHEMA, problems, STEP_SECONDS)) as db:
             yield db
 
 
-def _amount(dollars: float) -> int:
+def _to_picodollars(dollars: float) -> int:
     return round(min(max(dollars, 0.0), 10_000.0) * DOLLAR)

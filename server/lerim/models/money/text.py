@@ -7,7 +7,7 @@ from itertools import groupby
 
 from lerim.models.money.usage import ModelStep, RoleUsage, StepKind, Usage, WaitingWork
 
-_WORDS: dict[StepKind, tuple[str, str]] = {
+_STEP_TEXTS: dict[StepKind, tuple[str, str]] = {
     "retried": ("call was repeated", "calls were repeated"),
     "fallback": ("time another model was used instead", "times another model was used instead"),
     "halved": ("window was halved", "windows were halved"),
@@ -49,24 +49,26 @@ def describe_step(step: ModelStep) -> str:
 
 def summarize_steps(steps: Iterable[ModelStep]) -> Iterator[str]:
     """Yields one sentence for each kind of step: how often it happened, the first reason, and the tokens it saved."""
-    ordered = sorted(steps, key=lambda step: list(_WORDS).index(step.kind) if step.kind in _WORDS else len(_WORDS))
-    for kind, some in groupby(ordered, key=lambda step: step.kind):
-        same = list(some)
+    ordered = sorted(
+        steps, key=lambda step: list(_STEP_TEXTS).index(step.kind) if step.kind in _STEP_TEXTS else len(_STEP_TEXTS)
+    )
+    for kind, group in groupby(ordered, key=lambda step: step.kind):
+        same = list(group)
         if kind == "stopped":
             yield from dict.fromkeys(step.why for step in same)
             continue
-        one, several = _WORDS[kind]
+        singular, plural = _STEP_TEXTS[kind]
         saved = sum(step.tokens for step in same) if kind in ("resumed", "skipped") else 0
-        told = f" (about {format_tokens(saved)} tokens saved)" if saved else ""
+        saved_text = f" (about {format_tokens(saved)} tokens saved)" if saved else ""
         why = "" if kind in ("resumed", "skipped") or not same[0].why else f": {same[0].why}"
-        yield f"{len(same)} {one if len(same) == 1 else several}{told}{why}."
+        yield f"{len(same)} {singular if len(same) == 1 else plural}{saved_text}{why}."
 
 
 def describe_waiting(waits: WaitingWork) -> str:
-    """Describes waiting work, without a full stop: `3 sessions wait for openrouter:openai/gpt-5-nano, about 41k tokens,
-    about $0.02`."""
-    number = waits.sessions
-    sessions = f"{number} session{'' if number == 1 else 's'} wait{'s' if number == 1 else ''}"
+    """Describes waiting work, without a full stop: `3 sessions wait for openrouter:openai/gpt-5-nano@openrouter.ai,
+    about 41k tokens, about $0.02`."""
+    count = waits.sessions
+    sessions = f"{count} session{'' if count == 1 else 's'} wait{'s' if count == 1 else ''}"
     cost = "" if waits.cost is None else f", {format_dollars(waits.cost, about=True)}"
     tokens = f", about {format_tokens(waits.tokens)} tokens" if waits.tokens else ""
     return f"{sessions} for {waits.model or 'a model'}{tokens}{cost}"

@@ -23,7 +23,7 @@ class _Block(msgspec.Struct):
     text: str = ""
 
 
-class _Counted(msgspec.Struct):
+class _TokenCounts(msgspec.Struct):
     """`input_tokens` are the tokens that were neither read from the cache nor written to it."""
 
     input_tokens: int | None = None
@@ -36,10 +36,10 @@ class _Message(msgspec.Struct):
     type: str = ""
     content: list[_Block] | None = None
     stop_reason: str | None = None
-    usage: _Counted | None = None
+    usage: _TokenCounts | None = None
 
 
-class _Moved(msgspec.Struct):
+class _EventDelta(msgspec.Struct):
     """The changes in an event: `text` of a block, `stop_reason` of the message."""
 
     text: str | None = None
@@ -49,11 +49,11 @@ class _Moved(msgspec.Struct):
 class _Event(msgspec.Struct):
     type: str = ""
     message: _Message | None = None
-    delta: _Moved | None = None
-    usage: _Counted | None = None
+    delta: _EventDelta | None = None
+    usage: _TokenCounts | None = None
 
 
-_FINISH: dict[str | None, FinishReason] = {
+_FINISH_REASONS: dict[str | None, FinishReason] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "content_filter",
@@ -70,10 +70,12 @@ def anthropic_headers(model: Model) -> dict[str, str]:
     return {"anthropic-version": API_VERSION} | ({"x-api-key": model.key} if model.key else {})
 
 
-def encode_anthropic_request(request: lm15.Request, model: Model, most: int, *, stream: bool = False) -> bytes:
+def encode_anthropic_request(
+    request: lm15.Request, model: Model, max_output_tokens: int, *, stream: bool = False
+) -> bytes:
     """Encodes the request; parameters left out take the service's defaults. `stream`: request a streamed answer."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
-    body: dict[str, object] = {"model": model.name, "max_tokens": most, "messages": messages}
+    body: dict[str, object] = {"model": model.name, "max_tokens": max_output_tokens, "messages": messages}
     if system := system_text(request):
         body["system"] = system
     if request.config.temperature is not None:
@@ -96,7 +98,7 @@ def parse_anthropic_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
     if message.content is None:
         raise invalid_reply_error(reply.status)
     text = "".join(block.text for block in message.content if block.type == "text")
-    return ModelAnswer(text, _FINISH.get(message.stop_reason, "stop"), _usage(message.usage))
+    return ModelAnswer(text, _FINISH_REASONS.get(message.stop_reason, "stop"), _usage(message.usage))
 
 
 class AnthropicStream:
@@ -106,8 +108,8 @@ class AnthropicStream:
         self._model = model
         self._parts: list[str] = []
         self._finish: str | None = None
-        self._given = _Counted()
-        self._over = False
+        self._counts = _TokenCounts()
+        self._is_over = False
 
     def take(self, data: bytes) -> str:
         """Returns the text of one event. Raises an error of `dspy.lm15` if the event reports one."""
@@ -120,27 +122,27 @@ class AnthropicStream:
                 raise refusal_error(ServiceReply(200, {}, data), self._model.key, self._model.name)
             raise BrokenOffError("it failed while it answered", usage=None)
         if event.type == "message_start" and event.message is not None:
-            self._given = event.message.usage or self._given
+            self._counts = event.message.usage or self._counts
         if event.type == "message_delta" and event.usage is not None:
-            self._given.output_tokens = event.usage.output_tokens
-        self._over = self._over or event.type == "message_stop"
-        moved = event.delta or _Moved()
-        self._finish = moved.stop_reason or self._finish
-        if event.type != "content_block_delta" or not moved.text:
+            self._counts.output_tokens = event.usage.output_tokens
+        self._is_over = self._is_over or event.type == "message_stop"
+        delta = event.delta or _EventDelta()
+        self._finish = delta.stop_reason or self._finish
+        if event.type != "content_block_delta" or not delta.text:
             return ""
-        self._parts.append(moved.text)
-        return moved.text
+        self._parts.append(delta.text)
+        return delta.text
 
     def answer(self) -> ModelAnswer:
         """Returns the whole answer. Raises BrokenOffError if the stream ended before the answer was complete."""
-        if not self._over and self._finish is None:
+        if not self._is_over and self._finish is None:
             raise BrokenOffError("its answer broke off", usage=None)
-        return ModelAnswer("".join(self._parts), _FINISH.get(self._finish, "stop"), _usage(self._given))
+        return ModelAnswer("".join(self._parts), _FINISH_REASONS.get(self._finish, "stop"), _usage(self._counts))
 
 
-def _usage(told: _Counted | None) -> Usage:
-    if told is None:
+def _usage(counts: _TokenCounts | None) -> Usage:
+    if counts is None:
         return ONE_CALL
-    cached = valid_count(told.cache_read_input_tokens)
-    given = valid_count(told.input_tokens) + cached + valid_count(told.cache_creation_input_tokens)
-    return Usage(1, given, valid_count(told.output_tokens), cached)
+    cached = valid_count(counts.cache_read_input_tokens)
+    input_tokens = valid_count(counts.input_tokens) + cached + valid_count(counts.cache_creation_input_tokens)
+    return Usage(1, input_tokens, valid_count(counts.output_tokens), cached)

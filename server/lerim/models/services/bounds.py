@@ -17,73 +17,78 @@ from lerim.paths import Home
 class OutputBound:
     """The limit of an answer: the number of tokens, and the name of the chat completions parameter for it."""
 
-    most: int
-    name: chat.BoundName
+    max_output_tokens: int
+    parameter: chat.LimitParameter
 
 
 class ModelBounds:
     """Tracks each model's limits, for any number of threads. New limits are saved in `home` and reported with
-    `tell(model, message, tokens)`. No answer may have more than `most` tokens."""
+    `report_limit(model, message, tokens)`. No answer may have more than `max_output_tokens` tokens."""
 
-    def __init__(self, home: Home | None, tell: Callable[[Model, str, int], None], most: int) -> None:
+    def __init__(
+        self, home: Home | None, report_limit: Callable[[Model, str, int], None], max_output_tokens: int
+    ) -> None:
         self._home = home
-        self._most = most
-        self._tell = tell
+        self._max_output_tokens = max_output_tokens
+        self._report_limit = report_limit
         self._lock = threading.RLock()
         self._limits: dict[str, int | None] = {}
         self._outputs: dict[str, OutputBound] = {}
 
-    def limit(self, model: Model) -> int | None:
+    def get_limit(self, model: Model) -> int | None:
         """Returns the tokens a model accepts in total, None if it has not reported that."""
         with self._lock:
             if model.label not in self._limits:
                 self._limits[model.label] = limits.load_limit(self._home, model.label)
             return self._limits[model.label]
 
-    def output(self, model: Model) -> OutputBound:
+    def get_output_bound(self, model: Model) -> OutputBound:
         """Returns the limit of the next answer."""
         with self._lock:
             known = self._outputs.get(model.label)
             return known or OutputBound(
-                min(self._most, limits.most_output_tokens(self.limit(model))), chat.guess_bound_name(model)
+                min(self._max_output_tokens, limits.most_output_tokens(self.get_limit(model))),
+                chat.guess_limit_parameter(model),
             )
 
-    def refused(self, model: Model, asked: OutputBound, error: ParameterError) -> bool:
-        """Adopts the service's correction of the limit that a request `asked` for. Returns whether retrying with the
+    def adopt_correction(self, model: Model, requested: OutputBound, error: ParameterError) -> bool:
+        """Adopts the service's correction of the limit that was `requested`. Returns whether retrying with the
         new limit makes sense."""
         with self._lock:
-            before = self.output(model)
-            most = before.most if error.most is None else max(1, min(before.most, error.most))
-            after = OutputBound(most, "max_completion_tokens" if error.renamed else before.name)
-            self._outputs[model.label] = after
-        if after.most != before.most:
-            self._tell(model, f"its answers have at most {after.most} tokens", after.most)
-        return after != asked
+            old = self.get_output_bound(model)
+            allowed = old.max_output_tokens
+            if error.max_output_tokens is not None:
+                allowed = max(1, min(allowed, error.max_output_tokens))
+            new = OutputBound(allowed, "max_completion_tokens" if error.renamed else old.parameter)
+            self._outputs[model.label] = new
+        if new.max_output_tokens != old.max_output_tokens:
+            self._report_limit(model, f"its answers have at most {new.max_output_tokens} tokens", new.max_output_tokens)
+        return new != requested
 
-    def too_long(self, model: Model, asked: OutputBound, tokens: int, error: TooLongError) -> bool:
-        """Adopts the limit the model reported. Returns whether a request of `tokens` tokens, which `asked` for this
-        much output, fits if the answer gets less room."""
-        told = limits.parse_limit(error.said)
-        if told is None:
+    def adopt_limit(self, model: Model, requested: OutputBound, tokens: int, error: TooLongError) -> bool:
+        """Adopts the limit the model reported. Returns whether a request of `tokens` tokens fits if the answer gets
+        less room than was `requested`."""
+        limit = limits.parse_limit(error.service_message)
+        if limit is None:
             return False
-        room = limits.most_output_tokens(told)
+        output_room = limits.most_output_tokens(limit)
         with self._lock:
-            known, output = self.limit(model), self.output(model)
-            new = known is None or told < known
-            if new:
-                self._limits[model.label] = told
-            if room < output.most:
-                self._outputs[model.label] = replace(output, most=room)
-        if new:
-            self._tell(model, f"it takes {told} tokens in all", told)
-            if error.lasting:
-                self._remember(model, told)
-        return room < asked.most and tokens + room <= told
+            known_limit, output = self.get_limit(model), self.get_output_bound(model)
+            is_new = known_limit is None or limit < known_limit
+            if is_new:
+                self._limits[model.label] = limit
+            if output_room < output.max_output_tokens:
+                self._outputs[model.label] = replace(output, max_output_tokens=output_room)
+        if is_new:
+            self._report_limit(model, f"it takes {limit} tokens in all", limit)
+            if error.is_model_limit:
+                self._save_limit(model, limit)
+        return output_room < requested.max_output_tokens and tokens + output_room <= limit
 
-    def _remember(self, model: Model, tokens: int) -> None:
+    def _save_limit(self, model: Model, tokens: int) -> None:
         if self._home is None:
             return
         try:
             limits.remember_limit(self._home, model.label, tokens)
         except OSError as error:
-            self._tell(model, f"this could not be remembered: {error.strerror or 'it is locked'}", 0)
+            self._report_limit(model, f"this could not be remembered: {error.strerror or 'it is locked'}", 0)

@@ -16,51 +16,51 @@ from lerim.models.money import Usage
 from lerim.models.services.faults import BrokenOffError, invalid_reply_error, refusal_error
 from lerim.models.services.wire import ServiceReply
 
-BoundName = Literal["max_tokens", "max_completion_tokens"]
+LimitParameter = Literal["max_tokens", "max_completion_tokens"]
 
 
 class _Part(msgspec.Struct):
     text: str = ""
 
 
-class _Said(msgspec.Struct):
+class _Content(msgspec.Struct):
     content: str | list[_Part] | None = None
 
 
 class _Choice(msgspec.Struct):
-    message: _Said = msgspec.field(default_factory=_Said)
+    message: _Content = msgspec.field(default_factory=_Content)
     finish_reason: str | None = None
 
 
-class _Details(msgspec.Struct):
+class _PromptDetails(msgspec.Struct):
     cached_tokens: int | None = None
 
 
-class _Counted(msgspec.Struct):
+class _TokenCounts(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    prompt_tokens_details: _Details | None = None
+    prompt_tokens_details: _PromptDetails | None = None
     cost: float | None = None
 
 
-class _Delta(msgspec.Struct):
-    delta: _Said = msgspec.field(default_factory=_Said)
+class _ChunkChoice(msgspec.Struct):
+    delta: _Content = msgspec.field(default_factory=_Content)
     finish_reason: str | None = None
 
 
 class _Chunk(msgspec.Struct):
-    choices: list[_Delta] = []
-    usage: _Counted | None = None
+    choices: list[_ChunkChoice] = []
+    usage: _TokenCounts | None = None
     error: object = None
 
 
 class _Completion(msgspec.Struct):
     choices: list[_Choice] = []
-    usage: _Counted | None = None
+    usage: _TokenCounts | None = None
     error: object = None
 
 
-_FINISH: dict[str | None, FinishReason] = {
+_FINISH_REASONS: dict[str | None, FinishReason] = {
     "length": "length",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -79,19 +79,24 @@ def chat_headers(model: Model) -> dict[str, str]:
     return {"Authorization": f"Bearer {model.key}"} if model.key else {}
 
 
-def guess_bound_name(model: Model) -> BoundName:
+def guess_limit_parameter(model: Model) -> LimitParameter:
     """Guesses the service's name for the parameter that limits an answer's tokens."""
     return "max_completion_tokens" if urlsplit(model.base_url).hostname == "api.openai.com" else "max_tokens"
 
 
 def encode_chat_request(
-    request: lm15.Request, model: Model, most: int, bound: BoundName, *, stream: bool = False
+    request: lm15.Request,
+    model: Model,
+    max_output_tokens: int,
+    limit_parameter: LimitParameter,
+    *,
+    stream: bool = False,
 ) -> bytes:
     """Encodes the request; parameters left out take the service's defaults. `stream`: request a streamed answer."""
     messages = [{"role": message.role, "content": message.text or ""} for message in request.messages]
     if system := system_text(request):
         messages.insert(0, {"role": "system", "content": system})
-    body: dict[str, object] = {"model": model.name, "messages": messages, bound: most}
+    body: dict[str, object] = {"model": model.name, "messages": messages, limit_parameter: max_output_tokens}
     if request.config.temperature is not None:
         body["temperature"] = request.config.temperature
     if model.provider == "openrouter":
@@ -115,9 +120,11 @@ def parse_chat_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
         raise invalid_reply_error(reply.status)
     choice = completion.choices[0]
     if choice.finish_reason in ("error", "network_error"):
-        took = _usage(completion.usage) if completion.usage else None
-        raise BrokenOffError("it failed while it answered", usage=took)
-    return ModelAnswer(_text(choice.message), _FINISH.get(choice.finish_reason, "stop"), _usage(completion.usage))
+        usage = _usage(completion.usage) if completion.usage else None
+        raise BrokenOffError("it failed while it answered", usage=usage)
+    return ModelAnswer(
+        _text(choice.message), _FINISH_REASONS.get(choice.finish_reason, "stop"), _usage(completion.usage)
+    )
 
 
 class ChatStream:
@@ -128,12 +135,12 @@ class ChatStream:
         self._parts: list[str] = []
         self._finish: str | None = None
         self._usage = ONE_CALL
-        self._over = False
+        self._is_over = False
 
     def take(self, data: bytes) -> str:
         """Returns the text of one event. Raises an error of `dspy.lm15` if the event reports one."""
         if data.strip() == b"[DONE]":
-            self._over = True
+            self._is_over = True
             return ""
         try:
             chunk = msgspec.json.decode(data, type=_Chunk)
@@ -143,7 +150,7 @@ class ChatStream:
             self._usage = _usage(chunk.usage)
         if chunk.error is not None and not self._parts:
             raise refusal_error(ServiceReply(200, {}, data), self._model.key, self._model.name)
-        choice = chunk.choices[0] if chunk.choices else _Delta()
+        choice = chunk.choices[0] if chunk.choices else _ChunkChoice()
         if chunk.error is not None or choice.finish_reason in ("error", "network_error"):
             raise BrokenOffError("it failed while it answered", usage=_usage(chunk.usage) if chunk.usage else None)
         self._finish = choice.finish_reason or self._finish
@@ -154,9 +161,9 @@ class ChatStream:
 
     def answer(self) -> ModelAnswer:
         """Returns the whole answer. Raises BrokenOffError if the stream ended before the answer was complete."""
-        if not self._over and self._finish is None:
+        if not self._is_over and self._finish is None:
             raise BrokenOffError("its answer broke off", usage=None)
-        return ModelAnswer("".join(self._parts), _FINISH.get(self._finish, "stop"), self._usage)
+        return ModelAnswer("".join(self._parts), _FINISH_REASONS.get(self._finish, "stop"), self._usage)
 
 
 def system_text(request: lm15.Request) -> str:
@@ -165,15 +172,15 @@ def system_text(request: lm15.Request) -> str:
     return system if isinstance(system, str) else "".join(part.text for part in system or ())
 
 
-def _usage(told: _Counted | None) -> Usage:
-    if told is None:
+def _usage(counts: _TokenCounts | None) -> Usage:
+    if counts is None:
         return ONE_CALL
-    given = valid_count(told.prompt_tokens)
-    cached = valid_count(told.prompt_tokens_details.cached_tokens) if told.prompt_tokens_details else 0
-    return Usage(1, given, valid_count(told.completion_tokens), min(cached, given), _cost(told.cost))
+    input_tokens = valid_count(counts.prompt_tokens)
+    cached = valid_count(counts.prompt_tokens_details.cached_tokens) if counts.prompt_tokens_details else 0
+    return Usage(1, input_tokens, valid_count(counts.completion_tokens), min(cached, input_tokens), _cost(counts.cost))
 
 
-def _text(said: _Said) -> str:
+def _text(said: _Content) -> str:
     content = said.content
     return "".join(part.text for part in content) if isinstance(content, list) else content or ""
 

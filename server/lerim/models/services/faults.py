@@ -33,14 +33,14 @@ UNSENT = "unsent"
 usage."""
 FLAGGED = "flagged"
 """Code of an InvalidRequestError: the service objects to this particular text."""
-LOOKED_AT = 20_000
+_MOST_SEARCHED_CHARACTERS = 20_000
 
 TOO_LONG = re.compile(
     r"context[ _-]?(?:length|window|size|limit)|exceed_context|too many tokens|(?:prompt|input) (?:is too long|exceeds)"
     r"|maximum number of tokens allowed|max_model_len|reduce the length",
     re.IGNORECASE,
 )
-_SHARE = re.compile(r"request too large", re.IGNORECASE)
+_RATE_LIMIT_TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
 _NO_MONEY = re.compile(
     r"insufficient[_ ](?:quota|credits|balance|funds)|credit balance|credits are depleted|in arrears|recharge"
     r"|billing_(?:error|not_active|hard)",
@@ -52,35 +52,37 @@ _NO_MODEL = re.compile(
     r"model_not_found|not a valid model|no models loaded|model[^.{}]{0,100}(?:does not exist|not found|not supported)",
     re.IGNORECASE,
 )
-_OTHER_NAME = re.compile(r"unsupported.{0,60}max_tokens.{0,80}max_completion_tokens", re.IGNORECASE | re.DOTALL)
-_MOST_OUT = re.compile(
+_PARAMETER_RENAMED = re.compile(r"unsupported.{0,60}max_tokens.{0,80}max_completion_tokens", re.IGNORECASE | re.DOTALL)
+_OUTPUT_LIMIT = re.compile(
     r"(?:supports at most|max_tokens: \d{1,8} >|maximum (?:number of )?(?:output|completion) tokens\D{0,20})"
     r" ?(\d{2,7})",
     re.IGNORECASE,
 )
-_AGAIN = re.compile(
+_RETRY_IN = re.compile(
     r"(?:again|retry) in (?:(\d{1,3})h)?(?:(\d{1,4})m(?!s))?(?:(\d{1,6}(?:\.\d{1,9})?) ?(ms|s))?", re.IGNORECASE
 )
 
 
 class ParameterError(lm15.InvalidRequestError):  # type: ignore[misc]
-    """The limit of the answer was refused: at most `most` tokens are allowed, or the parameter has another name
-    (`renamed`)."""
+    """The limit of the answer was refused: at most `max_output_tokens` tokens are allowed, or the parameter has another
+    name (`renamed`)."""
 
-    def __init__(self, message: str, *, most: int | None = None, renamed: bool = False, status: int) -> None:
+    def __init__(
+        self, message: str, *, max_output_tokens: int | None = None, renamed: bool = False, status: int
+    ) -> None:
         super().__init__(message, status=status)
-        self.most = most
+        self.max_output_tokens = max_output_tokens
         self.renamed = renamed
 
 
 class TooLongError(lm15.ContextLengthError):  # type: ignore[misc]
-    """The window is too large. `said` is the service's own message, which may name a limit; `lasting`: the limit is
-    the model's, not a limit of the account per minute."""
+    """The window is too large. `service_message` may name a limit; `is_model_limit`: the limit is the model's, not
+    a limit of the account per minute."""
 
-    def __init__(self, message: str, *, said: str, status: int) -> None:
+    def __init__(self, message: str, *, service_message: str, status: int) -> None:
         super().__init__(message, status=status)
-        self.said = said
-        self.lasting = status != 429
+        self.service_message = service_message
+        self.is_model_limit = status != 429
 
 
 class BrokenOffError(lm15.ServerError):  # type: ignore[misc]
@@ -127,77 +129,81 @@ def invalid_reply_error(status: int) -> lm15.TransportError:
 
 def refusal_error(reply: ServiceReply, key: str, model: str) -> lm15.LM15Error:
     """Returns the error for a reply that reports one."""
-    body = reply.body[:LOOKED_AT].decode("utf-8", "replace")
-    code, said = _parts(reply.body)
+    body = reply.body[:_MOST_SEARCHED_CHARACTERS].decode("utf-8", "replace")
+    code, service_message = _parse_error_body(reply.body)
     status = reply.status
     if 200 <= status < 300:  # some services report an error with a success status
         status = int(code) if code.isdigit() and 300 <= int(code) < 600 else 500
     # A service may repeat the key it refuses, so the key is removed from its message.
-    told = " ".join(clean_text(said.replace(key, "…") if key else said).split())[:200]
-    return _error(status, code, f": {told}" if told else "", f"{code} {body}", reply.headers, model)
+    shown = " ".join(clean_text(service_message.replace(key, "…") if key else service_message).split())[:200]
+    return _error(status, code, f": {shown}" if shown else "", f"{code} {body}", reply.headers, model)
 
 
 def _error(  # noqa: C901 - one line for each thing a service can mean
-    status: int, code: str, told: str, words: str, headers: Mapping[str, str], model: str
+    status: int, code: str, message_suffix: str, searched_text: str, headers: Mapping[str, str], model: str
 ) -> lm15.LM15Error:
-    wait = parse_retry_after(headers, words)
-    if status == 401 or (status in (400, 403) and _BAD_KEY.search(words)):
+    wait = parse_retry_after(headers, searched_text)
+    if status == 401 or (status in (400, 403) and _BAD_KEY.search(searched_text)):
         return lm15.AuthError("it refused the key", status=status)
-    if status == 402 or (status in (400, 403, 429) and (_NO_MONEY.search(words) or code == "1113")):
-        return lm15.BillingError(f"the account has no credit left{told}", status=status)
-    if status in (400, 403) and _FLAGGED.search(words):
-        return lm15.InvalidRequestError(f"it does not take this text{told}", status=status, code=FLAGGED)
+    if status == 402 or (status in (400, 403, 429) and (_NO_MONEY.search(searched_text) or code == "1113")):
+        return lm15.BillingError(f"the account has no credit left{message_suffix}", status=status)
+    if status in (400, 403) and _FLAGGED.search(searched_text):
+        return lm15.InvalidRequestError(f"it does not take this text{message_suffix}", status=status, code=FLAGGED)
     if status == 403:
-        return lm15.AuthError(f"it does not allow this with this key{told}", status=status)
-    if status == 429 and not _SHARE.search(words):
-        return lm15.RateLimitError(f"too many requests{told}", status=status, retry_after=wait)
+        return lm15.AuthError(f"it does not allow this with this key{message_suffix}", status=status)
+    if status == 429 and not _RATE_LIMIT_TOO_LARGE.search(searched_text):
+        return lm15.RateLimitError(f"too many requests{message_suffix}", status=status, retry_after=wait)
     if status in (408, 504):
         return lm15.TimeoutError("it took too long by its own account", status=status)
-    if status in (413, 429) or code == "1261" or TOO_LONG.search(words):
-        return TooLongError(f"the window is too large for this model{told}", said=words, status=status)
+    if status in (413, 429) or code == "1261" or TOO_LONG.search(searched_text):
+        return TooLongError(
+            f"the window is too large for this model{message_suffix}", service_message=searched_text, status=status
+        )
     if status >= 500:
         what = "it has too much to do" if status == 529 else "it failed"
-        return lm15.ServerError(f"{what}{told}", status=status, retry_after=wait)
+        return lm15.ServerError(f"{what}{message_suffix}", status=status, retry_after=wait)
     if status < 400:
         return lm15.InvalidRequestError("it sends elsewhere, which is not followed; correct base_url", status=status)
-    if status == 404 or code == "1211" or _NO_MODEL.search(words):
-        return lm15.UnsupportedModelError(f"there is no model {model} at this address{told}", status=status)
-    if _OTHER_NAME.search(words):
-        return ParameterError(f"it refused the request{told}", renamed=True, status=status)
-    if found := _MOST_OUT.search(words):
-        return ParameterError(f"it refused the request{told}", most=int(found[1]), status=status)
-    return lm15.InvalidRequestError(f"it refused the request{told}", status=status)
+    if status == 404 or code == "1211" or _NO_MODEL.search(searched_text):
+        return lm15.UnsupportedModelError(f"there is no model {model} at this address{message_suffix}", status=status)
+    if _PARAMETER_RENAMED.search(searched_text):
+        return ParameterError(f"it refused the request{message_suffix}", renamed=True, status=status)
+    if limit_match := _OUTPUT_LIMIT.search(searched_text):
+        return ParameterError(
+            f"it refused the request{message_suffix}", max_output_tokens=int(limit_match[1]), status=status
+        )
+    return lm15.InvalidRequestError(f"it refused the request{message_suffix}", status=status)
 
 
-def parse_retry_after(headers: Mapping[str, str], words: str = "") -> float | None:
+def parse_retry_after(headers: Mapping[str, str], searched_text: str = "") -> float | None:
     """Returns the seconds the service asks to wait, from its headers (a number or a date) or its message; None if it
     does not say."""
     for name, unit in (("retry-after-ms", 1_000), ("retry-after", 1)):
-        told = headers.get(name, "").strip()
+        header_value = headers.get(name, "").strip()
         try:
-            seconds = float(told) / unit
+            seconds = float(header_value) / unit
         except ValueError:
-            seconds = _until(told, headers)
+            seconds = _seconds_until(header_value, headers)
         if math.isfinite(seconds) and seconds >= 0:
             return seconds
-    found = _AGAIN.search(words)
-    if found is None or not any(found.groups()):
+    match = _RETRY_IN.search(searched_text)
+    if match is None or not any(match.groups()):
         return None
-    hours, minutes, rest, unit_name = found.groups()
+    hours, minutes, rest, unit_name = match.groups()
     return int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(rest or 0) / (1_000 if unit_name == "ms" else 1)
 
 
-def _until(told: str, headers: Mapping[str, str]) -> float:
+def _seconds_until(date: str, headers: Mapping[str, str]) -> float:
     """Returns the seconds until a date, by the service's clock if it sends it; NaN if the date is invalid."""
     try:
-        then = parsedate_to_datetime(told).timestamp()
+        retry_time = parsedate_to_datetime(date).timestamp()
     except (ValueError, TypeError, OverflowError):
         return math.nan
     try:
         now = parsedate_to_datetime(headers.get("date", "")).timestamp()
     except (ValueError, TypeError, OverflowError):
         now = time.time()
-    return max(0.0, then - now)
+    return max(0.0, retry_time - now)
 
 
 def describe_error(error: lm15.LM15Error) -> str:
@@ -211,20 +217,20 @@ def describe_error(error: lm15.LM15Error) -> str:
     return "the connection failed" if error.status is None else "the answer broke off"
 
 
-def _parts(body: bytes) -> tuple[str, str]:
+def _parse_error_body(body: bytes) -> tuple[str, str]:
     """Returns the code and the message of an error in any service's format, "" if missing."""
-    found: _Body | list[_Body]
+    parsed: _Body | list[_Body]
     try:
-        found = msgspec.json.decode(body, type=_Body | list[_Body])
+        parsed = msgspec.json.decode(body, type=_Body | list[_Body])
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return "", ""
-    one = (found[0] if found else _Body()) if isinstance(found, list) else found
-    match one.error:
+    body_error = (parsed[0] if parsed else _Body()) if isinstance(parsed, list) else parsed
+    match body_error.error:
         case _Error(message, code, kind, status):
             return str(code or kind or status or ""), message or ""
-        case str(said):
-            return str(one.code or ""), said
-    return str(one.code or ""), one.message or ""
+        case str(service_message):
+            return str(body_error.code or ""), service_message
+    return str(body_error.code or ""), body_error.message or ""
 
 
 def error_message(error: lm15.LM15Error) -> str:

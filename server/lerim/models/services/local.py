@@ -36,18 +36,18 @@ class LocalServer:
     models: tuple[str, ...]
 
 
-class _Listed(msgspec.Struct):
+class _ListedModel(msgspec.Struct):
     id: str = ""
 
 
-class _Models(msgspec.Struct):
-    data: list[_Listed] | None
+class _ModelList(msgspec.Struct):
+    data: list[_ListedModel] | None
 
 
 @dataclass(slots=True)
-class _Look:
-    done: threading.Event = field(default_factory=threading.Event)
-    found: LocalServer | None = None
+class _Probe:
+    finished: threading.Event = field(default_factory=threading.Event)
+    server: LocalServer | None = None
 
 
 def find_local_servers(addresses: Sequence[str], seconds: float = SECONDS) -> list[LocalServer]:
@@ -58,37 +58,37 @@ def find_local_servers(addresses: Sequence[str], seconds: float = SECONDS) -> li
     """
     import http.client  # noqa: F401 - not within the time the servers have, and not by commands that look at none
 
-    looks: list[_Look] = []
+    probes: list[_Probe] = []
     for address in addresses:
         if find_address_fault(address) or not is_on_this_machine(address):
             continue
-        look = _Look()
-        looks.append(look)
+        probe = _Probe()
+        probes.append(probe)
         # An abandoned thread ends with its socket: no server may delay the caller.
-        threading.Thread(target=_ask, args=(look, address, seconds), daemon=True, name="local-model").start()
+        threading.Thread(target=_run_probe, args=(probe, address, seconds), daemon=True, name="local-model").start()
     end = time.monotonic() + seconds
-    for look in looks:
-        look.done.wait(max(0.0, end - time.monotonic()))
-    return [look.found for look in looks if look.found is not None]
+    for probe in probes:
+        probe.finished.wait(max(0.0, end - time.monotonic()))
+    return [probe.server for probe in probes if probe.server is not None]
 
 
-def _ask(look: _Look, address: str, seconds: float) -> None:
+def _run_probe(probe: _Probe, address: str, seconds: float) -> None:
     from http.client import HTTPException
 
     try:
-        look.found = _listed(address, seconds)
+        probe.server = _fetch_models(address, seconds)
     except (OSError, ValueError, RecursionError, HTTPException, msgspec.MsgspecError):
-        look.found = None  # whatever listens there is not a model server
+        probe.server = None  # whatever listens there is not a model server
     finally:
-        look.done.set()
+        probe.finished.set()
 
 
-def _listed(address: str, seconds: float) -> LocalServer | None:
+def _fetch_models(address: str, seconds: float) -> LocalServer | None:
     import http.client
 
     parts = urlsplit(address)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    connection_type = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = connection_type(parts.hostname or "", parts.port, timeout=seconds)
     try:
         connection.request("GET", f"{parts.path.rstrip('/')}/models", headers={"Accept": "application/json"})
         response = connection.getresponse()
@@ -97,6 +97,6 @@ def _listed(address: str, seconds: float) -> LocalServer | None:
         connection.close()
     if not body or len(body) > MOST_BYTES:
         return None
-    listed = msgspec.json.decode(body, type=_Models).data or []
-    names = [one.id for one in listed if one.id.isprintable() and 0 < len(one.id) <= 200]
+    listed_models = msgspec.json.decode(body, type=_ModelList).data or []
+    names = [model.id for model in listed_models if model.id.isprintable() and 0 < len(model.id) <= 200]
     return LocalServer(address, tuple(name for name in names if "embed" not in name.lower()))

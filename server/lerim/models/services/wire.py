@@ -19,11 +19,11 @@ from urllib3.exceptions import HTTPError, NewConnectionError
 
 MOST_BYTES = 8_000_000
 CONNECT_SECONDS = 15.0
-_PIECE = 65_536
+_PIECE_BYTES = 65_536
 _EITHER_HEADER = 32
 """Makes zlib accept both gzip and zlib headers."""
 
-LOOK_EVERY = 0.05
+CHECK_SECONDS = 0.05
 """Seconds between checks for cancellation."""
 
 
@@ -56,7 +56,7 @@ class ServiceReply:
     body: bytes
 
     @property
-    def streams(self) -> bool:
+    def is_stream(self) -> bool:
         """Whether the answer is a stream of events."""
         return 200 <= self.status < 300 and self.headers.get("content-type", "").startswith("text/event-stream")
 
@@ -74,31 +74,31 @@ class _Exchange:
 def post_json(
     url: str,
     body: bytes,
-    signed: Mapping[str, str],
+    key_headers: Mapping[str, str],
     *,
     seconds: float,
     cancelled: Callable[[], bool],
     local: bool = False,
-    heard: Callable[[bytes], None] | None = None,
+    on_piece: Callable[[bytes], None] | None = None,
 ) -> ServiceReply:
     """Posts JSON and returns the whole reply, whatever its status.
 
-    `signed` are the headers that contain the key. `local`: the service is on this machine, so no proxy is used.
-    `heard` receives the pieces of an event stream as they arrive, in the calling thread. Raises a WireError:
+    `key_headers` are the headers that contain the key. `local`: the service is on this machine, so no proxy is used.
+    `on_piece` receives the pieces of an event stream as they arrive, in the calling thread. Raises a WireError:
     TooSlowError, TooLargeError, WireStoppedError, UnreachedError, or WireError itself if the connection broke off.
     """
     exchange = _Exchange()
     deadline = time.monotonic() + seconds
-    arguments = (exchange, url, body, signed, seconds, local)
+    arguments = (exchange, url, body, key_headers, seconds, local)
     threading.Thread(target=_send, args=arguments, daemon=True, name="model").start()
     try:
-        while (piece := _next(exchange)) is not None:
+        while (piece := _next_piece(exchange)) is not None:
             if cancelled():
                 raise WireStoppedError("cancelled")
             if time.monotonic() > deadline:
                 raise TooSlowError(f"it did not answer within {seconds:g} seconds")
-            if piece and heard is not None:
-                heard(piece)
+            if piece and on_piece is not None:
+                on_piece(piece)
     finally:
         exchange.stop.set()
     if exchange.reply is None:
@@ -106,10 +106,10 @@ def post_json(
     return exchange.reply
 
 
-def _next(exchange: _Exchange) -> bytes | None:
+def _next_piece(exchange: _Exchange) -> bytes | None:
     """Returns the next piece, b"" if none arrived for a moment, None at the end."""
     try:
-        return exchange.pieces.get(timeout=LOOK_EVERY)
+        return exchange.pieces.get(timeout=CHECK_SECONDS)
     except queue.Empty:
         return b""
 
@@ -118,15 +118,17 @@ def wait_unless_cancelled(seconds: float, cancelled: Callable[[], bool]) -> None
     """Waits. Raises WireStoppedError if the person cancels meanwhile."""
     end = time.monotonic() + seconds
     waiting = threading.Event()
-    while (left := end - time.monotonic()) > 0:
+    while (remaining := end - time.monotonic()) > 0:
         if cancelled():
             raise WireStoppedError("cancelled")
-        waiting.wait(min(LOOK_EVERY, left))
+        waiting.wait(min(CHECK_SECONDS, remaining))
 
 
-def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str], seconds: float, local: bool) -> None:
+def _send(
+    exchange: _Exchange, url: str, body: bytes, key_headers: Mapping[str, str], seconds: float, local: bool
+) -> None:
     try:
-        exchange.reply = _reply(exchange, url, body, signed, seconds, local)
+        exchange.reply = _receive_reply(exchange, url, body, key_headers, seconds, local)
     except WireError as error:
         exchange.error = error
     except requests.exceptions.SSLError:
@@ -138,23 +140,23 @@ def _send(exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str],
     except (requests.exceptions.RequestException, OSError, ValueError) as error:
         # The library's message may quote what was sent; the exception's type does not.
         failed = f"the connection failed ({type(error).__name__})"
-        exchange.error = UnreachedError(failed) if _unreached(error) else WireError(failed)
+        exchange.error = UnreachedError(failed) if _is_unreached(error) else WireError(failed)
     finally:
         exchange.pieces.put(None)
 
 
-def _unreached(error: Exception) -> bool:
+def _is_unreached(error: Exception) -> bool:
     """Returns whether the connection was refused or the host was not found, so that nothing was sent."""
     cause = error.args[0] if error.args else None
     return isinstance(getattr(cause, "reason", None), NewConnectionError)
 
 
-def _reply(
-    exchange: _Exchange, url: str, body: bytes, signed: Mapping[str, str], seconds: float, local: bool
+def _receive_reply(
+    exchange: _Exchange, url: str, body: bytes, key_headers: Mapping[str, str], seconds: float, local: bool
 ) -> ServiceReply:
     def sign(request: requests.PreparedRequest) -> requests.PreparedRequest:
         # Passed as `auth`, because otherwise a ~/.netrc entry for the host would replace the key.
-        request.headers.update(signed)
+        request.headers.update(key_headers)
         return request
 
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
@@ -172,43 +174,43 @@ def _reply(
             parts: list[bytes] = []
             size = 0
             reply = ServiceReply(response.status_code, response.headers, b"")
-            for chunk in _unpacked(response):
+            for chunk in _decompress(response):
                 size += len(chunk)
                 if size > MOST_BYTES:
                     raise TooLargeError(f"its answer is larger than {MOST_BYTES // 1_000_000} MB")
                 if exchange.stop.is_set():
                     raise WireStoppedError("cancelled")
                 parts.append(chunk)
-                if reply.streams:
+                if reply.is_stream:
                     exchange.pieces.put(chunk)
             return replace(reply, body=b"".join(parts))
 
 
-def _unpacked(response: requests.Response) -> Iterator[bytes]:
+def _decompress(response: requests.Response) -> Iterator[bytes]:
     """Yields the body as it arrives, in pieces of limited size. An uncompressed body was requested; if it is
     compressed anyway, a few bytes can expand to gigabytes, and nested compression to more."""
-    packing = response.headers.get("content-encoding", "").strip().lower()
-    if packing in ("", "identity"):
-        yield from _received(response)
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding in ("", "identity"):
+        yield from _read_raw(response)
         return
-    if packing not in ("gzip", "x-gzip", "deflate"):
+    if encoding not in ("gzip", "x-gzip", "deflate"):
         raise WireError("its answer is packed in a way that was not asked for")
-    unpacking = zlib.decompressobj(zlib.MAX_WBITS | _EITHER_HEADER)
+    decompressor = zlib.decompressobj(zlib.MAX_WBITS | _EITHER_HEADER)
     try:
-        for received in _received(response):
-            piece = unpacking.decompress(received, _PIECE)
+        for received in _read_raw(response):
+            piece = decompressor.decompress(received, _PIECE_BYTES)
             while piece:
                 yield piece
-                piece = unpacking.decompress(unpacking.unconsumed_tail, _PIECE)
+                piece = decompressor.decompress(decompressor.unconsumed_tail, _PIECE_BYTES)
     except zlib.error as error:
         raise WireError("its answer is not packed as it says") from error
 
 
-def _received(response: requests.Response) -> Iterator[bytes]:
+def _read_raw(response: requests.Response) -> Iterator[bytes]:
     """Yields the bytes as they arrive: `iter_content` waits for as many as requested, and decompresses without a
     limit."""
     try:
-        while chunk := response.raw.read1(_PIECE, decode_content=False):
+        while chunk := response.raw.read1(_PIECE_BYTES, decode_content=False):
             yield chunk
     except HTTPError as error:
         raise WireError(f"the connection failed ({type(error).__name__})") from error

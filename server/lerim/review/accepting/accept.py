@@ -46,14 +46,17 @@ def accept_candidate(
     automatic: bool = False,
     in_bulk: bool = False,
 ) -> ReviewResult:
-    """Do what a candidate proposes; then the candidate is gone. `unseen`: no person looked at it. What was accepted
-    unseen, or not `singly` but with all that wait, does not move the ranking. What a person accepts has a confidence of
-    at least `ACCEPTED_CONFIDENCE`; what is accepted unseen keeps its own.
+    """Accept a candidate: perform its action and delete its file. Accepting it again changes nothing.
 
-    The first accept in a project returns `ask_quotes` unless `quotes` says it. Accepting twice is accepting once.
-    `choice`: what the candidate is to a memory near it; without one, the suggested answer is taken, if there is one,
-    else the new memory stands beside its neighbours. `memories`: a search the caller keeps open. Raises StaleError
-    where a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
+    `choice` says how the candidate relates to a memory near it. Without it, the suggested answer applies, if there is
+    one; otherwise the new memory is kept beside its neighbours. The first accept in a project only returns `ask_quotes`
+    unless `quotes` is given. `memories`: an open search of the project; by default, a temporary one is used.
+
+    `automatic`: no person looked at the candidate; it then keeps its confidence, which is otherwise raised to at least
+    `ACCEPTED_CONFIDENCE`. `in_bulk`: it is accepted with all others that wait. The ranking learns neither from
+    automatic nor from bulk accepts.
+
+    Raises StaleError if a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
     """
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
@@ -67,7 +70,7 @@ def accept_candidate(
             message = "Shall the quotes of memories be shared in git, or stay on this machine?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
         if shared != store.quotes.read_choice():
-            paths.make_private()
+            paths.make_private_folder()
             store.quotes.write_choice(shared)
         final = proposal
         if edit is not None:
@@ -125,7 +128,7 @@ def _carry_out(
 
 
 def _describe_accepted(final: Proposal) -> str:
-    """One line on what accepting did, also to the memories that the candidate is about."""
+    """The label of the action: one line on what accepting did, also to the target memories."""
     title = final.record.title
     target_title = final.target_memories[0].record.title if final.target_memories else ""
     match final.action:
@@ -169,7 +172,7 @@ def _inherit_baselines(paths: ReviewPaths, memory: MemoryRecord, sources: Sequen
 
 
 def record_kept(paths: ReviewPaths, memory_id: str, now: datetime | None = None) -> None:
-    """Record that a person wants to keep this memory; its time without use starts anew."""
+    """Record that a person wants to keep this memory, which restarts the time it counts as unused."""
     Uses(paths.private).record_use([memory_id], "kept", now or datetime.now(UTC))
 
 

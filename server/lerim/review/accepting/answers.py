@@ -16,9 +16,9 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
-    """The candidate with the action and target that the person chose.
+    """The candidate with the action and target of the person's choice.
 
-    Raises MemoryError_ where it cannot, StaleError where the memory is not as they saw it.
+    Raises MemoryError_ if the proposal is a suggestion, StaleError if the memory is not as the person saw it.
     """
     if not proposal.session:
         raise MemoryError_(
@@ -27,8 +27,8 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
             todo="Accept it as it is, or reject it.",
         )
     if choice.answer == "keep":
-        back = proposal.action == "add"
-        targets, target_memories = (proposal.targets, proposal.target_memories) if back else ((), ())
+        restores = proposal.action == "add"
+        targets, target_memories = (proposal.targets, proposal.target_memories) if restores else ((), ())
         return replace(
             proposal, action="add", targets=targets, target_memories=target_memories, lost_targets=(), diff=""
         )
@@ -45,11 +45,14 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
     )
 
 
-def answer_to_record(ledger: Ledger, final: Proposal, effect: Effects, beside: Sequence[str]) -> RecordedAnswer | None:
-    """The answer to record for a session's candidate, so that the pair is not shown again; None if there is none."""
+def answer_to_record(
+    ledger: Ledger, final: Proposal, effect: Effects, kept_beside: Sequence[str]
+) -> RecordedAnswer | None:
+    """The answer to record for a session's candidate, so that the same memories are not shown with it again; None if
+    there is nothing to record. `kept_beside` is the result of `find_kept_beside`."""
     known = ledger.find_claim(final.id)
     answer = ANSWERS.get(final.action)
-    memories = tuple(beside) if answer == "keep" else tuple(one.record.id for one in final.target_memories)
+    memories = tuple(kept_beside) if answer == "keep" else tuple(one.record.id for one in final.target_memories)
     if not final.session or known is None or answer is None or not memories:
         return None
     return RecordedAnswer(known.fingerprint, known.source, answer, memories, effect.memory_id)
@@ -63,7 +66,8 @@ def find_kept_beside(
     choice: NeighbourChoice | None,
     memories: MemorySearch | None,
 ) -> tuple[str, ...]:
-    """The memories that a candidate which becomes a new one is kept beside: the one that was chosen, or all shown."""
+    """The ids of the memories that a new memory is kept beside: the chosen one, or else all that were shown with the
+    candidate. Empty if the candidate does not become a new memory."""
     if final.action != "add" or not final.session:
         return ()
     if choice is not None and choice.memory:

@@ -1,4 +1,4 @@
-"""Accepting without a person, where they set the review to automatic: what can be undone and is nobody's words."""
+"""Automatic acceptance, for projects whose review is set to automatic."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from lerim.review.proposing import open_memory_search
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
-_ROUNDS = 3
+_MAX_TRIES = 3
 
 
 def auto_accept(
     paths: ReviewPaths, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
 ) -> ReviewResult | None:
-    """Accept one proposal without review. Return None if it has to wait for the person: it is flagged, rests only on a
-    tool or web page, was undone once, has a near neighbour or would change a memory; or, if it comes from no session,
-    it would change a text the person wrote or end a memory they restored.
+    """Accept one proposal without a person's review, or return None if it has to wait for the person.
 
-    If the person never chose about quotes, they stay on this machine. Raises MemoryError_, BusyError.
+    A proposal waits if it is edited or flagged, rests only on a tool or web page, or was accepted and undone before. A
+    session's candidate also waits if a similar memory exists or if it would change a memory. A suggestion also waits if
+    it would change a text that a person wrote or end a memory that they restored.
+
+    If the person has not chosen where quotes are kept, they stay on this machine. Raises MemoryError_, BusyError.
     """
     store = paths.store()
-    for _ in range(_ROUNDS):
-        if not _may_settle(paths, proposal, memories):
+    for _ in range(_MAX_TRIES):
+        if not _can_auto_accept(paths, proposal, memories):
             return None
         try:
             choice = quotes or store.quotes.read_choice() or "local"
             return accept_candidate(paths, proposal.id, quotes=choice, memories=memories, automatic=True)
         except StaleError:
             try:
-                proposal = load_candidate(
-                    paths, proposal.id, store
-                )  # it does something else now; that may be accepted, too
+                # its action may have changed; the new one may be acceptable, too
+                proposal = load_candidate(paths, proposal.id, store)
             except MemoryError_:
                 return None
     return None
@@ -44,12 +45,13 @@ def auto_accept(
 def auto_accept_all(
     paths: ReviewPaths, quotes: QuoteChoice | None = None
 ) -> tuple[list[tuple[Proposal, ReviewResult]], list[Problem]]:
-    """Call `auto_accept` for all that waits, oldest turn first, and for what comes of it; a failure is a problem."""
-    done: list[tuple[Proposal, ReviewResult]] = []
+    """Call `auto_accept` for all waiting proposals, the oldest turn first, and for those that change or appear
+    meanwhile. A failure becomes a problem."""
+    accepted: list[tuple[Proposal, ReviewResult]] = []
     problems: list[Problem] = []
     tried: set[tuple[str, str]] = set()
     with MemorySearch(paths.project, paths.home) as memories:
-        while new := [one for one in _waiting(paths) if (one.id, one.text) not in tried]:
+        while new := [one for one in _load_waiting(paths) if (one.id, one.text) not in tried]:
             for proposal in new:
                 tried.add((proposal.id, proposal.text))
                 try:
@@ -58,19 +60,19 @@ def auto_accept_all(
                     problems.append(Problem(error.code, proposal.id, error.explanation))
                     continue
                 if result is not None:
-                    done.append((proposal, result))
-    return done, problems
+                    accepted.append((proposal, result))
+    return accepted, problems
 
 
-def _waiting(paths: ReviewPaths) -> list[Proposal]:
+def _load_waiting(paths: ReviewPaths) -> list[Proposal]:
     with open_ledger(paths.private, paths.moves) as ledger:
-        ours = {name for name, state in ledger.states().items() if state == "pending"}
-    return load_candidates(paths, ours, paths.store())[0]
+        pending_ids = {name for name, state in ledger.states().items() if state == "pending"}
+    return load_candidates(paths, pending_ids, paths.store())[0]
 
 
 def doubt_reason(proposal: Proposal) -> str:
-    """Why a proposal is nothing to accept without a look at it; "" where there is no such reason. Whatever accepts
-    unseen (`review accept --all`, `--accept-above`, the automatic review) asks this and nothing else of a claim."""
+    """Why a person has to look at this proposal before it is accepted, or "". This is the only check of a claim that
+    `review accept --all`, `--accept-above` and the automatic review share."""
     if proposal.flags:
         return ", ".join(proposal.flags)
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):
@@ -78,7 +80,7 @@ def doubt_reason(proposal: Proposal) -> str:
     return ""
 
 
-def _may_settle(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
+def _can_auto_accept(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch | None) -> bool:
     if doubt_reason(proposal) or proposal.edited or proposal.is_obsolete:
         return False
     if proposal.session and (proposal.action != "add" or _has_near_neighbour(paths, proposal, memories)):
@@ -86,12 +88,12 @@ def _may_settle(paths: ReviewPaths, proposal: Proposal, memories: MemorySearch |
     with open_ledger(paths.private, paths.moves) as ledger:
         if proposal.id in ledger.ids_acted_on("accept", "undone") | ledger.ids_acted_on("settle", "undone"):
             return False
-        ends = (
+        affected_ids = (
             set()
             if proposal.session or proposal.action == "refer"
             else {one.record.id for one in proposal.target_memories}
         )
-        if ends & ledger.ids_acted_on("restore", "done"):
+        if affected_ids & ledger.ids_acted_on("restore", "done"):
             return False
         return all(ledger.is_ours(one.text_hash) for one in proposal.target_memories)
 

@@ -22,8 +22,9 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
-    """Change a waiting candidate's words; its confidence is then a person's. `seen`: the hash of the file's text that
-    the person changed a copy of. Raises NotFoundError, MemoryError_, StaleError."""
+    """Change a waiting candidate's words; its confidence becomes `PERSON_CONFIDENCE`. `seen` is the hash of the file's
+    text that the person edited; if the file has another text now, StaleError is raised. Also raises NotFoundError and
+    MemoryError_."""
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
         proposal = load_waiting(paths, load_claim(paths, ledger, candidate_id), store)
@@ -31,7 +32,7 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         if seen and seen != files.hash_text(proposal.text):
             todo = "Read its new text, then edit it again."
             raise StaleError(
-                ("It has changed in the meantime; nothing was overwritten."), where=str(proposal.path), todo=todo
+                "It has changed in the meantime; nothing was overwritten.", where=str(proposal.path), todo=todo
             )
         if text == proposal.text:
             return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
@@ -45,7 +46,7 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
 
 
 def reject_candidate(paths: ReviewPaths, candidate_id: str) -> ReviewResult:
-    """Refuse a candidate for good: its claim is not proposed again. Raises NotFoundError, MemoryError_."""
+    """Reject a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_."""
     with actions.locked_ledger(paths) as ledger:
         known = load_claim(paths, ledger, candidate_id)
         if known.state == "rejected":
@@ -74,9 +75,8 @@ def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerC
 def load_waiting(paths: ReviewPaths, known: LedgerClaim, store: Store) -> Proposal:
     """The candidate of this claim. Raises NotFoundError if it no longer waits, MemoryError_, BoundaryError."""
     if known.state != "pending":
-        why = (
-            f": {known.note}" if known.note and known.source.startswith(SUGGESTION_PREFIX) else ""
-        )  # no words of a session
+        # the note of a session's claim may contain words of the session
+        why = f": {known.note}" if known.note and known.source.startswith(SUGGESTION_PREFIX) else ""
         message = f"This candidate was {known.state} before{why}."
         raise NotFoundError(message, where=str(paths.review), todo="Undo that first, or refresh the list.")
     return load_candidate(paths, known.id, store)

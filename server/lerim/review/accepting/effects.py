@@ -1,10 +1,14 @@
-"""What accepting a proposal does to the files, action by action; nothing is written here.
+"""Computes the file changes of accepting a proposal. Nothing is written here.
 
-add: a new file; with a target, that memory comes back, rewritten as by update. same: the target gains the evidence.
-supersede, resolve, consolidate: a new file that names its targets, and each of them names it and lies in `archived/`.
-update, merge: the first target is rewritten and keeps its id, `created` and what a person wrote; all others end as
-above. close: the second target, a memory, resolves the first, a question. archive: each target's file is moved as it
-is. refer: the target's references alone change.
+- add: a new file. With a target, that archived memory is restored and rewritten as by update.
+- same: the target gains the evidence.
+- supersede, resolve, consolidate: a new file that links to its targets; each target links back and moves to
+  `archived/`.
+- update, merge: the first target is rewritten and keeps its id, `created` and what a person wrote. The other targets
+  end as above.
+- close: the second target, a memory, resolves the first, a question.
+- archive: each target's file is moved unchanged.
+- refer: only the target's references change.
 """
 
 from __future__ import annotations
@@ -39,12 +43,14 @@ from lerim.review.candidates import (
 from lerim.review.ledger import FileChange
 
 Verify = Callable[[MemoryRecord, Sequence[MemoryRecord]], MemoryRecord]
-"""Gives a record back as verified: now, or as the memories it takes over were."""
+"""Takes a record and the memories it replaces, and returns the record with the verified state of its references:
+their current state, or the one inherited from those memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The files that accepting changes, in order, the memory's own last. `path` is where that memory then lies."""
+    """The file changes of accepting a proposal, in order, with the resulting memory's own file last. `path` is where
+    that memory is afterwards."""
 
     memory_id: str
     changes: tuple[FileChange, ...]
@@ -52,18 +58,18 @@ class Effects:
 
 
 def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda memory, _: memory) -> Effects:
-    """What accepting a proposal changes; its targets are as `proposal.target_memories` has them.
+    """Compute what accepting a proposal changes, from its `target_memories`.
 
-    Raises NotFoundError where a target is gone, MemoryError_ where a file cannot be changed line by line.
+    Raises NotFoundError if a target cannot be read, MemoryError_ if a file cannot be changed line by line.
     """
-    target_memories = _all_there(proposal)
+    target_memories = _require_targets(proposal)
     match proposal.action:
         case "archive":
             changes = [
                 change
                 for stored in target_memories
                 for before in (store.read_text(stored.path),)
-                for change in _moved(store, stored, before, before, "archived")
+                for change in _move_changes(store, stored, before, before, "archived")
             ]
             return Effects(
                 target_memories[0].record.id, tuple(changes), store.path_for(target_memories[0].record, archived=True)
@@ -73,25 +79,25 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
             before = store.read_text(kept.path)
             after = text_with_references(before, kept.path, proposal.record.references)
             verify(parse_record(after, kept.path), [kept.record])
-            return Effects(kept.record.id, _rewriting(store, kept, before, after), kept.path)
+            return Effects(kept.record.id, _rewrite_changes(store, kept, before, after), kept.path)
         case "close":
             question, kept = target_memories
             before = store.read_text(kept.path)
-            changes = _ending(store, [question], kept.record)
+            changes = _end_changes(store, [question], kept.record)
             after = linked_text(before, kept.path, [question.record])
-            return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+            return Effects(kept.record.id, (*changes, *_rewrite_changes(store, kept, before, after)), kept.path)
         case "same":
             kept = target_memories[0]
             return Effects(kept.record.id, tuple(_evidence_change(store, kept.record, proposal.record)), kept.path)
         case "update" | "merge":
-            return _update(store, proposal, target_memories[0], target_memories[1:], verify)
+            return _update_effects(store, proposal, target_memories[0], target_memories[1:], verify)
         case "add" if target_memories:
-            return _return(store, proposal, target_memories[0], verify)
+            return _restore_effects(store, proposal, target_memories[0], verify)
         case _:
-            return _addition(store, proposal, target_memories, verify)
+            return _addition_effects(store, proposal, target_memories, verify)
 
 
-def _all_there(proposal: Proposal) -> tuple[StoredMemory, ...]:
+def _require_targets(proposal: Proposal) -> tuple[StoredMemory, ...]:
     if len(proposal.target_memories) == len(proposal.targets):
         return proposal.target_memories
     known = {stored.record.id for stored in proposal.target_memories}
@@ -99,7 +105,7 @@ def _all_there(proposal: Proposal) -> tuple[StoredMemory, ...]:
     raise NotFoundError("A memory this is about cannot be read.", where=where, todo="Check its file.")
 
 
-def _update(
+def _update_effects(
     store: Store, proposal: Proposal, kept: StoredMemory, ended: Sequence[StoredMemory], verify: Verify
 ) -> Effects:
     before = store.read_text(kept.path)
@@ -108,55 +114,55 @@ def _update(
     verified = verify(parse_record(after, kept.path), [kept.record, *others]).verified
     if verified:
         after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
-    changes = _ending(store, ended, kept.record)
+    changes = _end_changes(store, ended, kept.record)
     changes += _quotes_change(store, kept.record.id, proposal.record)
-    return Effects(kept.record.id, (*changes, *_rewriting(store, kept, before, after)), kept.path)
+    return Effects(kept.record.id, (*changes, *_rewrite_changes(store, kept, before, after)), kept.path)
 
 
-def _return(store: Store, proposal: Proposal, kept: StoredMemory, verify: Verify) -> Effects:
-    """An archived memory lies among the active again, with what the session that said it again knows."""
+def _restore_effects(store: Store, proposal: Proposal, kept: StoredMemory, verify: Verify) -> Effects:
+    """The effects of restoring an archived memory that was stated again, updated with the new candidate."""
     path = store.path_for(kept.record)
     if not files.is_absent(path):
         todo = "Move one of the two files away, or give it another id."
         raise MemoryError_("Another active memory has this id.", where=str(path), todo=todo)
-    rewritten = _update(store, proposal, kept, (), verify)
+    rewritten = _update_effects(store, proposal, kept, (), verify)
     *private, written = rewritten.changes
-    gone = FileChange("memory", str(store.anchor), str(kept.path), written.before, None)
-    return Effects(kept.record.id, (*private, replace(written, path=str(path), before=None), gone), path)
+    removed = FileChange("memory", str(store.anchor), str(kept.path), written.before, None)
+    return Effects(kept.record.id, (*private, replace(written, path=str(path), before=None), removed), path)
 
 
-def _addition(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], verify: Verify) -> Effects:
+def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMemory], verify: Verify) -> Effects:
     memory = proposal.record
     if not proposal.session or store.path_of(memory.id) is not None:
         memory = replace(memory, id=store.new_id(memory))
     sources = [one.record for one in ended]
     supersedes, resolves = ended_ids(memory, sources)
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
-    changes = [*_ending(store, ended, memory), *_quotes_change(store, memory.id, memory)]
+    changes = [*_end_changes(store, ended, memory), *_quotes_change(store, memory.id, memory)]
     path = store.path_for(memory)
-    changes.append(FileChange("memory", str(store.anchor), str(path), None, _shown(store, memory)))
+    changes.append(FileChange("memory", str(store.anchor), str(path), None, _file_text(store, memory)))
     return Effects(memory.id, tuple(changes), path)
 
 
-def _shown(store: Store, memory: MemoryRecord) -> str:
+def _file_text(store: Store, memory: MemoryRecord) -> str:
     local = store.quotes.read_choice() == "local"
     return render_record(replace(memory, evidence=strip_quotes(memory.evidence)) if local else memory)
 
 
-def _ending(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord) -> list[FileChange]:
-    """Each of these memories names its heir and lies with what is over."""
+def _end_changes(store: Store, ended: Sequence[StoredMemory], heir: MemoryRecord) -> list[FileChange]:
+    """The changes that link each of these memories to its heir and move it to `archived/`."""
     changes: list[FileChange] = []
     for stored in ended:
         before = store.read_text(stored.path)
         after = ended_text(before, stored.path, stored.record, heir.id, heir)
         status: Status = "resolved" if is_answered(stored.record, heir) else "superseded"
-        changes += _moved(store, stored, before, after, status)
+        changes += _move_changes(store, stored, before, after, status)
     return changes
 
 
-def _moved(store: Store, stored: StoredMemory, before: str, after: str, status: Status) -> list[FileChange]:
-    """The file's text in its archived place first, so that no instant is without it. `before` is the one reading that
-    `after` was made from: what is saved in between is noticed when the file is removed."""
+def _move_changes(store: Store, stored: StoredMemory, before: str, after: str, status: Status) -> list[FileChange]:
+    """The changes that move a file to `archived/`. The new file is written first, so that the memory always exists.
+    `before` is the text that `after` was computed from: if the file is saved in between, removing it fails."""
     if not is_transition_allowed(status_of(stored.record, archived=False), status, stored.record.primitive):
         todo = "Restore it, or reject this."
         raise MemoryError_(f"It is archived already and cannot be {status}.", where=str(stored.path), todo=todo)
@@ -171,12 +177,13 @@ def _moved(store: Store, stored: StoredMemory, before: str, after: str, status: 
     ]
 
 
-def _rewriting(store: Store, stored: StoredMemory, before: str, after: str) -> tuple[FileChange, ...]:
+def _rewrite_changes(store: Store, stored: StoredMemory, before: str, after: str) -> tuple[FileChange, ...]:
     return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
 
 
 def _evidence_change(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
-    """The change that gives a memory the evidence of a candidate that says the same: privately, its file stays."""
+    """The change that adds the evidence of a candidate that says the same. It is stored in the private folder; the
+    memory's file stays unchanged."""
     text = store.quotes.text_with_evidence(kept, again.evidence)
     if text is None:
         return []
@@ -186,7 +193,7 @@ def _evidence_change(store: Store, kept: MemoryRecord, again: MemoryRecord) -> l
 
 
 def _quotes_change(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
-    """The change that keeps the quotes in the private folder, where they stay on this machine."""
+    """The change that stores the quotes in the private folder, if the person chose to keep them on this machine."""
     if store.quotes.read_choice() != "local":
         return []
     path = store.quotes.path_for(memory_id)

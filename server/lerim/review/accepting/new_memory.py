@@ -41,17 +41,17 @@ def add_memory(
     references: Sequence[str] = (),
     confidence: float = PERSON_CONFIDENCE,
 ) -> ReviewResult:
-    """Write a memory a person made by hand, secrets cut out; it can be undone. One that is there in the same words is
-    left as it is, and said. Raises MemoryError_."""
+    """Save a memory that a person wrote by hand, without secrets; this can be undone. If an active memory has the same
+    words, nothing is written and the result has the code "already". Raises MemoryError_."""
     if not join_lines(title):
         raise MemoryError_("A memory needs a title.", where="title", todo="Write one.")
     if not 0 <= confidence <= 1:
         raise MemoryError_("The confidence is not a number from 0 to 1.", where="confidence", todo="Use 0.9, say.")
     now = datetime.now(UTC).replace(microsecond=0)
-    clean = [
+    redacted = [
         redact_secrets(text) for text in (join_lines(title), files.path_to_text(body).strip(), *map(join_lines, tags))
     ]
-    title, body, *tags = (part.text for part in clean)
+    title, body, *tags = (part.text for part in redacted)
     memory = MemoryRecord(
         *("", primitive, title, now, now, "manual", confidence, tuple(tags), body),
         kind=kind if primitive == "learning" else None,
@@ -59,10 +59,10 @@ def add_memory(
     )
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
-        there = _find_same_memory(store, memory)
-        if there is not None:
-            told = f"It exists already: {there.record.title} ({there.record.id})"
-            return ReviewResult(True, "already", told, path=str(there.path))
+        existing = _find_same_memory(store, memory)
+        if existing is not None:
+            message = f"It exists already: {existing.record.title} ({existing.record.id})"
+            return ReviewResult(True, "already", message, path=str(existing.path))
         states = ledger.states()
         memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
         if references:
@@ -70,21 +70,25 @@ def add_memory(
         path = store.path_for(memory)
         change = FileChange("memory", str(store.anchor), str(path), None, render_record(memory))
         label = f"Added: {memory.title}"
-        done = actions.perform_action(paths, ledger, "add", label, "", ("pending", "accepted"), [change], memory.id)
+        action = actions.perform_action(paths, ledger, "add", label, "", ("pending", "accepted"), [change], memory.id)
         record_kept(paths, memory.id)
-        cut = sum(part.count for part in clean)
-        told = f"{label}\n{cut} secret{'s were' if cut > 1 else ' was'} removed." if cut else label
-        return ReviewResult(True, "added", told, done.id, str(path))
+        secret_count = sum(part.count for part in redacted)
+        message = (
+            f"{label}\n{secret_count} secret{'s were' if secret_count > 1 else ' was'} removed."
+            if secret_count
+            else label
+        )
+        return ReviewResult(True, "added", message, action.id, str(path))
 
 
 def _find_same_memory(store: Store, memory: MemoryRecord) -> StoredMemory | None:
-    """The active memory of this primitive that has the same title and text, in any case of letters; of those alone that
-    were named after this title."""
+    """The active memory of this primitive with the same title and body, ignoring case. Only memories whose id has the
+    slug of this title are compared."""
     name = slug.make_slug(memory.title)
-    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.has_slug(one, name)):
+    for path in (store.path_of(one) for one in sorted(store.all_ids()) if slug.matches_slug(one, name)):
         if path is None:
             continue
-        with suppress(MemoryError_):  # a file that cannot be read says nothing
+        with suppress(MemoryError_):  # skip an unreadable file
             stored = store.load(path)[0]
             if stored.status == "active" and _normalized_words(stored.record) == _normalized_words(memory):
                 return stored

@@ -24,7 +24,8 @@ UNRATED_NOTE = "the rating was withdrawn"
 
 
 def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raises StaleError where a memory the proposal is about is over; it then waits without it, or not at all."""
+    """Raise StaleError if a target of the proposal is gone or no longer active. The proposal is then updated to the
+    remaining targets, or withdrawn if too few remain."""
     if proposal.is_obsolete:
         withdraw_in_ledger(paths, ledger, proposal, "its memories are archived or gone")
         raise StaleError(
@@ -43,14 +44,14 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
 
 
 def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raises StaleError where a memory is to be archived for a word of a person's that does not count any more: it was
-    undone, or they kept the memory since. The proposal is then taken back."""
+    """Raise StaleError if the proposal archives a memory because a person rated it wrong or outdated, and that rating
+    no longer counts: it was undone, or they chose to keep the memory since. The proposal is then withdrawn."""
     if proposal.action != "archive" or not is_feedback_reason(proposal.reason):
         return
     uses = Uses(paths.private)
     said, kept = uses.last_feedback(), uses.last_kept()
     counts = any(one.id in said and find_unwanted_reason(*said[one.id], kept.get(one.id)) for one in proposal.targets)
-    if counts or uses.problems:  # what cannot be read denies nothing
+    if counts or uses.problems:  # if ratings cannot be read, the proposal stands
         return
     withdraw_in_ledger(paths, ledger, proposal, UNRATED_NOTE)
     raise StaleError(
@@ -61,7 +62,7 @@ def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) 
 
 
 def check_changed_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
-    """Raises StaleError, with the new diff, if a target memory was changed since the proposal was made."""
+    """Raise StaleError, with the new diff, if a target memory was changed since the proposal was made."""
     as_now = {one.record.id: one for one in proposal.target_memories}
     changed = [as_now[one.id] for one in proposal.targets if one.id in as_now and as_now[one.id].text_hash != one.hash]
     if changed:
@@ -85,8 +86,8 @@ def withdraw_in_ledger(paths: ReviewPaths, ledger: Ledger, proposal: Proposal, r
 def withdraw_archiving(
     paths: ReviewPaths, ledger: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
 ) -> None:
-    """Take back what would archive a memory, or what would as its file had the text of this hash; not what a person
-    edited. Raises as `withdraw_in_ledger`."""
+    """Withdraw the waiting proposals to archive a memory, except those that a person edited. `text` limits this to
+    proposals made when the memory's file had the text with this hash. Raises as `withdraw_in_ledger`."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in ledger.claims("pending"):
         would_archive = claim.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}")

@@ -44,10 +44,10 @@ def merge_conflict(paths: ReviewPaths, path: Path, *, preview: bool = False) -> 
         title = parse_record(changes[0].after or "", kept).title
         result = perform_act(paths, ledger, "join", f"Merged: {title}", changes, kept.stem, kept)
         conflicts = [one.path for one in changes if one.before is not None and split_conflict(one.before)]
-        conflicts += [str(one) for one, found in _in_git(paths).items() if found - {0} and one.stem == kept.stem]
+        conflicts += [str(one) for one, found in _merge_stages(paths).items() if found - {0} and one.stem == kept.stem]
         if conflicts:
-            told = format_command_line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
-            result = replace(result, message=f"{result.message}. Tell git with `{told}`.")
+            command = format_command_line("git", "add", *dict.fromkeys((str(kept), *conflicts)))
+            result = replace(result, message=f"{result.message}. Tell git with `{command}`.")
         return ConflictMerge(_describe_changes(store, changes), result)
 
 
@@ -55,13 +55,13 @@ def find_merged_file(paths: ReviewPaths, changes: Sequence[FileChange]) -> Path 
     """The file among these changes that git already lists as merged, if undoing them would restore conflict markers."""
     if not any(one.before and split_conflict(one.before) for one in changes):
         return None
-    known = _in_git(paths)
+    known = _merge_stages(paths)
     found = {path: known[path] for path in (Path(one.path) for one in changes) if path in known}
     whole = [path for path, how in found.items() if how == {0}]
     return whole[0] if whole and len(whole) == len(found) else None
 
 
-def _in_git(paths: ReviewPaths) -> dict[Path, set[int]]:
+def _merge_stages(paths: ReviewPaths) -> dict[Path, set[int]]:
     """How git's index has the files of memories (`tracked.stages`); empty for a person's own."""
     project = paths.project
     if project.is_personal or project.private_dir:  # git has none of a person's home
@@ -78,11 +78,11 @@ def find_unmerged_problems(paths: ReviewPaths) -> list[Problem]:
     if project.is_personal or project.private_dir:
         return []
     found = find_half_removed_paths(project.root, project.common_dir, _FOLDER)
-    errors = [_removed(project.root / path) for path in found]
+    errors = [_removed_error(project.root / path) for path in found]
     return [error.problem() for error in errors]
 
 
-def _removed(path: Path) -> ConflictError:
+def _removed_error(path: Path) -> ConflictError:
     todo = (
         f"`{format_command_line('git', 'add', path)}` to keep it, "
         f"`{format_command_line('git', 'rm', path)}` to remove it."
@@ -101,7 +101,7 @@ def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[File
     found = [(one, side) for one in memory_files for side in split_conflict(texts[one]) or (texts[one],)]
     if len(found) == 1:
         if any(one.path == str(memory_files[0]) for one in find_unmerged_problems(paths)):
-            raise _removed(memory_files[0])
+            raise _removed_error(memory_files[0])
         todo = "There is nothing to merge."
         raise MemoryError_(
             "Only one file has this id, and git left no conflict in it.", where=str(memory_files[0]), todo=todo

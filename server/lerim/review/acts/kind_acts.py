@@ -1,4 +1,4 @@
-"""Turning a memory into another kind, a decision, or one of the person's own."""
+"""Changing a memory's kind, answering a question with a decision, and copying a memory to the person's own."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ from lerim.review.review_paths import ReviewPaths
 def change_kind(
     paths: ReviewPaths, memory_id: str, primitive: Primitive, kind: LearningKind | None = None
 ) -> ReviewResult:
-    """Make a memory another primitive (its file moves, its id stays) or a learning of another kind (where none
-    is given the one it has, or had before it was made another primitive, else "insight"). Raises as `edit_memory`."""
+    """Change a memory's primitive (its file moves, its id stays) or the kind of a learning.
+
+    If no kind is given, a learning keeps its kind, or gets the one it had before it became another primitive, or else
+    "insight". Raises as `edit_memory`.
+    """
     if primitive == "summary" or (kind is not None and primitive != "learning"):
         message = "A memory cannot become a summary." if primitive == "summary" else f"A {primitive} has no kind."
         raise MemoryError_(message, where=memory_id, todo="Name a decision, learning, question or theme.")
@@ -50,7 +53,7 @@ def change_kind(
 
 
 def _find_earlier_kind(memory: HeldMemory) -> LearningKind | None:
-    """The kind a memory had as a learning, before it was made something else."""
+    """The kind the memory had as a learning before its primitive was changed."""
     for step in memory.ledger.list_actions("done"):
         if (step.kind, step.memory) == ("kind", memory.record.id):
             texts = [(change.before, Path(change.path)) for change in step.changes if change.before is not None]
@@ -64,21 +67,24 @@ def _find_earlier_kind(memory: HeldMemory) -> LearningKind | None:
 def promote_question(
     paths: ReviewPaths, memory_id: str, title: str | None = None, body: str | None = None
 ) -> ReviewResult:
-    """Answer a question with a decision of this title, or its own, and this text alone: what a question says is that it
-    is open. The decision resolves it, and it is archived. Raises as `edit_memory`, and where it is no open question."""
+    """Answer a question with a new decision, which resolves the question; the question is archived.
+
+    `title` defaults to that of the question. The question's body is not copied, since it says that the question is
+    open. Raises as `edit_memory`, and MemoryError_ if it is not an open question.
+    """
     with hold_memory(paths, memory_id) as memory:
         old = memory.record
         if not memory.can_become("resolved"):
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is not an open question.", where=str(memory.path), todo=todo)
         now = current_second()
-        words = [
+        texts = [
             redact_secrets(join_lines(title or old.title)).text,
             redact_secrets(path_to_text(body or "").strip()).text,
         ]
         states = memory.ledger.states()
         decision = MemoryRecord(
-            *("", "decision", words[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, words[1]),
+            *("", "decision", texts[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, texts[1]),
             references=old.references,
             resolves=(old.id,),
         )
@@ -86,18 +92,18 @@ def promote_question(
         if decision.references:
             decision = verifying.verify_record(paths.project, paths.home, decision, now)
         path = memory.store.path_for(decision)
-        over = memory.updated_text({"resolved_by": decision.id})
+        question_text = memory.updated_text({"resolved_by": decision.id})
         changes = [
             file_change(memory.store, path, None, render_record(decision)),
-            *memory.move_changes(memory.store.path_for(old, archived=True), over),
+            *memory.move_changes(memory.store.path_for(old, archived=True), question_text),
         ]
         return memory.perform("promote", f"Decided: {decision.title}", changes, path)
 
 
 def globalize_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Put a copy of an active memory among the person's own, found from every repository; the project's file stays.
+    """Copy an active memory to the person's own memories, which apply in every repository. The project's file stays.
 
-    What names files or other memories of this repository is left out of the copy. Raises as `edit_memory`.
+    References to files and links to other memories of this repository are not copied. Raises as `edit_memory`.
     """
     own = paths.personal()
     if paths.project.is_personal:

@@ -1,5 +1,4 @@
-"""What a person does to an accepted memory by hand. Each act is one action that `undo` takes back; of a memory's file
-only the lines it changes are touched."""
+"""Repairing links between memories that do not agree on both sides, as one action that can be undone."""
 
 from __future__ import annotations
 
@@ -18,7 +17,8 @@ from lerim.review.review_paths import ReviewPaths
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """How many memories had links that did not agree; `action` takes the repair back."""
+    """How many memories had links that did not agree. `action` is the id of the repair, for undoing it; `problems` are
+    the files that could not be changed."""
 
     count: int = 0
     action: str | None = None
@@ -26,10 +26,10 @@ class RepairResult:
 
 
 def repair_links(paths: ReviewPaths) -> RepairResult:
-    """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed is a
-    problem. Where the index says that all agree no file is read but those that changed since it was brought up.
+    """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed becomes a
+    problem. If the index says that all links agree, only files that changed since its last update are read.
 
-    Raises MemoryError_ where the ledger cannot be used, BusyError.
+    Raises MemoryError_ if the ledger cannot be used, BusyError.
     """
     known = memory_search.load_links(paths.project, paths.home)
     if known is not None and not links.find_memories_to_repair(known):

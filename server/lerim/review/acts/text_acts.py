@@ -29,8 +29,11 @@ from lerim.review.review_paths import ReviewPaths
 def edit_memory(
     paths: ReviewPaths, memory_id: str, edit: CandidateEdit, references: Sequence[str] | None = None
 ) -> ReviewResult:
-    """Change a memory's words, tags or references, secrets cut out. With other words it is as sure as a person is, of
-    now, and as verified as by `verify_memory`. Raises NotFoundError, MemoryError_, StaleError, BusyError."""
+    """Change a memory's words, tags or references, without secrets.
+
+    If the words change, its confidence becomes at least `PERSON_CONFIDENCE`, `updated` becomes the current time, and
+    its references count as verified now. Raises NotFoundError, MemoryError_, StaleError, BusyError.
+    """
     with hold_memory(paths, memory_id) as memory:
         text = _edited_text(memory, edit, None if references is None else parse_references(references))
         if text == memory.text:
@@ -52,15 +55,19 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
         changes |= {"confidence": max(old.confidence, PERSON_CONFIDENCE), "updated": max(old.updated, current_second())}
     if words.tags not in (None, tuple(redact_secrets(join_lines(tag)).text for tag in old.tags)):
         changes["tags"] = words.tags
-    named = old if references is None else replace(old, references=references)
-    if named.references != old.references:
-        changes["references"] = named.references or None
-    said = "updated" in changes and named.references  # in the words of now, as an update that was accepted
-    if said or "references" in changes:
+    with_references = old if references is None else replace(old, references=references)
+    if with_references.references != old.references:
+        changes["references"] = with_references.references or None
+    # new words verify the references, as an accepted update does
+    verify_now = "updated" in changes and with_references.references
+    if verify_now or "references" in changes:
         paths = memory.paths
-        before = None if said else old
+        before = None if verify_now else old
         changes["verified"] = (
-            verifying.verify_record(paths.project, paths.home, named, current_second(), before=before).verified or None
+            verifying.verify_record(
+                paths.project, paths.home, with_references, current_second(), before=before
+            ).verified
+            or None
         )
     parts = split_header(memory.text)
     newline = parts.newline if parts else "\n"
@@ -86,22 +93,25 @@ def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
 
 
 def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:
-    """What the person thinks of a memory: it moves the confidence by the rule of `lifecycle.fed_back`, and is kept.
+    """Record a person's rating of a memory and change its confidence (`lifecycle.confidence_after_feedback`).
 
-    Called useful, it is not proposed to be archived any more. Raises as `edit_memory`.
+    If it is rated useful, waiting proposals to archive it are withdrawn. Raises as `edit_memory`.
     """
     with hold_memory(paths, memory_id) as memory:
         old = memory.record
-        now = lifecycle.confidence_after_feedback(old.confidence, said)
+        new_confidence = lifecycle.confidence_after_feedback(old.confidence, said)
         uses, at = Uses(paths.private), datetime.now(UTC)
         uses.record_feedback(memory_id, said, at)
         if said == "useful":
             uses.record_use([memory_id], "useful", at)
             withdraw_archiving(paths, memory.ledger, memory_id, "it was rated useful since")
-        text = memory.updated_text({"confidence": now})
+        text = memory.updated_text({"confidence": new_confidence})
         if text == memory.text:
-            return ReviewResult(True, "unchanged", f"Saved; its confidence stays {now:.2f}.", path=str(memory.path))
-        label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {now:.2f})"
+            return ReviewResult(
+                True, "unchanged", f"Saved; its confidence stays {new_confidence:.2f}.", path=str(memory.path)
+            )
+        label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {new_confidence:.2f})"
         if said != "useful" and memory.ledger.is_ours(hash_text(memory.text)):
-            memory.ledger.record_our_text(text)  # no word of it is a person's, and this one does not want it kept
+            # only the confidence changed, and the person does not want to keep the memory
+            memory.ledger.record_our_text(text)
         return memory.perform("feedback", label, [memory.rewrite_change(text)])

@@ -18,7 +18,7 @@ from lerim.review.ledger import Action, Ledger, open_ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
-LISTED = 20
+MAX_LISTED = 20
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -34,45 +34,45 @@ class StepView(msgspec.Struct, frozen=True):
 def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
     """Undo an action, given by its id or a unique prefix of it; by default the last one.
 
-    Raises StaleError, with the difference, if its files changed; plain undo then goes on to the step before it, until
-    its files are again as it left them.
+    Raises StaleError, with the diff, if its files have changed since. Undo without an id then skips this action and
+    takes the one before, until the files are again as the action left them.
     """
     with actions.locked_ledger(paths) as ledger:
         action = ledger.complete_action_id(action) if action else None
         actions.require_finished(paths, ledger, lambda one: one.id == action if action else one.stage == "undoing")
-        found = ledger.find_action(action) if action else _last(paths, ledger)
-        if found is None:
+        target = ledger.find_action(action) if action else _last(paths, ledger)
+        if target is None:
             known = "There is no such action; `lerim review undo --list` shows the last ones."
             message = known if action else "There is nothing to undo."
             return ReviewResult(False, "nothing", message)
-        if found.stage == "undone":
-            return ReviewResult(True, "already", "It was undone before.", found.id)
+        if target.stage == "undone":
+            return ReviewResult(True, "already", "It was undone before.", target.id)
         try:
-            _check_merged(paths, found)
-            actions.undo_action(paths, ledger, found)
+            _check_merged(paths, target)
+            actions.undo_action(paths, ledger, target)
         except StaleError as error:
-            ledger.pass_over(found)
+            ledger.pass_over(target)
             ledger.commit()
             raise StaleError(
-                f"“{found.label}” cannot be undone: {error.message}",
+                f"“{target.label}” cannot be undone: {error.message}",
                 where=error.where,
-                todo=f"{error.todo} The next undo takes the action before it; `lerim review undo {found.id}` tries "
+                todo=f"{error.todo} The next undo takes the action before it; `lerim review undo {target.id}` tries "
                 "this one again.",
                 diff=error.diff,
             ) from error
-        if found.kind == "feedback":
-            Uses(paths.private).delete_last_feedback(found.memory)
-            for change in found.changes:
-                withdraw_archiving(paths, ledger, found.memory, text=files.hash_text(change.after or ""))
-        elif found.memory:
-            record_kept(paths, found.memory)
-        path = next((change.path for change in found.changes if change.before is not None), None)
-        return ReviewResult(True, "undone", f"Undone: {found.label}", found.id, path)
+        if target.kind == "feedback":
+            Uses(paths.private).delete_last_feedback(target.memory)
+            for change in target.changes:
+                withdraw_archiving(paths, ledger, target.memory, text=files.hash_text(change.after or ""))
+        elif target.memory:
+            record_kept(paths, target.memory)
+        path = next((change.path for change in target.changes if change.before is not None), None)
+        return ReviewResult(True, "undone", f"Undone: {target.label}", target.id, path)
 
 
 def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str) -> None:
-    """Undo what was accepted unseen of a claim that rests on this turn (its id), for who holds the ledger: its
-    candidate waits again. What was changed since stays as it is. Raises MemoryError_."""
+    """Undo the automatic accepts of claims that come from this turn (its id), for a caller that already holds the
+    ledger. The candidates wait again. An accept whose files were changed since is not undone. Raises MemoryError_."""
     claims = {one.id for one in ledger.claims("accepted") if one.source.rpartition("#")[2] == turn}
     for step in list(ledger.list_actions("done")) if claims else ():
         if step.kind == "settle" and step.candidate in claims:
@@ -89,11 +89,11 @@ def find_undoable(paths: ReviewPaths) -> Action | None:
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:
-    """The last steps, the newest first. Raises MemoryError_ where the ledger cannot be used."""
+    """The latest `MAX_LISTED` actions, the newest first. Raises MemoryError_ if the ledger cannot be used."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return []
     with open_ledger(paths.private, paths.moves) as ledger:
-        return [_view(paths, one) for one in islice(ledger.list_actions("done", "undone"), LISTED)]
+        return [_view(paths, one) for one in islice(ledger.list_actions("done", "undone"), MAX_LISTED)]
 
 
 def _view(paths: ReviewPaths, one: Action) -> StepView:
@@ -103,7 +103,7 @@ def _view(paths: ReviewPaths, one: Action) -> StepView:
 
 
 def _check_merged(paths: ReviewPaths, action: Action) -> None:
-    """Raises StaleError where taking a step back would write git's conflict markers into a file git has as merged."""
+    """Raise StaleError if undo would restore git's conflict markers in a file that git lists as merged."""
     merged = find_merged_file(paths, action.changes)
     if merged is not None:
         message = f"git has merged it, and undoing would write the conflict markers into {merged.name} again."
@@ -111,7 +111,7 @@ def _check_merged(paths: ReviewPaths, action: Action) -> None:
 
 
 def _last(paths: ReviewPaths, ledger: Ledger) -> Action | None:
-    """The last action that is not undone. One that was skipped counts again once its files are as it left them."""
+    """The last action that is not undone. A skipped action counts again once its files are as it left them."""
     passed = set(ledger.passed_over_ids())
     return next((one for one in ledger.list_actions("done") if one.id not in passed or not _changed(paths, one)), None)
 

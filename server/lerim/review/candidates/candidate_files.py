@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from lerim import files
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, reason_of
+from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, error_reason
 from lerim.extraction import Signal, current_signal
 from lerim.memory import (
     MAX_FILE_BYTES,
@@ -45,10 +45,12 @@ def load_candidate(paths: ReviewPaths, candidate_id: str, store: Store) -> Propo
 
 
 def load_candidates(
-    paths: ReviewPaths, ours: Collection[str], store: Store, unfinished: Collection[str] = ()
+    paths: ReviewPaths, known_ids: Collection[str], store: Store, unfinished_ids: Collection[str] = ()
 ) -> tuple[list[Proposal], list[Problem]]:
-    """The candidates in the review folder, the oldest turn first. A file whose id is not in `ours` becomes a problem
-    and is not read. `unfinished`: ids to skip, because an action on them is still in progress.
+    """The candidates in the review folder, the oldest turn first.
+
+    A file whose id is not in `known_ids` becomes a problem and is not read. `unfinished_ids` are skipped, because an
+    action on them is still in progress.
     """
     found: list[Proposal] = []
     problems: list[Problem] = []
@@ -62,12 +64,12 @@ def load_candidates(
     except BoundaryError as error:
         return found, [error.problem()]
     except OSError as error:
-        return found, [Problem("folder-unreadable", str(paths.review), f"Cannot be listed: {reason_of(error)}.")]
+        return found, [Problem("folder-unreadable", str(paths.review), f"Cannot be listed: {error_reason(error)}.")]
     for name in names:
         path = paths.review / name
-        if path.stem in unfinished:
+        if path.stem in unfinished_ids:
             continue
-        if path.stem not in ours:
+        if path.stem not in known_ids:
             message = (
                 "This candidate is unknown here and is ignored. If this repository was moved, run `lerim sync`, "
                 "or name its old folder with `lerim project alias`; if the file came with the repository, delete it."

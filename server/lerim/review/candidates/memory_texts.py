@@ -51,7 +51,7 @@ def updated_text(
     the update ends; the new text links to them. Raises MemoryError_.
     """
     old = parse_record(before, path)
-    ours = store.ours(old.id, hash_text(before))
+    written_by_lerim = store.written_by_lerim(old.id, hash_text(before))
     changes: dict[str, HeaderValue] = {
         "title": new.title,
         "updated": max(new.updated, old.updated),
@@ -63,7 +63,11 @@ def updated_text(
         "evidence": evidence_entries(_merged_evidence(new.evidence, old, store.quotes)),
         **_ended_links(old, ended),
     }
-    body = merge_bodies(f"{old.title}\n\n{old.body}", new.title, new.body, ours) if not overwrite_body else new.body
+    body = (
+        merge_bodies(f"{old.title}\n\n{old.body}", new.title, new.body, written_by_lerim)
+        if not overwrite_body
+        else new.body
+    )
     return record.update_record_text(before, {key: value for key, value in changes.items() if value}, body, str(path))
 
 

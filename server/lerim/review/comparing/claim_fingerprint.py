@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from lerim.memory import claim_words, normalise_claim, overlap, strip_boilerplate, word_stems
+from lerim.memory import claim_words, dice_overlap, normalise_claim, strip_boilerplate, word_stems
 
 WORD_HASH_SIZE = 6
 """Bytes of a word's hash."""
@@ -45,7 +45,7 @@ def is_reread(one: Fingerprint, other: Fingerprint) -> bool:
     """Whether two claims of the same turn are the same claim in slightly different words: at least half of their words
     are the same, and all words of one title are in the other."""
     within = one.title <= other.title or other.title <= one.title
-    return within and overlap(one.words, other.words) >= MIN_REREAD_OVERLAP
+    return within and dice_overlap(one.words, other.words) >= MIN_REREAD_OVERLAP
 
 
 def pack_hashes(hashes: frozenset[bytes]) -> bytes:

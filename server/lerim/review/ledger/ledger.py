@@ -369,7 +369,7 @@ def open_ledger(private: Path, moves: Sequence[tuple[str, str]] = ()) -> Iterato
     """Open the ledger in this private folder, creating it if necessary. `moves` are pairs of a folder the project was
     in and the folder it is in now. Raises MemoryError_."""
     path = private / "review.sqlite3"
-    with sqlite.failures(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
+    with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as connection:
         connection.isolation_level = "DEFERRED"  # what is written begins a transaction
         salt = connection.execute("SELECT value FROM meta WHERE key='salt'").fetchone()
         yield Ledger(connection, salt[0], moves)

@@ -1,7 +1,7 @@
-"""A memory that a rule archived (nobody used it, it was beyond the bound, or its theme was over) comes back when it is
-said again.
+"""Finds memories that a rule archived and that are stated again, so that they can be restored.
 
-What a person archived by hand, called wrong or outdated, or rejected stays away.
+A rule archives a memory that nobody used, that exceeds the limit, or whose theme is over. Memories that a person
+archived by hand or rated wrong or outdated stay archived.
 """
 
 from __future__ import annotations
@@ -15,34 +15,40 @@ from lerim.review.ledger import Ledger, LedgerClaim
 from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.review_paths import ReviewPaths
 
-_ARCHIVE = f"{SUGGESTION_PREFIX}archive:"
+_ARCHIVE_PREFIX = f"{SUGGESTION_PREFIX}archive:"
 
 
 def find_archived_by_rule(
-    paths: ReviewPaths, ledger: Ledger, store: Store, claims: Sequence[LedgerClaim], said: datetime
+    paths: ReviewPaths, ledger: Ledger, store: Store, claims: Sequence[LedgerClaim], said_at: datetime
 ) -> StoredMemory | None:
-    """The memory that a rule archived and that a claim of this time says again; `claims` are those with its text."""
-    for known in claims:
+    """The memory that a rule archived and that a claim stated at `said_at` repeats; None if there is none. `claims` are
+    the known claims with the same text."""
+    for claim in claims:
         try:
-            stored = store.load_by_id(known.memory)
+            stored = store.load_by_id(claim.memory)
         except (MemoryError_, BoundaryError):
             continue
-        later = max(stored.record.updated, known.last_said) < said
-        if later and stored.status == "archived" and _by_rule(ledger, stored) and not _unwanted(paths, known.memory):
+        said_later = max(stored.record.updated, claim.last_said) < said_at
+        if (
+            said_later
+            and stored.status == "archived"
+            and _was_archived_by_rule(ledger, stored)
+            and not _is_unwanted(paths, claim.memory)
+        ):
             return stored
     return None
 
 
-def _by_rule(ledger: Ledger, stored: StoredMemory) -> bool:
-    """Whether what put a memory where it is was a suggestion of maintaining, and no person of their own accord."""
-    for step in ledger.list_actions("done"):
-        if any(one.path == str(stored.path) and one.before is None for one in step.changes):
-            known = ledger.find_claim(step.candidate)
-            return known is not None and known.source.startswith(_ARCHIVE)
+def _was_archived_by_rule(ledger: Ledger, stored: StoredMemory) -> bool:
+    """Whether a memory was archived by a suggestion of maintain, and not by a person of their own accord."""
+    for action in ledger.list_actions("done"):
+        if any(one.path == str(stored.path) and one.before is None for one in action.changes):
+            claim = ledger.find_claim(action.candidate)
+            return claim is not None and claim.source.startswith(_ARCHIVE_PREFIX)
     return False
 
 
-def _unwanted(paths: ReviewPaths, memory_id: str) -> bool:
+def _is_unwanted(paths: ReviewPaths, memory_id: str) -> bool:
     uses = Uses(paths.private)
-    said = uses.last_feedback().get(memory_id)
-    return said is not None and find_unwanted_reason(*said, uses.last_kept().get(memory_id)) is not None
+    feedback = uses.last_feedback().get(memory_id)
+    return feedback is not None and find_unwanted_reason(*feedback, uses.last_kept().get(memory_id)) is not None

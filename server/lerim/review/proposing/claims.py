@@ -38,10 +38,10 @@ _RESTORED_REASON = "This memory was archived as unused and was said again, so it
 def propose_candidate(
     paths: ReviewPaths, candidate: Candidate, memories: MemorySearch | None = None
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Put a candidate before the person, unless it was rejected, waits already, or a memory has the same text.
+    """Propose a candidate, unless its claim was rejected, already waits, or a memory says the same.
 
-    `memories`: the project's search, where the caller has many candidates and keeps one open for all of them.
-    Raises MemoryError_ where the review folder cannot be written, BusyError.
+    `memories`: an open search of the project, for callers with many candidates; by default, a temporary one is used.
+    Raises MemoryError_ if the review folder cannot be written, BusyError.
     """
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, memories) as near:
         propose_orphans(paths, ledger, near)
@@ -54,35 +54,38 @@ def propose_in_ledger(
     """`propose_candidate` for a caller that already holds the ledger."""
     fingerprint = ledger.fingerprint(candidate.title, candidate.body)
     claims = session_claims(ledger)
-    met = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
-    if met is not None:
-        return met
+    earlier = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
+    if earlier is not None:
+        return earlier
     store = paths.store()
     near = find_neighbours(memories, store, candidate.title, candidate.body, MAX_SEARCHED_NEIGHBOURS)
     for one in near:
         if says_the_same(candidate, one.stored.record):
             return _add_evidence_to_memory(paths, ledger, store, candidate, fingerprint, one.stored)
-    there = [
+    comparable = [
         *(one.stored for one in near),
         *memories.find_sharing_words(candidate.title, MAX_SEARCHED_NEIGHBOURS, _ENDED_MEMORIES),
     ]
-    for stored in there:
+    for stored in comparable:
         if _was_said_before(ledger, candidate, fingerprint, stored):
             reason = "It is a memory already" if stored.status == "active" else "It is over"
             return AlreadyKnown(stored.record.id, f"{reason}: “{stored.record.title}”.")
-    same = _accepted_here(paths, ledger, store, claims, fingerprint)
-    restored = find_archived_by_rule(paths, ledger, store, same, candidate.time)
-    for known in same if restored is None else ():
-        # the memory has another text by now: a person changed it since, and their words stand
+    accepted_claims = _accepted_here(paths, ledger, store, claims, fingerprint)
+    restored = find_archived_by_rule(paths, ledger, store, accepted_claims, candidate.time)
+    for known in accepted_claims if restored is None else ():
+        # a person has changed the memory's text since, and their words take precedence
         if not _was_superseded(store, claims, known, candidate.time):
             return AlreadyKnown(known.memory, _ACCEPTED_REASON)
-    answered = ledger.choices.answered_memories(fingerprint, candidate.source)
-    shown = tuple(one for one in near if one.stored.record.id not in answered)[:MAX_SHOWN_NEIGHBOURS]
-    return CandidateProposed(_write_candidate(paths, ledger, claims, store, candidate, fingerprint, shown, restored))
+    answered_ids = ledger.choices.answered_memories(fingerprint, candidate.source)
+    shown_neighbours = tuple(one for one in near if one.stored.record.id not in answered_ids)[:MAX_SHOWN_NEIGHBOURS]
+    return CandidateProposed(
+        _write_candidate(paths, ledger, claims, store, candidate, fingerprint, shown_neighbours, restored)
+    )
 
 
 def propose_orphans(paths: ReviewPaths, ledger: Ledger, memories: MemorySearch | None = None) -> None:
-    """Propose again what an earlier version took back in favour of a claim that was rejected or taken back since."""
+    """Propose again the claims that an earlier version of Lerim marked as outdated, if the claim that replaced them was
+    rejected or withdrawn since."""
     waiting = ledger.orphaned_claims()
     if not waiting:
         return
@@ -95,7 +98,7 @@ def propose_orphans(paths: ReviewPaths, ledger: Ledger, memories: MemorySearch |
 
 
 def session_claims(ledger: Ledger) -> list[LedgerClaim]:
-    """The claims of sessions the ledger knows; suggestions are none."""
+    """The ledger's claims that come from sessions, without suggestions."""
     return [known for known in ledger.claims() if not known.source.startswith(SUGGESTION_PREFIX)]
 
 
@@ -112,11 +115,11 @@ def open_memory_search(paths: ReviewPaths, memories: MemorySearch | None) -> Ite
 
 def latest_turn_times(claims: Iterable[LedgerClaim]) -> dict[str, datetime]:
     """The time of the latest turn that states each memory, by memory id, as far as the ledger knows."""
-    said: dict[str, datetime] = {}
-    for known in claims:
-        if known.state in ("accepted", "known"):
-            said[known.memory] = max(known.last_said, said.get(known.memory, known.last_said))
-    return said
+    turn_times: dict[str, datetime] = {}
+    for claim in claims:
+        if claim.state in ("accepted", "known"):
+            turn_times[claim.memory] = max(claim.last_said, turn_times.get(claim.memory, claim.last_said))
+    return turn_times
 
 
 def _find_earlier_outcome(
@@ -126,9 +129,11 @@ def _find_earlier_outcome(
     candidate: Candidate,
     fingerprint: Fingerprint,
 ) -> ClaimBlocked | AlreadyKnown | None:
-    """Whether this claim was met before, by its text, or by its turn and most of its words.
+    """The result for a claim that was seen before, with the same text or in the same turn with mostly the same words;
+    None for a new claim.
 
-    A turn whose claim was accepted is not asked about again, even where the memory is not: a person deletes files, too.
+    A claim accepted from the same turn is not proposed again even if its memory is missing: a person may have deleted
+    the file.
     """
     for known in claims:
         same_turn = known.source == candidate.source and is_reread(known.fingerprint, fingerprint)
@@ -151,8 +156,8 @@ def _find_earlier_outcome(
 
 
 def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerprint, stored: StoredMemory) -> bool:
-    """Whether a memory, also one this installation has no claim of, came of the candidate's turn, or is over, has its
-    text and was said later."""
+    """Whether a memory makes the candidate unnecessary: it comes from the same turn and claim, or it is no longer
+    active, has the same text and is from a later time. The memory may be from another installation."""
     memory = stored.record
     if memory.primitive != candidate.primitive or memory.source == "manual":
         return stored.status != "active" and says_the_same(candidate, memory)
@@ -163,7 +168,7 @@ def _was_said_before(ledger: Ledger, candidate: Candidate, fingerprint: Fingerpr
 
 
 def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim) -> bool:
-    """Whether the memory that a claim was accepted into is here as it was before the claim."""
+    """Whether the memory that a claim was accepted into has, in this worktree, a state from before the claim."""
     if known.state != "accepted":
         return False
     try:
@@ -172,15 +177,16 @@ def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim
         return False
 
 
-def _is_older_than(memory: MemoryRecord, told: Candidate | None) -> bool:
-    return told is not None and memory.updated < told.time
+def _is_older_than(memory: MemoryRecord, proposed: Candidate | None) -> bool:
+    return proposed is not None and memory.updated < proposed.time
 
 
 def _accepted_here(
     paths: ReviewPaths, ledger: Ledger, store: Store, claims: Iterable[LedgerClaim], fingerprint: Fingerprint
 ) -> list[LedgerClaim]:
-    """The accepted claims with this text whose memory is in this worktree, live or archived, or was deleted by a person
-    as a memory. A memory of another branch, or with a text from before the claim, does not count."""
+    """The accepted claims with this text whose memory is in this worktree, active or archived, or was deleted by a
+    person in the review. Memories that exist only on another branch, or here in a state from before the claim, do not
+    count."""
     here = (store.all_ids() | ledger.ids_acted_on("delete", "done")) - {""}
     equal = [one for one in claims if one.state in ("accepted", "known") and one.fingerprint.text == fingerprint.text]
     elsewhere = {one.memory for one in equal if _is_of_another_branch(paths, ledger, one)}
@@ -188,7 +194,7 @@ def _accepted_here(
 
 
 def _was_superseded(store: Store, claims: Iterable[LedgerClaim], known: LedgerClaim, time: datetime) -> bool:
-    """Whether another claim, and not a person, took the place of what an accepted claim says, before this time."""
+    """Whether a later claim, not a person, replaced the text of an accepted claim before this time."""
     later = [one.last_said for one in claims if one.state == "accepted" and one.memory == known.memory]
     if any(known.last_said < said < time for said in later):
         return True
@@ -203,7 +209,8 @@ def _was_superseded(store: Store, claims: Iterable[LedgerClaim], known: LedgerCl
 
 
 def _add_evidence_to_waiting(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim, candidate: Candidate) -> bool:
-    """Give a waiting candidate the quotes of one that says the same; False where it has them, or is a person's now."""
+    """Add the quotes of a candidate that says the same to a waiting one. Return False if nothing was added: it has the
+    quotes already, a person changed its file, or an action on it is unfinished."""
     path = paths.candidate_path(known.id)
     if any(action.candidate == known.id for action in ledger.unfinished_actions()):
         return False
@@ -213,13 +220,13 @@ def _add_evidence_to_waiting(paths: ReviewPaths, ledger: Ledger, known: LedgerCl
             return False
         text = add_repeat(parse_candidate(before, path, paths.store()), candidate)
     except (MemoryError_, BoundaryError):
-        return False  # told where candidates are listed
+        return False  # the list of candidates reports it
     if text == before:
         return False
     try:
         files.replace_file(path, text, anchor=paths.state_anchor, before=before)
     except StaleError:
-        return False  # a person saved it at this very moment
+        return False  # a person saved the file just now
     ledger.record_rewrite(known.id, str(path), before, text)
     return True
 
@@ -232,11 +239,12 @@ def _add_evidence_to_memory(
     fingerprint: Fingerprint,
     stored: StoredMemory,
 ) -> AlreadyKnown:
-    """The memory has this text: it gains the evidence, privately; its file stays as it is."""
+    """Add the candidate's evidence to a memory with the same text. It is stored in the private folder; the memory's
+    file stays unchanged."""
     memory = stored.record
     text = store.quotes.text_with_evidence(memory, candidate.evidence)
     if text is not None:
-        paths.make_private()
+        paths.make_private_folder()
         files.make_folder(store.quotes.folder, 0o700)
         files.replace_file(store.quotes.path_for(memory.id), text, 0o600)
     name = f"{memory.id}@{candidate.turn}"
@@ -271,16 +279,20 @@ def _write_candidate(
     near: tuple[NearMemory, ...],
     restored: StoredMemory | None = None,
 ) -> Proposal:
-    """Register the candidate, then write its file; one that was killed in between is proposed again. Accepted, it
-    brings `back` a memory that a rule archived."""
+    """Register the candidate in the ledger, then write its file. If the process is killed in between, the claim can be
+    proposed again. `restored` is the archived memory that accepting the candidate would restore."""
     candidate_id = _new_id(paths, store, claims, candidate, fingerprint)
     stored = {one.stored.record.id: one.stored for one in near}
     claims_of_neighbours = [known for known in claims if known.memory in stored]
-    said = latest_turn_times(known for known in claims_of_neighbours if not _is_of_another_branch(paths, ledger, known))
-    found = suggest_from_words(candidate, [one.stored.record for one in near], said) if restored is None else None
-    target_memory = stored[found.memory.id] if found is not None else restored
-    action = ACTIONS[found.answer] if found is not None else "add"
-    reason = found.reason if found is not None else _RESTORED_REASON if restored is not None else ""
+    last_said = latest_turn_times(
+        known for known in claims_of_neighbours if not _is_of_another_branch(paths, ledger, known)
+    )
+    suggested = (
+        suggest_from_words(candidate, [one.stored.record for one in near], last_said) if restored is None else None
+    )
+    target_memory = stored[suggested.memory.id] if suggested is not None else restored
+    action = ACTIONS[suggested.answer] if suggested is not None else "add"
+    reason = suggested.reason if suggested is not None else _RESTORED_REASON if restored is not None else ""
     targets = [Target(target_memory.record.id, target_memory.text_hash)] if target_memory is not None else []
     text = candidate_text(candidate, new_record(candidate, candidate_id), action, targets, reason)
     ledger.register(
@@ -291,7 +303,7 @@ def _write_candidate(
     )
     ledger.left_out.mark_proposed(candidate, candidate_id)
     ledger.commit()
-    paths.make_state()
+    paths.make_state_folder()
     path = paths.candidate_path(candidate_id)
     files.make_folder(path.parent, anchor=paths.state_anchor)
     files.create_file(path, text, anchor=paths.state_anchor)

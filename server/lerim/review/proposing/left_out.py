@@ -27,18 +27,18 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datetime | None = None) -> None:
-    """Keep what a sync did not propose. What has no words is only counted. Raises MemoryError_."""
-    told = [item for item in items if item.title.strip()]
-    if not told:
+    """Save the claims that a sync did not propose. Those without a title are not saved. Raises MemoryError_."""
+    titled_items = [item for item in items if item.title.strip()]
+    if not titled_items:
         return
-    paths.make_private()
+    paths.make_private_folder()
     with open_ledger(paths.private, paths.moves) as ledger:
-        ledger.left_out.save(told, now or datetime.now(UTC))
+        ledger.left_out.save(titled_items, now or datetime.now(UTC))
 
 
 def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OUT) -> tuple[list[LeftOut], int]:
-    """What was left out and is not proposed, what was said last first, and how much there is; of one `session`, by the
-    beginning of its id, or of all. Writes nothing."""
+    """The claims that were left out and not proposed since, the latest turn first, and their total number. `session`
+    limits both to sessions whose id has this prefix. Writes nothing."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return [], 0
     with open_ledger(paths.private, paths.moves) as ledger:
@@ -46,10 +46,11 @@ def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OU
 
 
 def propose_anyway(paths: ReviewPaths, given: str) -> ReviewResult:
-    """Make a candidate of what was left out, by its id or a beginning of it; it waits like any other.
+    """Make a waiting candidate of a left-out claim, given by its id or a unique prefix of it.
 
-    It is an addition, whatever says the same already: the person has read that it was left out for it. What is doubtful
-    is flagged, so that nothing accepts it unseen. Raises NotFoundError, UsageError, MemoryError_, BusyError.
+    The candidate is an addition even if a memory says the same: the person has seen that this was the reason. If the
+    reason makes the claim doubtful, the candidate is flagged, so that it is not accepted automatically. Raises
+    NotFoundError, UsageError, MemoryError_, BusyError.
     """
     with actions.locked_ledger(paths) as ledger:
         item = ledger.left_out.find_by_prefix(given)
@@ -74,7 +75,7 @@ def _propose(paths: ReviewPaths, ledger: Ledger, item: LeftOut, candidate: Candi
     text = candidate_text(candidate, record, "add", (), reason=reason, maker="person")
     mark = ledger.fingerprint(candidate.title, candidate.body)
     states: tuple[ClaimState, ClaimState] = ("withdrawn", "pending")
-    # `perform_action` commits this with its own first step: a kill leaves all of it or nothing
+    # `perform_action` commits this in its first transaction, so a kill leaves all of it or nothing.
     ledger.register(
         *(candidate_id, candidate.source, mark, states[0]),
         written=files.hash_text(text),

@@ -1,4 +1,4 @@
-"""What a model decided about a waiting candidate, written into its file as the suggested answer."""
+"""Writes a model's answer about a waiting candidate into its file, as the suggested answer."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from lerim.review.review_paths import ReviewPaths
 def suggest_answer(
     paths: ReviewPaths, proposal_id: str, answer: NeighbourAnswer | None, memory_id: str = "", reason: str = ""
 ) -> Proposal:
-    """Let a waiting candidate suggest a model's answer for a memory; with no answer it stays as it is, and is marked as
-    one that a model was asked about.
+    """Make a model's answer about a memory the suggested answer of a waiting candidate. With None, the candidate is
+    only marked as one that a model was asked about.
 
-    Raises NotFoundError where it waits no more, MemoryError_ where a person changed it or the memory cannot be read.
+    Raises NotFoundError if it no longer waits, MemoryError_ if a person edited it, it is a suggestion, or the memory
+    cannot be read.
     """
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
@@ -33,8 +34,8 @@ def suggest_answer(
         if answer is None:
             actions.rewrite_candidate(paths, ledger, proposal, {"asked": "model"})
         elif answer == "keep":
-            back = proposal.targets if proposal.action == "add" else ()
-            _rewrite(paths, proposal, ledger, action_fields("add", back, reason, "lead"))
+            restored_targets = proposal.targets if proposal.action == "add" else ()
+            _rewrite(paths, proposal, ledger, action_fields("add", restored_targets, reason, "lead"))
         else:
             stored = store.load_by_id(memory_id)
             target = Target(stored.record.id, stored.text_hash)
@@ -48,7 +49,8 @@ def _rewrite(paths: ReviewPaths, proposal: Proposal, ledger: Ledger, keys: dict[
 
 
 def to_candidate(proposal: Proposal) -> Candidate:
-    """What a session's candidate was made of, as its file has it; its time is that of the latest turn that says it."""
+    """The session's candidate that a proposal was made from, as its file has it now. Its time is that of the latest
+    turn that states the claim."""
     memory = proposal.record
     assert proposal.platform is not None and proposal.signal is not None
     return Candidate(

@@ -1,4 +1,4 @@
-"""Suggestions: what maintain, or the lead, proposes to do with memories there are, waiting among the candidates."""
+"""Suggestions: changes to existing memories that maintain or the lead proposes. They wait among the candidates."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 
 SUGGESTION_PREFIX = "suggestion:"
-"""How the source of a suggestion begins in the ledger, where that of a candidate names its session."""
+"""The prefix of a suggestion's source in the ledger. The source of a session's candidate names the session instead."""
 SuggestedAction = Literal["merge", "archive", "consolidate", "refer", "close"]
-_NO_CLAIM = Fingerprint(b"", frozenset(), frozenset())
+_EMPTY_FINGERPRINT = Fingerprint(b"", frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Something to be done with these memories, and why, as a sentence.
+    """A proposed action on existing memories, with its reason as a sentence.
 
-    `record` is what would be written: the kept memory's new words (merge), the new learning (consolidate), the memory
-    with its new references (refer); else the memory it is about (archive, close). `targets` in the order of the action
-    (`effects.py`). One with `flags` always waits for a person.
+    `record` is what would be written: the remaining memory with its new words (merge), the new learning (consolidate),
+    or the memory with its new references (refer). For archive and close, it is the memory concerned. `targets` are in
+    the order that the action expects (`accepting/effects.py`). A suggestion with `flags` always waits for a person.
     """
 
     action: SuggestedAction
@@ -43,52 +43,53 @@ class Suggestion:
 
 
 def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """Put a suggestion before the person, unless it waits or was rejected, and its memories' texts are the same still.
+    """Propose a suggestion, unless the same one, for the same texts of its memories, already waits or was rejected.
 
-    Raises MemoryError_ where the review folder cannot be written, BusyError.
+    Raises MemoryError_ if the review folder cannot be written, BusyError.
     """
     with actions.locked_ledger(paths) as ledger:
-        return put_suggestion(paths, ledger, suggestion)
+        return propose_suggestion_in_ledger(paths, ledger, suggestion)
 
 
 def find_earlier_result(paths: ReviewPaths, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
-    """What `propose_suggestion` would say of a suggestion that waits already or was rejected; writes nothing."""
+    """What `propose_suggestion` would return for a suggestion that already waits or was rejected; None for others.
+    Writes nothing."""
     return make_earlier_result_lookup(paths)(suggestion)
 
 
 def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
-    """`find_earlier_result` for many suggestions: the ledger is read once."""
+    """`find_earlier_result` as a function for many suggestions, which reads the ledger only once."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return lambda _: None
-    known: dict[str, list[LedgerClaim]] = defaultdict(list)
+    claims_by_source: dict[str, list[LedgerClaim]] = defaultdict(list)
     with open_ledger(paths.private, paths.moves) as ledger:
         for one in ledger.claims("pending", "rejected"):
-            known[one.source].append(one)
+            claims_by_source[one.source].append(one)
 
-    def met(suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
+    def find_result(suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
         source = _source(suggestion)
-        return _met(paths, known.get(source, ()), source)
+        return _find_earlier_claim(paths, claims_by_source.get(source, ()), source)
 
-    return met
+    return find_result
 
 
 def preview_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> Proposal:
-    """The proposal a suggestion would be; writes nothing. Its id may be another once it is written."""
-    name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), lambda _: False)
-    return parse_candidate(_text(suggestion, name), paths.review / f"{name}.md", paths.store())
+    """The proposal that a suggestion would become. Writes nothing; the written proposal may get another id."""
+    name = slug.new_id(_name_title(suggestion), datetime.now(UTC).date(), lambda _: False)
+    return parse_candidate(_candidate_text(suggestion, name), paths.review / f"{name}.md", paths.store())
 
 
-def put_suggestion(
+def propose_suggestion_in_ledger(
     paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """`propose_suggestion` for who holds the ledger already."""
+    """`propose_suggestion` for a caller that already holds the ledger."""
     source = _source(suggestion)
-    known = _met(paths, ledger.claims("pending", "rejected"), source)
+    known = _find_earlier_claim(paths, ledger.claims("pending", "rejected"), source)
     if isinstance(known, ClaimBlocked):
         return replace(known, times=ledger.record_blocked(known.rejected))
     if known is not None:
         return known
-    _drop_older(paths, ledger, suggestion)
+    _withdraw_older(paths, ledger, suggestion)
     return CandidateProposed(_write(paths, ledger, suggestion, source))
 
 
@@ -99,7 +100,7 @@ def _source(suggestion: Suggestion) -> str:
 
 
 def suggested_places(action: ProposedAction, memory: MemoryRecord) -> tuple[str, ...]:
-    """What a suggestion is about besides its memories: the places they are to refer to."""
+    """The references that identify a suggestion in addition to its memories: those that "refer" would set."""
     return memory.references if action == "refer" else ()
 
 
@@ -107,7 +108,9 @@ def _targets(suggestion: Suggestion) -> list[Target]:
     return [Target(one.record.id, one.text_hash) for one in suggestion.targets]
 
 
-def _met(paths: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> ClaimBlocked | AlreadyKnown | None:
+def _find_earlier_claim(
+    paths: ReviewPaths, claims: Iterable[LedgerClaim], source: str
+) -> ClaimBlocked | AlreadyKnown | None:
     for known in claims:
         if known.source == source and known.state == "rejected":
             return ClaimBlocked(known.id, known.blocked)
@@ -116,8 +119,9 @@ def _met(paths: ReviewPaths, claims: Iterable[LedgerClaim], source: str) -> Clai
     return None
 
 
-def _drop_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> None:
-    """The same suggestion of an earlier day waits no more: it was of texts that changed since."""
+def _withdraw_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> None:
+    """Withdraw earlier waiting suggestions of the same action for the same memories: the memories' texts have changed
+    since. One that a person edited stays."""
     memory_ids = {stored.record.id for stored in suggestion.targets}
     prefix = f"{SUGGESTION_PREFIX}{suggestion.action}:"
     for known in ledger.claims("pending"):
@@ -130,7 +134,7 @@ def _drop_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) -> N
             continue
         text = files.read_text(path, actions.MAX_ANY_FILE, paths.state_anchor)
         if files.hash_text(text) == known.written:
-            with suppress(StaleError):  # a person saved it at this very moment: it stays
+            with suppress(StaleError):  # a person saved the file just now: it stays
                 files.remove_file(path, anchor=paths.state_anchor, before=text)
                 ledger.set_state(known.id, "withdrawn", note="its memories changed")
 
@@ -145,22 +149,22 @@ def _write(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion, source: s
             or not files.is_absent(paths.candidate_path(name))
         )
 
-    name = slug.new_id(_title(suggestion), datetime.now(UTC).date(), taken)
-    text = _text(suggestion, name)
-    ledger.register(name, source, _NO_CLAIM, "pending", written=files.hash_text(text))
+    name = slug.new_id(_name_title(suggestion), datetime.now(UTC).date(), taken)
+    text = _candidate_text(suggestion, name)
+    ledger.register(name, source, _EMPTY_FINGERPRINT, "pending", written=files.hash_text(text))
     ledger.commit()
-    paths.make_state()
+    paths.make_state_folder()
     path = paths.candidate_path(name)
     files.make_folder(path.parent, anchor=paths.state_anchor)
     files.create_file(path, text, anchor=paths.state_anchor)
     return parse_candidate(text, path, store)
 
 
-def _title(suggestion: Suggestion) -> str:
+def _name_title(suggestion: Suggestion) -> str:
     return f"{suggestion.action} {join_lines(suggestion.record.title)}"
 
 
-def _text(suggestion: Suggestion, name: str) -> str:
+def _candidate_text(suggestion: Suggestion, name: str) -> str:
     now = datetime.now(UTC).replace(microsecond=0)
     memory = replace(suggestion.record, id=name)
     reason = join_lines(suggestion.reason)

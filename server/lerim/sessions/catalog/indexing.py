@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from lerim.errors import LerimError, Problem, UnfinishedError, reason_of
+from lerim.errors import LerimError, Problem, UnfinishedError, error_reason
 from lerim.sessions import queue
 from lerim.sessions.catalog import turns
 from lerim.sessions.model import Readable, Session, Transcript, Turn
@@ -198,5 +198,5 @@ def _enter_folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tupl
 def _make_problem(transcript: Transcript, error: LerimError | OSError) -> Problem:
     is_unopened = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
     code = session_rows.UNREADABLE_ERROR if is_unopened else getattr(error, "code", LerimError.code)
-    message = reason_of(error) if isinstance(error, OSError) else error.explanation
+    message = error_reason(error) if isinstance(error, OSError) else error.explanation
     return Problem(code, replace_surrogates(transcript.place), message)

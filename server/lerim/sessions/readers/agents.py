@@ -17,7 +17,7 @@ from typing import Protocol
 import msgspec
 
 from lerim import paths
-from lerim.errors import LerimError, Problem, ReaderError, TranscriptError, reason_of
+from lerim.errors import LerimError, Problem, ReaderError, TranscriptError, error_reason
 from lerim.files import make_unreadable_error
 from lerim.project import can_be_folder
 from lerim.sessions.model import (
@@ -91,7 +91,7 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Sto
     except LerimError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):
-            what = f"This store cannot be read: {reason_of(cause)}"
+            what = f"This store cannot be read: {error_reason(cause)}"
             return StoreContents(problems=[Problem("unreadable", str(root), what)])
         return StoreContents(problems=[error.problem(str(root))])
 

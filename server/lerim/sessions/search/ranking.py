@@ -2,7 +2,7 @@
 
 The score of a turn depends on the words it contains and those of its neighbours, the rest of its session, how close
 together the words are, who speaks, and whether it is a question. The weights were tuned on one half of a corpus of
-chats and checked on the other (benchmarks/search.py).
+chats and checked on the other (benchmarks/session_search.py).
 """
 
 from __future__ import annotations

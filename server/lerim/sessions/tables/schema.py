@@ -216,8 +216,8 @@ CATALOG_SCHEMA = sqlite.Schema(
     failure="The catalog of sessions cannot be used",
     todo="Check the free disk space and the folder's permissions, or set LERIM_HOME to another folder. Then try again.",
     todo_damaged="Run the command again: the catalog is rebuilt from the transcripts.",
-    damage=(zlib.error,),
-    replaced="It is rebuilt from the transcripts.",
+    damage_errors=(zlib.error,),
+    replacement_notice="It is rebuilt from the transcripts.",
     code="catalog-rebuilt",
 )
 
@@ -237,4 +237,4 @@ def open_catalog(home: Home) -> tuple[sqlite3.Connection, list[Problem]]:
 def convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
     """Converts SQLite errors raised in the block to CatalogError. A damaged catalog is replaced the next time it is
     opened."""
-    return sqlite.failures(path, CATALOG_SCHEMA)
+    return sqlite.convert_errors(path, CATALOG_SCHEMA)

@@ -1,6 +1,6 @@
 // The webview of the transcript viewer: a whole session, of which only the visible part is loaded and drawn.
 import type { OutlineView, SessionTurn, SessionView } from "../../../protocol";
-import { durationText, momentText, secondsOf, tokensText, workText } from "../../../text/sessionwording";
+import { durationText, momentText, sessionSeconds, tokensText, workText } from "../../../text/sessionwording";
 import { type FromTranscript, parseToTranscript, type ToTranscript } from "../messages";
 import { counted } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
@@ -146,7 +146,7 @@ function showSession(next: OutlineView): void {
 }
 
 function sessionFacts(session: SessionView): string {
-  const seconds = secondsOf(session);
+  const seconds = sessionSeconds(session);
   return [
     session.agent,
     momentText(session.started) || "at an unknown time",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from lerim.errors import reason_of
+from lerim.errors import error_reason
 from lerim.jobs import FailureLine, JobLine, ModelTestLine, SessionTrialLine
 from lerim.lsp.protocol import ModelTestView, NoParams, ProposalView, RootParams, SessionTrialView
 from lerim.lsp.window import JobError, JobQuestions, editor_models, kill_and_wait, send_line, start_process
@@ -78,7 +78,7 @@ async def _run_trial(sidecar: Sidecar, result_type: type[ResultLine], *arguments
     try:
         process = await start_process(build_lerim_launch(["worker", *arguments], jobs.executable, environ), jobs.home)
     except OSError as error:
-        raise JobError(f"The test could not be started: {reason_of(error)}.", where=jobs.executable) from error
+        raise JobError(f"The test could not be started: {error_reason(error)}.", where=jobs.executable) from error
     jobs.one_off_processes.add(process)
     try:
         result = await _read_result(sidecar, process)

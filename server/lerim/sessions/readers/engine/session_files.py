@@ -9,7 +9,7 @@ import time
 import zlib
 from pathlib import Path
 
-from lerim.errors import Problem, TranscriptError, reason_of
+from lerim.errors import Problem, TranscriptError, error_reason
 from lerim.files import open_buffered
 from lerim.sessions.model import PLATFORM_NAMES, Platform, Transcript
 
@@ -86,7 +86,7 @@ def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {reason_of(error)}"))
+        problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error_reason(error)}"))
         return []
 
 
@@ -106,7 +106,7 @@ def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: lis
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not entry.is_symlink():
             return None
-        problems.append(Problem("unreadable", entry.path, f"This file cannot be read: {reason_of(error)}"))
+        problems.append(Problem("unreadable", entry.path, f"This file cannot be read: {error_reason(error)}"))
         return None
     if stat.S_ISREG(file_stat.st_mode):
         return file_stat

@@ -27,7 +27,7 @@ from heapq import nlargest
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from lerim.errors import Problem, TranscriptError, reason_of
+from lerim.errors import Problem, TranscriptError, error_reason
 from lerim.files import open_unbuffered
 from lerim.sessions.model import PLATFORM_NAMES, Database, Platform
 from lerim.sessions.readers.live import logs
@@ -105,7 +105,7 @@ def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Pro
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            what = f"This database cannot be read: {reason_of(error)}"
+            what = f"This database cannot be read: {error_reason(error)}"
             problems.append(Problem("unreadable", str(path), what))
             continue
         if not stat.S_ISREG(file_stat.st_mode):
@@ -147,7 +147,7 @@ def read_database(path: Path, work: Callable[[sqlite3.Connection], Found], probl
         raise _unreadable_error(path, error) from _error_cause(error)
     except OSError as error:
         raise TranscriptError(
-            f"The database cannot be read: {reason_of(error)}.",
+            f"The database cannot be read: {error_reason(error)}.",
             where=str(path),
             todo="Check that the file is still there and that you may read it.",
         ) from error

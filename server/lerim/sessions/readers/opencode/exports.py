@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from lerim.errors import Problem, reason_of
+from lerim.errors import Problem, error_reason
 from lerim.files import open_buffered
 from lerim.sessions.model import Transcript
 from lerim.sessions.readers.engine import (
@@ -65,7 +65,7 @@ def _read_export(entry: os.DirEntry[str], problems: list[Problem]) -> Transcript
             head = convert_to_utf8(file.read(_HEAD_BYTES)).decode("utf-8", "replace")
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
-            what = f"This file cannot be read: {reason_of(error)}"
+            what = f"This file cannot be read: {error_reason(error)}"
             problems.append(Problem("unreadable", entry.path, what))
         return None
     opening = _BEGINNING.match(head)

@@ -13,7 +13,7 @@ from functools import partial
 from heapq import nlargest
 from pathlib import Path
 
-from lerim.errors import Problem, reason_of
+from lerim.errors import Problem, error_reason
 from lerim.sessions.model import Database, StoreContents, Transcript
 from lerim.sessions.readers.engine import LoadedSession, WholeReading, list_folder
 from lerim.sessions.readers.live import column_number, column_text, is_table_missing, live, read_rows, table_columns
@@ -74,7 +74,7 @@ def _add_file_session(storage: Path, path: Path, contents: StoreContents) -> Non
                 _stamp(part) for part in list_folder(storage / "part" / Path(message.path).stem, contents.problems)
             ]
     except OSError as error:
-        what = f"This session cannot be read: {reason_of(error)}"
+        what = f"This session cannot be read: {error_reason(error)}"
         contents.problems.append(Problem("unreadable", str(path), what))
         return
     contents.transcripts.append(

@@ -1,6 +1,6 @@
-"""How fast memories are searched, indexed, mapped to files and compared with candidates, and what the map weighs.
+"""Measures how fast memories are searched, indexed, mapped to files and compared with candidates, and the map's size.
 
-    python benchmarks/memory.py [--memories 10000] [--json FILE]
+    python benchmarks/memory_search.py [--memories 10000] [--json FILE]
 
 The memories are made up from a vocabulary with a natural skew: a few words in most of them, most words in few.
 """
@@ -35,11 +35,11 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 300
 CANDIDATES = 500
 BUDGETS = {10_000: 10.0, 100_000: 30.0}
-BUILD = 3_000.0
+BUILD_BUDGET_MS = 3_000.0
 """ms for the index of 10,000 files."""
-NEAREST = 3_000.0
+NEIGHBOUR_BUDGET_MS = 3_000.0
 """ms for the neighbours of 500 candidates among 10,000 memories."""
-NARROWED = (
+FILTERS = (
     MemoryFilters(kinds=("pitfall",)),
     MemoryFilters(primitives=("decision",), statuses=STATUSES),
     MemoryFilters(files=("src/part7.py",)),
@@ -50,7 +50,7 @@ NARROWED = (
 )
 
 
-def vocabulary(draw: random.Random) -> tuple[list[str], list[float]]:
+def make_vocabulary(draw: random.Random) -> tuple[list[str], list[float]]:
     """Words and their weights, after Zipf."""
     syllables = [
         "ra",
@@ -74,14 +74,14 @@ def vocabulary(draw: random.Random) -> tuple[list[str], list[float]]:
     return words, [1 / (rank + 3) for rank in range(len(words))]
 
 
-def make(folder: Path, count: int, draw: random.Random) -> list[str]:
+def write_memories(folder: Path, count: int, draw: random.Random) -> list[str]:
     """Write `count` memories below `folder`; some of their words."""
-    words, weights = vocabulary(draw)
+    words, weights = make_vocabulary(draw)
     for name in ("decisions", "learnings"):
         (folder / name).mkdir(parents=True)
     for number in range(count):
-        said = iter(draw.choices(words, weights, k=90))
-        take = lambda k: " ".join(next(said) for _ in range(k))  # noqa: B023, E731
+        words_left = iter(draw.choices(words, weights, k=90))
+        take = lambda k: " ".join(next(words_left) for _ in range(k))  # noqa: B023, E731
         time_ = START + timedelta(minutes=number)
         learning = number % 3 == 0
         record = MemoryRecord(
@@ -95,7 +95,10 @@ def make(folder: Path, count: int, draw: random.Random) -> list[str]:
             tags=(take(1), take(1)),
             body=f"{take(50)}\n\nSee `get{take(1).title()}{take(1).title()}` and `max_{take(1)}`.",
             kind="pitfall" if learning else None,
-            references=(f"src/{next(said)}/{next(said)}.py#get_{next(said)}", f"src/part{number % 500}.py"),
+            references=(
+                f"src/{next(words_left)}/{next(words_left)}.py#get_{next(words_left)}",
+                f"src/part{number % 500}.py",
+            ),
             evidence=(Evidence(take(15), f"{number:012x}", "user"),),
         )
         (folder / ("learnings" if learning else "decisions") / f"{record.id}.md").write_text(
@@ -104,7 +107,7 @@ def make(folder: Path, count: int, draw: random.Random) -> list[str]:
     return draw.choices(words, weights, k=4 * QUERIES)
 
 
-def timed(work: Callable[[], object]) -> float:
+def time_ms(work: Callable[[], object]) -> float:
     """Milliseconds."""
     start = time.perf_counter()
     work()
@@ -119,9 +122,9 @@ def search_rows(
     project: Project, home: Home, words: list[str], count: int
 ) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of the search."""
-    built = timed(lambda: search_memories(project, home, "warm"))
-    open_again = timed(lambda: search_memories(project, home, words[0]))
-    limit = BUILD if count <= 10_000 else None
+    built = time_ms(lambda: search_memories(project, home, "warm"))
+    open_again = time_ms(lambda: search_memories(project, home, words[0]))
+    limit = BUILD_BUDGET_MS if count <= 10_000 else None
     rows: list[tuple[str, float, float | None, str]] = [("index: first build of all files", built, limit, "ms")]
     rows.append(("search in a new process' first call (open, stat pass, query)", open_again, None, "ms"))
     budget = next((limit for size, limit in BUDGETS.items() if count <= size), None)
@@ -132,17 +135,17 @@ def search_rows(
             "identifier": [f"get{words[at].title()}{words[at + 1].title()}" for at in range(QUERIES)],
         }
         for name, queries in forms.items():
-            times = [timed(partial(one.search, query, 20)) for query in queries]
+            times = [time_ms(partial(one.search, query, 20)) for query in queries]
             rows.append((f"search, {name}: p50", percentile(times, 0.5), None, "ms"))
             rows.append((f"search, {name}: p95", percentile(times, 0.95), budget, "ms"))
-        narrowed = [
-            timed(partial(one.search, query, 20, NARROWED[at % 7])) for at, query in enumerate(forms["two words"])
+        filtered_times = [
+            time_ms(partial(one.search, query, 20, FILTERS[at % 7])) for at, query in enumerate(forms["two words"])
         ]
-        rows.append(("search, two words and filters: p50", percentile(narrowed, 0.5), None, "ms"))
-        rows.append(("search, two words and filters: p95", percentile(narrowed, 0.95), budget, "ms"))
-        newest = [timed(partial(one.search, "", 20, NARROWED[at % 7])) for at in range(QUERIES)]
+        rows.append(("search, two words and filters: p50", percentile(filtered_times, 0.5), None, "ms"))
+        rows.append(("search, two words and filters: p95", percentile(filtered_times, 0.95), budget, "ms"))
+        newest = [time_ms(partial(one.search, "", 20, FILTERS[at % 7])) for at in range(QUERIES)]
         rows.append(("search, filters alone: p95", percentile(newest, 0.95), budget, "ms"))
-        rows.append(("stat pass, nothing changed", timed(one.refresh), None, "ms"))
+        rows.append(("stat pass, nothing changed", time_ms(one.refresh), None, "ms"))
         path = next((project.memory_dir / "decisions").glob("*.md"))
         edits = []
 
@@ -152,7 +155,7 @@ def search_rows(
 
         for number in range(20):
             path.write_text(path.read_text("utf-8") + f"\nzanzibar{number}\n", "utf-8")
-            edits.append(timed(partial(found, f"zanzibar{number}")))
+            edits.append(time_ms(partial(found, f"zanzibar{number}")))
             assert one.search(f"zanzibar{number}")[0].stored.path == path
         rows.append(("an edited file is found: p95", percentile(edits, 0.95), 100.0, "ms"))
     return rows
@@ -161,42 +164,44 @@ def search_rows(
 def comparing_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of comparing candidates with the memories: as they are, changed, denied, other."""
     paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
-    said = [_said(parse_record(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
+    candidates = [
+        _make_candidate(parse_record(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)
+    ]
     store = Store(project.memory_dir, home.project(project.key))
     with MemorySearch(project, home) as memories:
         start = time.perf_counter()
-        for candidate in said:
+        for candidate in candidates:
             near = find_neighbours(memories, store, candidate.title, candidate.body)
             suggest_from_words(candidate, [one.stored.record for one in near], {})
         took = (time.perf_counter() - start) * 1000
-    return [(f"comparing: {len(said)} candidates with their neighbours", took, None, "ms")]
+    return [(f"comparing: {len(candidates)} candidates with their neighbours", took, None, "ms")]
 
 
-def nearest_rows(project: Project, home: Home, count: int) -> list[tuple[str, float, float | None, str]]:
+def neighbour_rows(project: Project, home: Home, count: int) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of finding the three nearest memories of each candidate."""
     paths = sorted((project.memory_dir / "decisions").glob("*.md"))[:CANDIDATES]
-    claims = [_claim(parse_record(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
+    claims = [_vary_claim(parse_record(path.read_text("utf-8"), path), number) for number, path in enumerate(paths)]
     with MemorySearch(project, home) as memories:
         processor = time.process_time()
-        took = timed(lambda: [memories.nearest(title, body) for title, body in claims])
+        took = time_ms(lambda: [memories.nearest(title, body) for title, body in claims])
         processor = (time.process_time() - processor) * 1000
-    limit = NEAREST if count <= 10_000 else None
+    limit = NEIGHBOUR_BUDGET_MS if count <= 10_000 else None
     return [
         (f"neighbours: {len(claims)} candidates", took, limit, "ms"),
         ("neighbours: time of the processor alone", processor, None, "ms"),
     ]
 
 
-def _claim(memory: MemoryRecord, number: int) -> tuple[str, str]:
+def _vary_claim(memory: MemoryRecord, number: int) -> tuple[str, str]:
     """Title and body of a memory as a later session would say it: again, with a value, denied, or of its own."""
     words = memory.body.split()
     titles = (memory.title, f"{memory.title} 7", f"Never {memory.title.lower()}", " ".join(words[:6]))
     return titles[number % 4], memory.body
 
 
-def _said(memory: MemoryRecord, number: int) -> Candidate:
+def _make_candidate(memory: MemoryRecord, number: int) -> Candidate:
     """A memory as a later session would say it: again, with a value, denied, or something of its own."""
-    title, body = _claim(memory, number)
+    title, body = _vary_claim(memory, number)
     return Candidate(
         primitive="decision",
         kind=None,
@@ -217,12 +222,12 @@ def _said(memory: MemoryRecord, number: int) -> Candidate:
 def map_rows(folder: Path) -> list[tuple[str, float, float | None, str]]:
     """(what, measured, budget, unit) of the reference map; memory in a process of its own."""
     found = ReferenceMap(folder)
-    rows: list[tuple[str, float, float | None, str]] = [("map: first scan", timed(found.scan), None, "ms")]
-    rows.append(("map: scan, nothing changed", timed(found.scan), None, "ms"))
+    rows: list[tuple[str, float, float | None, str]] = [("map: first scan", time_ms(found.scan), None, "ms")]
+    rows.append(("map: scan, nothing changed", time_ms(found.scan), None, "ms"))
     path = next((folder / "decisions").glob("*.md"))
     path.write_text(path.read_text("utf-8") + "\nmore\n", "utf-8")
-    rows.append(("map: one changed file", timed(lambda: found.update(path)), 100.0, "ms"))
-    lookups = timed(lambda: [found.for_file(f"src/part{number % 500}.py") for number in range(10_000)])
+    rows.append(("map: one changed file", time_ms(lambda: found.update(path)), 100.0, "ms"))
+    lookups = time_ms(lambda: [found.for_file(f"src/part{number % 500}.py") for number in range(10_000)])
     rows.append(("map: 10,000 lookups", lookups, None, "ms"))
     done = subprocess.run(
         [sys.executable, __file__, "--weigh", str(folder)], capture_output=True, text=True, check=True
@@ -233,12 +238,12 @@ def map_rows(folder: Path) -> list[tuple[str, float, float | None, str]]:
     return rows
 
 
-def weigh(folder: Path) -> None:
+def print_map_size(folder: Path) -> None:
     """Print what the map adds to this process, in MB: its objects, and to the resident set."""
-    before = resident()
+    before = resident_mb()
     found = ReferenceMap(folder)
     found.scan()
-    grown = resident() - before
+    grown = resident_mb() - before
     tracemalloc.start()
     again = ReferenceMap(folder)
     again.scan()
@@ -246,7 +251,7 @@ def weigh(folder: Path) -> None:
     assert len(found) == len(again)
 
 
-def resident() -> float:
+def resident_mb() -> float:
     """MB of this process in memory; 0 where the system does not say."""
     pages = Path("/proc/self/statm")
     return int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if pages.exists() else 0.0
@@ -257,9 +262,9 @@ def main() -> None:
     arguments.add_argument("--memories", type=int, default=10_000)
     arguments.add_argument("--json", type=Path)
     arguments.add_argument("--weigh", type=Path, help=argparse.SUPPRESS)
-    given = arguments.parse_args()
-    if given.weigh:
-        weigh(given.weigh)
+    options = arguments.parse_args()
+    if options.weigh:
+        print_map_size(options.weigh)
         return
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary).resolve() / "repo"
@@ -268,21 +273,21 @@ def main() -> None:
         home = Home(Path(temporary) / "home")
         project = locate_project(root, home)
         assert project is not None
-        words = make(project.memory_dir, given.memories, random.Random(7))
+        words = write_memories(project.memory_dir, options.memories, random.Random(7))
         rows = [
-            *search_rows(project, home, words, given.memories),
-            *nearest_rows(project, home, given.memories),
+            *search_rows(project, home, words, options.memories),
+            *neighbour_rows(project, home, options.memories),
             *comparing_rows(project, home),
             *map_rows(project.memory_dir),
         ]
-    print(f"{given.memories:,} memories\n")
+    print(f"{options.memories:,} memories\n")
     print(f"{'what':62} {'measured':>12} {'budget':>10}")
     for what, measured, budget, unit in rows:
         limit = "" if budget is None else f"{budget:.0f} {unit}"
         verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
         print(f"{what:62} {measured:9.2f} {unit} {limit:>10} {verdict}")
-    if given.json:
-        given.json.write_text(
+    if options.json:
+        options.json.write_text(
             json.dumps([dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows])
         )
 

@@ -1,7 +1,7 @@
-"""The bare loops that indexing is measured against: decode the lines (typed), take text and commands, fill the columns.
+"""The minimal loops that indexing is compared with: decode the lines (typed), take text and commands, fill the columns.
 
-They fill the same three FTS5 columns as the catalog does (own text, tools, words of the neighbours) and do nothing
-else: no turns, no copies, no results, no resuming, one transaction for all.
+They fill the same three FTS5 columns as the catalog (own text, tools, words of the neighbours) and do nothing else: no
+turns, no detection of copies, no results, no resuming, and one transaction for everything.
 """
 
 from __future__ import annotations

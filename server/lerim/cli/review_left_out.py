@@ -1,5 +1,5 @@
-"""`lerim review dropped|propose|forget`: what was not proposed, and why; proposing it anyway; and forgetting what the
-person's decisions taught the ranking."""
+"""`lerim review dropped|propose|forget`: lists what was not proposed, proposes it anyway, and resets what the ranking
+learned from the person's decisions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ IdsArgument = Annotated[
 
 
 class DroppedListOutput(msgspec.Struct, frozen=True):
-    """What `review dropped --json` prints, the newest first; `total` is how many there are."""
+    """What `review dropped --json` prints, newest first; `total` counts all items, also those not listed."""
 
     items: list[LeftOutView]
     total: int
@@ -45,7 +45,7 @@ def dropped_command(
         str, typer.Option(metavar="ID", help="Only from this session; the first characters of its id are enough.")
     ] = "",
     show_all: Annotated[
-        bool, typer.Option("--all", help=f"Everything that is stored, not only the newest {DEFAULT_LIMIT}.")
+        bool, typer.Option("--all", help=f"Show everything, not only the newest {DEFAULT_LIMIT}.")
     ] = False,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
@@ -66,7 +66,7 @@ def dropped_command(
         output.print_line("Nothing was left out.")
         return
     if total > len(views):
-        output.print_line(f"{total - len(views)} more: --all shows them.")
+        output.print_line(f"{total - len(views)} more; --all shows them.")
     option = " --global" if personal else ""
     output.print_line(f"`lerim review propose ID{option}` proposes one anyway.")
 
@@ -106,7 +106,7 @@ def forget_command(
     question = f"Forget what the ranking learned from {output.pluralize(decisions, 'decision')} of yours?"
     can_ask = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if decisions and not yes and not (can_ask and typer.confirm(question)):
-        output.print_note("note: nothing was forgotten; to do it, add `--yes`")
+        output.print_note("note: nothing was forgotten; add `--yes` to confirm")
         result = ForgetResult(0, [])
     else:
         result = forget_judgments(home)

@@ -1,6 +1,6 @@
 """How fast the editor's views of sessions are answered: opening a long session, its pages, the days and lists of many.
 
-    python benchmarks/transcript.py [--megabytes 4] [--sessions 10000] [--json FILE]
+    python benchmarks/transcript_viewer.py [--megabytes 4] [--sessions 10000] [--json FILE]
 
 A real sidecar is asked as the editor asks it; times hold encoding, the pipe and decoding.
 """

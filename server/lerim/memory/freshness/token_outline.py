@@ -66,16 +66,18 @@ class DefinitionBlock:
     end: int
 
 
-class CodeOutline:
+class TokenOutline:
     """The definitions found in a file; `indents` is the indentation of each line (-1 for an empty one)."""
 
     kind = KIND
 
-    def __init__(self, tokens: Sequence[Token], indents: Sequence[int], *, indented: bool, either: bool) -> None:
+    def __init__(
+        self, tokens: Sequence[Token], indents: Sequence[int], *, is_indented: bool, has_equal_quotes: bool
+    ) -> None:
         self._tokens = tokens
         self._indents = indents
-        self._is_indented = indented
-        self._quotes_are_equal = either
+        self._is_indented = is_indented
+        self._quotes_are_equal = has_equal_quotes
         self._definitions: dict[str, list[DefinitionBlock]] = {}
         self._steps = 0
         self._find_definitions()
@@ -256,14 +258,16 @@ class CodeOutline:
         return here
 
 
-def outline_by_tokens(path: str, text: str) -> CodeOutline:
+def outline_text(path: str, text: str) -> TokenOutline:
     """Returns the definitions of a text, as far as they can be found."""
     name = path.rpartition("/")[2].lower()
-    ending = name.rpartition(".")[2]
-    ending = "mk" if name in ("makefile", "gnumakefile") else ending
-    found = list(_tokens(text, ending))
+    extension = name.rpartition(".")[2]
+    extension = "mk" if name in ("makefile", "gnumakefile") else extension
+    tokens = list(_tokens(text, extension))
     indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in text.expandtabs(4).split("\n")]
-    return CodeOutline(found, indents, indented=ending in _INDENTED, either=ending in _EQUAL_QUOTES)
+    return TokenOutline(
+        tokens, indents, is_indented=extension in _INDENTED, has_equal_quotes=extension in _EQUAL_QUOTES
+    )
 
 
 def _tokens(text: str, ending: str) -> Iterator[Token]:

@@ -9,7 +9,7 @@ from lerim.memory.freshness.definitions import parse_python
 
 KIND = "a"
 MAX_PYTHON = 512 * 1024
-"""Characters of Python that are parsed; a longer file is read by tokens (`code.py`)."""
+"""Characters of Python that are parsed; a longer file is read by tokens (`token_outline.py`)."""
 OWN_NAME = "\1"
 """The placeholder for a definition's own name."""
 _CLOSE_MARK = ")"

@@ -1,4 +1,5 @@
-"""The models of this machine, offered to a person who never chose one: one is tried on a session, then used or not."""
+"""Offers the models found on this machine to a person who has not chosen one: tries one on a session, then saves the
+choice."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ from lerim.models import AGENTS, choose_model, consent, list_models, summarize_s
 from lerim.paths import Home
 
 MAX_PROPOSALS = 20
-"""Proposals of either side that are shown."""
+"""How many proposals of each side are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A model that can be used at once: what the settings then say, how it is called, and what it costs."""
+class ModelOffer:
+    """A model that can be used at once: the settings that choose it, its display name and its price."""
 
     provider: str
     model: str
@@ -30,35 +31,36 @@ class Offer:
     price: str
 
 
-def find_offers(home: Home, environ: Mapping[str, str]) -> list[Offer]:
-    """The models of this machine: installed agents, servers, keys that are set. The editor offers its own."""
+def find_offers(home: Home, environ: Mapping[str, str]) -> list[ModelOffer]:
+    """Returns the usable models of this machine: installed agents, model servers and providers with a key. The
+    models of the editor are not included."""
     return list(_iterate_offers(home, environ))
 
 
-def _iterate_offers(home: Home, environ: Mapping[str, str]) -> Iterator[Offer]:
+def _iterate_offers(home: Home, environ: Mapping[str, str]) -> Iterator[ModelOffer]:
     view = list_models(home, environ, datetime.now().astimezone())
     for agent in view.agents:
         if agent.program:
-            yield Offer(agent.provider, "", "", agent.name, agent.price)
+            yield ModelOffer(agent.provider, "", "", agent.name, agent.price)
     for server in view.servers:
         if server.models:
             provider = "ollama" if server.name == "Ollama" else "openai"
             name = f"{server.models[0]} ({server.name or server.base_url})"
-            yield Offer(provider, server.models[0], server.base_url, name, "on this machine")
-    limit = f"${view.budget:g} a day at most" if view.budget else "no limit"
+            yield ModelOffer(provider, server.models[0], server.base_url, name, "on this machine")
+    limit = f"at most ${view.budget:g} a day" if view.budget else "no limit"
     for service in view.providers:
         if service.key:
-            yield Offer(service.name, "", "", f"{service.name} {service.model}", f"paid by the token, {limit}")
+            yield ModelOffer(service.name, "", "", f"{service.name} {service.model}", f"paid by the token, {limit}")
 
 
-def show_offers(offers: Sequence[Offer], report: SyncReport) -> None:
-    """Says that no model was asked, and how one is chosen."""
+def show_offers(offers: Sequence[ModelOffer], report: SyncReport) -> None:
+    """Prints that no model was used, and how to choose one."""
     output.print_line(_describe_rules_result(report))
-    for one in offers:
-        name = f" {one.model}" if one.model else ""
-        url = f" --base-url {one.base_url}" if one.base_url else ""
+    for offer in offers:
+        name = f" {offer.model}" if offer.model else ""
+        url = f" --base-url {offer.base_url}" if offer.base_url else ""
         output.print_line(
-            output.escape_controls(f"  {one.name}, {one.price}: `lerim model use {one.provider}{name}{url}`")
+            output.escape_controls(f"  {offer.name}, {offer.price}: `lerim model use {offer.provider}{name}{url}`")
         )
     if offers:
         output.print_line(
@@ -69,18 +71,20 @@ def show_offers(offers: Sequence[Offer], report: SyncReport) -> None:
         output.print_line("No model was found on this machine; `lerim model list` shows what is supported.")
 
 
-def ask_for_model(context: CommandContext, offers: Sequence[Offer], report: SyncReport) -> bool:
-    """Lets the person at a terminal choose a model, tries it on one session, and writes it to their settings if they
-    say so. False where they do not. Raises SettingsError where the choice cannot be written."""
+def ask_for_model(context: CommandContext, offers: Sequence[ModelOffer], report: SyncReport) -> bool:
+    """Asks the person to choose a model, tries it on one session, and saves it to their settings if they agree.
+
+    Returns whether a model was chosen. Raises SettingsError if the choice cannot be written.
+    """
     if not offers:
         show_offers(offers, report)
         return False
     output.print_note(_describe_rules_result(report))
-    for number, one in enumerate(offers, 1):
-        output.print_note(output.escape_controls(f"  {number}  {one.name}, {one.price}"))
+    for number, offer in enumerate(offers, 1):
+        output.print_note(output.escape_controls(f"  {number}  {offer.name}, {offer.price}"))
     answer = _read_answer(f"Which one should read one session as a trial? [1-{len(offers)}, Enter for none] ")
     if not (answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(offers)):
-        output.print_note("No model is used. To turn this question off: `lerim model use none`.")
+        output.print_note("No model is used. To turn this question off, run `lerim model use none`.")
         return False
     offer = offers[int(answer) - 1]
     try:
@@ -89,14 +93,16 @@ def ask_for_model(context: CommandContext, offers: Sequence[Offer], report: Sync
         output.print_note(output.escape_controls(error.explanation))
         return False
     show_trial(trial)
-    if _read_answer(f"Let it read {trial.other_waiting} more waiting sessions? [Y/n] ").lower() not in ("", "y", "yes"):
+    if _read_answer(
+        f"Let it read {output.pluralize(trial.other_waiting, 'more waiting session')}? [Y/n] "
+    ).lower() not in ("", "y", "yes"):
         return False
     _save_choice(context, offer)
     return True
 
 
-def _save_choice(context: CommandContext, offer: Offer) -> None:
-    """Writes the choice, and that the person agrees to what it costs."""
+def _save_choice(context: CommandContext, offer: ModelOffer) -> None:
+    """Saves the chosen model, and the person's consent if it costs money."""
     write_model_choice(context.home, offer.provider, offer.model, offer.base_url)
     settings, _ = load.load_settings(os.environ, context.home, context.project.root)
     model, _ = choose_model("extract", settings, os.environ, None)
@@ -107,7 +113,7 @@ def _save_choice(context: CommandContext, offer: Offer) -> None:
 def try_model(
     context: CommandContext, provider: str, model: str, base_url: str, *, paid: bool, quiet: bool
 ) -> SessionTrial:
-    """What a model finds in one session; Ctrl-C ends it. Raises what `session_trial.run` does."""
+    """Lets a model read one session; Ctrl-C cancels it. Raises the errors of `session_trial.run_session_trial`."""
     from lerim.cli.terminal import interruptible
 
     if not quiet:
@@ -122,14 +128,14 @@ def try_model(
 
 
 def show_trial(trial: SessionTrial) -> None:
-    """The proposals of both for one session."""
-    rows = [("the rules", one.primitive, one.title) for one in trial.rules[:MAX_PROPOSALS]]
-    rows += [(trial.model, one.primitive, one.title) for one in trial.found[:MAX_PROPOSALS]]
+    """Prints what the rules and the model found in the session."""
+    rows = [("the rules", draft.primitive, draft.title) for draft in trial.rules[:MAX_PROPOSALS]]
+    rows += [(trial.model, draft.primitive, draft.title) for draft in trial.found[:MAX_PROPOSALS]]
     if rows:
         output.show_table(("found by", "what", "title"), rows, title=f"Session {trial.session[:8]}")
     usage = trial.usage
     usage_text = f"{usage.input_tokens} tokens in, {usage.output_tokens} out, {usage.seconds:.1f} s"
-    counts = f"The rules found {len(trial.rules)}, {trial.model} {len(trial.found)} more ({usage_text})."
+    counts = f"The rules found {len(trial.rules)}; {trial.model} found {len(trial.found)} more ({usage_text})."
     output.print_line(output.escape_controls(f"{counts} Nothing is proposed yet."))
     for line in summarize_steps(trial.steps):
         output.print_line(output.escape_controls(line))

@@ -1,8 +1,8 @@
-"""How long maintaining takes over many memories: the plan alone, the near pairs in it, and the whole job.
+"""Measures how long maintenance takes with many memories: the plan alone, its similar pairs, and the whole job.
 
-    python benchmarks/maintain.py [--memories 10000] [--json FILE]
+    python benchmarks/maintenance.py [--memories 10000] [--json FILE]
 
-Every tenth memory is said again in nearly the same words, every third is a learning, half of these unused for long.
+Every tenth memory is repeated in nearly the same words, every third is a learning, and half of these are long unused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lerim.memory.store import StoredMemory
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.review.review_paths import ReviewPaths
-from memory import START, make, timed
+from memory_search import START, time_ms, write_memories
 
 Row = tuple[str, float, float | None, str]
 
@@ -54,7 +54,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--memories", type=int, default=10_000)
     arguments.add_argument("--json", type=Path)
-    given = arguments.parse_args()
+    options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary).resolve() / "repo"
         root.mkdir()
@@ -62,7 +62,7 @@ def main() -> None:
         home = Home(Path(temporary) / "home")
         project = locate_project(root, home)
         assert project is not None
-        make(project.memory_dir, given.memories * 10 // 11, random.Random(7))
+        write_memories(project.memory_dir, options.memories * 10 // 11, random.Random(7))
         store = ReviewPaths(project, home).store()
         repeat(store.load_all()[0])
         memories = store.load_all()[0]
@@ -70,10 +70,10 @@ def main() -> None:
         claims = [claim_words(one.record.title, one.record.body) for one in memories]
         pairs: list[object] = []
         rows: list[Row] = [
-            ("near pairs", timed(lambda: pairs.extend(find_near_pairs(claims, MERGE_SIMILARITY))), None, "ms"),
+            ("near pairs", time_ms(lambda: pairs.extend(find_near_pairs(claims, MERGE_SIMILARITY))), None, "ms"),
             (
                 "the plan, claims and pairs included",
-                timed(partial(plan_maintenance, memories, {}, {}, {}, {}, now, MaintenanceRules())),
+                time_ms(partial(plan_maintenance, memories, {}, {}, {}, {}, now, MaintenanceRules())),
                 None,
                 "ms",
             ),
@@ -88,9 +88,9 @@ def main() -> None:
                 )
             )
 
-        rows.append(("the whole job, dry", timed(partial(whole, dry_run=True)), None, "ms"))
-        rows.append(("the whole job, 50 proposals written", timed(partial(whole, dry_run=False)), 15_000.0, "ms"))
-        rows.append(("the whole job again, nothing new", timed(partial(whole, dry_run=False)), None, "ms"))
+        rows.append(("the whole job, dry", time_ms(partial(whole, dry_run=True)), None, "ms"))
+        rows.append(("the whole job, 50 proposals written", time_ms(partial(whole, dry_run=False)), 15_000.0, "ms"))
+        rows.append(("the whole job again, nothing new", time_ms(partial(whole, dry_run=False)), None, "ms"))
         merged = reports[0].counts.get("merged", 0)
         rows.append(("repeated memories found, of those there are", merged / (len(memories) // 11), None, "share"))
         count = len(memories)
@@ -100,8 +100,8 @@ def main() -> None:
         limit = "" if budget is None else f"{budget:.0f} {unit}"
         verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
         print(f"{what:46} {measured:9.2f} {unit} {limit:>10} {verdict}")
-    if given.json:
-        given.json.write_text(
+    if options.json:
+        options.json.write_text(
             json.dumps([dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows])
         )
 

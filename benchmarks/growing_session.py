@@ -1,9 +1,9 @@
-"""What a session that grows costs with a model: synced five times, beside asking of all of it each time, in one run.
+"""Measures the tokens of a growing session with a model: synced five times, compared with sending all of it each time.
 
-    python benchmarks/growth.py [--json FILE]
+    python benchmarks/growing_session.py [--json FILE]
 
-The model answers that there is nothing; what it is sent is counted in o200k tokens. What a sync adds to the session is
-what an ideal reader would send, and the end of what it sent before.
+The model answers that there is nothing. Requests are counted in o200k tokens. An ideal reader would send only what is
+new in the session since the last sync, and the end of what it sent before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Windows: how fast a session is cut into windows beside tiktoken's own speed on the same text, in one run."""
+"""Measures how fast a session is cut into windows for a model, compared with tiktoken on the same text."""
 
 from __future__ import annotations
 

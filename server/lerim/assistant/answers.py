@@ -1,4 +1,4 @@
-"""An answer and what it rests on, as the command line prints it and the editor shows it."""
+"""The question, the answer and its sources, as the command line prints them and the editor shows them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ AnswerState = Literal["done", "partial", "cancelled"]
 
 
 class Citation(msgspec.Struct, frozen=True):
-    """A source: `number` is the passage's in this answer, `ref` `m:<memory id>` or `t:<session>#<turn>`.
+    """A source of a sentence. `number` is the number of its passage in this answer, `ref` is `m:<memory id>` or
+    `t:<session>#<turn>`.
 
-    `handle` opens a memory, `session` and `turn` a turn of a transcript; what does not apply is "".
+    `handle` opens a memory; `session` and `turn` open a turn of a transcript. Fields that do not apply are "".
     """
 
     number: int
@@ -29,8 +30,11 @@ class Citation(msgspec.Struct, frozen=True):
 
 
 class Passage(msgspec.Struct, frozen=True):
-    """What was found, without secrets. `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was
-    said (ISO 8601, "" unknown), `path` a memory's file; `flags` are why it is not shown to a model."""
+    """A memory or turn that was found, without secrets.
+
+    `detail` says what it is (`decision`, `user, Claude Code`), `time` when it was said (ISO 8601, "" if unknown), and
+    `path` is a memory's file. `flags` are the reasons not to show it to a model.
+    """
 
     citation: Citation
     detail: str
@@ -48,17 +52,17 @@ class Sentence(msgspec.Struct, frozen=True):
 
 
 class SentenceEvent(msgspec.Struct, frozen=True, tag_field="event", tag="said"):
-    """A sentence of the answer is complete."""
+    """Reports that a sentence of the answer is complete."""
 
     sentence: Sentence
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What is known of a question. `known` False: nothing that answers it was found.
+    """The answer to a question. `known` is False if nothing that answers it was found.
 
-    `model` is the label of the model that answered, "none" where the passages themselves are all there is, best first.
-    `left_out` sentences named no source that holds them. `message` is for the person: why there are no sentences, or
-    why they end early.
+    `passages` are sorted, best first. `model` is the label of the model that answered, "none" if there are only
+    passages. `left_out` counts sentences that no source supports. `message` tells the person why there are no
+    sentences, or why they end early.
     """
 
     question: str
@@ -76,8 +80,8 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked: any text. `model` "none" asks no model; `everything` adds memories that are over, changed under
-    them or gone."""
+    """A question: any text. `model` "none" asks no model; `everything` also searches memories that have ended, and
+    those whose place in the code changed or is gone."""
 
     text: str
     model: Literal["auto", "none"] = "auto"

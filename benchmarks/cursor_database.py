@@ -1,10 +1,10 @@
-"""How fast one changed chat is found and read again in a large database of Cursor, and what memory that takes.
+"""Measures how fast one changed chat is found and read again in a large Cursor database, and the memory that needs.
 
-    python benchmarks/cursor.py [--gigabytes 2] [--keep FILE] [--json FILE]
+    python benchmarks/cursor_database.py [--gigabytes 2] [--keep FILE] [--json FILE]
 
-The database is made by SQLite, in WAL mode with some of it in the log: chats of 54 bubbles, as many as the size asks
-for, and heads of all in one list. Beside it the same without that list, so that every chat's own row is read. Each
-figure is the best of several in a process of its own; the file is in the system's cache.
+The database is in WAL mode with some content in the log. It has chats of 54 bubbles, as many as the size requires, and
+a list with the headers of all chats. The same is measured without that list, when every chat's own row is read. Each
+figure is the best of several in a separate process, with the file in the system's cache.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HEADS = "composer.composerHeaders"
 TRIES = 7
 
 
-def bubble(number: int, at: int) -> dict[str, object]:
+def make_bubble(number: int, at: int) -> dict[str, object]:
     """A bubble of about the size of real ones: a prompt, words, or a tool call."""
     made: dict[str, object] = {"_v": 3, **EMPTY, "createdAt": "2026-02-22T06:33:44.533Z", "tokenCount": {}}
     if at % 27 == 0:
@@ -48,7 +48,7 @@ def bubble(number: int, at: int) -> dict[str, object]:
     return made | {"type": 2, "text": f"Answer {number}.{at}: {WORDS * 8}"}
 
 
-def composer(cid: str, number: int, ids: list[str]) -> dict[str, object]:
+def make_composer(cid: str, number: int, ids: list[str]) -> dict[str, object]:
     window = {"id": "w", "uri": {"fsPath": f"/home/dev/project{number % 40}", "scheme": "file"}}
     return {
         "_v": 13,
@@ -65,7 +65,7 @@ def composer(cid: str, number: int, ids: list[str]) -> dict[str, object]:
     }
 
 
-def make(path: Path, gigabytes: float) -> int:
+def write_database(path: Path, gigabytes: float) -> int:
     """Writes the database; how many chats it has."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, isolation_level=None)
@@ -81,10 +81,10 @@ def make(path: Path, gigabytes: float) -> int:
             cid = str(uuid.uuid5(uuid.NAMESPACE_OID, str(number)))
             ids = [str(uuid.uuid5(uuid.NAMESPACE_OID, f"{number}.{at}")) for at in range(BUBBLES)]
             rows = [
-                (f"bubbleId:{cid}:{one}", json.dumps(bubble(number, at) | {"bubbleId": one}))
+                (f"bubbleId:{cid}:{one}", json.dumps(make_bubble(number, at) | {"bubbleId": one}))
                 for at, one in enumerate(ids)
             ]
-            whole = composer(cid, number, ids)
+            whole = make_composer(cid, number, ids)
             rows.append((f"composerData:{cid}", json.dumps(whole)))
             db.executemany("INSERT INTO cursorDiskKV VALUES (?, ?)", rows)
             written += sum(len(key) + len(value) for key, value in rows)
@@ -93,41 +93,41 @@ def make(path: Path, gigabytes: float) -> int:
             )
             number += 1
         db.execute("COMMIT")
-    put(db, "ItemTable", HEADS, {"allComposers": heads})
+    insert_json(db, "ItemTable", HEADS, {"allComposers": heads})
     db.execute("PRAGMA wal_checkpoint (TRUNCATE)")
     db.close()
     return number
 
 
-def put(db: sqlite3.Connection, table: str, key: str, value: object) -> None:
+def insert_json(db: sqlite3.Connection, table: str, key: str, value: object) -> None:
     db.execute(f"INSERT INTO {table} VALUES (?, ?)", (key, json.dumps(value)))
 
 
-def change(db: sqlite3.Connection, number: int, at: int) -> str:
+def add_prompt(db: sqlite3.Connection, number: int, at: int) -> str:
     """One more prompt in one chat, as Cursor writes it; the id of the chat."""
     cid = str(uuid.uuid5(uuid.NAMESPACE_OID, str(number)))
     (row,) = db.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (f"composerData:{cid}",)).fetchone()
     whole = json.loads(row)
     new = f"new-{at}"
-    put(db, "cursorDiskKV", f"bubbleId:{cid}:{new}", {"type": 1, "bubbleId": new, "text": f"One more {at}"})
+    insert_json(db, "cursorDiskKV", f"bubbleId:{cid}:{new}", {"type": 1, "bubbleId": new, "text": f"One more {at}"})
     whole["fullConversationHeadersOnly"].append({"bubbleId": new, "type": 1})
-    put(db, "cursorDiskKV", f"composerData:{cid}", whole)
+    insert_json(db, "cursorDiskKV", f"composerData:{cid}", whole)
     return cid
 
 
-def looked_at(path: Path) -> Database:
+def find_database(path: Path) -> Database:
     return find_databases("cursor", [path], [])[0]
 
 
-def run(path: Path, chats: int) -> dict[str, float]:
+def measure_changes(path: Path, chats: int) -> dict[str, float]:
     """Milliseconds of listing with one changed chat, of reading that chat, of both; peak resident MB; best of TRIES."""
     writer = sqlite3.connect(path, isolation_level=None)  # stays open, so that there is a log
-    before = {one.place: one.stamp for one in store.list_database(looked_at(path), [])[0]}
+    before = {one.place: one.stamp for one in store.list_database(find_database(path), [])[0]}
     best = {"listing": float("inf"), "reading": float("inf"), "both": float("inf")}
     for at in range(TRIES):
-        cid = change(writer, (at * 37 + 11) % chats, at)
+        cid = add_prompt(writer, (at * 37 + 11) % chats, at)
         started = time.perf_counter()
-        transcripts, problems = store.list_database(looked_at(path), [])
+        transcripts, problems = store.list_database(find_database(path), [])
         changed = [one for one in transcripts if before.get(one.place) != one.stamp]
         listed = time.perf_counter()
         if [one.session_id for one in changed] != [cid] or problems:
@@ -141,10 +141,10 @@ def run(path: Path, chats: int) -> dict[str, float]:
         if both < best["both"]:
             best = {"listing": (listed - started) * 1000, "reading": (ended - listed) * 1000, "both": both}
     writer.close()
-    return best | {"peak": peak()}
+    return best | {"peak": peak_mb()}
 
 
-def peak() -> float:
+def peak_mb() -> float:
     """Peak resident MB of this process."""
     status = Path("/proc/self/status")
     found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text()) if status.exists() else None
@@ -152,7 +152,7 @@ def peak() -> float:
     return int(found[1]) / 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def measured(path: Path, chats: int) -> dict[str, float]:
+def measure_in_process(path: Path, chats: int) -> dict[str, float]:
     """`run` in a process of its own."""
     given = [sys.executable, __file__, "--run", str(path), str(chats)]
     return dict(json.loads(subprocess.run(given, check=True, capture_output=True, text=True).stdout))
@@ -161,10 +161,10 @@ def measured(path: Path, chats: int) -> dict[str, float]:
 def rows(path: Path, chats: int) -> list[dict[str, object]]:
     size = path.stat().st_size / 1e9
     of = f"Cursor, {size:.1f} GB, {chats:,} chats"
-    headed = measured(path, chats)
-    rename(path, HEADS, "unlisted")
-    bare = measured(path, chats)
-    rename(path, "unlisted", HEADS)
+    headed = measure_in_process(path, chats)
+    rename_key(path, HEADS, "unlisted")
+    bare = measure_in_process(path, chats)
+    rename_key(path, "unlisted", HEADS)
     return [
         {
             "what": f"{of}: one changed chat found and read again",
@@ -179,7 +179,7 @@ def rows(path: Path, chats: int) -> list[dict[str, object]]:
     ]
 
 
-def rename(path: Path, key: str, to: str) -> None:
+def rename_key(path: Path, key: str, to: str) -> None:
     """Hides the list of heads, or shows it again."""
     with sqlite3.connect(path) as db:
         db.execute("UPDATE ItemTable SET key = ? WHERE key = ?", (to, key))
@@ -195,12 +195,12 @@ def main() -> int:
     parser.add_argument("--run", nargs=2, metavar=("FILE", "CHATS"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.run:
-        print(json.dumps(run(Path(given.run[0]), int(given.run[1]))))
+        print(json.dumps(measure_changes(Path(given.run[0]), int(given.run[1]))))
         return 0
     folder = Path(tempfile.mkdtemp(prefix="lerim-bench-"))
     try:
         path = given.keep or folder / "User" / "globalStorage" / "state.vscdb"
-        chats = counted(path) if path.exists() else make(path, given.gigabytes)
+        chats = count_chats(path) if path.exists() else write_database(path, given.gigabytes)
         found = rows(path, chats)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -212,7 +212,7 @@ def main() -> int:
     return 0 if all(float(str(row["measured"])) <= float(str(row.get("budget", "inf"))) for row in found) else 1
 
 
-def counted(path: Path) -> int:
+def count_chats(path: Path) -> int:
     """How many chats a kept database has."""
     with sqlite3.connect(path) as db:
         keys = ("composerData:", "composerData;")

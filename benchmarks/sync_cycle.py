@@ -1,10 +1,10 @@
-"""What a cycle costs when nothing changed and when one session grew, with the sessions of all agents side by side.
+"""Measures a sync cycle when nothing changed and when one session grew, with the sessions of all agents.
 
-    python benchmarks/cycle.py [--sessions 10000] [--json FILE]
+    python benchmarks/sync_cycle.py [--sessions 10000] [--json FILE]
 
 Of ten sessions four are Claude Code's, two Codex's, one each Gemini CLI's, Copilot's (command line), Cursor's and
-OpenCode's, the last two in one database each. Each is one prompt and one answer: a cycle never looks further. Beside it
-the bare stat pass over the same folders. Each figure is the best of five.
+OpenCode's, the last two in one database each. Each session is one prompt and one answer, since a cycle does not read
+more. The baseline only calls `stat` on the files in the same folders. Each figure is the best of five.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ TRIES = 5
 Record = dict[str, object]
 
 
-def lines(path: Path, *records: Record) -> None:
+def write_lines(path: Path, *records: Record) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 
-def claude(home: Path, name: str, cwd: str) -> None:
+def write_claude(home: Path, name: str, cwd: str) -> None:
     common = {"sessionId": name, "timestamp": TIME, "cwd": cwd}
     usage = {"input_tokens": 10, "output_tokens": 5}
     answer = {"id": f"msg_{name}", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage}
-    lines(
+    write_lines(
         home / ".claude" / "projects" / cwd.replace("/", "-") / f"{name}.jsonl",
         {**common, "type": "user", "uuid": f"u{name}", "message": {"role": "user", "content": f"Say {name}"}},
         {
@@ -65,12 +65,12 @@ def claude(home: Path, name: str, cwd: str) -> None:
     )
 
 
-def codex(home: Path, name: str, cwd: str) -> None:
+def write_codex(home: Path, name: str, cwd: str) -> None:
     def record(type_: str, **payload: object) -> Record:
         return {"timestamp": TIME, "type": type_, "payload": payload}
 
     said = [{"type": "input_text", "text": f"Say {name}"}]
-    lines(
+    write_lines(
         home / ".codex" / "sessions" / "2026" / "03" / name[6:8] / f"rollout-2026-03-01T10-00-00-{name}.jsonl",
         record("session_meta", id=name, timestamp=TIME, cwd=cwd, cli_version="0.142.5", source="cli"),
         record("response_item", type="message", role="user", content=said),
@@ -78,7 +78,7 @@ def codex(home: Path, name: str, cwd: str) -> None:
     )
 
 
-def gemini(home: Path, name: str, cwd: str) -> None:
+def write_gemini(home: Path, name: str, cwd: str) -> None:
     key = hashlib.sha256(cwd.encode()).hexdigest()
     chat = {"sessionId": name, "projectHash": key, "startTime": TIME, "lastUpdated": TIME}
     messages = [{"id": name, "timestamp": TIME, "type": "user", "content": f"Say {name}"}]
@@ -87,18 +87,18 @@ def gemini(home: Path, name: str, cwd: str) -> None:
     path.write_text(json.dumps({**chat, "messages": messages}), encoding="utf-8")
 
 
-def copilot(home: Path, name: str, cwd: str) -> None:
+def write_copilot(home: Path, name: str, cwd: str) -> None:
     def event(type_: str, **data: object) -> Record:
         return {"type": type_, "data": data, "id": str(uuid.uuid5(uuid.NAMESPACE_URL, name + type_)), "timestamp": TIME}
 
-    lines(
+    write_lines(
         home / ".copilot" / "session-state" / name / "events.jsonl",
         event("session.start", sessionId=name, context={"cwd": cwd}),
         event("user.message", content=f"Say {name}", attachments=[]),
     )
 
 
-def cursor(home: Path, names: list[tuple[str, str]]) -> None:
+def write_cursor(home: Path, names: list[tuple[str, str]]) -> None:
     path = home / ".config" / "Cursor" / "User" / "globalStorage" / "state.vscdb"
     path.parent.mkdir(parents=True)
     db = sqlite3.connect(path)
@@ -116,7 +116,7 @@ def cursor(home: Path, names: list[tuple[str, str]]) -> None:
     db.close()
 
 
-def opencode(home: Path, names: list[tuple[str, str]]) -> None:
+def write_opencode(home: Path, names: list[tuple[str, str]]) -> None:
     path = home / ".local" / "share" / "opencode" / "opencode.db"
     path.parent.mkdir(parents=True)
     db = sqlite3.connect(path)
@@ -147,21 +147,30 @@ def opencode(home: Path, names: list[tuple[str, str]]) -> None:
     db.close()
 
 
-def make(home: Path, sessions: int) -> None:
+def write_stores(home: Path, sessions: int) -> None:
     """The stores of all agents under a person's home."""
-    in_files = (claude, claude, codex, gemini, claude, codex, copilot, claude)
+    file_writers = (
+        write_claude,
+        write_claude,
+        write_codex,
+        write_gemini,
+        write_claude,
+        write_codex,
+        write_copilot,
+        write_claude,
+    )
     rows: tuple[list[tuple[str, str]], list[tuple[str, str]]] = ([], [])
     for number in range(sessions):
         name, cwd = f"{number:08x}-1111-4000-8000-{number:012x}", FOLDERS[number // 10 % len(FOLDERS)]
-        if number % 10 < len(in_files):
-            in_files[number % 10](home, name, cwd)
+        if number % 10 < len(file_writers):
+            file_writers[number % 10](home, name, cwd)
         else:
-            rows[number % 10 - len(in_files)].append((name, cwd))
-    cursor(home, rows[0])
-    opencode(home, rows[1])
+            rows[number % 10 - len(file_writers)].append((name, cwd))
+    write_cursor(home, rows[0])
+    write_opencode(home, rows[1])
 
 
-def look(home: Home, environ: dict[str, str]) -> tuple[DiscoveredStores, TranscriptChanges]:
+def find_changes(home: Home, environ: dict[str, str]) -> tuple[DiscoveredStores, TranscriptChanges]:
     """One cycle as a sync begins it."""
     with Catalog.open(home) as catalog:
         folders = catalog.list_folders()
@@ -170,9 +179,9 @@ def look(home: Home, environ: dict[str, str]) -> tuple[DiscoveredStores, Transcr
         return stores, compare_stamps(stores, catalog.load_stamps())
 
 
-def take(home: Home, environ: dict[str, str]) -> int:
+def index_changes(home: Home, environ: dict[str, str]) -> int:
     """A cycle with what it found taken in; how many sessions that were."""
-    stores, found = look(home, environ)
+    stores, found = find_changes(home, environ)
     stale = (*found.new, *found.changed)
     with Catalog.open(home) as catalog:
         for done in catalog.index_transcripts(
@@ -184,20 +193,20 @@ def take(home: Home, environ: dict[str, str]) -> int:
     return len(stale)
 
 
-def bare(folder: Path) -> int:
+def stat_files(folder: Path) -> int:
     """A stat of every file below a folder: the least that a look costs."""
     count = 0
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                count += bare(Path(entry.path))
+                count += stat_files(Path(entry.path))
             else:
                 entry.stat()
                 count += 1
     return count
 
 
-def best(work: Callable[[], object]) -> float:
+def best_ms(work: Callable[[], object]) -> float:
     """The fewest milliseconds of several."""
     spent = []
     for _ in range(TRIES):
@@ -210,25 +219,25 @@ def best(work: Callable[[], object]) -> float:
 Row = tuple[str, float, float, float, str, bool]
 
 
-def measured(what: str, ours: float, baseline: float, budget: float | None) -> Row:
+def make_row(what: str, ours: float, baseline: float, budget: float | None) -> Row:
     limit = f"<= {budget:.0f}" if budget else ""
     return what, ours, baseline, ours / baseline if baseline else 0, limit, budget is None or ours <= budget
 
 
-def rows(sessions: int, folder: Path) -> list[Row]:
+def measure_rows(sessions: int, folder: Path) -> list[Row]:
     person, home = folder / f"person{sessions}", Home(folder / f"home{sessions}")
     environ = {"HOME": str(person), "USERPROFILE": str(person)}
-    make(person, sessions)
-    taken = take(home, environ)
-    again = take(home, environ)  # what is named by a digest is known by its folder once another told it
-    _, found = look(home, environ)
+    write_stores(person, sessions)
+    taken = index_changes(home, environ)
+    again = index_changes(home, environ)  # what is named by a digest is known by its folder once another told it
+    _, found = find_changes(home, environ)
     if taken != sessions or again > sessions // 10 or found.new or found.changed or found.vanished:
         sys.exit(f"{taken} of {sessions} taken, {again} again; unchanged sessions seemed changed: {found.changed[:3]}")
-    least = best(lambda: bare(person))
+    least = best_ms(lambda: stat_files(person))
     made = [
-        measured(
+        make_row(
             f"unchanged cycle of {sessions} of six agents, ms",
-            best(lambda: look(home, environ)),
+            best_ms(lambda: find_changes(home, environ)),
             least,
             max(50, sessions * 0.03),
         )
@@ -239,25 +248,25 @@ def rows(sessions: int, folder: Path) -> list[Row]:
         with path.open("a", encoding="utf-8") as file:
             said = {"type": "user", "uuid": str(uuid.uuid4()), "timestamp": TIME, "cwd": FOLDERS[0]}
             file.write(json.dumps({**said, "message": {"role": "user", "content": "More"}}) + "\n")
-        if take(home, environ) != 1:
+        if index_changes(home, environ) != 1:
             sys.exit("a session that grew was not the one read")
 
-    made.append(measured(f"cycle of {sessions} with one grown, ms", best(grow), least, None))
+    made.append(make_row(f"cycle of {sessions} with one grown, ms", best_ms(grow), least, None))
     with Catalog.open(home) as catalog:
         made.append(
-            measured(
-                f"statistics of {sessions} sessions, ms", best(lambda: compute_statistics(catalog, "day")), 0, None
+            make_row(
+                f"statistics of {sessions} sessions, ms", best_ms(lambda: compute_statistics(catalog, "day")), 0, None
             )
         )
     made.append(
-        measured(
-            f"doctor over {sessions} sessions, ms", best(lambda: doctor.examine_agents(home, environ)), least, None
+        make_row(
+            f"doctor over {sessions} sessions, ms", best_ms(lambda: doctor.examine_agents(home, environ)), least, None
         )
     )
     return made
 
 
-def table(found: list[Row]) -> None:
+def print_table(found: list[Row]) -> None:
     print(f"{'metric':<48} {'ours':>9} {'baseline':>9} {'ratio':>6}  {'budget':<7} ok")
     for metric, ours, baseline, ratio, budget, ok in found:
         beside = f"{baseline:9.1f} {ratio:6.2f}" if baseline else f"{'-':>9} {'-':>6}"
@@ -270,8 +279,8 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = [*rows(options.sessions // 10, Path(folder)), *rows(options.sessions, Path(folder))]
-    table(found)
+        found = [*measure_rows(options.sessions // 10, Path(folder)), *measure_rows(options.sessions, Path(folder))]
+    print_table(found)
     if options.json:
         names = ("metric", "ours", "baseline", "ratio", "budget", "ok")
         options.json.write_text(json.dumps([dict(zip(names, row, strict=True)) for row in found], indent=1) + "\n")

@@ -1,9 +1,9 @@
-"""How long commands take over many memories that are alike: what a store of templates, imports or loops looks like.
+"""Measures how long commands take with many similar memories, as templates, imports or loops produce them.
 
-    python benchmarks/alike.py [--memories 10000] [--shapes number word equal theme] [--json FILE]
+    python benchmarks/similar_memories.py [--memories 10000] [--shapes number word equal theme] [--json FILE]
 
-Each store gets a home of its own. `different` memories are measured by `maintain.py` and `memory.py`. Every row is a
-whole command, start of the process included; the budgets are for 10,000 memories, and ten times that for 100,000.
+Each store has its own home. Different memories are measured by `maintenance.py` and `memory_search.py`. Every row is a
+whole command, including the start of the process. Budgets are for 10,000 memories, and ten times that for 100,000.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lerim.memory.record import Evidence, MemoryRecord, render_record
-from memory import vocabulary
+from memory_search import make_vocabulary
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 BODY = "The upload service drops every tenth request; the retry keeps the nightly job green. Measured on the cluster."
@@ -38,10 +38,10 @@ COMMANDS: tuple[tuple[str, float | None, tuple[str, ...]], ...] = (
 """What is measured, its budget in seconds at 10,000 memories, and the command."""
 
 
-def make(folder: Path, shape: str, count: int) -> None:
+def write_memories(folder: Path, shape: str, count: int) -> None:
     """Writes so many memories: one sentence with another number or word, one text, or one word in common."""
     draw = random.Random(3)
-    words, weights = vocabulary(draw)
+    words, weights = make_vocabulary(draw)
     for name in ("decisions", "learnings"):
         (folder / name).mkdir(parents=True)
     for number in range(count):
@@ -73,7 +73,7 @@ def make(folder: Path, shape: str, count: int) -> None:
         )
 
 
-def timed(repository: Path, home: Path, arguments: tuple[str, ...]) -> float:
+def time_command(repository: Path, home: Path, arguments: tuple[str, ...]) -> float:
     """Seconds of a whole command."""
     environ = {**os.environ, "HOME": str(home), "LERIM_HOME": str(home / ".lerim")}
     command = [sys.executable, "-m", "lerim", *arguments]
@@ -87,22 +87,22 @@ def main() -> None:
     arguments.add_argument("--memories", type=int, default=10_000)
     arguments.add_argument("--shapes", nargs="*", choices=SHAPES, default=SHAPES)
     arguments.add_argument("--json", type=Path)
-    given = arguments.parse_args()
+    options = arguments.parse_args()
     rows: list[dict[str, object]] = []
-    for shape in given.shapes:
+    for shape in options.shapes:
         with tempfile.TemporaryDirectory() as temporary:
             repository, home = Path(temporary).resolve() / "repo", Path(temporary).resolve() / "home"
             home.mkdir()
             subprocess.run(["git", "init", "-q", str(repository)], check=True)
-            make(repository / ".lerim" / "memory", shape, given.memories)
+            write_memories(repository / ".lerim" / "memory", shape, options.memories)
             for what, budget, command in COMMANDS:
-                limit = None if budget is None else budget * max(1.0, given.memories / 10_000)
-                measured = timed(repository, home, command)
+                limit = None if budget is None else budget * max(1.0, options.memories / 10_000)
+                measured = time_command(repository, home, command)
                 verdict = "" if limit is None else f"{limit:.0f} s {'ok' if measured <= limit else 'NOT MET'}"
-                print(f"{given.memories:,} {shape:8} {what:34} {measured:8.1f} s {verdict}", flush=True)
+                print(f"{options.memories:,} {shape:8} {what:34} {measured:8.1f} s {verdict}", flush=True)
                 rows.append({"what": f"{shape}: {what}", "measured": measured, "budget": limit, "unit": "s"})
-    if given.json:
-        given.json.write_text(json.dumps(rows))
+    if options.json:
+        options.json.write_text(json.dumps(rows))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""How well and how fast what was said is found again: recall on LoCoMo's turns, and search among 10,000 sessions.
+"""Measures session search: recall on the turns of LoCoMo, and speed among 10,000 sessions.
 
-    python benchmarks/search.py [--sessions 10000] [--json FILE]
+    python benchmarks/session_search.py [--sessions 10000] [--json FILE]
 
-LoCoMo (conversations with questions and the turns that answer them) is read from `data/locomo10.json` beside the folder
-of test sessions, and is no part of the project. A conversation is a project here, its sessions are sessions, its first
-speaker the person. A question is searched as it stands, in its own conversation. The weights of the search were set on
-conversations 0 to 4; what is reported and budgeted is 5 to 9. Recall@k is the share of a question's evidence in the
-first k turns (or sessions), averaged over questions; those without evidence that exists are left out. Over sessions it
-is told both ways, also as the share of questions that find some of their evidence.
+LoCoMo (conversations with questions and the turns that answer them) is read from `data/locomo10.json` next to the
+folder of test sessions; it is not part of the project. A conversation becomes a project, its sessions become sessions,
+and its first speaker is the person. Each question is searched word for word in its own conversation. The weights of the
+search were tuned on conversations 0 to 4; conversations 5 to 9 are reported and have budgets. Recall@k is the share of
+a question's evidence in the first k turns (or sessions), averaged over questions. Questions without existing evidence
+are left out. For sessions, the share of questions that find some of their evidence is reported as well.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ DEPTH = 60
 _EVIDENCE = re.compile(r"D:?\s*(\d+)\s*:\s*0*(\d+)$")
 
 
-class Said(msgspec.Struct):
+class Message(msgspec.Struct):
     speaker: str
     dia_id: str
     text: str = ""
     blip_caption: str = ""
 
 
-class Asked(msgspec.Struct):
+class LabelledQuestion(msgspec.Struct):
     question: str
     evidence: list[str] = []
 
 
 class Sample(msgspec.Struct):
     conversation: dict[str, msgspec.Raw]
-    qa: list[Asked]
+    qa: list[LabelledQuestion]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Recall:
         return self.seconds[int(len(self.seconds) * 0.95)] * 1000
 
 
-class Told:
+class PreparedReading:
     """A reading of turns that are known."""
 
     resume = b""
@@ -102,28 +102,28 @@ class Told:
         return False
 
 
-class Names:
+class FolderNameOwners:
     """A folder's last part is its project."""
 
     def find_owner(self, cwd: str) -> str:
         return cwd.rpartition("/")[2]
 
 
-def told(name: str, turns: Sequence[Turn]) -> tuple[Transcript, Told]:
+def make_session(name: str, turns: Sequence[Turn]) -> tuple[Transcript, PreparedReading]:
     """A session of these turns, and its reading."""
     transcript = Transcript("claude", Path("/sessions") / name, name, 1, 1, 1)
     ended = turns[-1].time if turns else None
-    return transcript, Told(turns, Session(name, "claude", transcript.path, turns=len(turns), ended=ended))
+    return transcript, PreparedReading(turns, Session(name, "claude", transcript.path, turns=len(turns), ended=ended))
 
 
-def conversations(samples: Sequence[Sample]) -> Iterator[tuple[Transcript, Told]]:
+def make_conversations(samples: Sequence[Sample]) -> Iterator[tuple[Transcript, PreparedReading]]:
     """The sessions of all conversations."""
     for number, sample in enumerate(samples):
         first = msgspec.json.decode(sample.conversation["speaker_a"], type=str)
-        for session in sessions(sample):
+        for session in session_numbers(sample):
             when = msgspec.json.decode(sample.conversation[f"session_{session}_date_time"], type=str)
             moment = datetime.strptime(when.replace(" on ", " "), "%I:%M %p %d %B, %Y").replace(tzinfo=UTC)
-            said = msgspec.json.decode(sample.conversation[f"session_{session}"], type=list[Said])
+            said = msgspec.json.decode(sample.conversation[f"session_{session}"], type=list[Message])
             turns = []
             for ordinal, one in enumerate(said):
                 image = f" [image: {one.blip_caption}]" if one.blip_caption else ""
@@ -138,10 +138,10 @@ def conversations(samples: Sequence[Sample]) -> Iterator[tuple[Transcript, Told]
                     f"/talk/c{number}",
                 )
                 turns.append(turn)
-            yield told(f"{number}-{session}", turns)
+            yield make_session(f"{number}-{session}", turns)
 
 
-def sessions(sample: Sample) -> Iterator[int]:
+def session_numbers(sample: Sample) -> Iterator[int]:
     """Their numbers."""
     number = 1
     while f"session_{number}" in sample.conversation:
@@ -149,10 +149,10 @@ def sessions(sample: Sample) -> Iterator[int]:
         number += 1
 
 
-def questions(samples: Sequence[Sample]) -> Iterator[Question]:
+def make_questions(samples: Sequence[Sample]) -> Iterator[Question]:
     """All with evidence that exists."""
     for number, sample in enumerate(samples):
-        known = {turn.id for _, reading in conversations([sample]) for turn in reading.turns}
+        known = {turn.id for _, reading in make_conversations([sample]) for turn in reading.turns}
         for asked in sample.qa:
             parts = [part for one in asked.evidence for part in re.split(r"[;,\s]+", one)]
             named = [f"0/D{found[1]}:{found[2]}" for part in parts if (found := _EVIDENCE.match(part))]
@@ -161,14 +161,14 @@ def questions(samples: Sequence[Sample]) -> Iterator[Question]:
                 yield Question(number, asked.question, turns)
 
 
-def index(home: Home, readings: Iterable[tuple[Transcript, Told]]) -> None:
+def index_sessions(home: Home, readings: Iterable[tuple[Transcript, PreparedReading]]) -> None:
     with Catalog.open(home) as catalog:
-        for done in catalog.index_transcripts(readings, Names()):
+        for done in catalog.index_transcripts(readings, FolderNameOwners()):
             if done.failed:
                 sys.exit(f"a session could not be taken in: {done.problems}")
 
 
-def recalled(catalog: Catalog, asked: Iterable[Question]) -> Recall:
+def measure_recall(catalog: Catalog, asked: Iterable[Question]) -> Recall:
     """How much of the evidence is among the first turns and sessions that a search names."""
     turns: dict[int, list[float]] = {5: [], 10: []}
     whole: dict[int, list[float]] = {5: [], 10: []}
@@ -198,7 +198,7 @@ def recalled(catalog: Catalog, asked: Iterable[Question]) -> Recall:
     return Recall(len(mrr), means, over, hits, mean(mrr), sorted(seconds))
 
 
-def loaded() -> list[Sample]:
+def load_locomo() -> list[Sample]:
     return msgspec.json.decode(LOCOMO.read_bytes(), type=list[Sample])
 
 
@@ -207,7 +207,7 @@ TURNS = 20
 """Of a made session."""
 
 
-def made(number: int) -> Iterator[tuple[Transcript, Told]]:
+def make_random_sessions(number: int) -> Iterator[tuple[Transcript, PreparedReading]]:
     """Sessions of words as frequent as words are, on 50 projects; every other turn runs a command on a file."""
     chance = random.Random(7)
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -240,10 +240,10 @@ def made(number: int) -> Iterator[tuple[Transcript, Told]]:
                     tool_calls=calls,
                 )
             )
-        yield told(str(session), turns)
+        yield make_session(str(session), turns)
 
 
-def queries(catalog: Catalog, number: int) -> list[str]:
+def make_queries(catalog: Catalog, number: int) -> list[str]:
     """Two to five words each, that some turn has."""
     chance = random.Random(11)
     [(last,)] = catalog.db.execute("SELECT max(id) FROM turns")
@@ -255,7 +255,7 @@ def queries(catalog: Catalog, number: int) -> list[str]:
     return found
 
 
-def p95(search: Callable[[str], object], asked: Sequence[str]) -> float:
+def p95_ms(search: Callable[[str], object], asked: Sequence[str]) -> float:
     """Milliseconds."""
     spent = []
     for query in asked:
@@ -265,7 +265,7 @@ def p95(search: Callable[[str], object], asked: Sequence[str]) -> float:
     return sorted(spent)[int(len(spent) * 0.95)] * 1000
 
 
-def neighbours(catalog: Catalog) -> float:
+def neighbour_column_cost(catalog: Catalog) -> float:
     """How many times longer the index takes to fill with the neighbours' column than without."""
     rows: list[tuple[int, str, str, str]] = []
     for (transcript,) in catalog.db.execute("SELECT id FROM transcripts LIMIT 1000"):
@@ -291,22 +291,22 @@ def neighbours(catalog: Catalog) -> float:
 Row = dict[str, object]
 
 
-def row(what: str, measured: float, unit: str, budget: str, ok: bool) -> Row:
+def make_row(what: str, measured: float, unit: str, budget: str, ok: bool) -> Row:
     return {"what": what, "measured": measured, "unit": unit, "budget": budget, "ok": ok}
 
 
-def talked(folder: Path) -> list[Row]:
+def measure_locomo(folder: Path) -> list[Row]:
     """LoCoMo's rows; nothing where it is absent."""
     if not LOCOMO.exists():
         print(f"LoCoMo is not at {LOCOMO}: recall is not measured")
         return []
-    samples = loaded()
+    samples = load_locomo()
     home = Home(folder / "talk")
-    index(home, conversations(samples))
+    index_sessions(home, make_conversations(samples))
     with Catalog.open(home) as catalog:
-        asked = list(questions(samples))
-        tuned = recalled(catalog, (one for one in asked if one.conversation not in HELD))
-        held = recalled(catalog, (one for one in asked if one.conversation in HELD))
+        asked = list(make_questions(samples))
+        tuned = measure_recall(catalog, (one for one in asked if one.conversation not in HELD))
+        held = measure_recall(catalog, (one for one in asked if one.conversation in HELD))
     print(f"{'conversations':<16} {'questions':>9}  turns R@5  R@10   MRR  sessions R@5  R@10  p95 ms")
     for name, one in (("0-4 (tuned on)", tuned), ("5-9 (held back)", held)):
         shares = [100 * one.turns[5], 100 * one.turns[10], 100 * one.mrr, 100 * one.sessions[5], 100 * one.sessions[10]]
@@ -316,7 +316,7 @@ def talked(folder: Path) -> list[Row]:
         )
     floors = ((held.turns, 5, 68), (held.turns, 10, 76), (held.sessions, 5, 90), (held.sessions, 10, 96))
     rows = [
-        row(
+        make_row(
             f"LoCoMo 5-9, recall@{top} over {'turns' if kind is held.turns else 'sessions'}, %",
             100 * kind[top],
             "%",
@@ -326,7 +326,7 @@ def talked(folder: Path) -> list[Row]:
         for kind, top, floor in floors
     ]
     rows += [
-        row(
+        make_row(
             f"LoCoMo 5-9, some evidence in the first {top} sessions, %",
             100 * share,
             "%",
@@ -335,35 +335,35 @@ def talked(folder: Path) -> list[Row]:
         )
         for (top, share), floor in zip(held.hits.items(), (90, 96), strict=True)
     ]
-    return [*rows, row("LoCoMo 5-9, search p95", held.p95(), "ms", "<= 10", held.p95() <= 10)]
+    return [*rows, make_row("LoCoMo 5-9, search p95", held.p95(), "ms", "<= 10", held.p95() <= 10)]
 
 
-def many(folder: Path, number: int) -> list[Row]:
+def measure_large_catalog(folder: Path, number: int) -> list[Row]:
     """What a large catalog weighs, and how long searches in it take."""
     home = Home(folder / "many")
     started = time.perf_counter()
-    index(home, made(number))
+    index_sessions(home, make_random_sessions(number))
     spent = time.perf_counter() - started
     with Catalog.open(home) as catalog:
         catalog.db.execute("PRAGMA wal_checkpoint (TRUNCATE)")
         bodies = catalog.db.execute("SELECT body FROM turns")
         text = sum(len(part.encode()) for (body,) in bodies for part in unpack_turn_text(body))
         ratio = home.catalog.stat().st_size / text
-        asked = queries(catalog, 200)
-        plain = p95(catalog.search_turns, asked)
-        own = p95(lambda query: catalog.search_turns(query, "p7"), asked)
-        narrowed = p95(
+        asked = make_queries(catalog, 200)
+        plain = p95_ms(catalog.search_turns, asked)
+        own = p95_ms(lambda query: catalog.search_turns(query, "p7"), asked)
+        narrowed = p95_ms(
             lambda query: catalog.search_turns(query, filters=SessionFilters(file="src/app.py", failed=True)), asked
         )
-        near = neighbours(catalog)
+        near = neighbour_column_cost(catalog)
     name = f"{number:,} sessions of {TURNS} turns"
     return [
-        row(f"{name}: search p95", plain, "ms", "", True),
-        row(f"{name}: search p95 in one of 50 projects", own, "ms", "", True),
-        row(f"{name}: search p95 by file and failure", narrowed, "ms", "", True),
-        row(f"{name}: catalog / text", ratio, "x", "", True),
-        row(f"{name}: turns taken in each second", number * TURNS / spent, "", "", True),
-        row("filling the index with / without the neighbours' column", near, "x", "", True),
+        make_row(f"{name}: search p95", plain, "ms", "", True),
+        make_row(f"{name}: search p95 in one of 50 projects", own, "ms", "", True),
+        make_row(f"{name}: search p95 by file and failure", narrowed, "ms", "", True),
+        make_row(f"{name}: catalog / text", ratio, "x", "", True),
+        make_row(f"{name}: turns taken in each second", number * TURNS / spent, "", "", True),
+        make_row("filling the index with / without the neighbours' column", near, "x", "", True),
     ]
 
 
@@ -373,7 +373,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = [*talked(Path(folder)), *many(Path(folder), options.sessions)]
+        found = [*measure_locomo(Path(folder)), *measure_large_catalog(Path(folder), options.sessions)]
     for one in found:
         verdict = "" if not one["budget"] else "yes" if one["ok"] else "NO"
         print(f"{one['what']:<66} {one['measured']:10.2f} {one['unit']:<3} {one['budget']:<7} {verdict}")

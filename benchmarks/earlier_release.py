@@ -1,10 +1,10 @@
-"""First indexing of the same Claude and Codex sessions by this Lerim and by the command-line lerim 0.1.5, in one run.
+"""Compares the first indexing of Claude Code and Codex sessions with that of the command-line lerim 0.1.5.
 
-    python benchmarks/upstream.py [--sessions 500] [--json FILE]
+    python benchmarks/earlier_release.py [--sessions 500] [--json FILE]
 
-0.1.5 is installed with pip into a folder beside the build, once; without a package index nothing is measured and the
-table says so. Each runs in a process of its own with a home of its own; both are given the same folders. What each
-then finds of it is told beside: the sessions whose text holds a word that stands in all of them.
+0.1.5 is installed once with pip into a folder in `build`. Without a package index nothing is measured, and the table
+says so. Each version runs in its own process with its own home, on the same folders. The table also has the number of
+characters that each version keeps of a session.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexing import make, make_codex
+from indexing import write_claude_sessions, write_codex_sessions
 from lerim.paths import Home
 from lerim.project.project import FolderOwners
 from lerim.sessions.catalog.catalog import Catalog
@@ -48,7 +48,7 @@ print(json.dumps({"seconds": seconds, "busy": busy, "sessions": held, "character
 """
 
 
-def installed() -> Path | None:
+def install_release() -> Path | None:
     """The interpreter that has 0.1.5; None where it cannot be installed."""
     python = PLACE / "bin" / "python"
     done = PLACE / "installed"
@@ -61,7 +61,7 @@ def installed() -> Path | None:
     return python
 
 
-def ours(folder: Path, home: Path) -> dict[str, float]:
+def index_with_this_version(folder: Path, home: Path) -> dict[str, float]:
     """Indexes with what this repository has."""
     started, worked = time.perf_counter(), time.process_time()
     stores = discover_stores({"claude": [folder / "claude"], "codex": [folder / "codex"]})
@@ -80,7 +80,7 @@ def ours(folder: Path, home: Path) -> dict[str, float]:
     return {"seconds": seconds, "busy": busy, "sessions": held, "characters": words}
 
 
-def measured(command: list[str], home: Path) -> dict[str, float]:
+def measure_in_process(command: list[str], home: Path) -> dict[str, float]:
     """What one of the two printed, run in a process of its own."""
     home.mkdir()
     environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[1] / "server")}
@@ -90,19 +90,21 @@ def measured(command: list[str], home: Path) -> dict[str, float]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def rows(sessions: int) -> list[dict[str, object]]:
+def measure_rows(sessions: int) -> list[dict[str, object]]:
     """The table's rows."""
-    theirs = installed()
+    theirs = install_release()
     if theirs is None:
         return [{"metric": f"{RELEASE} could not be installed: not measured", "ours": "-", "budget": "faster"}]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        size = make(folder / "claude", sessions) + make_codex(folder / "codex", sessions)
+        size = write_claude_sessions(folder / "claude", sessions) + write_codex_sessions(folder / "codex", sessions)
         own, other = [], []
         for at in range(ROUNDS):
             home = folder / f"own-{at}"
-            own.append(measured([sys.executable, __file__, "--ours", str(folder), str(home)], folder / f"a{at}"))
-            other.append(measured([str(theirs), "-c", THEIRS, str(folder)], folder / f"b{at}"))
+            own.append(
+                measure_in_process([sys.executable, __file__, "--ours", str(folder), str(home)], folder / f"a{at}")
+            )
+            other.append(measure_in_process([str(theirs), "-c", THEIRS, str(folder)], folder / f"b{at}"))
     print(
         f"{size / 1e6:.0f} MB in {2 * sessions} sessions of Claude Code and Codex; the best of {ROUNDS} each, in turns"
     )
@@ -132,9 +134,9 @@ def main() -> int:
     parser.add_argument("--ours", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.ours:
-        print(json.dumps(ours(*options.ours)))
+        print(json.dumps(index_with_this_version(*options.ours)))
         return 0
-    found = rows(options.sessions)
+    found = measure_rows(options.sessions)
     for row in found:
         print("  ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in row.values()))
     if options.json:

@@ -1,0 +1,71 @@
+"""Weighs the words of a question: the rarer a word is in the memories and sessions, the more it says about the topic
+(inverse document frequency). A passage is relevant if it contains enough of this weight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lerim.sessions import QueryTerm, SearchQuery, tokenize_text
+from lerim.words import STOP_WORDS, is_unspaced, stem
+
+MIN_WEIGHT_SHARE = 0.35
+"""The least share of the weight of all words that a relevant passage contains."""
+MIN_SHARE_OF_ONE_WORD = 0.5
+"""The same for a passage with only one of several words."""
+RARE_WEIGHT, MIN_SHARE_OF_RARE_WORD = 3.0, 0.2
+"""If that word weighs at least RARE_WEIGHT (about one text in twenty has it), this share is enough."""
+UNKNOWN_PAIR_FACTOR = 0.5
+"""The factor for a pair of characters of an unspaced script that no text contains: they may belong to two words."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordWeights:
+    """The words of a question and their weights, in the same order."""
+
+    query: SearchQuery
+    weights: tuple[float, ...]
+
+    def is_relevant(self, text: str) -> bool:
+        """Return whether a text contains enough of the question."""
+        contained = find_contained_words(self.query, text)
+        weight = sum(weight for weight, is_contained in zip(self.weights, contained, strict=True) if is_contained)
+        min_share = MIN_WEIGHT_SHARE
+        if sum(contained) == 1 and len(contained) > 1:
+            min_share = MIN_SHARE_OF_RARE_WORD if weight >= RARE_WEIGHT else MIN_SHARE_OF_ONE_WORD
+        return any(contained) and weight >= min_share * sum(self.weights)
+
+
+def drop_stop_words(query: SearchQuery) -> SearchQuery:
+    """Return a question without stop words such as `the`, unless it has no other words."""
+    return replace(query, terms=tuple(term for term in query.terms if term.joined not in STOP_WORDS) or query.terms)
+
+
+def weigh_words(query: SearchQuery, text_count: int, counts: Sequence[int]) -> WordWeights:
+    """Return the weights of a query's words, given how many of `text_count` texts contain each of them."""
+    return WordWeights(
+        query,
+        tuple(_weight(term, count, text_count) for term, count in zip(query.terms, counts, strict=True)),
+    )
+
+
+def find_contained_words(query: SearchQuery, text: str) -> list[bool]:
+    """Return, for each word of a query, whether a text contains it."""
+    lowered = text.lower()
+    words = {stem(word) for word in tokenize_text(lowered)}
+    return [_contains_term(term, words, lowered) for term in query.terms]
+
+
+def _contains_term(term: QueryTerm, words: set[str], lowered: str) -> bool:
+    if is_unspaced(term.joined):
+        return term.joined in lowered
+    return all(one in words for one in term.stems) or all(one in words for one in term.unsplit_stems)
+
+
+def _weight(term: QueryTerm, count: int, text_count: int) -> float:
+    if count:
+        return math.log(1 + max(text_count, count) / count)
+    return math.log(1 + 2 * max(text_count, 1)) * (
+        UNKNOWN_PAIR_FACTOR if is_unspaced(term.joined) and len(term.joined) == 2 else 1.0
+    )
