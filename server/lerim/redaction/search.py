@@ -8,6 +8,7 @@ from lerim.redaction.hidden import HIDDEN_CHARACTERS
 from lerim.redaction.interruptions import find_interrupted_tokens, remove_invisible
 from lerim.redaction.places import (
     calls,
+    cookies_and_files,
     idioms,
     keywords,
     lines_above,
@@ -38,6 +39,7 @@ _name_finder = NameFinder(
         *lines_above.SEARCHED_NAMES,
         *sentences.SEARCHED_NAMES,
         *keywords.SEARCHED_NAMES,
+        *cookies_and_files.SEARCHED_NAMES,
     )
 )
 _MOST_REPEATED_VALUES = 40
@@ -81,7 +83,7 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
     found_parts = _name_finder.find_parts(lowered)
     by_place = (
         positional.find_unnamed_values(text, lowered, found_parts)
-        + keywords.find_cookies_and_files(text, lowered, found_parts)
+        + cookies_and_files.find_spans(text, lowered, found_parts)
         + positional.find_named_values(text, lowered, found_parts)
     )
     for place in (keywords, named_literals, calls, lines_above, sentences, idioms):

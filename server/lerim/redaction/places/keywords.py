@@ -1,13 +1,11 @@
 """Finds secrets that are not written as `name = value`: in sentences of many languages, tables, arguments of calls
-and commands, name-value pairs, cookies and password files.
+and commands, and name-value pairs.
 
 Each pattern is matched at the position of a keyword, with bounded repetition, so the cost is linear in the text.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterator, Set
 
@@ -104,28 +102,7 @@ _TOKEN_NAMES = NameGroup(
         "clé api",
     )
 )
-_COOKIE_NAMES = NameGroup(
-    (
-        "connect.sid",
-        "sessionid",
-        "session_id",
-        "phpsessid",
-        "jsessionid",
-        "_session",
-        "session-token",
-        "session",
-        "sid",
-        "csrftoken",
-        "remember_token",
-        "access-token",
-        "auth-token",
-        ".aspxauth",
-        "asp.net_sessionid",
-        "xsrf-token",
-    )
-)
-_PGPASS_PORTS = NameGroup((":5432:", ":5433:", ":6432:", ":*:"))
-SEARCHED_NAMES = (*_COOKIE_NAMES, *_PGPASS_PORTS, *_PASSWORD_NAMES, *_TOKEN_NAMES, "key", "auth")
+SEARCHED_NAMES = (*_PASSWORD_NAMES, *_TOKEN_NAMES, "key")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSING_MARKS = r"[\"'”’»`*_\]\)>\\]{0,5}"
 _OPENING_MARKS = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
@@ -204,17 +181,7 @@ _PIPED_VALUE = re.compile(
 )
 _PASS_ARGUMENT = re.compile(r"pass:(?P<value>[^\s\"']{4,200})")
 """A password as openssl's options take it: `-passin pass:…`."""
-_COOKIE_VALUE = re.compile(
-    r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})"
-)
-_PGPASS_LINE = re.compile(
-    r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
-)
-_AUTH_ENTRY = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
-_URL_TOKEN = re.compile(
-    r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)"
-)
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _EMAIL_ADDRESS = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
 _TRAILING_MARKS = ".,!?:;)*_”’»"
 _VALUE_PATTERNS = (
@@ -251,12 +218,7 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     return spans
 
 
-def find_cookies_and_files(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
-    """Finds secrets that no keyword introduces: cookies, password files, URLs with credentials."""
-    return [*_find_cookies(text, lowered, found_parts), *_find_file_entries(text, lowered, found_parts)]
-
-
-def _yield_value(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
+def yield_value(match: re.Match[str] | None, kind: str) -> Iterator[Span]:
     """Yields the span of the match's value without trailing punctuation, unless it is a placeholder or an address."""
     if match is None:
         return
@@ -269,7 +231,8 @@ def _is_no_secret(value: str) -> bool:
     return bool(PLACEHOLDER.search(value[:80]) or SAMPLE.search(value[:400]) or _EMAIL_ADDRESS.match(value))
 
 
-def _trim_value(match: re.Match[str]) -> str:
+def trim_value(match: re.Match[str]) -> str:
+    """Returns the match's value without trailing punctuation."""
     return match["value"].rstrip(_TRAILING_MARKS)
 
 
@@ -278,10 +241,10 @@ def _find_password(text: str, end: int) -> Iterator[Span]:
         match = pattern.match(text, end)
         if match is None or (pattern is _VALUE_BESIDE and _VARIABLE_NAME.search(text, max(0, end - 60), end)):
             continue
-        value = _trim_value(match)
+        value = trim_value(match)
         is_code = text[match.end() : match.end() + 1] in ("(", "[") or value.endswith(("(", ":"))
         if is_odd_value(value, False) and not is_code and not (pattern is _VALUE_BESIDE and not _is_unlike_word(value)):
-            yield from _yield_value(match, "password")
+            yield from yield_value(match, "password")
             return
 
 
@@ -292,8 +255,8 @@ def _find_password_before(text: str, at: int) -> Iterator[Span]:
     match = _VALUE_BEFORE_PASSWORD.search(text, max(0, at - 110), at)
     if match is not None and "(" in text[match.end("value") : at] and not _CLOSING_PARENTHESIS.match(text, at):
         return
-    if match is not None and _is_unlike_word(_trim_value(match)) and is_odd_value(_trim_value(match), False):
-        yield from _yield_value(match, "password")
+    if match is not None and _is_unlike_word(trim_value(match)) and is_odd_value(trim_value(match), False):
+        yield from yield_value(match, "password")
 
 
 def _find_token_before(text: str, at: int, end: int) -> Iterator[Span]:
@@ -307,7 +270,7 @@ def _find_token_before(text: str, at: int, end: int) -> Iterator[Span]:
         and not _ID_PREFIX.match(match["value"])
         and (match["is"] or not _HEX.match(match["value"]))
     ):
-        yield from _yield_value(match, "named-secret" if match["is"] else "token")
+        yield from yield_value(match, "named-secret" if match["is"] else "token")
 
 
 def _is_unlike_word(value: str) -> bool:
@@ -328,8 +291,8 @@ def _find_token(text: str, end: int) -> Iterator[Span]:
         match = pattern.match(text, end)
         if match is None or (pattern is _VALUE_BESIDE and _VARIABLE_NAME.search(text, max(0, end - 60), end)):
             continue
-        value = _trim_value(match)
-        if pattern is _VALUE_BESIDE and (len(value) < 16 or _UUID.match(value)):
+        value = trim_value(match)
+        if pattern is _VALUE_BESIDE and (len(value) < 16 or UUID.match(value)):
             continue
         name = match.groupdict().get("name") or ""
         if (
@@ -337,7 +300,7 @@ def _find_token(text: str, end: int) -> Iterator[Span]:
             and ("/" not in value[:2] or len(value) == 40)
             and text[match.end() : match.end() + 1] != "("
         ):
-            yield from _yield_value(match, "token")
+            yield from yield_value(match, "token")
             return
 
 
@@ -355,12 +318,12 @@ def _find_keys(text: str, lowered: str) -> Iterator[Span]:
             before[-1] in "_- " or (before[-1].isalpha() and text[at] == "K") or before[-1].isupper()
         ):
             continue
-        value = _trim_value(match)
+        value = trim_value(match)
         classes = sum(any(map(kind, value)) for kind in (str.isdigit, str.islower, str.isupper))
         if len(value) < 20 or classes < 2 or _OTHER_KEY.search(before) or (value.count("/") > 4 and "." in value):
             continue
         if looks_random(value) and is_token(value):
-            yield from _yield_value(match, "key")
+            yield from yield_value(match, "key")
             searched_to = match.end()
 
 
@@ -369,73 +332,21 @@ def _find_option_values(text: str, lowered: str) -> Iterator[Span]:
     for at in find_places(text, " -"):
         match = _OPTION.match(text, at + 1)
         if match is not None and _SECRET_OPTION.search(match["name"]) and not _ATTRIBUTE_OPTION.search(match["name"]):
-            value = _trim_value(match)
+            value = trim_value(match)
             if is_odd_value(value, False) or is_token(value):
-                yield from _yield_value(match, "password")
+                yield from yield_value(match, "password")
             continue
         login = _LOGIN_OPTION.match(text, at + 1)
-        if login is not None and is_odd_value(_trim_value(login), False):
-            yield from _yield_value(login, "password")
+        if login is not None and is_odd_value(trim_value(login), False):
+            yield from yield_value(login, "password")
     for word in ("pass:", "chpasswd", "sudo -s", "password-stdin", "--stdin"):
         for at in find_places(lowered, word):
             if word == "pass:":
                 match = _PASS_ARGUMENT.match(text, at)
                 if lowered.startswith("-pass", max(0, lowered.rfind(" -", max(0, at - 12), at) + 1)):
-                    yield from _yield_value(match, "password")
+                    yield from yield_value(match, "password")
                 continue
             line = max(text.rfind("\n", max(0, at - 300), at) + 1, at - 300)
             start = max(text.rfind("echo ", line, at), text.rfind("printf ", line, at))
             if start >= 0:
-                yield from _yield_value(_PIPED_VALUE.match(text[:at], start), "password")
-
-
-def _find_cookies(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields the values of session cookies, wherever their names are."""
-    if "=" not in text and ":" not in text:
-        return
-    for name in select_found_names(_COOKIE_NAMES, found_parts):
-        searched_to = 0
-        for at in find_places(lowered, name):
-            match = _COOKIE_VALUE.match(text, at + len(name)) if at >= searched_to else None
-            searched_to = match.end() if match else searched_to
-            if match is None or (name in ("session", "sid") and len(match["value"]) < 24):
-                continue
-            value = _trim_value(match)
-            is_signed = value.startswith(("s%3A", "s:"))
-            if is_signed or (looks_random(value) and not _UUID.match(value) and "=" in text[at : match.start("value")]):
-                yield from _yield_value(match, "cookie")
-
-
-def _find_file_entries(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
-    """Yields secrets in password files (`.pgpass`, docker's `config.json`, `.npmrc`) and in URLs that begin with a
-    token."""
-    for literal in select_found_names(_PGPASS_PORTS, found_parts):
-        for at in find_places(text, literal):
-            start = (
-                max(
-                    text.rfind("\n", max(0, at - 120), at),
-                    text.rfind('"', max(0, at - 120), at),
-                    text.rfind(" ", max(0, at - 120), at),
-                    text.rfind("'", max(0, at - 120), at),
-                )
-                + 1
-            )
-            yield from _yield_value(_PGPASS_LINE.match(text, max(start, at - 120)), "password")
-    for at in find_places(lowered, "auth") if "auth" in found_parts else ():
-        match = _AUTH_ENTRY.match(lowered, at)
-        is_named = lowered.startswith("_", at - 1) or '"auths' in lowered[max(0, at - 300) : at]
-        if match is not None and (is_named or _is_login(text[match.start("value") : match.end("value")])):
-            yield Span(match.start("value"), match.end("value"), "authorization")
-    for at in find_places(text, "://") if "://" in text and "@" in text else ():
-        match = _URL_TOKEN.match(text, at)
-        if match is not None and looks_random(match["value"]):
-            yield from _yield_value(match, "url-password")
-
-
-def _is_login(value: str) -> bool:
-    """Returns whether base64 decodes to `user:password`."""
-    try:
-        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return b":" in plain[:200] and plain.isascii() and plain.decode().isprintable()
+                yield from yield_value(_PIPED_VALUE.match(text[:at], start), "password")
