@@ -4,7 +4,7 @@
 
 The sessions are the shared real ones of Claude Code and of Codex, repeated with other ids and partly other words, in a
 temporary folder. The baseline decodes the same lines with typed msgspec and fills the same three FTS5 columns, and does
-nothing else (`bare_indexing.py`).
+nothing else (`_bare_indexing.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import bare_indexing
+import _bare_indexing as bare_indexing
 from lerim.paths import Home
 from lerim.project.project import FolderOwners
 from lerim.sessions.catalog.catalog import Catalog

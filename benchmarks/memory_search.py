@@ -29,7 +29,7 @@ from lerim.memory.search.memory_search import Hit, MemorySearch, search_memories
 from lerim.memory.store import Store
 from lerim.paths import Home
 from lerim.project.project import Project, locate_project
-from lerim.review.comparing import find_neighbours, suggest_from_words
+from lerim.review.compare import find_neighbours, suggest_from_words
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 QUERIES = 300

@@ -25,7 +25,7 @@ def main() -> int:
     chosen_names = arguments.parse_args().names
     scripts = [
         path
-        for path in sorted((REPOSITORY / "benchmarks").glob("*.py"))
+        for path in sorted((REPOSITORY / "benchmarks").glob("[!_]*.py"))
         if not chosen_names or path.stem in chosen_names
     ]
     table: list[tuple[str, str, str, str, str]] = []

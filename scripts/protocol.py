@@ -25,7 +25,7 @@ from lerim.lsp.window.state import Sidecar
 from lerim.memory import record
 from lerim.models import editor
 from lerim.review.candidates import ProposedAction
-from lerim.review.comparing import NeighbourAnswer
+from lerim.review.compare import NeighbourAnswer
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GENERATED = REPOSITORY / "extension" / "src" / "protocol" / "generated.ts"

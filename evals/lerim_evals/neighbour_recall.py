@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import SettingsError
-from lerim.memory.claims.similarity import Neighbour, normalise_claim
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.search.memory_search import MemorySearch
+from lerim.memory.similarity import Neighbour, normalise_claim
 from lerim.paths import Home
 from lerim.project.project import Project
 from lerim_evals.labelled_pairs import KnownMemory, Relation, read_pairs

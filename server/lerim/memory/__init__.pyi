@@ -11,7 +11,6 @@ from .claims import is_older as is_older
 from .claims import merge_bodies as merge_bodies
 from .claims import merge_file_texts as merge_file_texts
 from .claims import never_written_by_lerim as never_written_by_lerim
-from .claims import normalise_claim as normalise_claim
 from .claims import split_sentences as split_sentences
 from .claims import strip_boilerplate as strip_boilerplate
 from .claims import update_file_sentence as update_file_sentence
@@ -84,6 +83,7 @@ from .search import load_all as load_all
 from .search import memory_search as memory_search
 from .search import parse_memory_query as parse_memory_query
 from .search import search_memories as search_memories
+from .similarity import normalise_claim as normalise_claim
 from .slug import new_id as new_id
 from .store import ARCHIVED_FOLDERS as ARCHIVED_FOLDERS
 from .store import LIVE_FOLDERS as LIVE_FOLDERS

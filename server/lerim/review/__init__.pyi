@@ -8,7 +8,7 @@ from .acts import merge_conflict as merge_conflict
 from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal
 from .candidates import Target as Target
-from .comparing import NeighbourAnswer as NeighbourAnswer
+from .compare import NeighbourAnswer as NeighbourAnswer
 from .ledger import COUNT_FIELDS as COUNT_FIELDS
 from .ledger import DROP_REASON_TEXTS as DROP_REASON_TEXTS
 from .ledger import ClaimState as ClaimState

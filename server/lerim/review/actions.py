@@ -18,7 +18,7 @@ from lerim import files
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
 from lerim.memory import MAX_FILE_BYTES, HeaderValue, record
 from lerim.review.candidates import Proposal, redacted_diff
-from lerim.review.comparing import RecordedAnswer
+from lerim.review.compare import RecordedAnswer
 from lerim.review.ledger import Action, ActionKind, ClaimState, FileChange, JudgmentKind, Ledger, open_ledger
 from lerim.review.review_paths import ReviewPaths
 

@@ -26,7 +26,7 @@ from lerim.review.accepting import (
 )
 from lerim.review.acts import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
 from lerim.review.candidates import CandidateEdit, Proposal, Target, load_candidate, load_candidates
-from lerim.review.comparing import NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
+from lerim.review.compare import NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, LedgerClaim, load_correction, open_ledger
 from lerim.review.proposing import (
     Suggestion,

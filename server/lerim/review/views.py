@@ -9,7 +9,7 @@ import msgspec
 from lerim.memory import EvidenceView, Primitive, Scope, StoredMemory, evidence_views, format_time, redact_record
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
-from lerim.review.comparing import ANSWERS, NearMemory, NeighbourAnswer
+from lerim.review.compare import ANSWERS, NearMemory, NeighbourAnswer
 from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
 
 

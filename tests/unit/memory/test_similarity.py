@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.claims.similarity import (
+from lerim.memory.record import MemoryRecord, render_record
+from lerim.memory.search.memory_search import MemorySearch
+from lerim.memory.similarity import (
     MIN_SIMILARITY,
     claim_vector,
     cosine,
@@ -18,8 +20,6 @@ from lerim.memory.claims.similarity import (
     text_words,
     word_rarity,
 )
-from lerim.memory.record import MemoryRecord, render_record
-from lerim.memory.search.memory_search import MemorySearch
 from lerim.paths import Home
 from lerim.project.project import Project, locate_project
 

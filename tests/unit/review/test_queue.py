@@ -11,7 +11,7 @@ from lerim.extraction.candidate import Candidate
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.review import queue
-from lerim.review.comparing import NeighbourChoice
+from lerim.review.compare import NeighbourChoice
 from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]

@@ -10,11 +10,3 @@ from .merge_text import IsWrittenByLerim as IsWrittenByLerim
 from .merge_text import merge_bodies as merge_bodies
 from .merge_text import never_written_by_lerim as never_written_by_lerim
 from .merge_text import split_sentences as split_sentences
-from .similarity import MIN_SIMILARITY as MIN_SIMILARITY
-from .similarity import Neighbour as Neighbour
-from .similarity import claim_vector as claim_vector
-from .similarity import cosine as cosine
-from .similarity import normalise_claim as normalise_claim
-from .similarity import stored_words as stored_words
-from .similarity import text_words as text_words
-from .similarity import word_rarity as word_rarity

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from lerim.memory.claims.boilerplate import strip_boilerplate
 from lerim.memory.claims.claim_words import dice_overlap, word_stems
-from lerim.memory.claims.similarity import normalise_claim
+from lerim.memory.similarity import normalise_claim
 
 MIN_REPLACED_OVERLAP = 0.5
 """The overlap of words (Dice's coefficient) from which a new sentence replaces one that Lerim wrote."""

@@ -17,7 +17,6 @@ from types import TracebackType
 from lerim import files
 from lerim.config import MaintenanceRules
 from lerim.errors import LerimError, Problem
-from lerim.memory.claims import Neighbour
 from lerim.memory.freshness import baselines
 from lerim.memory.links import MemoryLinks
 from lerim.memory.record import MemoryRecord, Scope
@@ -27,6 +26,7 @@ from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
 from lerim.memory.search.neighbours import NeighbourFinder
 from lerim.memory.search.ranking import RankedMemory, RankKey, rank_key
+from lerim.memory.similarity import Neighbour
 from lerim.memory.store import Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project

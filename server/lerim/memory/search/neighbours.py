@@ -1,5 +1,5 @@
 """Finds the memories most similar to a claim: the full-text index returns those that share its rarest words, and the
-best of these are compared word by word (`claims/similarity.py`)."""
+best of these are compared word by word (`similarity.py`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from heapq import nlargest
 
-from lerim.memory.claims import MIN_SIMILARITY, Neighbour, claim_vector, cosine, stored_words, text_words, word_rarity
 from lerim.memory.search.indexed_folder import IndexedFolder
+from lerim.memory.similarity import (
+    MIN_SIMILARITY,
+    Neighbour,
+    claim_vector,
+    cosine,
+    stored_words,
+    text_words,
+    word_rarity,
+)
 from lerim.words import stem
 
 MAX_ROWS = 1_000

@@ -28,7 +28,7 @@ from lerim.review.candidates import (
     apply_edit,
     parse_candidate,
 )
-from lerim.review.comparing import NeighbourChoice
+from lerim.review.compare import NeighbourChoice
 from lerim.review.ledger import ActionKind, ClaimState, FileChange, JudgmentKind, Ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths

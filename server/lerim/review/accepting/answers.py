@@ -9,7 +9,7 @@ from lerim.errors import MemoryError_, StaleError
 from lerim.memory import MemorySearch, Store
 from lerim.review.accepting.effects import Effects
 from lerim.review.candidates import Proposal, Target
-from lerim.review.comparing import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer, find_neighbours
+from lerim.review.compare import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer, find_neighbours
 from lerim.review.ledger import Ledger
 from lerim.review.proposing import open_memory_search
 from lerim.review.review_paths import ReviewPaths

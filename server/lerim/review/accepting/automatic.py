@@ -6,7 +6,7 @@ from lerim.errors import LerimError, MemoryError_, Problem, StaleError
 from lerim.memory import MemorySearch, QuoteChoice
 from lerim.review.accepting.accept import accept_candidate
 from lerim.review.candidates import Proposal, load_candidate, load_candidates
-from lerim.review.comparing import MIN_NEAR_SIMILARITY, find_neighbours
+from lerim.review.compare import MIN_NEAR_SIMILARITY, find_neighbours
 from lerim.review.ledger import open_ledger
 from lerim.review.proposing import open_memory_search
 from lerim.review.results import ReviewResult

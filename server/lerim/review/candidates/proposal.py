@@ -12,7 +12,7 @@ from lerim.memory import (
     MemoryRecord,
     StoredMemory,
 )
-from lerim.review.comparing import NearMemory
+from lerim.review.compare import NearMemory
 from lerim.sessions import Platform
 
 PERSON_CONFIDENCE = 0.95

@@ -22,7 +22,7 @@ from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
 from lerim.extraction import Candidate, decode_candidate
 from lerim.files import hash_text
-from lerim.review.comparing import ChoiceTable, Fingerprint, fingerprint, pack_hashes, unpack_hashes
+from lerim.review.compare import ChoiceTable, Fingerprint, fingerprint, pack_hashes, unpack_hashes
 from lerim.review.ledger.judgments import JudgmentTable
 from lerim.review.ledger.left_out import LeftOutTable
 from lerim.review.ledger.schema import LEDGER_VERSION, migrate_ledger

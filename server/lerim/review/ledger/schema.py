@@ -6,7 +6,7 @@ import secrets
 import sqlite3
 
 from lerim.extraction import decode_candidate
-from lerim.review.comparing import fingerprint, pack_hashes
+from lerim.review.compare import fingerprint, pack_hashes
 
 LEDGER_VERSION = 6
 _LEFT_OUT = """

@@ -13,7 +13,7 @@ from lerim.extraction import Candidate
 from lerim.memory import MAX_FILE_BYTES, MemoryFilters, MemoryRecord, MemorySearch, Store, StoredMemory, Uses, new_id
 from lerim.review import actions
 from lerim.review.candidates import Proposal, Target, add_repeat, candidate_text, new_record, parse_candidate
-from lerim.review.comparing import (
+from lerim.review.compare import (
     ACTIONS,
     MAX_SEARCHED_NEIGHBOURS,
     MAX_SHOWN_NEIGHBOURS,

@@ -14,7 +14,7 @@ from lerim.errors import StaleError
 from lerim.memory import MemoryRecord, StoredMemory, slug
 from lerim.review import actions
 from lerim.review.candidates import Proposal, ProposedAction, Target, join_lines, parse_candidate, suggestion_text
-from lerim.review.comparing import Fingerprint
+from lerim.review.compare import Fingerprint
 from lerim.review.ledger import Ledger, LedgerClaim, open_ledger
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths

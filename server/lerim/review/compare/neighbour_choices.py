@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from lerim.review.comparing.claim_fingerprint import Fingerprint, is_reread, pack_hashes, unpack_hashes
+from lerim.review.compare.claim_fingerprint import Fingerprint, is_reread, pack_hashes, unpack_hashes
 
 NeighbourAnswer = Literal["same", "replaces", "changes", "answers", "keep"]
 """How a candidate relates to a memory: it says the same, replaces it, changes it, answers it (if it is a question), or

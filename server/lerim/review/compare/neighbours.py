@@ -1,6 +1,6 @@
 """Compares a candidate with existing memories: finds the memories near it, and what its own words suggest about them.
 
-Two texts say the same only if they are equal after normalisation (`claims/similarity.py`). Any other candidate is an
+Two texts say the same only if they are equal after normalisation (`similarity.py`). Any other candidate is an
 addition that is shown with its neighbours; a person, or a model before them, decides how it relates to each. A
 candidate by itself suggests replacing a memory only if it names what is given up and the memory's title contains that.
 """
@@ -16,7 +16,7 @@ from datetime import datetime
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.extraction import Candidate
 from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, normalise_claim, strip_boilerplate, word_stems
-from lerim.review.comparing.neighbour_choices import NeighbourAnswer
+from lerim.review.compare.neighbour_choices import NeighbourAnswer
 
 MAX_SHOWN_NEIGHBOURS = 3
 """How many neighbours of a candidate are shown."""
