@@ -1,4 +1,4 @@
-// The webview of Lerim: Ask: a question, its answer as it arrives, and the sources of each sentence.
+// The webview of Lerim: Ask a Question: a question, its answer as it arrives, and the sources of each sentence.
 import type { Citation, Passage, Sentence } from "../../../protocol";
 import { type AnswerState, type FromAsk, noAnswer, parseToAsk } from "../messages";
 import { button, h } from "../../shared/web/dom";
@@ -103,7 +103,7 @@ function sentenceElement({ text, citations }: Sentence): HTMLElement {
 
 /** A citation's number as a button that opens the source. */
 function citationButton(citation: Citation): HTMLElement {
-  const kind = citation.kind === "memory" ? "memory" : "turn";
+  const kind = citation.kind === "memory" ? "memory" : "message";
   const label = displayNumber(citation);
   return button(String(label), () => openSource(citation), { class: "citation", label: `Source ${label}: ${kind} ${spellOutHidden(citation.title)}`, title: `Open the ${kind}: ${spellOutHidden(citation.title)}` });
 }
