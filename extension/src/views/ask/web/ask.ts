@@ -12,7 +12,7 @@ const vscode = acquireVsCodeApi();
 let state: AnswerState = noAnswer;
 let restricted = false;
 
-const questionField = h("textarea", { class: "question", id: "question", label: "Your question", attributes: { rows: "2", maxlength: "4000", placeholder: "Ask what was decided, learned or left open in this project" } });
+const questionField = h("textarea", { class: "question", id: "question", label: "Your question", attributes: { rows: "2", maxlength: "4000", placeholder: "Ask what was decided, learned or left open in this repository" } });
 const includeAllBox = h("input", { id: "all", attributes: { type: "checkbox" } });
 const askButton = button("Ask", () => sendQuestion(), { class: "primary ask-button", title: "Ask (Enter)" });
 const cancelButton = button("Cancel", () => vscode.postMessage({ type: "cancel" }), { class: "cancel", title: "Cancel (Escape)" });

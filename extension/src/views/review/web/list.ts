@@ -112,7 +112,7 @@ export class CandidateList {
 
 function rowMeta(candidate: CandidateView): string {
   const change = candidate.action === "add" ? "" : ` · ${proposedText(candidate.action)}`;
-  const warnings = candidate.flags.length > 0 ? " · ⚠ has warnings" : "";
+  const warnings = candidate.flags.length > 0 ? "⚠ has warnings · " : "";
   const scopeText = candidate.scope === "global" ? " · personal" : "";
-  return `${kindOf(candidate)} · confidence ${Math.round(candidate.confidence * 100)} %${scopeText}${change}${warnings}`;
+  return `${warnings}${kindOf(candidate)} · confidence ${Math.round(candidate.confidence * 100)} %${scopeText}${change}`;
 }
