@@ -111,7 +111,7 @@ test("maintain says how far it is and what it proposes, and leads to the review"
   answers.choices.push("Open Review");
   await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: (folder) => Promise.resolve(void opened.push(folder)) });
   expect(shown.progress).toEqual(["Maintaining the memories of repo: comparing with the code (3 of 9)"]);
-  expect(shown.messages[0]?.text).toBe("Lerim: Maintain: 3 new candidates (2 to merge, 1 to archive).");
+  expect(shown.messages[0]?.text).toBe("Lerim: Maintenance: 3 new candidates (2 to merge, 1 to archive).");
   await expect.poll(() => opened.length).toBe(1);
 });
 
@@ -121,5 +121,5 @@ test("a maintain that is cancelled says so", async () => {
     throw new Error("Request cancelled");
   });
   await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: () => Promise.resolve() });
-  expect(shown.messages[0]?.text).toBe("Lerim: Maintain cancelled.");
+  expect(shown.messages[0]?.text).toBe("Lerim: Maintenance cancelled.");
 });

@@ -49,18 +49,18 @@ function methods(): string[] {
 test("everything there is stands in sections, and the present choice is marked", async () => {
   await chooseModel(context);
   const [list] = shown.lists;
-  expect(list?.placeHolder).toContain("no model, rules only");
+  expect(list?.placeHolder).toContain("Current: no model");
   expect(list?.items.map(({ label, description, kind }) => (kind === QuickPickItemKind.Separator ? `-- ${label}` : `${label} | ${description ?? ""}`))).toEqual([
-    "$(check) None | rules only; nothing leaves this machine · chosen",
+    "$(check) None | without a model; nothing leaves this machine · chosen",
     "Automatic | a key in the environment, the editor's models, or a server on this machine, whichever is found first",
     "-- The editor's models",
     "GPT | copilot",
     "-- Servers on this machine",
     "qwen | Ollama",
-    "-- Services with a key",
+    "-- Services with an API key",
     "Z.ai | glm, paid by the token",
-    "-- Services without a key",
-    "OpenRouter | enter a key… (OPENROUTER_API_KEY)",
+    "-- Services without an API key",
+    "OpenRouter | set an API key… (OPENROUTER_API_KEY)",
     "-- Another address",
     "Enter an address… | any OpenAI-compatible service",
     "-- Your own command",
@@ -90,7 +90,7 @@ test("a key is asked for in a box that hides it, kept in the secret storage, and
   answers.inputs.push("openai/gpt-5-nano", secret);
   answers.choices.push("Test Model");
   await chooseModel(context);
-  expect(shown.inputs).toMatchObject([{ title: "Lerim: Model from OpenRouter", value: "openai/gpt-5-nano" }, { title: "Lerim: Key for OpenRouter", password: true }]);
+  expect(shown.inputs).toMatchObject([{ title: "Lerim: Model from OpenRouter", value: "openai/gpt-5-nano" }, { title: "Lerim: API Key for OpenRouter", password: true }]);
   expect(context.secrets.held.get("lerim.key.OPENROUTER_API_KEY")).toBe(secret);
   expect(methods()).toEqual(["lerim/models", "(settings told)", "(restarted)", "lerim/model/test"]);
   expect(shown.messages[0]?.text).toContain("a fraction of a cent");
@@ -168,9 +168,9 @@ test("a key that is refused can be entered again", async () => {
   answersWith({ ok: false, code: "model-key", message: "zai:glm did not answer: [bad key](command:evil)." }, {});
   answers.picks.push("Z.ai");
   answers.inputs.push("glm", secret);
-  answers.choices.push("Test Model", "Enter Key Again");
+  answers.choices.push("Test Model", "Set API Key Again");
   await chooseModel(context);
-  expect(shown.messages[1]).toMatchObject({ severity: "error", choices: ["Choose Another", "Enter Key Again"] });
+  expect(shown.messages[1]).toMatchObject({ severity: "error", choices: ["Choose Another", "Set API Key Again"] });
   expect(shown.messages[1]?.text, "what a service says makes no link").not.toContain("](command:");
   expect(methods().slice(-3)).toEqual(["lerim/model/test", "(restarted)", "lerim/model/test"]);
   expect(shown.messages.at(-1)?.text).toContain("answered in");
@@ -181,7 +181,7 @@ test("a key of the environment counts, and is changed there", async () => {
   answersWith({ ok: false, code: "model-key", message: "no" });
   answers.picks.push("Z.ai");
   answers.inputs.push("glm");
-  answers.choices.push("Test Model", "Enter Key Again");
+  answers.choices.push("Test Model", "Set API Key Again");
   await chooseModel(context);
   expect(shown.messages.at(-1)?.text).toContain("ZAI_API_KEY is set in the environment");
   expect(context.secrets.held.size).toBe(0);
@@ -234,7 +234,7 @@ test("without a service, entering a key begins with the choice", async () => {
 
 test("a key is forgotten, and the sidecar starts without it", async () => {
   await forgetKey(context);
-  expect(shown.messages[0]?.text).toContain("No model key is stored");
+  expect(shown.messages[0]?.text).toContain("No model API key is stored");
   await context.keys.store("ZAI_API_KEY", secret);
   await context.applyKeyChanges();
   answers.picks.push("ZAI_API_KEY");
@@ -261,7 +261,7 @@ test("an installed agent is offered with what it is paid with, reads one session
   expect(settings()["provider"]).toBe("claude-code");
   expect(methods()).toContain("lerim/model/try");
   expect(methods()).not.toContain("lerim/model/test");
-  expect(shown.messages.at(-1)).toMatchObject({ text: "In one session, the rules found 1, and claude-code:sonnet found 2 more." });
+  expect(shown.messages.at(-1)).toMatchObject({ text: "In one session, Lerim found 1 candidate without a model, and claude-code:sonnet found 2 more." });
   expect(shown.commands).toEqual([{ id: "lerim.sync", args: [] }]);
 });
 
@@ -283,5 +283,5 @@ test("any other model can be tried on one session once it answered", async () =>
   answers.choices.push("Try on One Session");
   await chooseModel(context);
   expect(methods()).toContain("lerim/model/try");
-  expect(shown.messages.at(-1)?.text).toBe("In one session, the rules found 1, and editor:copilot/gpt found 2 more.");
+  expect(shown.messages.at(-1)?.text).toBe("In one session, Lerim found 1 candidate without a model, and editor:copilot/gpt found 2 more.");
 });

@@ -48,7 +48,7 @@ test("what waits stands on top and open, and its row leads to the proposal", asy
   expect([itemOf(waiting).label, itemOf(waiting).collapsibleState]).toEqual(["Waiting for review", TreeItemCollapsibleState.Expanded]);
   expect([itemOf(decisions).label, itemOf(decisions).description, itemOf(decisions).collapsibleState]).toEqual(["Decisions", "3", TreeItemCollapsibleState.Collapsed]);
   const [proposal] = await view.getChildren(waiting);
-  expect(itemOf(proposal)).toMatchObject({ label: "Use pnpm", description: "replaces a memory · global", command: { command: "lerim.openReview", arguments: [{ root, id: "c1" }] } });
+  expect(itemOf(proposal)).toMatchObject({ label: "Use pnpm", description: "replaces a memory · personal", command: { command: "lerim.openReview", arguments: [{ root, id: "c1" }] } });
 });
 
 test("a group's memories are asked for when it is opened, page by page", async () => {
@@ -64,7 +64,7 @@ test("a group's memories are asked for when it is opened, page by page", async (
   expect(context.asked).toHaveLength(asked);
 });
 
-test("what drifted, is gone or over looks so and says of what; hostile words stay words", async () => {
+test("what drifted, is missing or inactive looks so and says of what; hostile words stay words", async () => {
   const hostile = "[x](command:evil) <b>hi</b>";
   rows["primitive:decision"] = {
     memories: [
@@ -79,9 +79,9 @@ test("what drifted, is gone or over looks so and says of what; hostile words sta
   const items = (await view.getChildren(decisions)).map(itemOf);
   expect(items.map(({ description, iconPath, contextValue }) => [description, (iconPath as ThemeIcon).id, contextValue])).toEqual([
     ["drifted", "git-compare", "lerim.memory.active.decision.project.drifted"],
-    ["gone", "circle-slash", "lerim.memory.active.decision.project.gone"],
+    ["missing", "circle-slash", "lerim.memory.active.decision.project.gone"],
     ["superseded", "history", "lerim.memory.over.decision.project."],
-    ["global · pitfall", "warning", "lerim.memory.active.learning.global."],
+    ["personal · pitfall", "warning", "lerim.memory.active.learning.global."],
     ["", "law", "lerim.memory.active.decision.project.fresh"],
   ]);
   expect(items[0]?.tooltip).toBeTypeOf("string");

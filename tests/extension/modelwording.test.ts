@@ -22,10 +22,10 @@ test("consent is asked with what would be sent and what it costs", () => {
 
 test("the tooltip names the model, what today cost and what waits; the text stays short", () => {
   const face = modelSummary([modelView({ model: nano, provider: "openrouter", allowed: true, todayUsd: 0.12, waits: { ...waits, why: "" } })]);
-  expect(face).toEqual({ lines: [`Model: ${nano}`, "Today: $0.12 of $1.00", "3 sessions waiting, about $0.02"], usedUp: false });
+  expect(face).toEqual({ lines: [`Model: ${nano}`, "Spent today: $0.12 of $1.00", "3 sessions waiting, about $0.02"], usedUp: false });
   expect(statusDisplay({ kind: "ready" }, 3, "", face)).toMatchObject({
     text: "$(checklist) Lerim 3",
-    tooltip: `Lerim: 3 candidates to review\nModel: ${nano}\nToday: $0.12 of $1.00\n3 sessions waiting, about $0.02`,
+    tooltip: `Lerim: 3 candidates to review\nModel: ${nano}\nSpent today: $0.12 of $1.00\n3 sessions waiting, about $0.02`,
   });
 });
 
@@ -38,13 +38,13 @@ test("a budget that is used up shows in the status bar", () => {
 
 test("what waits in several projects is summed, and their model named once", () => {
   const view = modelView({ model: nano, provider: "openrouter", waits });
-  expect(modelSummary([view, view]).lines).toEqual([`Model: ${nano}`, "Today: $0.00 of $1.00", "6 sessions waiting, about $0.04: the next sync you start asks for your consent"]);
+  expect(modelSummary([view, view]).lines).toEqual([`Model: ${nano}`, "Spent today: $0.00 of $1.00", "6 sessions waiting, about $0.04: Lerim asks for your approval when you next run Sync"]);
 });
 
 test("without a model nothing is said to wait, and without a limit that is told", () => {
-  expect(modelSummary([modelView({ waits: { ...waits, cost: null, model: "", why: "none" } })]).lines).toEqual(["Model: none, rules only"]);
+  expect(modelSummary([modelView({ waits: { ...waits, cost: null, model: "", why: "none" } })]).lines).toEqual(["Model: none"]);
   expect(modelSummary([modelView({ provider: "auto" })]).lines).toEqual(["Model: auto"]);
-  expect(modelSummary([modelView({ model: nano, todayUsd: 0.5, budgetUsd: 0 })]).lines[1]).toBe("Today: $0.50, no limit");
+  expect(modelSummary([modelView({ model: nano, todayUsd: 0.5, budgetUsd: 0 })]).lines[1]).toBe("Spent today: $0.50, no limit");
   expect(modelSummary([])).toEqual({ lines: [], usedUp: false });
   expect(modelSummary([modelView({ provider: "zai", problems: [problem("model-key", "There is no key for zai.")] })]).lines).toEqual(["Model: zai", "There is no key for zai."]);
 });
@@ -53,11 +53,11 @@ const usage = { calls: 12, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cos
 
 test.each([
   [{}, "", []],
-  [{ model: nano, usage }, `${nano} was asked 12 times, about $0.03.`, []],
-  [{ model: "editor:m", usage: { ...usage, calls: 1, cost: 0 } }, "editor:m was asked once.", []],
+  [{ model: nano, usage }, `Called ${nano} 12 times, about $0.03.`, []],
+  [{ model: "editor:m", usage: { ...usage, calls: 1, cost: 0 } }, "Called editor:m once.", []],
   [{ model: nano, waits: { ...waits, why: "budget" } }, "Today's budget is used up: 3 sessions waiting, about $0.02.", ["Change Budget"]],
-  [{ waits }, `3 sessions waiting for your consent to use ${nano} (about $0.02).`, []],
-  [{ problems: [problem("model-key", "The key was refused.")] }, "The key was refused.", ["Enter Key", "Choose Model"]],
+  [{ waits }, `3 sessions waiting for your approval to use ${nano} (about $0.02).`, []],
+  [{ problems: [problem("model-key", "The key was refused.")] }, "The key was refused.", ["Set API Key", "Choose Model"]],
   [{ problems: [problem("x", "other"), problem("model-gone", "The editor took [it](command:x) away.")] }, "The editor took [it] (command:x) away.", ["Choose Model"]],
 ] as const)("a sync %j says of the model %j", (changes, text, actions) => {
   expect(modelText(report(changes as unknown as Parameters<typeof report>[0]))).toEqual({ text, actions });
@@ -65,13 +65,13 @@ test.each([
 
 test("who never chose is told what was read without a model; who chose none is not", () => {
   const waits = { sessions: 3, tokens: 0, cost: null, model: "", why: "none" as const };
-  expect(modelText(report({ waits }), true)).toEqual({ text: "3 sessions were read by the rules alone. A model usually finds more, and you may already have one.", actions: ["Choose Model"] });
+  expect(modelText(report({ waits }), true)).toEqual({ text: "3 sessions were read without a model. A model usually finds more, and you may already have one.", actions: ["Choose Model"] });
   expect(modelText(report({ waits }), false)).toEqual({ text: "", actions: [] });
   expect(modelText(report({ waits: { ...waits, sessions: 0 } }), true)).toEqual({ text: "", actions: [] });
 });
 
 test("a trial's finds stand beside those of the rules", () => {
   const { message, detail } = sessionTrialText({ ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s", rules: [], found: [{ primitive: "decision", title: "Cents", quote: "" }], seconds: 3, tokens: 900, cost: null, again: 1 });
-  expect(message).toBe("In one session, the rules found 0, and claude-code:sonnet found 1 more.");
-  expect(detail).toBe("The rules:\n• nothing\n\nclaude-code:sonnet:\n• Cents\n\nIt took 3.0 s and 900 tokens. Nothing has been proposed yet. 1 more session is waiting.");
+  expect(message).toBe("In one session, Lerim found 0 candidates without a model, and claude-code:sonnet found 1 more.");
+  expect(detail).toBe("Without a model:\n• nothing\n\nclaude-code:sonnet:\n• Cents\n\nIt took 3.0 s and 900 tokens. Nothing has been proposed yet. 1 more session is waiting.");
 });

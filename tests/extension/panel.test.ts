@@ -214,8 +214,8 @@ const suggested = { answer: "answers", memory: "m2", reason: "It names one.", by
 test("the memory that an answer is suggested for comes first, and says who suggests what", () => {
   const one = candidate("c1", { neighbours: near, suggested });
   expect(rankedNeighbours(one).map(({ id }) => id)).toEqual(["m2", "m1", "m3"]);
-  expect(suggestionText(one)).toBe("Suggested by a model: answers “Which installer?”.");
-  expect(suggestionText(candidate("c1", { neighbours: near, suggested: { answer: "keep", memory: "", reason: "", by: "claim" } }))).toBe("Suggested by the wording of the session: keep both.");
+  expect(suggestionText(one)).toBe("Suggested by a model: answer “Which installer?”.");
+  expect(suggestionText(candidate("c1", { neighbours: near, suggested: { answer: "keep", memory: "", reason: "", by: "claim" } }))).toBe("Suggested by the session's wording: keep both.");
   expect(suggestedAnswerText(candidate("c1", { neighbours: near }))).toBe("");
 });
 

@@ -144,7 +144,7 @@ test("an edit goes along with what is asked", async () => {
 
 test("the answer for a similar memory goes along, also after the question about quotes", async () => {
   context.answer(protocol.reviewAct, (params) => (params.quotes === undefined ? { ...done, ok: false, askQuotes: true } : done));
-  answers.choices.push("Keep quotes local");
+  answers.choices.push("Keep quotes on this machine");
   const panel = await open();
   const choice = { answer: "replaces", memory: "m1", hash: "h1" } as const;
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice });
@@ -164,14 +164,14 @@ test("a similar memory opens in the editor, and only one that the sidecar named"
 
 test.each([
   ["Share quotes in git", "shared"],
-  ["Keep quotes local", "local"],
+  ["Keep quotes on this machine", "local"],
 ] as const)("the first accept asks where quotes go: %s", async (choice, quotes) => {
   context.answer(protocol.reviewAct, (params) => (params.quotes === undefined ? { ...done, ok: false, askQuotes: true } : done));
   answers.choices.push(choice);
   const panel = await open();
   panel.send({ type: "act", id: "c1", action: "accept", edit: null, choice: null });
   expect(await message(panel, "actionResult")).toMatchObject({ ok: true });
-  expect(shown.messages).toMatchObject([{ modal: true, choices: ["Share quotes in git", "Keep quotes local"] }]);
+  expect(shown.messages).toMatchObject([{ modal: true, choices: ["Share quotes in git", "Keep quotes on this machine"] }]);
   expect(context.asked.filter(({ method }) => method === "lerim/review/act").map(({ params }) => (params as protocol.ActParams).quotes)).toEqual([undefined, quotes]);
 });
 

@@ -27,7 +27,7 @@ test("a sync shows its counts while it runs and offers the review at its end", a
   await sync();
   expect(context.asked).toEqual([{ method: "lerim/sync", params: { root, explicit: true } }]);
   expect(shown.progress).toEqual(["Lerim: Sync: 3 of 12 sessions, 2 candidates"]);
-  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates, 1 dropped.", choices: ["Open Review"] }]);
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates, 1 left out.", choices: ["Open Review"] }]);
   expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
   expect(context.syncing.at(-1)).toBe("");
 });
@@ -57,7 +57,7 @@ test("a sync that failed is an error with the log at hand", async () => {
 test("problems and what was dropped are in the log", async () => {
   context.answer(protocol.sync, () => report({ problems: [{ code: "bad-line", path: "a.jsonl:3", message: "not JSON" }] }));
   await sync();
-  expect(context.logged).toContain("dropped 1: refuted");
+  expect(context.logged).toContain("left out 1: refuted");
   expect(context.logged).toContain("a.jsonl:3: not JSON [bad-line]");
 });
 
@@ -94,13 +94,13 @@ test("the first sync that would be paid for asks, and with a yes syncs again", a
   const reports = [report({ waits }), report({ model: waits.model, usage: { calls: 2, inputTokens: 1, outputTokens: 1, cachedTokens: 0, cost: 0.02, unpriced: 0, seconds: 1 } })];
   context.answer(protocol.sync, () => reports.shift() ?? report());
   context.answer(protocol.modelAllow, () => ({ ok: true, message: "" }));
-  answers.choices.push("Allow");
+  answers.choices.push("Approve");
   await sync();
   expect(context.asked.map(({ method }) => method)).toEqual(["lerim/sync", "lerim/model/allow", "lerim/sync"]);
   expect(context.asked[1]?.params).toEqual({ label: waits.model });
-  expect(shown.messages[0]).toMatchObject({ modal: true, choices: ["Allow"] });
+  expect(shown.messages[0]).toMatchObject({ modal: true, choices: ["Approve"] });
   expect(shown.messages[0]?.text).toContain("about $0.02");
-  expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates, 1 dropped. ${waits.model} was asked 2 times, about $0.02.`);
+  expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates, 1 left out. Called ${waits.model} 2 times, about $0.02.`);
 });
 
 test("with a no the sessions wait, and the next sync asks again", async () => {
@@ -109,7 +109,7 @@ test("with a no the sessions wait, and the next sync asks again", async () => {
   await sync();
   expect(context.asked.map(({ method }) => method)).toEqual(["lerim/sync", "lerim/sync"]);
   expect(shown.messages.map(({ modal }) => modal)).toEqual([true, false, true, false]);
-  expect(shown.messages[1]?.text).toContain("for your consent");
+  expect(shown.messages[1]?.text).toContain("for your approval");
 });
 
 test("where nothing waits nobody is asked", async () => {
@@ -120,7 +120,7 @@ test("where nothing waits nobody is asked", async () => {
 
 test.each([
   ["Change Budget", { waits: { ...waits, why: "budget" } }, { id: "workbench.action.openSettings", args: ["lerim.budget.perDayUsd"] }],
-  ["Enter Key", { problems: [{ code: "model-key", path: "", message: "The key was refused." }] }, { id: "lerim.enterModelKey", args: [] }],
+  ["Set API Key", { problems: [{ code: "model-key", path: "", message: "The key was refused." }] }, { id: "lerim.enterModelKey", args: [] }],
   ["Choose Model", { problems: [{ code: "model-gone", path: "", message: "It is gone." }] }, { id: "lerim.chooseModel", args: [] }],
 ] as const)("what stopped the model is told with what mends it: %s", async (action, changes, command) => {
   context.answer(protocol.sync, () => report(changes as unknown as Parameters<typeof report>[0]));

@@ -38,5 +38,5 @@ test("of a turn that is gone a document says whose it was", async () => {
 
 test("a tab restored with the window says how to open its turn again", async () => {
   const uri = Uri.from({ scheme: "lerim-turn", path: "/x.txt", query: "{}" });
-  expect((await workspace.openTextDocument(uri)).getText()).toContain("Open this turn again");
+  expect((await workspace.openTextDocument(uri)).getText()).toContain("Open this part of the transcript again");
 });

@@ -15,12 +15,12 @@ test("progress is told in counts", () => {
 });
 
 test.each([
-  [{}, "3 sessions read, 2 new candidates, 1 dropped."],
-  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates, 1 dropped."],
+  [{}, "3 sessions read, 2 new candidates, 1 left out."],
+  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates, 1 left out."],
   [{ state: "busy", message: "make (process 7) is syncing this project." }, "make (process 7) is syncing this project."],
   [{ state: "failed", message: "The catalog is locked." }, "Sync failed. The catalog is locked."],
-  [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions of this project were found: 0 sessions read, 0 new candidates."],
-  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates, 1 withdrawn, 1 dropped, 1 problem."],
+  [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions were found for this repository."],
+  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates, 1 withdrawn, 1 left out, 1 problem."],
 ] as const)("a report %j is told as %s", (changes, text) => {
   expect(syncReportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
 });
@@ -28,7 +28,7 @@ test.each([
 test("a learning is called by its kind", () => {
   expect(kindOf({ primitive: "learning", kind: "pitfall" })).toBe("pitfall");
   expect(kindOf({ primitive: "decision", kind: null })).toBe("decision");
-  expect(memoryDetail(memory("m", { primitive: "learning", kind: "pitfall", scope: "global", body: "\n\nFirst line.\nSecond." }))).toBe("pitfall · 80 % · global · First line.");
+  expect(memoryDetail(memory("m", { primitive: "learning", kind: "pitfall", scope: "global", body: "\n\nFirst line.\nSecond." }))).toBe("pitfall · confidence 80 % · personal · First line.");
 });
 
 test("the status item counts what waits, follows a sync and says what is wrong", () => {

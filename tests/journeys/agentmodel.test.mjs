@@ -59,7 +59,7 @@ test("an installed agent as the model", { skip: missing() ?? false, timeout: JOU
 
   await run("the first sync says what it found without a model, and offers to choose one", async () => {
     await screen.command("Lerim: Sync");
-    await screen.notification(/2 sessions were read by the rules alone/);
+    await screen.notification(/2 sessions were read without a model/);
     await screen.shot("offered");
     assert.equal(calls().length, 0, "nothing is started before it is chosen");
     await screen.button("Choose Model");
@@ -69,9 +69,9 @@ test("an installed agent as the model", { skip: missing() ?? false, timeout: JOU
 
   await run("one choice lets it read one session, and shows its finds beside those of the rules", async () => {
     await screen.page.locator(".quick-input-widget input.input").fill("Claude Code");
-    await until("the list offers Claude Code alone", async () => !(await rows()).includes("rules only;"));
+    await until("the list offers Claude Code alone", async () => !(await rows()).includes("without a model;"));
     await screen.page.keyboard.press("Enter");
-    await screen.dialog(/the rules found 0, and claude-code:sonnet found 1 more/);
+    await screen.dialog(/Lerim found 0 candidates without a model, and claude-code:sonnet found 1 more/);
     const text = await screen.page.locator(".monaco-dialog-box").innerText();
     assert.ok(names.some((name) => text.includes(title(name))), text);
     assert.match(text, /1 more session is waiting/);

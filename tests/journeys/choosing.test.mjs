@@ -43,7 +43,7 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
   const take = async (entry) => {
     await until(`the list offers ${entry}`, async () => (await rows()).includes(entry));
     await screen.page.locator(".quick-input-widget input.input").fill(entry);
-    await until(`the list offers ${entry} alone`, async () => (await rows()).includes(entry) && !(await rows()).includes("rules only;"));
+    await until(`the list offers ${entry} alone`, async () => (await rows()).includes(entry) && !(await rows()).includes("without a model;"));
     await screen.page.keyboard.press("Enter");
   };
   /** Types into the box of this title, and takes it. */
@@ -73,7 +73,7 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
   });
 
   await run("an address that answers is chosen, and tested with one tiny question", async () => {
-    await screen.status(/Model: none, rules only/);
+    await screen.status(/Model: none/);
     await screen.command("Lerim: Choose Model", { further: true });
     await take("Enter an address");
     await type("Model Address", models.url);
@@ -113,7 +113,7 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
   });
 
   await run("a key that is forgotten leaves the sidecar's environment", async () => {
-    await screen.command("Lerim: Forget Model Key", { further: true });
+    await screen.command("Lerim: Delete Model API Key", { further: true });
     await take("OPENROUTER_API_KEY");
     await screen.notification(/OPENROUTER_API_KEY was deleted/);
     await until("the sidecar began anew without the key", () => person.machine.processes(/-m lerim lsp/).length === 1 && !withKey());

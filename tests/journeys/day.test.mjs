@@ -90,7 +90,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     const name = waiting(/contextKey/);
     await panel.select(/contextKey/);
     await panel.press("a");
-    await screen.dialog(/quotes behind memories be shared in git/);
+    await screen.dialog(/Share the quotes of memories in git/);
     assert.equal(memory(/contextKey/), undefined, "nothing is written before the answer");
     await screen.page.keyboard.press("Enter");
     const path = await until("the memory is on disk", () => memory(/^title: .*contextKey/m));

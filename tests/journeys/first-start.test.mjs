@@ -175,9 +175,9 @@ async function again(person) {
   await screen.status(/No candidates to review/);
 }
 
-/** The text of Lerim: Debug Information once it names the sidecar. */
+/** The text of Lerim: Show Debug Information once it names the sidecar. */
 async function debugInformation(screen) {
-  await screen.command("Lerim: Debug Information");
+  await screen.command("Lerim: Show Debug Information");
   return until("the document names the sidecar", async () => {
     const shown = await screen.editorText();
     return /^- version: /m.test(shown) && shown;

@@ -125,7 +125,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     const question = await panel.choose(/Redis or in SQLite\?/);
     assert.match(question.meta, /^question · \d+ % similar$/);
     assert.match(question.body, /Redis or SQLite for the cache/);
-    assert.deepEqual(question.answers, ["Answers it", "Same", "Replaces", "Changes…"]);
+    assert.deepEqual(question.answers, ["Answers this", "Same as this", "Replaces this", "Changes this…"]);
     assert.equal(await panel.cutOff(), false);
     for (const theme of ["Default Light Modern", "Default High Contrast"]) {
       person.settings({ "workbench.colorTheme": theme });
@@ -141,7 +141,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     const [learning] = files("learnings").filter((name) => name.includes("retry-send"));
     await panel.select(/Always retry/);
     const { answers } = await panel.choose(/retry send 2 times/);
-    assert.deepEqual(answers, ["Same", "Replaces", "Changes…"]);
+    assert.deepEqual(answers, ["Same as this", "Replaces this", "Changes this…"]);
     await panel.press("c");
     await panel.editing(/Always retry `send` 3 times/);
     await panel.besideForm(/`send` in src\/cart\.py is retried 2 times/);
@@ -149,7 +149,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("changes");
     await panel.retype("Retry `send` 3 times in src/cart.py");
     await panel.press("Control+Enter");
-    await screen.dialog(/quotes behind memories be shared in git/);
+    await screen.dialog(/Share the quotes of memories in git/);
     await screen.page.keyboard.press("Enter");
     await panel.lists(/Always retry/, false);
     await panel.did(/Changed “Always retry `send` 2 times in src\/cart\.py”/);
@@ -198,7 +198,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.hover("load", /reads a whole file at once/);
     await retype("load", "load_text");
     const hover = await screen.hover("load_text", /reads a whole file at once/);
-    assert.doesNotMatch(hover, /gone/i);
+    assert.doesNotMatch(hover, /gone|missing since/i);
     await screen.shot("renamed");
   });
 
@@ -221,8 +221,8 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   });
 
   await run("maintain proposes to merge, to archive and to change a reference; what is accepted is undone", async () => {
-    await screen.command("Lerim: Maintain");
-    const told = await screen.notification(/Maintain: \d+ new candidates/);
+    await screen.command("Lerim: Maintain Memories");
+    const told = await screen.notification(/Maintenance: \d+ new candidates/);
     await screen.shot("maintained");
     assert.match(told, /1 to merge/);
     assert.match(told, /1 to archive/);
@@ -313,7 +313,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   });
 
   await run("without a model, ask shows the passages, and what is cited opens", async () => {
-    await screen.command("Lerim: Ask");
+    await screen.command("Lerim: Ask a Question");
     const frame = await screen.frame("#ask .question");
     await frame.locator(".question").fill("Where is the cache kept, in Redis or in SQLite?");
     await screen.page.keyboard.press("Enter");
@@ -329,7 +329,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   await run("with a model the answer comes sentence by sentence, each with what it rests on", async () => {
     person.settings({ "lerim.model.provider": "openai", "lerim.model.name": "tiny", "lerim.model.baseUrl": model.url });
     await screen.status(/Model: openai:tiny/);
-    await screen.command("Lerim: Ask");
+    await screen.command("Lerim: Ask a Question");
     const frame = await screen.frame("#ask .question");
     await frame.locator(".question").fill("Where is the cache kept, and what are the prices in?");
     await screen.page.keyboard.press("Enter");
@@ -347,7 +347,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
 
   await run("an answer on its way can be cancelled, and asked again", async () => {
     model.hold();
-    await screen.command("Lerim: Ask");
+    await screen.command("Lerim: Ask a Question");
     const frame = await screen.frame("#ask .question");
     await frame.locator(".ask-button").click();
     await until("the first sentence is there", async () => (await frame.locator(".sentence").count()) === 1 && (await frame.locator(".cancel").isVisible()));
@@ -376,7 +376,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     assert.equal(await screen.page.locator(".monaco-menu .action-label", { hasText: "Archive Memory" }).count(), 0);
     await screen.page.keyboard.press("Escape");
     await screen.shot("restricted");
-    for (const command of ["Lerim: Ask", "Lerim: Maintain", "Lerim: Archive Memory"]) assert.equal(await screen.offers(command), false, command);
+    for (const command of ["Lerim: Ask a Question", "Lerim: Maintain Memories", "Lerim: Archive Memory"]) assert.equal(await screen.offers(command), false, command);
     assert.equal(existsSync(join(foreign, ".lerim", "review")), false);
   });
 });

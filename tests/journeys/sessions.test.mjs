@@ -177,7 +177,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.page.keyboard.press("/");
     await screen.page.keyboard.type("question 450 of");
     await until("the match is in sight", async () => /Question 450 of many/.test(await frame.locator(".turn.target").innerText()) && (await frame.locator(".turn.target").isVisible()));
-    assert.match(await frame.locator(".found").innerText(), /1 of 1 turn/);
+    assert.match(await frame.locator(".found").innerText(), /1 of 1 message/);
     await screen.shot("long");
     await frame.locator(".feed").hover();
     for (let turn = 0; turn < 20; turn += 1) await screen.page.mouse.wheel(0, 1500);

@@ -18,8 +18,8 @@ const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][
   [["agent"], "Coding agents on this machine"],
   [["editor"], "The editor's models"],
   [["server"], "Servers on this machine"],
-  [["key"], "Services with a key"],
-  [["no-key"], "Services without a key"],
+  [["key"], "Services with an API key"],
+  [["no-key"], "Services without an API key"],
   [["address"], "Another address"],
   [["command"], "Your own command"],
 ];
@@ -30,8 +30,8 @@ const anotherAddress: Option = { kind: "address", provider: "openai", model: "",
 /** Lerim: Choose Model. Lists the available models, writes the choice into the user settings, and tests it with one tiny question. */
 export async function chooseModel(context: ModelContext): Promise<void> {
   const choices = await context.request(protocol.modelChoices, {});
-  const currentModel = choices.model === "" ? "no model, rules only" : choices.model;
-  const placeHolder = choices.problems[0]?.message ?? `Choose the model that reads your sessions in addition to the rules. Current: ${currentModel}`;
+  const currentModel = choices.model === "" ? "no model" : choices.model;
+  const placeHolder = choices.problems[0]?.message ?? `Choose the model that reads your sessions. Current: ${currentModel}`;
   const picked = await vscode.window.showQuickPick(listItems(choices.options), { title: "Lerim: Choose Model", placeHolder, matchOnDescription: true, matchOnDetail: true });
   if (picked?.option === undefined) return;
   const option = await completeOption(context, picked.option);
@@ -40,7 +40,7 @@ export async function chooseModel(context: ModelContext): Promise<void> {
   await context.reloadSettings(); // the sidecar must know the choice before the test
   await context.applyKeyChanges();
   if (option.kind === "none") {
-    void vscode.window.showInformationMessage("Lerim: No model is used. Your sessions are read by the rules only, and nothing leaves this machine.");
+    void vscode.window.showInformationMessage("Lerim: Your sessions are read without a model, and nothing leaves this machine.");
     return;
   }
   if (option.kind === "agent") return tryOnSession(context, option);
@@ -48,7 +48,7 @@ export async function chooseModel(context: ModelContext): Promise<void> {
   await testModel(context, option, billed);
 }
 
-/** Lerim: Enter Model Key, for the chosen service. */
+/** Lerim: Set Model API Key, for the chosen service. */
 export async function enterKey(context: ModelContext): Promise<void> {
   const { options } = await context.request(protocol.modelChoices, {});
   const chosen = options.find((option) => option.chosen && option.variables.length > 0);
@@ -58,14 +58,14 @@ export async function enterKey(context: ModelContext): Promise<void> {
   await testModel(context, chosen, chosen.billed);
 }
 
-/** Lerim: Forget Model Key. Deletes a key from the editor's secret storage. */
+/** Lerim: Delete Model API Key. Deletes a key from the editor's secret storage. */
 export async function forgetKey(context: ModelContext): Promise<void> {
   const stored = await context.keys.stored();
   if (stored.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No model key is stored in this editor.");
+    void vscode.window.showInformationMessage("Lerim: No model API key is stored in this editor.");
     return;
   }
-  const variable = await vscode.window.showQuickPick(stored, { title: "Lerim: Forget Model Key", placeHolder: "Choose the key to delete from the editor's secret storage" });
+  const variable = await vscode.window.showQuickPick(stored, { title: "Lerim: Delete Model API Key", placeHolder: "Choose the API key to delete from the editor's secret storage" });
   if (variable === undefined) return;
   await context.keys.forget(variable);
   await context.applyKeyChanges();
@@ -89,7 +89,7 @@ function makeItem(option: protocol.OptionView): Item {
 function describeOption({ kind, name, detail, model, variables }: protocol.OptionView): { label: string; description: string } {
   switch (kind) {
     case "none":
-      return { label: "None", description: "rules only; nothing leaves this machine" };
+      return { label: "None", description: "without a model; nothing leaves this machine" };
     case "auto":
       return { label: "Automatic", description: name === "" ? "a key in the environment, the editor's models, or a server on this machine, whichever is found first" : `currently ${name}` };
     case "agent":
@@ -100,7 +100,7 @@ function describeOption({ kind, name, detail, model, variables }: protocol.Optio
     case "key":
       return { label: name, description: `${model}, paid by the token` };
     case "no-key":
-      return { label: name, description: `enter a key… (${variables[0] ?? ""})` };
+      return { label: name, description: `set an API key… (${variables[0] ?? ""})` };
     case "address":
       return { label: name, description: model };
     case "command":
@@ -153,7 +153,7 @@ async function askKey(context: ModelContext, { name, variables }: Pick<Option, "
     return false;
   }
   const key = await vscode.window.showInputBox({
-    title: `Lerim: Key for ${name}`,
+    title: `Lerim: API Key for ${name}`,
     prompt: `It is kept in the editor's secret storage as ${variable}, never in a settings file.`,
     password: true,
     ignoreFocusOut: true,
@@ -174,7 +174,7 @@ async function writeSettings({ provider, model, baseUrl }: Option): Promise<void
   if (provider !== "none") await set("model.provider", provider);
 }
 
-/** Lets the chosen model read one session, compares its results with those of the rules, and offers to read the rest. */
+/** Lets the chosen model read one session, compares its results with those found without a model, and offers to read the rest. */
 async function tryOnSession(context: ModelContext, option: Option): Promise<void> {
   const root = await chooseRoot();
   if (root === undefined) return testModel(context, option, false);
@@ -205,11 +205,11 @@ async function testModel(context: ModelContext, option: Option, billed: boolean)
     if (choice === "Sync") await vscode.commands.executeCommand("lerim.sync");
     return;
   }
-  const actions = ["Choose Another", ...(trial.code === "budget" ? ["Change Budget"] : []), ...(trial.code === "model-key" && option.variables.length > 0 ? ["Enter Key Again"] : [])];
+  const actions = ["Choose Another", ...(trial.code === "budget" ? ["Change Budget"] : []), ...(trial.code === "model-key" && option.variables.length > 0 ? ["Set API Key Again"] : [])];
   const choice = await vscode.window.showErrorMessage(`Lerim: ${escapeLinks(trial.message)}`, ...actions);
   if (choice === "Choose Another") return chooseModel(context);
   if (choice === "Change Budget") await openSetting("lerim.budget.perDayUsd");
-  if (choice !== "Enter Key Again" || !(await askKey(context, option))) return;
+  if (choice !== "Set API Key Again" || !(await askKey(context, option))) return;
   await context.applyKeyChanges();
   await testModel(context, option, false); // the person has already been told the cost
 }

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 
-/** Lerim: Debug Information. Opens a document for bug reports with paths and counts, but no text of a memory. */
+/** Lerim: Show Debug Information. Opens a document for bug reports with paths and counts, but no text of a memory. */
 export async function showDebugInformation(context: Context): Promise<void> {
   const { packageJSON } = context.extension.extension as { packageJSON: { version?: string } };
   const lines = [
@@ -14,7 +14,7 @@ export async function showDebugInformation(context: Context): Promise<void> {
     `- Python environment: ${await context.interpreter()}`,
     `- Settings: ${JSON.stringify(context.settings)}`,
     "",
-    "## Sidecar",
+    "## Background process",
     "",
     ...(await sidecarLines(context)),
     "",

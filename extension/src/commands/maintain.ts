@@ -4,7 +4,7 @@ import { maintainReportText } from "../text/memorywording";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 
-/** Lerim: Maintain. Maintains the memories with progress and Cancel, then shows what it proposes. */
+/** Lerim: Maintain Memories. Maintains the memories with progress and Cancel, then shows what it proposes. */
 export async function maintainRoot(context: Pick<Context, "request" | "on" | "output">, review: { show(folder: vscode.WorkspaceFolder): Promise<void> }): Promise<void> {
   const folder = await chooseRoot();
   if (folder === undefined) return;
@@ -24,7 +24,7 @@ export async function maintainRoot(context: Pick<Context, "request" | "on" | "ou
     }
   });
   if (report === undefined) {
-    void vscode.window.showInformationMessage("Lerim: Maintain cancelled.");
+    void vscode.window.showInformationMessage("Lerim: Maintenance cancelled.");
     return;
   }
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message}`);
@@ -39,7 +39,7 @@ const stageTexts: Readonly<Record<string, string>> = {
   links: "checking links",
   freshness: "comparing with the code",
   planning: "looking for related memories",
-  asking: "asking the model",
+  asking: "calling the model",
   proposing: "writing candidates",
 };
 

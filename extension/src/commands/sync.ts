@@ -33,8 +33,8 @@ function syncWithProgress(context: SyncContext, root: string): Thenable<protocol
 /** Asks for consent to pay for the model that sessions wait for; whether it was given. Only a sync the person started asks. */
 async function askConsent(context: SyncContext, { waits }: protocol.SyncReport): Promise<boolean> {
   if (waits.why !== "consent" || waits.sessions === 0) return false;
-  const allow = "Allow";
-  if ((await vscode.window.showInformationMessage(consentText(waits), { modal: true }, allow)) !== allow) return false;
+  const approve = "Approve";
+  if ((await vscode.window.showInformationMessage(consentText(waits), { modal: true }, approve)) !== approve) return false;
   await context.request(protocol.modelAllow, { label: waits.model });
   return true;
 }
@@ -72,7 +72,7 @@ async function showReport(context: SyncContext, report: protocol.SyncReport): Pr
   const model = modelText(report, context.settings["model.provider"] === "");
   const text = [syncReportText(report), model.text].filter((part) => part !== "").join(" ");
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
-  for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`dropped ${count}: ${reason}`);
+  for (const [reason, count] of Object.entries(report.dropped)) context.output.info(`left out ${count}: ${reason}`);
   for (const problem of report.problems) context.output.warn(`${problem.path}: ${problem.message} [${problem.code}]`);
   if (report.state === "failed") {
     if ((await vscode.window.showErrorMessage(`Lerim: ${text}`, "Show Log")) !== undefined) context.output.show();
@@ -87,6 +87,6 @@ async function showReport(context: SyncContext, report: protocol.SyncReport): Pr
 
 const fixActions: Partial<Record<string, () => Thenable<unknown>>> = {
   "Choose Model": () => vscode.commands.executeCommand("lerim.chooseModel"),
-  "Enter Key": () => vscode.commands.executeCommand("lerim.enterModelKey"),
+  "Set API Key": () => vscode.commands.executeCommand("lerim.enterModelKey"),
   "Change Budget": () => openSetting("lerim.budget.perDayUsd"),
 } satisfies Record<Action, () => Thenable<unknown>>;

@@ -31,7 +31,7 @@ export class TurnOpener implements vscode.TextDocumentContentProvider, vscode.Di
 
   /** Called by VS Code, also for a tab restored from an earlier session. */
   provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.#missingTurns.get(uri.toString()) ?? "Open this turn again from the memory or candidate it belongs to.";
+    return this.#missingTurns.get(uri.toString()) ?? "Open this part of the transcript again from the memory or candidate it belongs to.";
   }
 
   dispose(): void {

@@ -3,6 +3,6 @@ export class NotRunning extends Error {
   override readonly name = "NotRunning";
 
   constructor() {
-    super("Lerim's sidecar is not running. Run Lerim: Restart.");
+    super("Lerim's background process is not running. Run Lerim: Restart.");
   }
 }

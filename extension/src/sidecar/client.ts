@@ -41,7 +41,7 @@ export class SidecarClient {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
           const restart = !this.#stopping && this.#mayRestart();
-          output.warn(restart ? "The sidecar ended unexpectedly and is being restarted." : "The sidecar ended.");
+          output.warn(restart ? "Lerim's background process ended unexpectedly and is being restarted." : "Lerim's background process ended.");
           return { action: restart ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true };
         },
       },

@@ -72,7 +72,7 @@ export class Context implements vscode.Disposable {
         return;
       }
     }
-    this.output.info("No repository is open. The sidecar starts with the first command.");
+    this.output.info("No repository is open. Lerim's background process starts with the first command.");
   }
 
   /** Stops the sidecar, and starts it again if Lerim is enabled. `asked`: the person asked for it, so a cancelled setup is retried. */
@@ -258,7 +258,7 @@ export class Context implements vscode.Disposable {
       }
       this.#failOpenSyncs();
       if (newState === State.Starting) this.status.state = { kind: "starting", message: "restarting" };
-      else this.status.state = { kind: "failed", message: "the sidecar stopped. Click to restart it." };
+      else this.status.state = { kind: "failed", message: "Lerim's background process stopped. Click to restart it." };
     });
     this.#sidecar = sidecar;
     try {
@@ -268,7 +268,7 @@ export class Context implements vscode.Disposable {
       await sidecar.stop();
       // the sidecar's own error says more than the last line of its log
       const reason = error instanceof ResponseError ? error.message : (sidecar.tail.at(-1) ?? String(error));
-      throw new Error(`The sidecar did not start. ${reason}`, { cause: error });
+      throw new Error(`Lerim's background process did not start. ${reason}`, { cause: error });
     }
     await client.setTrace(toTrace(this.#settings["trace.server"]));
     this.status.state = { kind: "ready" };
@@ -322,7 +322,7 @@ export class Context implements vscode.Disposable {
 
   /** Reports all running syncs as failed, because the sidecar has ended. */
   #failOpenSyncs(): void {
-    for (const progress of [...this.#runningSyncs.values()]) this.#handleSyncProgress({ ...progress, stage: "failed", message: "The sidecar ended." });
+    for (const progress of [...this.#runningSyncs.values()]) this.#handleSyncProgress({ ...progress, stage: "failed", message: "Lerim's background process ended." });
   }
 
   #showStartFailure(error: unknown): void {

@@ -4,7 +4,7 @@ import { dateText } from "./sessionwording";
 import { counted, kindOf } from "./wording";
 
 const primitiveLabels: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
-const standingLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Gone", unknown: "Not checked" };
+const standingLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Missing", unknown: "Not checked" };
 
 /** The label of a group's row; for a file its name, since the folder is in the description. */
 export function groupLabel({ kind, name }: TreeGroup): string {
@@ -57,7 +57,7 @@ function standingText(standing: string): string {
     case "drifted":
       return "The code they refer to has changed since they were last checked";
     case "gone":
-      return "The code they refer to no longer exists";
+      return "The code they refer to is missing";
     default:
       return "Not compared with the code yet";
   }
@@ -67,16 +67,16 @@ function standingText(standing: string): string {
 export function memoryMarks({ status, standing, scope }: Pick<TreeMemory, "status" | "standing" | "scope">): string {
   const marks = [
     ...(status === "active" || status === "" ? [] : [status]),
-    ...(standing === "drifted" || standing === "gone" ? [standing] : []),
-    ...(scope === "global" ? ["global"] : []),
+    ...(standing === "drifted" ? ["drifted"] : standing === "gone" ? ["missing"] : []),
+    ...(scope === "global" ? ["personal"] : []),
   ];
   return marks.join(" · ");
 }
 
 export function memoryTooltip(memory: TreeMemory): string {
-  const driftText = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `No longer exists: ${memory.detail}` : "";
+  const driftText = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `Missing: ${memory.detail}` : "";
   const ended = memory.status !== "active" && memory.detail !== "" ? `${memory.status === "resolved" ? "Resolved" : "Superseded"} by ${memory.detail}` : "";
-  const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `since ${dateText(memory.created)}`, memoryMarks(memory)];
+  const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `created ${dateText(memory.created)}`, memoryMarks(memory)];
   return [memory.title, facts.filter((fact) => fact !== "").join(" · "), driftText, ended].filter((line) => line !== "").join("\n");
 }
 
@@ -88,7 +88,7 @@ const actionTexts: Readonly<Record<string, string>> = {
   resolve: "answers a question",
   close: "closes a question",
   merge: "merges memories",
-  consolidate: "summarizes memories",
+  consolidate: "combines memories",
   archive: "archives a memory",
   refer: "changes a reference",
 };
@@ -99,7 +99,7 @@ export function proposedText(action: string): string {
 }
 
 export function proposalDescription(proposal: TreeProposal): string {
-  return `${proposedText(proposal.action)}${proposal.scope === "global" ? " · global" : ""}`;
+  return `${proposedText(proposal.action)}${proposal.scope === "global" ? " · personal" : ""}`;
 }
 
 /** Whether a problem can be merged: a file with git conflict markers, or two files with the same id. */
@@ -110,7 +110,7 @@ export function canMerge({ code }: Problem): boolean {
 const proposalSuffixes: Readonly<Record<string, string>> = {
   merge: "to merge",
   archive: "to archive",
-  consolidate: "to summarize",
+  consolidate: "to combine",
   refer: "with a changed reference",
   close: "to close",
 };
@@ -127,6 +127,6 @@ export function maintainReportText(report: MaintainReport): string {
     ...(automaticActions.length === 0 ? [] : [`${automaticActions.length} done automatically`]),
     ...(report.problems.length === 0 ? [] : [counted(report.problems.length, "problem")]),
   ];
-  const lead = report.state === "cancelled" ? "Maintain cancelled: " : "Maintain: ";
+  const lead = report.state === "cancelled" ? "Maintenance cancelled: " : "Maintenance: ";
   return `${lead}${parts.join(", ")}.`;
 }

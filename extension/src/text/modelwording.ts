@@ -17,7 +17,7 @@ export function waitingText({ sessions, cost }: Pick<WaitingWork, "sessions" | "
   return cost === null ? lead : `${lead}, ${approximatePriceText(cost)}`;
 }
 
-/** The question for consent before a paid model is used for the first time. */
+/** The question for approval before a paid model is used for the first time. */
 export function consentText({ sessions, tokens, cost, model }: WaitingWork): string {
   const price = cost === null ? "at an unknown price" : approximatePriceText(cost);
   return `Let ${model} read ${counted(sessions, "session")} (about ${tokens.toLocaleString("en-US")} tokens, ${price})? Secrets are removed before anything is sent.`;
@@ -35,15 +35,15 @@ export function modelTestText({ model, seconds, tokens, cost }: ModelTestView): 
 
 const maxListed = 8;
 
-/** The result of a trial on one session: the counts, and what the rules and the model found. */
+/** The result of a trial on one session: the counts, and what was found without the model and with it. */
 export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
-  const message = `In one session, the rules found ${rules.length}, and ${model} found ${found.length} more.`;
+  const message = `In one session, Lerim found ${counted(rules.length, "candidate")} without a model, and ${model} found ${found.length} more.`;
   const list = (who: string, proposals: readonly ProposalView[]): string => {
     const more = proposals.length > maxListed ? [`… and ${proposals.length - maxListed} more`] : [];
     return [`${who}:`, ...proposals.slice(0, maxListed).map(({ title }) => `• ${title}`), ...more, ...(proposals.length === 0 ? ["• nothing"] : [])].join("\n");
   };
   const summaryText = `It took ${seconds.toFixed(1)} s and ${counted(tokens, "token")}. Nothing has been proposed yet. ${counted(again, "more session")} ${again === 1 ? "is" : "are"} waiting.`;
-  return { message, detail: [list("The rules", rules), list(model, found), summaryText].join("\n\n") };
+  return { message, detail: [list("Without a model", rules), list(model, found), summaryText].join("\n\n") };
 }
 
 /** The status item's tooltip lines about the models of the window's repositories; `usedUp`: today's budget is used up. */
@@ -54,7 +54,7 @@ export function modelSummary(views: readonly ModelView[]): { lines: string[]; us
   const lines = [`Model: ${names.join(", ")}`];
   const { todayUsd, budgetUsd } = first;
   const usedUp = views.some(({ waits }) => waits.why === "budget");
-  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Today: ${dollarText(todayUsd)}${budgetUsd > 0 ? ` of ${dollarText(budgetUsd)}` : ", no limit"}`);
+  if (todayUsd > 0 || views.some(({ waits }) => waits.cost !== null)) lines.push(`Spent today: ${dollarText(todayUsd)}${budgetUsd > 0 ? ` of ${dollarText(budgetUsd)}` : ", no limit"}`);
   const waiting = views.map(({ waits }) => waits).filter(({ sessions, why }) => sessions > 0 && why !== "none");
   if (waiting.length > 0) lines.push(waitingText(sumWaiting(waiting)) + waitReasonText(waiting));
   else if (usedUp) lines.push("Today's budget is used up");
@@ -64,7 +64,7 @@ export function modelSummary(views: readonly ModelView[]): { lines: string[]; us
 
 function modelName({ model, provider }: ModelView): string {
   if (model !== "") return model;
-  return provider === "none" ? "none, rules only" : provider;
+  return provider;
 }
 
 function sumWaiting(waiting: readonly WaitingWork[]): { sessions: number; cost: number | null } {
@@ -74,22 +74,22 @@ function sumWaiting(waiting: readonly WaitingWork[]): { sessions: number; cost: 
 }
 
 function waitReasonText(waiting: readonly WaitingWork[]): string {
-  if (waiting.some(({ why }) => why === "consent")) return ": the next sync you start asks for your consent";
+  if (waiting.some(({ why }) => why === "consent")) return ": Lerim asks for your approval when you next run Sync";
   return waiting.some(({ why }) => why === "budget") ? ": today's budget is used up" : "";
 }
 
-/** A message about a model that was not asked, or was stopped, with the actions that fix it. */
+/** A message about a model that was not called, or was stopped, with the actions that fix it. */
 export interface SuggestedFix {
   readonly text: string;
   readonly actions: readonly Action[];
 }
 
-export type Action = "Choose Model" | "Enter Key" | "Change Budget";
+export type Action = "Choose Model" | "Set API Key" | "Change Budget";
 
-/** The part of a sync's message about the model: how often it was asked, and what stopped it, with actions to fix that. */
+/** The part of a sync's message about the model: how often it was called, and what stopped it, with actions to fix that. */
 export function modelText(report: SyncReport, neverChosen = false): SuggestedFix {
   const { calls, cost } = report.usage;
-  const callsText = calls > 0 ? `${report.model} was asked ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${approximatePriceText(cost)}` : ""}.` : "";
+  const callsText = calls > 0 ? `Called ${report.model} ${calls === 1 ? "once" : `${calls} times`}${cost > 0 ? `, ${approximatePriceText(cost)}` : ""}.` : "";
   const fix = neverChosen && report.waits.why === "none" ? suggestModel(report.waits) : stopReason(report);
   return { text: [callsText, fix.text].filter((text) => text !== "").join(" "), actions: fix.actions };
 }
@@ -97,18 +97,18 @@ export function modelText(report: SyncReport, neverChosen = false): SuggestedFix
 /** The suggestion to choose a model, for a person who never chose one. */
 function suggestModel({ sessions }: WaitingWork): SuggestedFix {
   if (sessions === 0) return { text: "", actions: [] };
-  return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read by the rules alone. A model usually finds more, and you may already have one.`, actions: ["Choose Model"] };
+  return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read without a model. A model usually finds more, and you may already have one.`, actions: ["Choose Model"] };
 }
 
 function stopReason({ waits, problems }: SyncReport): SuggestedFix {
   const findProblem = (...codes: string[]): string | undefined => problems.find(({ code }) => codes.includes(code))?.message;
   const key = findProblem("model-key");
-  if (key !== undefined) return { text: escapeLinks(key), actions: ["Enter Key", "Choose Model"] };
+  if (key !== undefined) return { text: escapeLinks(key), actions: ["Set API Key", "Choose Model"] };
   if (waits.why === "budget") return { text: `Today's budget is used up${waits.sessions > 0 ? `: ${waitingText(waits)}` : ""}.`, actions: ["Change Budget"] };
   if (waits.why === "consent") {
     const { sessions, model, cost } = waits;
     const price = cost === null ? "" : ` (${approximatePriceText(cost)})`;
-    return { text: sessions > 0 ? `${waitingText({ sessions, cost: null })} for your consent to use ${model}${price}.` : "", actions: [] };
+    return { text: sessions > 0 ? `${waitingText({ sessions, cost: null })} for your approval to use ${model}${price}.` : "", actions: [] };
   }
   const failure = findProblem("model-gone", "model-silent", "model", "spending");
   return failure === undefined ? { text: "", actions: [] } : { text: escapeLinks(failure), actions: ["Choose Model"] };

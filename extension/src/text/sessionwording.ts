@@ -100,7 +100,7 @@ export function sessionTooltip(session: SessionView): string {
     `Tokens: ${tokensText(session)}`,
     ...(session.cost === null ? [] : [`Cost: $${session.cost.toFixed(2)}`]),
     ...(session.parentMissing ? ["", `A subagent's session. The session that started it (${session.parent}) is not on this machine.`] : []),
-    ...(session.gone ? ["", "Its agent has deleted it. What Lerim has read of it is kept."] : []),
+    ...(session.gone ? ["", "The agent deleted this session. Lerim keeps what it has read."] : []),
     ...(session.error === "" ? [] : ["", `It could not be read last time: ${session.error}`]),
   ].join("\n");
 }
@@ -153,7 +153,7 @@ export function jobDescription(job: JobView): string {
   return job.state === "dead" ? `given up after ${triesText}` : `failed after ${triesText}, will be retried`;
 }
 
-const jobKindTexts: Readonly<Record<string, string>> = { extract: "Reading with the rules", model: "Asking the model" };
+const jobKindTexts: Readonly<Record<string, string>> = { extract: "Reading without a model", model: "Reading with a model" };
 
 export function jobTooltip(job: JobView): string {
   return [job.title, "", jobKindTexts[job.kind] ?? job.kind, jobDescription(job), ...(job.error === "" ? [] : ["", job.error])].join("\n");

@@ -13,18 +13,20 @@ export function progressText(progress: SyncProgressParams): string {
 
 /** A finished sync in one or two sentences, with the counts. */
 export function syncReportText(report: SyncReport): string {
-  if (report.state === "busy") return report.message || "Another process is syncing this project.";
+  if (report.state === "busy") return report.message || "Another process is syncing this repository.";
   if (report.state === "failed") return `Sync failed. ${report.message}`.trim();
   const { sessions } = report;
   const read = sessions.new + sessions.changed;
   const dropped = Object.values(report.dropped).reduce((sum, count) => sum + count, 0);
-  const parts = [`${counted(read, "session")} read`, counted(report.candidates.length, "new candidate")];
+  const noneFound = sessions.found === 0 && report.state !== "cancelled";
+  const parts = noneFound && report.candidates.length === 0 ? [] : [`${counted(read, "session")} read`, counted(report.candidates.length, "new candidate")];
   if (report.accepted.length > 0) parts.push(`${report.accepted.length} accepted`);
   if (report.withdrawn.length > 0) parts.push(`${report.withdrawn.length} withdrawn`);
-  if (dropped > 0) parts.push(`${dropped} dropped`);
+  if (dropped > 0) parts.push(`${dropped} left out`);
   if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
-  const lead = report.state === "cancelled" ? "Sync cancelled: " : sessions.found === 0 ? "No sessions of this project were found: " : "";
-  return `${lead}${parts.join(", ")}.`;
+  const counts = parts.length === 0 ? "" : `${parts.join(", ")}.`;
+  if (noneFound) return `No sessions were found for this repository. ${counts}`.trim();
+  return report.state === "cancelled" ? `Sync cancelled: ${counts}` : counts;
 }
 
 export function pendingText(pending: number): string {
@@ -37,16 +39,16 @@ export function kindOf(memory: { primitive: string; kind: string | null }): stri
 }
 
 export function memoryDetail(memory: MemoryView): string {
-  const where = memory.scope === "global" ? " · global" : "";
+  const where = memory.scope === "global" ? " · personal" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
   const standing = memory.standing === "" ? "" : ` · ${memory.standing}`;
-  return `${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}${status}${standing} · ${firstLine(memory.body)}`;
+  return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${standing} · ${firstLine(memory.body)}`;
 }
 
 /** The detail of a memory in the list of all memories, for which no body is read. */
 export function titleDetail(memory: TitleView): string {
-  const where = memory.scope === "global" ? " · global" : "";
-  return [`${kindOf(memory)} · ${Math.round(memory.confidence * 100)} %${where}`, ...memory.references].join(" · ");
+  const where = memory.scope === "global" ? " · personal" : "";
+  return [`${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}`, ...memory.references].join(" · ");
 }
 
 function firstLine(text: string): string {

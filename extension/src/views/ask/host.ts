@@ -10,7 +10,7 @@ import { showPage } from "../shared/html";
 
 const viewType = "lerim.ask";
 
-/** The host side of the Lerim: Ask panel: one question at a time, its answer shown sentence by sentence. */
+/** The host side of the Lerim: Ask a Question panel: one question at a time, its answer shown sentence by sentence. */
 export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerializer {
   #panel: vscode.WebviewPanel | undefined;
   #root: string | undefined;

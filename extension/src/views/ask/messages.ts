@@ -1,4 +1,4 @@
-// Messages between the host side (views/ask/host.ts) and the webview (views/ask/web/ask.ts) of Lerim: Ask; both validate what they receive.
+// Messages between the host side (views/ask/host.ts) and the webview (views/ask/web/ask.ts) of Lerim: Ask a Question; both validate what they receive.
 import type { Citation, Passage, Sentence } from "../../protocol";
 import { isList, isObject, isText } from "../review/messages";
 

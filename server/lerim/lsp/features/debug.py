@@ -1,4 +1,4 @@
-"""`Lerim: Debug Information`: what a bug report needs, without the text of any memory or transcript."""
+"""`Lerim: Show Debug Information`: what a bug report needs, without the text of any memory or transcript."""
 
 from __future__ import annotations
 

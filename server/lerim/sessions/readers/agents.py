@@ -31,7 +31,7 @@ from lerim.sessions.model import (
     Turn,
 )
 from lerim.sessions.readers import copilot, gemini_family
-from lerim.sessions.readers.claude import store
+from lerim.sessions.readers.claude import store as claude
 from lerim.sessions.readers.codex import store as codex
 from lerim.sessions.readers.cursor import store as cursor
 from lerim.sessions.readers.engine import ASKS_MARK, LoadedSession, WholeReading
@@ -63,7 +63,7 @@ class DatabaseLister(Protocol):
 
 
 PLATFORM_READERS: Mapping[Platform, PlatformReader] = {
-    "claude": store,
+    "claude": claude,
     "codex": codex,
     "cursor": cursor,
     "opencode": opencode,

@@ -1,4 +1,4 @@
-// The webview of Lerim: Ask: a question, its answer as it arrives, and the sources of each sentence.
+// The webview of Lerim: Ask a Question: a question, its answer as it arrives, and the sources of each sentence.
 import type { Citation, Passage, Sentence } from "../../../protocol";
 import { type AnswerState, type FromAsk, noAnswer, parseToAsk } from "../messages";
 import { button, h } from "../../shared/web/dom";
@@ -12,7 +12,7 @@ const vscode = acquireVsCodeApi();
 let state: AnswerState = noAnswer;
 let restricted = false;
 
-const questionField = h("textarea", { class: "question", id: "question", label: "Your question", attributes: { rows: "2", maxlength: "4000", placeholder: "Ask what was decided, learned or left open in this project" } });
+const questionField = h("textarea", { class: "question", id: "question", label: "Your question", attributes: { rows: "2", maxlength: "4000", placeholder: "Ask what was decided, learned or left open in this repository" } });
 const includeAllBox = h("input", { id: "all", attributes: { type: "checkbox" } });
 const askButton = button("Ask", () => sendQuestion(), { class: "primary ask-button", title: "Ask (Enter)" });
 const cancelButton = button("Cancel", () => vscode.postMessage({ type: "cancel" }), { class: "cancel", title: "Cancel (Escape)" });
@@ -103,7 +103,7 @@ function sentenceElement({ text, citations }: Sentence): HTMLElement {
 
 /** A citation's number as a button that opens the source. */
 function citationButton(citation: Citation): HTMLElement {
-  const kind = citation.kind === "memory" ? "memory" : "turn";
+  const kind = citation.kind === "memory" ? "memory" : "message";
   const label = displayNumber(citation);
   return button(String(label), () => openSource(citation), { class: "citation", label: `Source ${label}: ${kind} ${spellOutHidden(citation.title)}`, title: `Open the ${kind}: ${spellOutHidden(citation.title)}` });
 }

@@ -20,9 +20,9 @@ export function answersFor(candidate: CandidateView, memory: NeighbourView): rea
   return isAnswered ? ["answers", "same", "replaces", "changes"] : ["same", "replaces", "changes"];
 }
 
-const answerWords: Readonly<Record<NeighbourAnswer, string>> = { same: "says the same as", replaces: "replaces", changes: "changes", answers: "answers", keep: "keep both" };
+const answerWords: Readonly<Record<NeighbourAnswer, string>> = { same: "add the quote to", replaces: "replace", changes: "change", answers: "answer", keep: "keep both" };
 
-/** "replaces “Use pip”"; "" if nothing is suggested. */
+/** "replace “Use pip”"; "" if nothing is suggested. */
 export function suggestedAnswerText(candidate: CandidateView): string {
   const { suggested } = candidate;
   if (suggested === null) return "";
@@ -32,7 +32,7 @@ export function suggestedAnswerText(candidate: CandidateView): string {
 
 /** Who suggests what, as a sentence without the reason. */
 export function suggestionText(candidate: CandidateView): string {
-  const who = candidate.suggested?.by === "model" ? "a model" : "the wording of the session";
+  const who = candidate.suggested?.by === "model" ? "a model" : "the session's wording";
   return `Suggested by ${who}: ${suggestedAnswerText(candidate)}.`;
 }
 

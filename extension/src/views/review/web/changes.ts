@@ -29,7 +29,7 @@ const endedHeadings: Readonly<Record<string, string>> = {
   resolve: "Answers",
   close: "Answers",
   merge: "Merges",
-  consolidate: "Summarizes",
+  consolidate: "Combines",
 };
 
 /** A memory that would end: struck through with its successor, or for a question, shown as resolved. */

@@ -66,9 +66,9 @@ function propertyChips(candidate: CandidateView): HTMLElement {
     { class: "chips", role: "group", label: "Properties" },
     h("span", { class: "chip primitive" }, spellOutHidden(candidate.primitive)),
     ...(kind === candidate.primitive ? [] : [h("span", { class: "chip kind" }, spellOutHidden(kind))]),
-    h("span", { class: "chip confidence", title: "Confidence" }, `${Math.round(candidate.confidence * 100)} %`),
+    h("span", { class: "chip confidence", title: "Confidence" }, `confidence ${Math.round(candidate.confidence * 100)} %`),
     h("span", { class: "chip action" }, candidate.action === "add" ? "new memory" : proposedText(candidate.action)),
-    ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "Not tied to a repository: it can be found from all of your repositories" }, "global")] : []),
+    ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "A personal memory is not tied to a repository: it can be found from all of your repositories" }, "personal")] : []),
     ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),
     ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${spellOutHidden(tag)}`)),
   );
@@ -80,12 +80,12 @@ function evidenceItem(item: EvidenceView, candidate: CandidateView, actions: Det
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },
     h("span", { class: "who" }, `${speakerText(item.who)}:`),
     h("blockquote", { attributes: { dir: "auto" } }, ...literalText(item.quote === "" ? "(this quote is stored only on the machine where the session took place)" : item.quote)),
-    ...(candidate.session === "" ? [] : [button("Open turn", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open turn (o)" })]),
+    ...(candidate.session === "" ? [] : [button("Open in transcript", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open in transcript (o)" })]),
   );
 }
 
 function sourceText(candidate: CandidateView): string {
   const when = momentText(candidate.time) || spellOutHidden(candidate.time);
-  if (candidate.session === "") return `Proposed by ${candidate.maker === "maintain" ? "Lerim: Maintain" : "Lerim"} · ${when}`;
+  if (candidate.session === "") return `Proposed by ${candidate.maker === "maintain" ? "Lerim: Maintain Memories" : "Lerim"} · ${when}`;
   return `${spellOutHidden(candidate.platform)} · session ${spellOutHidden(candidate.session)} · ${when}`;
 }

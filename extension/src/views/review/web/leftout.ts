@@ -37,7 +37,7 @@ function leftOutItem(item: LeftOutView, isRequested: boolean, actions: LeftOutAc
   const title = spellOutHidden(item.title);
   const kind = item.primitive === "" ? "" : `${kindOf(item)} · `;
   const why = item.detail === "" ? item.why : `${item.why}: ${item.detail}`;
-  const scopeText = item.scope === "global" ? " · global" : "";
+  const scopeText = item.scope === "global" ? " · personal" : "";
   return h(
     "li",
     { class: "left-out-item", attributes: { "data-id": item.id } },

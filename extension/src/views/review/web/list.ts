@@ -112,7 +112,7 @@ export class CandidateList {
 
 function rowMeta(candidate: CandidateView): string {
   const change = candidate.action === "add" ? "" : ` · ${proposedText(candidate.action)}`;
-  const flagged = candidate.flags.length > 0 ? " · ⚠ check this" : "";
-  const scopeText = candidate.scope === "global" ? " · global" : "";
-  return `${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${scopeText}${change}${flagged}`;
+  const warnings = candidate.flags.length > 0 ? "⚠ has warnings · " : "";
+  const scopeText = candidate.scope === "global" ? " · personal" : "";
+  return `${warnings}${kindOf(candidate)} · confidence ${Math.round(candidate.confidence * 100)} %${scopeText}${change}`;
 }

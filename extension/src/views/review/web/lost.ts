@@ -19,8 +19,8 @@ export function renderLostDraft(draft: Draft, actions: LostActions): HTMLElement
   text.setSelectionRange(0, 0);
   return h(
     "div",
-    { class: "lost-draft", role: "group", label: `Your edit of a candidate that is gone: ${spellOutHidden(draft.title)}`, attributes: { "data-id": draft.id } },
-    h("p", {}, "The candidate you were editing is no longer waiting for review. Your text is kept here until you discard it. If the candidate comes back, your text is in its form again."),
+    { class: "lost-draft", role: "group", label: `Your edit of a candidate that is no longer waiting: ${spellOutHidden(draft.title)}`, attributes: { "data-id": draft.id } },
+    h("p", {}, "The candidate you were editing is no longer waiting for review. Your text is kept here until you discard it. If the candidate returns, your edit is shown again."),
     text,
     h("div", { class: "actions", role: "group", label: "Your text" }, button("Copy", () => actions.copy(draft), { class: "copy" }), button("Discard", () => actions.discard(draft), { class: "discard" })),
   );

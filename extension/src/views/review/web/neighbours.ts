@@ -12,10 +12,10 @@ export interface NeighbourActions {
 }
 
 const answerButtons: Readonly<Record<Exclude<NeighbourAnswer, "keep">, { text: string; key: string; does: (title: string) => string }>> = {
-  same: { text: "Same", key: "s", does: (title) => `Same: add the quote to “${title}”` },
-  replaces: { text: "Replaces", key: "p", does: (title) => `Replaces “${title}”, which is archived` },
-  changes: { text: "Changes…", key: "c", does: (title) => `Changes… “${title}”: edit its text` },
-  answers: { text: "Answers it", key: "w", does: (title) => `Answers it: “${title}” is resolved` },
+  same: { text: "Same as this", key: "s", does: (title) => `Add the quote to “${title}”` },
+  replaces: { text: "Replaces this", key: "p", does: (title) => `Add this candidate and archive “${title}”` },
+  changes: { text: "Changes this…", key: "c", does: (title) => `Edit the text of “${title}”` },
+  answers: { text: "Answers this", key: "w", does: (title) => `Add this candidate and resolve “${title}”` },
 };
 
 /** The suggestion, with its source and reason. */
@@ -47,7 +47,7 @@ function neighbourItem(candidate: CandidateView, memory: NeighbourView, ordinal:
     if (answer === "keep") return [];
     const { text, key, does } = answerButtons[answer];
     const mark = answer === suggestedAnswer ? " suggested" : "";
-    const label = `${does(title)}${mark === "" ? "" : " (suggested)"}`;
+    const label = `${text}: ${does(title)}${mark === "" ? "" : " (suggested)"}`;
     return [button(text, () => actions.answer(answer, memory.id), { class: `answer ${answer}${mark}`, id: `answer-${answer}-${state.at}`, disabled: !state.act, label, title: `${does(title)} (${key})` })];
   });
   const item = h(
@@ -90,5 +90,5 @@ export function memorySection(memory: NeighbourView | undefined, insert: (conten
           h("div", { class: "memory-now-body", role: "group", label: "Text of the memory", attributes: { dir: "auto", tabindex: "0" } }, ...literalText(memory.body)),
           button("Insert into New Text", () => insert(memory.body), { class: "insert", title: "Insert this text into the new text at the cursor" }),
         ];
-  return h("section", { class: "memory-now", label: "Memory now" }, h("h3", {}, "Memory now"), ...text);
+  return h("section", { class: "memory-now", label: "Current text of the memory" }, h("h3", {}, "Current text of the memory"), ...text);
 }

@@ -52,7 +52,7 @@ const liveRegion = h("div", { class: "visually-hidden live", role: "status", att
 const lastActionText = h("p", { class: "done", role: "status" });
 const notice = h("div", { class: "notice", role: "alert" });
 const lostDraftList = h("div", { class: "lost" });
-const keysHint = h("p", { class: "visually-hidden", id: "list-keys" }, "a accepts, e edits, r rejects, u undoes, o opens the turn, 1 to 3 go to similar memories, question mark lists all keys.");
+const keysHint = h("p", { class: "visually-hidden", id: "list-keys" }, "a accepts, e edits, r rejects, u undoes, o opens the transcript, 1 to 3 go to similar memories, question mark lists all keys.");
 const help = helpDialog(reviewHelpRows);
 const columns = h("div", { class: "columns" }, list.element, detail);
 

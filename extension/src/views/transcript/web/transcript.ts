@@ -227,7 +227,7 @@ function startFind(): void {
 
 function showMatchCount(): void {
   const at = matches.indexOf(currentTurn);
-  findCount.textContent = searchText === "" ? "" : matches.length === 0 ? "no matches" : at < 0 ? counted(matches.length, "turn") : `${at + 1} of ${counted(matches.length, "turn")}`;
+  findCount.textContent = searchText === "" ? "" : matches.length === 0 ? "no matches" : at < 0 ? counted(matches.length, "message") : `${at + 1} of ${counted(matches.length, "message")}`;
 }
 
 function perform(key: TurnKeyAction | "showCurrent"): void {
@@ -270,7 +270,7 @@ function goToTurn(at: number | undefined): void {
   if (at === undefined || at < 0) return;
   jumpToTurn(at);
   const turn = turns.get(at);
-  announce(`Turn ${at + 1} of ${outline?.kinds.length ?? 0}${turn === undefined ? "" : `, ${turn.role === "user" ? "you" : "the agent"}`}.`);
+  announce(`Message ${at + 1} of ${outline?.kinds.length ?? 0}${turn === undefined ? "" : `, ${turn.role === "user" ? "you" : "the agent"}`}.`);
 }
 
 /** Unfolds the calls of a turn, or folds them if all are unfolded. */

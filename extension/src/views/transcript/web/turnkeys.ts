@@ -24,12 +24,12 @@ export function nextMatch(positions: readonly number[], from: number, step: 1 | 
 }
 
 export const turnHelpRows: readonly (readonly [string, string])[] = [
-  ["j, k", "Next and previous turn"],
+  ["j, k", "Next and previous message"],
   ["n, p", "Next and previous prompt"],
-  ["Home, End", "First and last turn"],
+  ["Home, End", "First and last message"],
   ["/ or Ctrl+F", "Find in the session"],
   ["Enter, Shift+Enter", "In the find box: next and previous match"],
   ["F3, Shift+F3", "Next and previous match"],
-  ["o", "Unfold or fold the tool calls of the turn"],
+  ["o", "Unfold or fold the tool calls of the message"],
   ["?", "This list"],
 ];
