@@ -218,6 +218,6 @@ async def test_a_transcript_opens_with_what_the_session_was_about(visitor: Edito
     lines = opened.summary.splitlines()
     assert "src/app.py" in lines[0]
     assert lines[1].startswith("A Claude Code session of 2 prompts")
-    assert "- The person's last words: “thanks”" in lines
+    assert "- The user's last words: “thanks”" in lines
     assert SECRET not in opened.summary
     assert "\u202e" not in opened.summary

@@ -275,7 +275,7 @@ def test_a_session_is_shown_with_its_summary_first(desk: Desk, capsys: pytest.Ca
     sync(desk)
     assert main(["sessions", "show", "s1"]) == 0
     out = capsys.readouterr().out
-    assert out.index("The person asked: “Add a docstring to the module”") < out.index("[0] user")
+    assert out.index("The user asked: “Add a docstring to the module”") < out.index("[0] user")
     assert main(["sessions", "show", "s1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["summary"]
     assert told["title"] == "Add a docstring to the module"

@@ -359,8 +359,10 @@ def _show_memories(memories: list[MemoryView], problems: list[Problem], *, as_js
     if memories:
         for view in memories:
             files = f" ({', '.join(view.references)})" if view.references else ""
-            marks = (format_type(view.primitive, view.kind), view.scope, view.status, view.standing)
-            labels = ", ".join(mark for mark in marks if mark not in ("project", "active", ""))
+            scope = "personal" if view.scope == "global" else ""
+            drift = DRIFT_LABELS.get(view.standing, "")
+            marks = (format_type(view.primitive, view.kind), scope, view.status, drift)
+            labels = ", ".join(mark for mark in marks if mark not in ("active", ""))
             output.show_item(view.id, [f"{labels}: {view.title}{files}"])
     else:
         output.print_line("No memories.")

@@ -75,7 +75,7 @@ def status_command(
     output.show_table(
         ("", ""),
         (
-            ("project", f"{view.project.name} ({view.project.root})"),
+            ("repository", f"{view.project.name} ({view.project.root})"),
             ("memories", memories),
             *([("changed since", standing)] if standing else ()),
             ("waiting for review", str(view.candidates)),

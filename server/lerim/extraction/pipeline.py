@@ -190,7 +190,7 @@ class Extraction:
         refuted = judge_next_words(after) == "refuted"
         for draft in self._watch_commands(scene, now.replies):
             if refuted:
-                self._drop(self._make_refuted(draft, scene, "the person's next words take it back"))
+                self._drop(self._make_refuted(draft, scene, "the user takes it back in the next message"))
             else:
                 self._take_draft(draft, scene, load_ranker().first)
         for ranked in rank_drafts(scene, self._state.prompts, self._correction):

@@ -76,7 +76,7 @@ def correction(turns: tuple[Turn, ...], opening: str) -> str:
 def test_a_rule_called_off_in_the_next_sentence_is_not_proposed(back: str) -> None:
     turns = (you(f"{RULE}. {back}"), agent("Ok."), you("what is next?"))
     assert titles(*turns) == []
-    assert refuted(*turns) == {RULE: "the person calls it off right after it"}
+    assert refuted(*turns) == {RULE: "the user calls it off right after it"}
 
 
 @pytest.mark.parametrize("mark", ["- ", "* ", "1. "])
@@ -112,7 +112,7 @@ def test_a_rule_called_off_after_another_sentence_leaves_the_first_and_takes_the
 @pytest.mark.parametrize("back", ["on second thought, scrap that", "I changed my mind about it", "please revert that"])
 def test_the_persons_next_words_take_a_rule_back(back: str) -> None:
     assert titles(you(RULE), agent("Done."), you(back)) == []
-    assert refuted(you(RULE), agent("Done."), you(back)) == {RULE: "the person's next words take it back"}
+    assert refuted(you(RULE), agent("Done."), you(back)) == {RULE: "the user takes it back in the next message"}
 
 
 def test_the_persons_next_words_that_say_no_take_back_the_agents_words_and_not_the_persons() -> None:

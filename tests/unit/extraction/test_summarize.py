@@ -60,7 +60,7 @@ def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
         " (1 failed), 1 commit."
     )
     assert [one.text for one in made.intent] == [
-        "The person asked: “Please add a retry to src/fetch.py, three times at most.”",
+        "The user asked: “Please add a retry to src/fetch.py, three times at most.”",
         "Then: “great, commit it”",
     ]
     assert [one.text for one in made.happened] == [
@@ -71,7 +71,7 @@ def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
     assert [one.text for one in made.outcome] == [
         "Committed “Fetch tries three times”.",
         "`npm test` passed the last time it was run.",
-        "The person's last words: “great, commit it”",
+        "The user's last words: “great, commit it”",
         "The agent's last report: “Committed it as 1a2b3c4.”",
     ]
     assert made.files == (Statement("`src/fetch.py`: 2 changes", ("000000000001", "000000000003")),)
@@ -156,7 +156,7 @@ def test_limits_of_words_hold_and_end_at_sentences() -> None:
     assert 100 < count_words(found["What happened"]) <= 200
     for line in found["What happened"].splitlines():
         assert re.fullmatch(r"- .*[.!?”] \[[0-9a-f, ]+\]", line)
-    assert made.intent[0].text.startswith("The person asked: “Change part 0")
+    assert made.intent[0].text.startswith("The user asked: “Change part 0")
     assert len(made.files) == 16
 
 
@@ -231,7 +231,7 @@ def test_what_the_person_chose_is_told_with_the_question() -> None:
     asked = QuestionAnswer("Which manager shall it be?", ("npm", "pnpm"), "pnpm")
     call = ToolCall("", "AskUserQuestion", "ask", "ok", answers=(asked,))
     made = told(prompt(0, "Set up the project from nothing"), turn(1, "", call))
-    assert made.happened[0].text == "The person answered “Which manager shall it be?”: “pnpm”."
+    assert made.happened[0].text == "The user answered “Which manager shall it be?”: “pnpm”."
 
 
 def test_hostile_text_is_told_of_in_time() -> None:

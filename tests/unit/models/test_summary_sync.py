@@ -94,7 +94,7 @@ def test_an_answer_that_cannot_be_read_is_a_step_and_the_rules_stand(desk: Desk)
     assert [(step["kind"], step["role"], step["where"]) for step in report["steps"]] == [
         ("unread", "summarize", "claude:s1")
     ]
-    assert "The person asked: “Always keep amounts" in written(desk)
+    assert "The user asked: “Always keep amounts" in written(desk)
 
 
 def test_a_refused_key_ends_it_at_once_and_the_session_waits(desk: Desk) -> None:

@@ -138,11 +138,11 @@ def _find_refutation(
     if passage.is_persons:
         same = [one for one in following if (one.turn, one.source) == (passage.turn, passage.source)]
         if is_called_off(passage, same):
-            return "the person calls it off right after it"
+            return "the user calls it off right after it"
         back = scene.after is not None and is_retraction(scene.after)
-        return "the person's next words take it back" if back else ""
+        return "the user takes it back in the next message" if back else ""
     if judge_next_words(scene.after) == "refuted":
-        return "the person's next words take it back"
+        return "the user takes it back in the next message"
     if is_retracted(passage.text, (retraction for ordinal, retraction in retractions if ordinal > passage.ordinal)):
         return "the agent found later that it was wrong"
     return ""

@@ -120,7 +120,7 @@ def _make_intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
     if not requests:
         return
     statements = {
-        id(exchange): Statement(f"{'The person asked' if number == 0 else 'Then'}: “{text}”", _prompt_turns(exchange))
+        id(exchange): Statement(f"{'The user asked' if number == 0 else 'Then'}: “{text}”", _prompt_turns(exchange))
         for number, (exchange, text) in enumerate(requests)
     }
     left = INTENT_WORDS
@@ -242,7 +242,7 @@ def _format_action(action: SessionAction) -> str:
         case "merged":
             return "Merged a pull request."
         case "chose":
-            return f"The person answered {action.text}."
+            return f"The user answered {action.text}."
         case "denied":
             return f"Refused: {action.text}."
         case "interrupted":
@@ -278,7 +278,7 @@ def _make_outcome(exchanges: Sequence[SummaryExchange], last: SummaryExchange | 
         yield Statement(f"`{run.name}` {run.outcome} the last time it was run.", (run.turn,))
     typed = [one.prompt for one in exchanges if one.prompt is not None]
     if len(typed) > 1 and (request := summarize_request(typed[-1].text, MAX_PROMPT_CHARS)):
-        yield Statement(f"The person's last words: “{request}”", (typed[-1].id,))
+        yield Statement(f"The user's last words: “{request}”", (typed[-1].id,))
     report = _find_report(last) if last is not None and _importance(last) else None
     if report is not None:
         yield Statement(f"The agent's last report: “{report.text}”", report.turns)

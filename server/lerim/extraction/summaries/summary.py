@@ -3,7 +3,7 @@
 One sentence about the session.
 
 ## User intent
-- The person asked: “use pnpm here”. [0a1b2c3d4e5f]
+- The user asked: “use pnpm here”. [0a1b2c3d4e5f]
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
     """Raise StaleError if a target of the proposal is gone or no longer active. The proposal is then updated to the
     remaining targets, or withdrawn if too few remain."""
     if proposal.is_obsolete:
-        withdraw_in_ledger(paths, ledger, proposal, "its memories are archived or gone")
+        withdraw_in_ledger(paths, ledger, proposal, "its memories are archived or deleted")
         raise StaleError(
-            "The memories this was about are archived, replaced or gone. The proposal was withdrawn.",
+            "The memories this was about are archived, replaced or deleted. The candidate was withdrawn.",
             where=str(proposal.path),
             todo="List them again.",
         )
@@ -37,7 +37,7 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
         _refresh_targets(paths, ledger, proposal)
         waits = "as a new one" if proposal.action == "add" else "without it"
         raise StaleError(
-            f"The memory this would change or replace is archived, replaced or gone. It now waits {waits}.",
+            f"The memory this would change or replace is archived, replaced or deleted. It now waits {waits}.",
             where=str(proposal.path),
             todo="Check it, then accept it again, or reject it.",
         )
@@ -55,7 +55,7 @@ def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) 
         return
     withdraw_in_ledger(paths, ledger, proposal, UNRATED_NOTE)
     raise StaleError(
-        "It is no longer rated wrong or outdated. The proposal was withdrawn.",
+        "It is no longer rated wrong or outdated. The candidate was withdrawn.",
         where=str(proposal.path),
         todo="List them again.",
     )
