@@ -187,7 +187,7 @@ class ModelSilentError(ModelError):
 class ModelAwayError(ModelSilentError):
     """The service cannot be reached or limits the rate of requests: the request itself is fine."""
 
-    generic_message = "the service cannot be reached or wants no more requests now"
+    generic_message = "the service cannot be reached or is limiting requests"
 
 
 class ModelGoneError(ModelError):
@@ -221,7 +221,7 @@ class BudgetError(ModelError):
 class WindowTooLargeError(ModelError):
     """The request exceeds the model's context window; half of it may fit."""
 
-    generic_message = "it is more than the model takes"
+    generic_message = "the request exceeds the model's context window"
 
 
 class TooDearError(BudgetError):
@@ -233,7 +233,7 @@ class SpendingError(ModelError):
     """The cost of a call cannot be determined or recorded, so the budget cannot be enforced; nothing was sent."""
 
     code = "spending"
-    generic_message = "what a call costs cannot be told or recorded"
+    generic_message = "the cost of the call cannot be determined or recorded"
 
 
 class BoundaryError(LerimError):

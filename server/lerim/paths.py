@@ -61,7 +61,7 @@ def lerim_home(environ: Mapping[str, str], platform: str = sys.platform) -> Pure
 
 
 def _todo(name: str) -> str:
-    return f"Set {name} to the whole path of a folder of your own."
+    return f"Set {name} to the absolute path of a folder you own."
 
 
 def relative_variables(environ: Mapping[str, str], platform: str = sys.platform) -> list[Problem]:

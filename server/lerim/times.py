@@ -21,8 +21,8 @@ def parse_time(text: str, now: datetime) -> datetime:
         try:
             return now.astimezone(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
         except OverflowError:
-            raise ValueError(f"{text!r} is further back than time goes; give {TIME_EXAMPLES}") from None
+            raise ValueError(f"{text!r} is too far in the past; use {TIME_EXAMPLES}") from None
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
-        raise ValueError(f"{text!r} is no time; give {TIME_EXAMPLES}") from None
+        raise ValueError(f"{text!r} is not a valid time; use {TIME_EXAMPLES}") from None

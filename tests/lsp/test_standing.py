@@ -122,12 +122,12 @@ async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(edi
     while (found := await editor.hover(app, 1, 8)) is None:
         pass
     assert "Keep load small" in found
-    assert "`load` is `read_all` now" in found
+    assert "`load` was renamed to `read_all`" in found
     assert "verifyMemory" not in found
     assert (1, "1 decision") in await editor.lenses(app)
     edit(editor, app, 3, ("def read_all(path):\n    return open(path).read()\n", ""))
     await until_lens(editor, app, "1 gone")
-    assert "`load` is gone" in (await editor.hover(app, 0, 0) or "")
+    assert ": `load`" in (await editor.hover(app, 0, 0) or "")
 
 
 async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: Path, git: Git) -> None:
@@ -139,7 +139,7 @@ async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: 
     while (found := await editor.hover(main, 0, 5)) is None:
         pass
     assert "Keep load small" in found
-    assert "`src/app.py` is `src/main.py` now" in found
+    assert "`src/app.py` was moved to `src/main.py`" in found
     assert await editor.lenses(main) == [(0, "1 decision")]
 
 

@@ -78,7 +78,7 @@ def test_what_cannot_be_proposed_is_an_error_that_says_what_to_do(place: ReviewP
     [one] = answer("review", "dropped", "--repo", str(repo))["items"]
     assert one["can_propose"] is False
     done = run("review", "propose", one["id"], "--repo", str(repo))
-    assert done.exit_code == 1 and "lerim memory add" in done.output
+    assert done.exit_code == 1 and "Add it as a memory yourself" in done.output
 
 
 def test_the_persons_own_have_a_list_of_their_own(place: ReviewPaths, repo: Path):

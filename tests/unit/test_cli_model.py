@@ -156,7 +156,7 @@ def test_a_model_that_is_paid_for_is_not_tried_before_the_person_agrees(monkeypa
     monkeypatch.setenv("ZAI_API_KEY", KEY)
     write('[roles.extract]\nprovider = "zai"\n')
     error = answer("test", code=1)["error"]
-    assert error["message"] == "zai:glm-5.3-flash@api.z.ai costs money, and you have not agreed to pay for it."
+    assert error["message"] == "zai:glm-5.3-flash@api.z.ai costs money, and you have not approved it."
     assert "--yes" in error["todo"]
     assert run("test").exit_code == 1
     assert not home().spending.exists()
@@ -179,7 +179,7 @@ def test_a_person_agrees_to_pay_for_a_model_once(monkeypatch: pytest.MonkeyPatch
         "openai:gpt-6-luna@api.openai.com",
     }
     assert answer("allow") == {"allowed": []}
-    assert "There is nothing to agree to" in run("allow").stdout
+    assert "Nothing needs your approval" in run("allow").stdout
     assert [role["allowed"] for role in answer("list")["roles"]] == [True, True]
 
 

@@ -294,7 +294,7 @@ def test_a_candidate_is_shown_with_the_memories_near_it_and_accepted_with_an_ans
     answer("review", "accept", old, "--quotes", "shared", "--repo", str(repo))
     new = propose(place, "Install packages with uv instead of pip", "bbbbbbbbbbbb")
     shown = run("review", "show", new[:20], "--repo", str(repo)).stdout
-    assert f"suggested by its words: replaces {old}" in " ".join(shown.split()) and " %" in shown
+    assert f"suggested by the session's wording: replaces {old}" in " ".join(shown.split()) and " %" in shown
     candidate = answer("review", "show", new, "--repo", str(repo))
     assert [one["id"] for one in candidate["neighbours"]] == [old]
     assert (candidate["suggested"]["answer"], candidate["suggested"]["memory"]) == ("replaces", old)

@@ -149,7 +149,7 @@ def test_a_list_for_people_marks_a_session_whose_transcript_is_gone(said: Desk):
     assert "gone" not in run("list").stdout
     next(said.projects.rglob("aaaa1111.jsonl")).unlink()
     said.sync()
-    assert ", its transcript is gone" in run("list").stdout
+    assert ", its transcript was deleted" in run("list").stdout
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_what_changed_and_what_is_gone_is_told_wherever_a_memory_is_shown(repo: 
     assert standings(repo, "list") == told
     assert standings(repo, "search", "is:drifted") == {"Load once": "drifted"}
     assert answer(repo, "status")["standing"] == {"drifted": 1, "gone": 1}
-    assert "1 drifted, 1 gone" in run(repo, "status").stdout
+    assert "1 drifted, 1 missing" in run(repo, "status").stdout
     assert "drifted" in run(repo, "memory", "list").stdout
     assert "`load` changed" in run(repo, "memory", "show", loads).stdout
     run(repo, "memory", "verify", loads)

@@ -296,7 +296,7 @@ def test_a_place_that_git_moved_is_referred_to_where_it_is(desk: Desk, git: Call
     git(desk.repo, "mv", "src/app.py", "src/start.py")
     git(desk.repo, "commit", "-q", "-m", "Move")
     [one] = run(desk).proposals
-    assert (one.action, one.reason) == ("refer", "src/app.py is src/start.py now.")
+    assert (one.action, one.reason) == ("refer", "src/app.py was moved to src/start.py.")
     assert queue.accept_candidate(desk.place, one.id).ok
     assert desk.place.store().load_by_id(name).record.references == ("src/start.py",)
     assert run(desk).proposals == []

@@ -73,7 +73,8 @@ def _withheld_message(count: int) -> str:
     if not count:
         return ""
     which = "One memory about it is" if count == 1 else f"{count} memories about it are"
-    return f"{which} archived, or its code has changed. Include archived and drifted memories to see more."
+    todo = "To see more, include inactive memories and memories whose code has changed (`--all`)."
+    return f"{which} archived, or its code has changed. {todo}"
 
 
 def _uncompared_message(count: int) -> str:
@@ -81,7 +82,7 @@ def _uncompared_message(count: int) -> str:
     if not count:
         return ""
     which = "One memory about it was" if count == 1 else f"{count} memories about it were"
-    return f"{which} not compared with the code here yet; run `lerim maintain`."
+    return f"{which} not compared with the code here yet; maintain the memories (`lerim maintain`) to compare them."
 
 
 def _choose_model(
@@ -97,7 +98,7 @@ def _choose_model(
     if model is None:
         return None, choice.problems[0].message if choice.problems else "No model is chosen."
     if choice.why:
-        return None, f"{model.label} costs money, and you have not agreed to pay for it (`lerim model allow`)."
+        return None, f"{model.label} costs money, and you have not approved it (`lerim model allow`)."
     return replace(model, timeout=min(model.timeout, TIMEOUT_SECONDS)), ""
 
 
@@ -174,4 +175,4 @@ def _empty_answer_message(sentences: Sequence[Sentence], shown: Sequence[Passage
         return ""
     if unsupported_count:
         return f"The model's answer was not supported by its sources. {PASSAGES_ONLY}"
-    return f"The model found no answer in what was found. {PASSAGES_ONLY}" if shown else NOTHING_FOUND
+    return f"The model could not answer from the passages below. {PASSAGES_ONLY}" if shown else NOTHING_FOUND

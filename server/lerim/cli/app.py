@@ -31,7 +31,8 @@ from lerim.cli.terminal import CommandGroup, RootCommandGroup, output
 app = typer.Typer(
     name="lerim",
     cls=RootCommandGroup,
-    help="A memory for coding agents: what your sessions decided and learned, kept as markdown in your repository.",
+    help="Lerim finds the decisions and lessons in your coding-agent sessions. You review them; accepted ones are kept "
+    "as markdown in the repository.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

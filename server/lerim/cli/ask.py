@@ -40,13 +40,13 @@ def ask_command(
         str, typer.Option(metavar="none", help="“none”: use no model; show only what was found.")
     ] = "auto",
     include_all: Annotated[
-        bool, typer.Option("--all", help="Also archived memories, and those whose code has changed.")
+        bool, typer.Option("--all", help="Include inactive memories and memories whose code has changed.")
     ] = False,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question from this repository's memories and sessions, or from your own memories, and cite the
+    """Answer a question from this repository's memories and sessions, or from your personal memories, and cite the
     sources."""
     from lerim.assistant import answer_question
 
@@ -94,7 +94,7 @@ def _show_answer(answer: Answer, home: Home) -> None:
         were = "was" if answer.left_out == 1 else "were"
         output.print_line(f"{answer.left_out} {noun} without a source {were} left out.")
     for spent in answer.spent:
-        output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
+        output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
     output.print_problems(answer.problems)
 
 

@@ -38,22 +38,24 @@ if TYPE_CHECKING:
 STOP_SECONDS = 0.8
 """Seconds that a run has to stop after Ctrl-C before its process is ended."""
 _COUNT_LABELS = {
-    "merged": "to be merged",
-    "closed": "answered, to close",
-    "decayed": "unused, to archive",
-    "archived": "outdated, to archive",
-    "bounded": "above the limit, to archive",
-    "consolidated": "to combine",
-    "referred": "whose file or symbol moved",
-    "repaired": "with corrected links",
-    "withdrawn": "withdrawn",
-    "waiting": "already waiting for review",
-    "rejected": "rejected before",
-    "left": "left for later",
-    "drifted": "drifted",
-    "gone": "whose file or symbol is gone",
-    "unchanged": "unchanged",
+    "merged": ("duplicate to merge", "duplicates to merge"),
+    "closed": ("question to close", "questions to close"),
+    "decayed": ("unused memory to archive", "unused memories to archive"),
+    "archived": ("outdated memory to archive", "outdated memories to archive"),
+    "bounded": ("memory above the limit to archive", "memories above the limit to archive"),
+    "consolidated": ("group of memories to combine", "groups of memories to combine"),
+    "referred": ("memory with a moved reference", "memories with a moved reference"),
+    "repaired": ("memory with corrected links", "memories with corrected links"),
+    "withdrawn": ("candidate withdrawn", "candidates withdrawn"),
+    "waiting": ("candidate already waiting for review", "candidates already waiting for review"),
+    "rejected": ("candidate rejected before", "candidates rejected before"),
+    "left": ("candidate left for later", "candidates left for later"),
+    "drifted": ("memory whose code has changed", "memories whose code has changed"),
+    "gone": ("memory whose code is missing", "memories whose code is missing"),
+    "unchanged": ("memory unchanged", "memories unchanged"),
 }
+"""What a count of the report counts, for one and for several."""
+_DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 _ACTION_LABELS = {
     "accepted": "done",
     "withdrawn": "withdrawn",
@@ -80,7 +82,7 @@ class MaintainAllOutput(msgspec.Struct, frozen=True):
 @with_error_exit
 def maintain_command(
     all_projects: Annotated[
-        bool, typer.Option("--all-projects", help="Every repository Lerim knows, and your own memories.")
+        bool, typer.Option("--all-projects", help="Maintain every repository Lerim knows, and your personal memories.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
     model: Annotated[str, typer.Option(metavar="none", help="“none”: use no model in this run.")] = "auto",
@@ -88,7 +90,7 @@ def maintain_command(
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Tidy up the memories: propose to merge duplicates, archive outdated ones and combine related ones."""
+    """Maintain the memories: propose to merge duplicates, archive outdated ones and combine related ones."""
     from lerim.jobs import MaintainOptions
 
     if model not in ("auto", "none"):
@@ -154,10 +156,10 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[MaintainProgress], None]]:
 
 def show_maintain_report(report: MaintainReport) -> None:
     """Prints what a run found and did: counts, cost, changes already made, and proposals with their reasons."""
-    counts = ", ".join(f"{count} {_COUNT_LABELS.get(name, name)}" for name, count in report.counts.items())
+    counts = "; ".join(_describe_count(name, count) for name, count in report.counts.items())
     output.print_line(output.escape_controls(f"{report.project}: {counts or 'no memories'} ({report.seconds:.1f} s)"))
     for spent in report.spent:
-        output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
+        output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
     for step in summarize_steps(report.steps):
         output.print_line(output.escape_controls(step))
     actions = [one for one in report.done if not one.action.startswith("proposed-")]
@@ -167,8 +169,10 @@ def show_maintain_report(report: MaintainReport) -> None:
         ]
         output.show_table(("done", "what", "memories", "why", "undo"), rows, title="Done")
     if report.stale:
-        stale = [(one.id, one.standing, _describe_drift(one)) for one in report.stale]
-        output.show_table(("memory", "state", "reference"), stale, title="Memories whose code has changed")
+        stale = [(one.id, _DRIFT_LABELS[one.standing], _describe_drift(one)) for one in report.stale]
+        output.show_table(
+            ("memory", "state", "reference"), stale, title="Memories whose code has changed or is missing"
+        )
         output.print_line(
             "If a memory still holds, run `lerim memory verify ID`; otherwise `lerim "
             "memory edit ID` or `lerim memory archive ID`."
@@ -189,10 +193,16 @@ def show_maintain_report(report: MaintainReport) -> None:
     output.print_problems(report.problems)
 
 
+def _describe_count(name: str, count: int) -> str:
+    singular, plural = _COUNT_LABELS.get(name, (name, name))
+    return f"{count} {singular if count == 1 else plural}"
+
+
 def _describe_drift(memory: StaleMemory) -> str:
-    moved = f"is {memory.moved_to} now" if memory.moved_to else ""
+    moved = f"moved to {memory.moved_to}" if memory.moved_to else ""
+    detail = memory.detail if memory.standing == "drifted" else ""
     since = f"since {memory.since}" if memory.since else ""
-    return ", ".join(filter(None, (memory.reference, moved, memory.detail, since)))
+    return ", ".join(filter(None, (memory.reference, moved, detail, since)))
 
 
 def _proposal_row(view: CandidateView) -> tuple[str, str, str]:

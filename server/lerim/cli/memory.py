@@ -55,6 +55,7 @@ memory_app = typer.Typer(help="List, search and change memories.", no_args_is_he
 
 PrimitiveName = Literal["decision", "learning", "question", "theme"]
 Choice = TypeVar("Choice", bound=str)
+DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 TagsOption = Annotated[list[str], typer.Option("--tag", metavar="TAG", help="Can be repeated.")]
 PrimitivesOption = Annotated[
     list[str],
@@ -79,10 +80,13 @@ StatusesOption = Annotated[
     ),
 ]
 ArchivedOption = Annotated[
-    bool, typer.Option("--archived", help="Also archived, superseded and resolved memories; the same as --status any.")
+    bool,
+    typer.Option("--archived", help="Include archived, superseded and resolved memories; the same as --status any."),
 ]
-SinceOption = Annotated[str, typer.Option(metavar="WHEN", help="Only memories changed since then: 30d, 2026-07-01.")]
-UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only memories changed before then.")]
+SinceOption = Annotated[
+    str, typer.Option(metavar="WHEN", help="Only memories changed since this time, such as `30d` or `2026-07-01`.")
+]
+UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only memories changed before this time.")]
 
 
 class ShownMemoryOutput(MemoryView, frozen=True):
@@ -138,7 +142,7 @@ def list_command(
 def search_command(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="[WORDS]", help="The words to find; if left out, the newest memories are shown."),
+        typer.Argument(metavar="WORDS", help="The words to find; if left out, the newest memories are shown."),
     ] = [],  # noqa: B006
     primitive: PrimitivesOption = [],  # noqa: B006 - as above
     kind: KindsOption = [],  # noqa: B006 - as above
@@ -149,7 +153,9 @@ def search_command(
     until: UntilOption = "",
     limit: Annotated[
         int | None,
-        typer.Option(min=1, max=1000, help="The most results to show. The default is the setting search.limit."),
+        typer.Option(
+            metavar="N", min=1, max=1000, help="The most results to show. The default is the setting search.limit."
+        ),
     ] = None,
     archived: ArchivedOption = False,
     scan: Annotated[bool, typer.Option("--scan", help="Read every file instead of using the index.")] = False,
@@ -157,7 +163,7 @@ def search_command(
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Search memories, including your own global ones; best match first.
+    """Search memories, including your personal ones; best match first.
 
     The words may include the editor's filters, such as `kind:pitfall` or `is:drifted`. Repeating `--kind` or
     `--primitive` widens the search; repeating `--tag` narrows it.
@@ -204,7 +210,7 @@ def _make_filters(
 ) -> MemoryFilters:
     if file and paths.project.is_personal:
         raise typer.BadParameter(
-            "Your own memories belong to no repository; leave this option out.", param_hint="--file"
+            "Personal memories belong to no repository; leave this option out.", param_hint="--file"
         )
     wanted_statuses = _validate_choices("--status", (*STATUSES, "any"), statuses)
     include_all = archived or "any" in wanted_statuses
@@ -261,9 +267,8 @@ def show_command(
         return
     output.print_line(output.escape_controls(memory_output.title))
     kind = format_type(memory_output.primitive, memory_output.kind)
-    output.print_line(
-        f"{kind}, {memory_output.status}, confidence {memory_output.confidence:.2f}, {memory_output.updated[:10]}"
-    )
+    confidence = output.format_percent(memory_output.confidence)
+    output.print_line(f"{kind}, {memory_output.status}, confidence {confidence}, {memory_output.updated[:10]}")
     if ending.time:
         output.print_line(
             output.escape_controls(
@@ -272,7 +277,7 @@ def show_command(
         )
     if memory_output.standing and (standing := drifts.get(memory_output.id)):
         since = f" since {standing.since}" if standing.since else ""
-        output.print_line(output.escape_controls(f"{memory_output.standing}{since}: {standing.detail}"))
+        output.print_line(output.escape_controls(f"{DRIFT_LABELS[memory_output.standing]}{since}: {standing.detail}"))
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
     for quote in memory_output.evidence:
         words = f"“{output.escape_controls(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
@@ -287,9 +292,9 @@ def show_command(
 @memory_app.command("add")
 @with_error_exit
 def add_command(
-    title: Annotated[str, typer.Option(help="The memory in one line, such as “Use uv, not pip”.")],
+    title: Annotated[str, typer.Option(metavar="TEXT", help="The memory in one line, such as “Use uv, not pip”.")],
     primitive: Annotated[PrimitiveName, typer.Option(help="The primitive of the memory.")] = "decision",
-    body: Annotated[str | None, typer.Option(help="The details: what, why and where.")] = None,
+    body: Annotated[str | None, typer.Option(metavar="TEXT", help="The details: what, why and where.")] = None,
     kind: Annotated[LearningKind | None, typer.Option(help="The kind of a learning. The default is “insight”.")] = None,
     tag: TagsOption = [],  # noqa: B006 - as above
     reference: Annotated[
@@ -302,7 +307,7 @@ def add_command(
     """Write a memory by hand."""
     if personal and reference:
         raise typer.BadParameter(
-            "Your own memories belong to no repository; leave this option out.", param_hint="--reference"
+            "Personal memories belong to no repository; leave this option out.", param_hint="--reference"
         )
     if kind and primitive != "learning":
         raise typer.BadParameter(

@@ -49,8 +49,10 @@ class MergedFileOutput(msgspec.Struct, frozen=True):
 @with_error_exit
 def edit_command(
     memory_id: IdArgument,
-    title: Annotated[str | None, typer.Option(help="The new title.")] = None,
-    body: Annotated[str | None, typer.Option(help="The new text; `-` reads it from standard input.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The new title.")] = None,
+    body: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The new text; `-` reads it from standard input.")
+    ] = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags. Can be repeated.")
     ] = None,
@@ -93,7 +95,7 @@ def _read_body(body: str) -> str:
 @with_error_exit
 def archive_command(
     ids: IdsArgument,
-    reason: Annotated[str, typer.Option(help="The reason, shown in the history.")] = "",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="The reason, shown in the history.")] = "",
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -115,8 +117,12 @@ def restore_command(
 @with_error_exit
 def promote_command(
     memory_id: IdArgument,
-    title: Annotated[str | None, typer.Option(help="What was decided. The default is the question's title.")] = None,
-    body: Annotated[str | None, typer.Option(help="The text; `-` reads it from standard input.")] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What was decided. The default is the question's title.")
+    ] = None,
+    body: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The text; `-` reads it from standard input.")
+    ] = None,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -133,7 +139,7 @@ def promote_command(
 @memory_app.command("globalize")
 @with_error_exit
 def globalize_command(ids: IdsArgument, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
-    """Copy memories to your own memories, which are found from every repository."""
+    """Copy memories to your personal memories, which are found from every repository."""
     _act_on_memories(ids, acts.globalize_memory, repo, False, as_json)
 
 

@@ -64,7 +64,7 @@ def list_command(as_json: JsonOption = False) -> None:
 @model_app.command("test")
 @with_error_exit
 def test_command(
-    yes: Annotated[bool, typer.Option("--yes", help="Ask it this once, even if it costs money.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Call the model this once, even if it costs money.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Send the chosen model a small test question; show the answer, the time and the cost."""
@@ -132,17 +132,17 @@ def use_command(
 @with_error_exit
 def try_command(
     provider: Annotated[
-        str, typer.Argument(metavar="[PROVIDER]", help="As for `lerim model use`. The default is the chosen provider.")
+        str, typer.Argument(metavar="PROVIDER", help="As for `lerim model use`. The default is the chosen provider.")
     ] = "",
-    model: Annotated[str, typer.Argument(metavar="[MODEL]", help="The model's name, as the provider writes it.")] = "",
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name, as the provider writes it.")] = "",
     base_url: Annotated[
         str, typer.Option("--base-url", metavar="URL", help="The provider's address, if it is not the usual one.")
     ] = "",
     repo: RepoOption = CURRENT_FOLDER,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask it this once, even if it costs money.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Call the model this once, even if it costs money.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a model read one of this repository's sessions, and compare what it finds with what the rules find."""
+    """Let a model read one of this repository's sessions, and compare what Lerim finds with and without it."""
     from lerim.cli.model_offer import show_trial, try_model
 
     if provider and provider not in PROVIDERS:
@@ -157,7 +157,7 @@ def try_command(
 @model_app.command("allow")
 @with_error_exit
 def allow_command(as_json: JsonOption = False) -> None:
-    """Agree to pay for the chosen models, within the daily budget. You are asked once for each model."""
+    """Approve the cost of the chosen models, within the daily budget. You are asked once for each model."""
     home = find_home()
     settings, problems = load.load_settings(os.environ, home)
     output.print_problems(problems)
@@ -184,7 +184,7 @@ def allow_command(as_json: JsonOption = False) -> None:
         output.print_line(f"Lerim may now use {output.escape_controls(label)}: {budget}.")
     if not labels:
         output.print_line(
-            f"There is nothing to agree to: Lerim may already use {output.escape_controls(chosen[0].label)}."
+            f"Nothing needs your approval: Lerim may already use {output.escape_controls(chosen[0].label)}."
         )
 
 
@@ -204,10 +204,8 @@ def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
     """Asks the person whether to send a test question that costs money. Raises SettingsError if there is no terminal to
     ask on."""
     if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
-        todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to agree for good."
-        raise SettingsError(
-            f"{model.label} costs money, and you have not agreed to pay for it.", where=EXTRACT_TABLE, todo=todo
-        )
+        todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to approve it for good."
+        raise SettingsError(f"{model.label} costs money, and you have not approved it.", where=EXTRACT_TABLE, todo=todo)
     sys.stderr.write(
         f"{output.escape_controls(model.label)} costs money; this test costs very little. Continue? [y/N] "
     )
@@ -221,7 +219,7 @@ def _describe_role(role: RoleView) -> str:
     payment = "paid by the token" if role.billed else "not paid by the token"
     if role.provider in AGENTS:
         payment = describe_payment(role.provider, os.environ)
-    consent_hint = "" if role.allowed else "; the first sync asks whether you agree to pay (or use `lerim model allow`)"
+    consent_hint = "" if role.allowed else "; the first sync asks for your approval (or use `lerim model allow`)"
     limit = f"; it accepts {role.limit:,} tokens" if role.limit else ""
     return output.escape_controls(f"{role.role}: {role.model}, because {role.why}; {payment}{consent_hint}{limit}")
 

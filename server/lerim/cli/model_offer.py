@@ -128,14 +128,14 @@ def try_model(
 
 
 def show_trial(trial: SessionTrial) -> None:
-    """Prints what the rules and the model found in the session."""
-    rows = [("the rules", draft.primitive, draft.title) for draft in trial.rules[:MAX_PROPOSALS]]
+    """Prints what was found in the session without a model and with it."""
+    rows = [("without a model", draft.primitive, draft.title) for draft in trial.rules[:MAX_PROPOSALS]]
     rows += [(trial.model, draft.primitive, draft.title) for draft in trial.found[:MAX_PROPOSALS]]
     if rows:
         output.show_table(("found by", "what", "title"), rows, title=f"Session {trial.session[:8]}")
     usage = trial.usage
     usage_text = f"{usage.input_tokens} tokens in, {usage.output_tokens} out, {usage.seconds:.1f} s"
-    counts = f"The rules found {len(trial.rules)}; {trial.model} found {len(trial.found)} more ({usage_text})."
+    counts = f"Found without a model: {len(trial.rules)}; {trial.model} found {len(trial.found)} more ({usage_text})."
     output.print_line(output.escape_controls(f"{counts} Nothing is proposed yet."))
     for line in summarize_steps(trial.steps):
         output.print_line(output.escape_controls(line))
@@ -143,9 +143,9 @@ def show_trial(trial: SessionTrial) -> None:
 
 def _describe_rules_result(report: SyncReport) -> str:
     sessions = output.pluralize(report.waits.sessions, "session")
-    proposals = output.pluralize(len(report.candidates), "proposal")
+    candidates = output.pluralize(len(report.candidates), "candidate")
     return (
-        f"Without a model, {sessions} produced {proposals}. A model usually finds more. "
+        f"Without a model, {sessions} produced {candidates}. A model usually finds more. "
         "Nothing is sent until you choose one:"
     )
 

@@ -29,10 +29,20 @@ queue_app = typer.Typer(
     help="Show and manage the sessions that are waiting to be read or have failed.", no_args_is_help=True
 )
 
+
+def _check_job_numbers(jobs: list[int] | None) -> list[int] | None:
+    for job in jobs or ():
+        if not 1 <= job <= MAX_JOB:
+            raise typer.BadParameter(f"There is no job {job}.")
+    return jobs
+
+
+MAX_JOB = 2**63 - 1
+"""The largest number that the database can hold."""
 JobsArgument = Annotated[
     list[int] | None,
     typer.Argument(
-        metavar="JOB", min=1, max=2**63 - 1, show_default="all", help="The number shown by `lerim queue list`."
+        metavar="JOB", show_default="all", callback=_check_job_numbers, help="The number shown by `lerim queue list`."
     ),
 ]
 
@@ -49,6 +59,10 @@ class ChangedJobsOutput(msgspec.Struct, frozen=True):
     """What `queue retry` and `queue skip` print with `--json`: how many jobs they changed."""
 
     changed: int
+
+
+_KIND_LABELS = {"extract": "read without a model", "model": "read with the model"}
+_STATE_LABELS = {"pending": "waiting", "dead": "given up"}
 
 
 @queue_app.command("list")
@@ -72,12 +86,12 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
         (
             (
                 str(job.id),
-                job.kind,
+                _KIND_LABELS.get(job.kind, job.kind),
                 job.platform,
                 job.title or job.session,
-                job.state,
+                _STATE_LABELS.get(job.state, job.state),
                 str(job.tries),
-                f"{job.next_try:%Y-%m-%d %H:%M:%S} UTC" if job.next_try else "",
+                f"{job.next_try:%Y-%m-%d %H:%M} UTC" if job.next_try else "",
                 job.reason,
             )
             for job in view.jobs

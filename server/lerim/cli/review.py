@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from lerim.cli.review_output import act_on_each, show_candidate
+from lerim.cli.review_output import act_on_each, flag_text, show_candidate
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     CommandContext,
@@ -33,6 +33,12 @@ review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)
 QuoteSharing = Literal["shared", "local"]
 IdsArgument = Annotated[
     list[str], typer.Argument(metavar="ID", help="As shown by `lerim review list`; the first characters are enough.")
+]
+CandidateIdArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="The candidate's id, as shown by `lerim review list`; the first characters are enough."
+    ),
 ]
 QuotesOption = Annotated[
     QuoteSharing | None,
@@ -77,7 +83,7 @@ def list_command(
         output.print_line("No candidates wait for review.")
     if blocked:
         output.print_line(
-            f"Claims you rejected were found again and not proposed: {output.pluralize(blocked, 'time')}."
+            f"Candidates you rejected were found again and not proposed: {output.pluralize(blocked, 'time')}."
         )
     output.print_problems(problems)
 
@@ -85,7 +91,7 @@ def list_command(
 @review_app.command("show")
 @with_error_exit
 def show_command(
-    candidate_id: Annotated[str, typer.Argument(metavar="ID")],
+    candidate_id: CandidateIdArgument,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -114,7 +120,9 @@ def accept_command(
     ] = [],  # noqa: B006 - typer reads it and never writes it
     accept_all: Annotated[
         bool,
-        typer.Option("--all", help="All candidates, except those that are flagged or rest only on a tool or web page."),
+        typer.Option(
+            "--all", help="Accept all candidates, except those that have warnings or rest only on a tool or web page."
+        ),
     ] = False,
     same: Annotated[
         str | None,
@@ -191,6 +199,7 @@ def _list_safe_candidates(paths: ReviewPaths) -> list[str]:
     output.print_problems(problems)
     for proposal in proposals:
         if doubt := queue.doubt_reason(proposal):
+            doubt = " ".join(map(flag_text, proposal.flags)) or doubt
             output.print_note(f"note: {output.escape_controls(f'{proposal.id} needs your review: {doubt}')}")
     return [proposal.id for proposal in proposals if not queue.doubt_reason(proposal)]
 
@@ -201,7 +210,7 @@ def _choose_quote_sharing(context: CommandContext, *, ask: bool) -> QuoteSharing
         return "local" if context.settings.quote_sharing == "local" else "shared"
     if ask and sys.stdin.isatty() and sys.stdout.isatty():
         output.print_line("The quotes that support a memory can be committed with it, or stay on this machine.")
-        return "shared" if typer.confirm("Share quotes in git?", default=True) else "local"
+        return "shared" if typer.confirm("Share the quotes of memories in git?", default=True) else "local"
     output.print_note(
         "note: quotes are written into this repository's memories; `--quotes local` keeps them on this machine"
     )
@@ -211,9 +220,9 @@ def _choose_quote_sharing(context: CommandContext, *, ask: bool) -> QuoteSharing
 @review_app.command("edit")
 @with_error_exit
 def edit_command(
-    candidate_id: Annotated[str, typer.Argument(metavar="ID")],
-    title: Annotated[str | None, typer.Option(help="The new title.")] = None,
-    body: Annotated[str | None, typer.Option(help="The new text.")] = None,
+    candidate_id: CandidateIdArgument,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The new title.")] = None,
+    body: Annotated[str | None, typer.Option(metavar="TEXT", help="The new text.")] = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags. Can be repeated.")
     ] = None,

@@ -11,6 +11,41 @@ from lerim.cli.terminal import output, shortest_prefix
 from lerim.errors import LerimError
 from lerim.review import CandidateView, ReviewResult
 
+FLAG_TEXTS = {
+    "hidden-characters": "This contains hidden characters. They are written out below.",
+    "commands-an-agent": "This contains instructions for an agent. Read it carefully before you accept it.",
+    "quote-without-claim": "The quote from you does not seem to support this. Compare them before you accept it.",
+    "may-say-otherwise": (
+        "A model may have changed the meaning of what you said: a number, a negation, a condition or an instruction "
+        "differs. Compare it with the quote."
+    ),
+    "repeats-a-source": (
+        "A tool or a web page said this first, and nobody else confirmed it. Check it before you accept it."
+    ),
+    "own-words": "The model put this into its own words. Compare it with the texts below before you accept it.",
+    "may-lose": (
+        "A model proposes to replace a memory that says more than this, or something else. Compare the two before you "
+        "accept it."
+    ),
+    "differs": "The texts of these memories are not the same. Read both before you merge them.",
+    "may-answer": "This may answer the question. Read both before you close it.",
+    "plain": "Combined without a model: the original texts are simply listed.",
+    "two-answers": (
+        "These memories answer the same question in different ways. Accept this to keep the newest answer. If the "
+        "newest is wrong, reject this and archive it yourself."
+    ),
+    "no-quote": (
+        "No quote from the session supports this. It was left out for that reason, and you proposed it anyway."
+    ),
+    "held-a-secret": (
+        "This contained a secret, which was removed. Check that the rest makes sense and gives nothing away."
+    ),
+    "not-the-person": "Neither you nor the agent said this. It is based on a tool's output or a web page.",
+    "taken-back": "This was taken back later in the session. Check whether it still applies.",
+    "sends-data-out": "Some of this text sends data or secrets elsewhere. Read it carefully before you accept it.",
+}
+"""What a reviewer should check, by the flag of a candidate; the editor says the same."""
+
 
 class ResultView(msgspec.Struct, frozen=True):
     """The outcome for one candidate: `ReviewResult` with its id; `diff` shows how a file has changed since."""
@@ -33,28 +68,34 @@ class ResultListOutput(msgspec.Struct, frozen=True):
 
 def show_candidate(view: CandidateView) -> None:
     """Print one candidate for review: its text, confidence, evidence, and what accepting it would change."""
+    confidence = f"confidence {output.format_percent(view.confidence)}"
     output.show_item(
         view.id,
         [
             view.title,
-            f"{format_type(view.primitive, view.kind)}, confidence {view.confidence:.2f}, {_describe_effect(view)}",
+            f"{format_type(view.primitive, view.kind)}, {confidence}, {_describe_effect(view)}",
             *_describe_suggestion(view),
-            *(f"similar ({one.similarity * 100:.0f} %): {one.id} “{one.title}”" for one in view.neighbours),
+            *(f"similar ({output.format_percent(one.similarity)}): {one.id} “{one.title}”" for one in view.neighbours),
             *view.body.splitlines(),
             *(f"{quote.who}: “{quote.quote}”" for quote in view.evidence),
             *([f"files: {', '.join(view.references)}"] if view.references else []),
-            *([f"flags: {', '.join(view.flags)}"] if view.flags else []),
+            *(f"warning: {flag_text(flag)}" for flag in view.flags),
             *(view.diff or "").splitlines(),
         ],
     )
     output.print_line()
 
 
+def flag_text(flag: str) -> str:
+    """Return the warning that a flag stands for, in a sentence."""
+    return FLAG_TEXTS.get(flag, flag)
+
+
 def _describe_suggestion(view: CandidateView) -> list[str]:
     """Describe the suggested answer and its reason, or why `lerim maintain` proposes the candidate."""
     if view.suggested is None:
         return [f"why: {view.reason}"] if view.reason else []
-    by = "the model" if view.suggested.by == "model" else "its words"
+    by = "the model" if view.suggested.by == "model" else "the session's wording"
     why = f": {view.suggested.reason}" if view.suggested.reason else ""
     return [f"suggested by {by}: {view.suggested.answer} {view.suggested.memory}".rstrip() + why]
 
@@ -66,7 +107,7 @@ def _describe_effect(view: CandidateView) -> str:
         case "same":
             return f"adds its evidence to {view.target}"
         case "update" | "merge":
-            return f"changes {view.target}" + (f", ends {ends}" if ends else "")
+            return f"changes {view.target}" + (f", archives {ends}" if ends else "")
         case "supersede" | "consolidate":
             return f"replaces {ends}"
         case "resolve":
@@ -94,14 +135,14 @@ def show_candidates(
         if view.id in accepted:
             title_cell = f"accepted: {title_cell}"
         if view.scope == "global":
-            title_cell = f"{title_cell} (your own: --global)"
+            title_cell = f"{title_cell} (personal: --global)"
         type_label = format_type(view.primitive, view.kind)
         rows.append(
             (
                 shortest_prefix(view.id, known_ids),
                 type_label,
                 title_cell,
-                f"{view.confidence:.2f}",
+                output.format_percent(view.confidence),
                 ", ".join(view.references),
                 evidence,
             )

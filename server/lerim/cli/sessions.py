@@ -37,7 +37,9 @@ SNIPPET_MARGIN = 60
 TITLE_CHARACTERS = 120
 
 SearchUnit = Literal["turn", "session"]
-AllRepositoriesOption = Annotated[bool, typer.Option("--all", help="Sessions of all repositories on this machine.")]
+AllRepositoriesOption = Annotated[
+    bool, typer.Option("--all", help="Include the sessions of all repositories on this machine.")
+]
 AgentOption = Annotated[Platform | None, typer.Option(help="Only sessions of this agent.")]
 BranchOption = Annotated[str, typer.Option(metavar="NAME", help="Only what was said on this git branch.")]
 ModelOption = Annotated[str, typer.Option(metavar="NAME", help="Only answers of models whose name begins with this.")]
@@ -48,8 +50,10 @@ FileOption = Annotated[
     ),
 ]
 FailedOption = Annotated[bool, typer.Option("--failed", help="Only sessions in which a command failed.")]
-SinceOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")]
-UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")]
+SinceOption = Annotated[
+    str, typer.Option(metavar="WHEN", help="Only what was said since this time, such as `14d` or `2026-07-01`.")
+]
+UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before this time.")]
 
 
 class TokensOutput(msgspec.Struct, frozen=True):
@@ -132,7 +136,7 @@ def list_command(
     failed: FailedOption = False,
     since: SinceOption = "",
     until: UntilOption = "",
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="The most results to show.")] = 50,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="The most results to show.")] = 50,
     all_repositories: AllRepositoriesOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -148,7 +152,7 @@ def list_command(
         view = _make_session_output(session)
         counts = f"{output.pluralize(session.prompts, 'prompt')}, {output.pluralize(session.tool_calls, 'call')}"
         files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
-        gone = ", its transcript is gone" if view.gone else ""
+        gone = ", its transcript was deleted" if view.gone else ""
         subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
         details = f"{view.platform}, {_format_minute(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
         output.show_item(f"{view.id}", [f"{view.title}", details])
@@ -175,7 +179,7 @@ def search_command(
     failed: FailedOption = False,
     since: SinceOption = "",
     until: UntilOption = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="The most results to show.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="The most results to show.")] = 20,
     all_repositories: AllRepositoriesOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,

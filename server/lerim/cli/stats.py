@@ -35,8 +35,10 @@ class SignalStatisticsOutput(msgspec.Struct, frozen=True):
 @with_error_exit
 def stats_command(
     by: Annotated[GroupByName, typer.Option(help="How to group the figures.")] = "day",
-    since: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said since then: 14d, 2026-07-01.")] = "",
-    until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before then.")] = "",
+    since: Annotated[
+        str, typer.Option(metavar="WHEN", help="Only what was said since this time, such as `14d` or `2026-07-01`.")
+    ] = "",
+    until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before this time.")] = "",
     repo: Annotated[
         Path | None,
         typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all"),

@@ -71,7 +71,7 @@ def status_command(
         output.show_json(msgspec.structs.replace(view, problems=[*context.problems, *view.problems]))
         return
     memories = ", ".join(output.pluralize(count, primitive) for primitive, count in view.memories.items()) or "none"
-    standing = ", ".join(f"{count} {state}" for state, count in view.standing.items())
+    standing = ", ".join(f"{count} {_DRIFT_LABELS.get(state, state)}" for state, count in view.standing.items())
     output.show_table(
         ("", ""),
         (
@@ -81,7 +81,7 @@ def status_command(
             ("waiting for review", str(view.candidates)),
             ("rejected, found again", str(view.blocked)),
             ("sessions", f"{view.sessions}, {view.waiting} not read yet"),
-            ("newest session", view.last_session[:19].replace("T", " ") + " UTC" if view.last_session else "none"),
+            ("newest session", view.last_session[:16].replace("T", " ") + " UTC" if view.last_session else "none"),
             *_model_rows(view.model, view.last_run),
         ),
     )
@@ -106,16 +106,17 @@ def _model_rows(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
         limit = f" of ${model.budget_usd:.2f}" if model.budget_usd else ", no limit"
         yield "spent today", f"{format_dollars(model.today_usd)}{limit}"
     for one in last.spent:
-        yield "last asked", describe_spent(one)
+        yield "last called", describe_spent(one)
     for line in summarize_steps(last.steps):
         yield "", line
     if model.waits.sessions:
         yield "for the model", f"{describe_waiting(model.waits)}{_WAIT_SUFFIXES[model.waits.why]}"
 
 
+_DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 _WAIT_SUFFIXES: dict[WaitReason, str] = {
     "": "",
-    "consent": "; you have not agreed to pay for it yet",
+    "consent": "; you have not approved it yet",
     "budget": "; today's budget is used up",
     "none": "",
     "gone": "; it cannot be used now",

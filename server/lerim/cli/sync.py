@@ -44,16 +44,19 @@ SYNC_ROLES: tuple[RoleName, ...] = ("extract", "summarize")
 @with_error_exit
 def sync_command(
     repo: RepoOption = CURRENT_FOLDER,
-    personal: Annotated[bool, typer.Option("--global", help="Only the sessions outside any repository.")] = False,
+    personal: Annotated[bool, typer.Option("--global", help="Read only the sessions outside any repository.")] = False,
     alias: AliasOption = [],  # noqa: B006 - typer reads it and never writes it
     since: Annotated[
-        str, typer.Option(metavar="WHEN", help="Only sessions that changed since then: 14d, 2026-07-01.")
+        str, typer.Option(metavar="WHEN", help="Only sessions changed since this time, such as `14d` or `2026-07-01`.")
     ] = "",
-    until: Annotated[str, typer.Option(metavar="WHEN", help="Only sessions started before then.")] = "",
+    until: Annotated[str, typer.Option(metavar="WHEN", help="Only sessions started before this time.")] = "",
     accept_above: Annotated[
         float | None,
         typer.Option(
-            metavar="0.5", min=0.0, max=1.0, help="Accept candidates with at least this confidence without review."
+            metavar="CONFIDENCE",
+            min=0.0,
+            max=1.0,
+            help="Accept candidates with at least this confidence without review.",
         ),
     ] = None,
     quotes: QuotesOption = None,
@@ -65,7 +68,7 @@ def sync_command(
         typer.Option(metavar="TEXT", help="An instruction for the model in this run, such as “only about billing”."),
     ] = "",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Agree to pay for the chosen model, now and in future runs.")
+        bool, typer.Option("--yes", help="Approve the cost of the chosen model, for this and future runs.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -146,7 +149,7 @@ def _ask_consent(context: CommandContext, waits: WaitingWork) -> bool:
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    sys.stderr.write(f"{output.escape_controls(describe_waiting(waits))}. Ask it? [y/N] ")
+    sys.stderr.write(f"{output.escape_controls(describe_waiting(waits))}. Approve the cost? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         return False
@@ -168,7 +171,7 @@ def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
     except SpendingError:
         return ""
     limit = f" of ${context.settings.daily_budget_usd:.2f}" if context.settings.daily_budget_usd else ", no limit"
-    return f"Today: {format_dollars(cost)}{limit}."
+    return f"Spent today: {format_dollars(cost)}{limit}."
 
 
 def offer_model(context: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
@@ -216,7 +219,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[SyncEvent], None]]:
 
 _WAIT_HINTS: dict[WaitReason, str] = {
     "": "The next sync continues with them.",
-    "consent": "It costs money. To agree, use `lerim sync --yes` or `lerim model allow`.",
+    "consent": "It costs money. To approve it, use `lerim sync --yes` or `lerim model allow`.",
     "budget": "They wait until another day; budget.per_day_usd sets the limit.",
 }
 """What a person can do about sessions that wait for a model, by the reason they wait. Nothing for other reasons."""
@@ -235,9 +238,9 @@ def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, 
     if report.left_out:
         verb = "was" if report.left_out == 1 else "were"
         left_out_count = output.pluralize(report.left_out, "session")
-        output.print_line(f"{left_out_count} {verb} left out by --since, --until or the setting sync.since.")
+        output.print_line(f"{left_out_count} {verb} skipped because of --since, --until or the setting sync.since.")
     for spent in report.spent:
-        output.print_line(output.escape_controls(f"Asked {describe_spent(spent)}."))
+        output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
     if today:
         output.print_line(today)
     for line in summarize_steps(report.steps):
@@ -285,6 +288,6 @@ def _show_dropped(report: SyncReport) -> None:
     if low_ranked := report.dropped.get("below-the-cut", 0):
         output.print_line(f"{low_ranked} more {'ranks' if low_ranked == 1 else 'rank'} too low to be proposed.")
     if withdrawn_count := report.dropped.get("model-read", 0):
-        verb = "proposal was" if withdrawn_count == 1 else "proposals were"
+        verb = "candidate was" if withdrawn_count == 1 else "candidates were"
         output.print_line(f"{withdrawn_count} {verb} withdrawn: a model has read the sessions since.")
     output.print_line("`lerim review dropped` shows the details; `lerim review propose ID` proposes one anyway.")

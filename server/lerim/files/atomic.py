@@ -72,12 +72,12 @@ def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
         message = "This is a symbolic link and was not read."
         raise MemoryError_(message, where=str(path), todo="Replace it with a regular file.") from None
     except FileNotFoundError as error:
-        raise NotFoundError("The file is gone.", where=str(path), todo="Refresh the list.") from error
+        raise NotFoundError("The file is gone.", where=str(path), todo="List them again.") from error
     except UnicodeDecodeError as error:
         raise MemoryError_("The file is not UTF-8 text.", where=str(path), todo="Save it as UTF-8.") from error
     except OSError as error:
         raise MemoryError_(
-            f"The file cannot be read: {error_reason(error)}.", where=str(path), todo="Look at it."
+            f"The file cannot be read: {error_reason(error)}.", where=str(path), todo="Check its permissions."
         ) from error
 
 

@@ -146,8 +146,8 @@ def run_session_trial(
 def _check_consent(model: Model, trial: SessionTrialRequest, *, paid: bool) -> None:
     """Raise SettingsError if the model costs money and the person has not agreed to it."""
     if not (paid or consent.load_known_models(trial.home)[0].allows(model)):
-        message = f"{model.label} costs money, and you have not agreed to pay for it."
-        raise SettingsError(message, where="roles.extract", todo="To agree, use `lerim model allow`.")
+        message = f"{model.label} costs money, and you have not approved it."
+        raise SettingsError(message, where="roles.extract", todo="To approve it, use `lerim model allow`.")
 
 
 def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn], int]:

@@ -305,7 +305,7 @@ class _Planner:
         days = (self.now - max(since, self.last_use(record))).days
         if len(record.references) != 1 or days <= self.rules.grace_days:
             return None
-        return f"{drift.reference} is gone, and this was not used for {days} days."
+        return f"{drift.reference} is missing, and this was not used for {days} days."
 
     def archive_over_limit(self) -> Iterator[PlannedSuggestion]:
         """Archive the learnings over the store's limit, the longest unused first."""
@@ -344,7 +344,7 @@ class _Planner:
             references = tuple(dict.fromkeys(_moved_reference(text, moves) for text in stored.record.references))
             if references == stored.record.references:
                 continue
-            reason = ", ".join(f"{before} is {after} now" for before, after in moves.items())
+            reason = ", ".join(f"{before} was moved to {after}" for before, after in moves.items())
             record = replace(stored.record, references=references)
             yield PlannedSuggestion("referred", Suggestion("refer", record, (stored,), f"{reason}."))
 

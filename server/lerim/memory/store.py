@@ -339,9 +339,9 @@ def stat_memory_file(memory_dir: Path, name: str) -> MemoryFile:
     try:
         state = os.lstat(path)
     except FileNotFoundError as error:
-        raise NotFoundError("The memory is gone.", where=path, todo="Refresh the list.") from error
+        raise NotFoundError("The memory is gone.", where=path, todo="List them again.") from error
     except OSError as error:
         raise MemoryError_(
-            f"The file cannot be read: {error_reason(error)}.", where=path, todo="Look at it."
+            f"The file cannot be read: {error_reason(error)}.", where=path, todo="Check its permissions."
         ) from error
     return MemoryFile(memory_dir, name, (state.st_mtime_ns, state.st_size, state.st_ino))

@@ -123,7 +123,7 @@ def test_a_model_that_finds_no_answer_says_so(desk: Desk) -> None:
     with model(desk, streams("NOTHING ", "KNOWN\n")):
         answer = asked(desk, "When are amounts of Money paid out?")
     assert (answer["known"], answer["sentences"], answer["left_out"]) == (False, [], 0)
-    assert "The model found no answer in what was found" in answer["message"]
+    assert "The model could not answer from the passages below" in answer["message"]
 
 
 @pytest.mark.parametrize("end", ["breaks", "fails"])
@@ -154,7 +154,7 @@ def test_what_is_paid_for_needs_a_yes_before_it_is_asked(desk: Desk, monkeypatch
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-or-x")
     desk.home.config.write_text('[roles.extract]\nprovider = "openrouter"\n')
     answer = asked(desk, "Why are amounts of Money cents?")
-    assert "you have not agreed to pay for it" in answer["message"]
+    assert "you have not approved it" in answer["message"]
     assert (answer["state"], bool(answer["passages"])) == ("done", True)
 
 

@@ -44,7 +44,7 @@ def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
     assert "decision · 3 weeks ago · confidence 90 %" in said
     assert "Dependencies are installed with uv." in said
     assert "“please use uv”" in said
-    assert "(the person)" in said
+    assert "(the user)" in said
 
 
 def test_its_links_carry_opaque_handles_only() -> None:

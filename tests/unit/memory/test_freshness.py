@@ -79,7 +79,7 @@ def test_the_worst_reference_counts_and_since_is_the_day_it_was_seen(desk: Desk)
     assert desk.fresh.worst_drift("20261101-one") == drifted
     (desk.root / "README.md").unlink()
     desk.fresh.check(now=datetime(2026, 12, 1, tzinfo=UTC))
-    gone = Drift("gone", "README.md", "", "`README.md` is gone", "2026-12-01")
+    gone = Drift("gone", "README.md", "", "`README.md`", "2026-12-01")
     assert desk.fresh.drift_by_memory() == {"20261101-one": gone}
 
 

@@ -198,7 +198,7 @@ def test_a_place_that_moved_is_referred_to_where_it_is_now() -> None:
     [one] = planned(here, moved_references={here.record.id: {"src/old.py#parse": "src/new.py#parse"}})
     assert (one.category, one.suggestion.action) == ("referred", "refer")
     assert one.suggestion.record.references == ("src/new.py#parse", "src/keep.py")
-    assert one.suggestion.reason == "src/old.py#parse is src/new.py#parse now."
+    assert one.suggestion.reason == "src/old.py#parse was moved to src/new.py#parse."
 
 
 def test_a_learning_whose_only_place_is_gone_for_long_is_archived_and_a_decision_is_not() -> None:
@@ -207,7 +207,7 @@ def test_a_learning_whose_only_place_is_gone_for_long_is_archived_and_a_decision
     decided = memory("Parse dates by hand", days=70, references=("src/old.py",))
     found = planned(learned, decided, drift_by_memory={learned.record.id: gone, decided.record.id: gone})
     assert summarise(found) == [("archived", "archive", ["The parser leaks"])]
-    assert found[0].suggestion.reason == "src/old.py is gone, and this was not used for 61 days."
+    assert found[0].suggestion.reason == "src/old.py is missing, and this was not used for 61 days."
     lately = replace(gone, since="2026-07-20")
     assert planned(learned, drift_by_memory={learned.record.id: lately}) == []
     both = replace(learned, record=replace(learned.record, references=("src/old.py", "src/app.py")))

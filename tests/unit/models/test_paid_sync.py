@@ -161,8 +161,8 @@ def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
     with paid_service(desk, monkeypatch, finds(CENTS), says(marked([]))) as service:
         done = terminal(desk, "sync", "--yes")
         assert done.exit_code == 0
-        assert f"Asked extract, {NANO}: 1 call, 1,000 tokens in, 50 out, $0.0020." in done.stdout
-        assert "Today: less than $0.01 of $1.00." in done.stdout
+        assert f"Called extract, {NANO}: 1 call, 1,000 tokens in, 50 out, $0.0020." in done.stdout
+        assert "Spent today: less than $0.01 of $1.00." in done.stdout
         story(desk, "s2", "francs")
         json.loads(terminal(desk, "sync", "--json").stdout)
         assert len(service.asked) == 2
@@ -208,7 +208,7 @@ def test_at_a_terminal_the_first_paid_sync_asks(desk: Desk, monkeypatch: Patch, 
         process.stdout.close()
         os.close(ours)
         assert len(service.asked) == calls
-    assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01. Ask it? [y/N]" in shown.decode()
+    assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01. Approve the cost? [y/N]" in shown.decode()
     assert (CENTS["title"][:20] in out) == bool(calls)
     assert consent.load_known_models(desk.home)[0].allowed == (frozenset({NANO}) if calls else frozenset())
 
@@ -222,7 +222,7 @@ def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monke
         assert (shown["today_usd"], shown["budget_usd"], shown["spent"]) == (0, 1, [])
         assert (shown["waits"]["sessions"], shown["waits"]["why"]) == (1, "consent")
         words = terminal(desk, "status").stdout
-        assert "you have not agreed to pay for it yet" in words
+        assert "you have not approved it yet" in words
         terminal(desk, "sync", "--yes")
         shown = json.loads(terminal(desk, "status", "--json").stdout)["model"]
         assert (shown["allowed"], shown["today_usd"], shown["waits"]["sessions"]) == (True, 0.002, 0)

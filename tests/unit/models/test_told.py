@@ -62,8 +62,8 @@ def test_steps_are_summed_up_by_kind_and_what_stopped_comes_last() -> None:
     ]
     assert list(summarize_steps(steps)) == [
         "2 calls were repeated: too many requests.",
-        "1 window was answered before and cost nothing.",
-        "2 windows without a signal were not sent (about 34k tokens saved).",
+        "1 part of a session was answered before and cost nothing.",
+        "2 parts of sessions were skipped, with nothing relevant in them (about 34k tokens saved).",
         "Today's budget is gone.",
     ]
     assert list(summarize_steps([])) == []

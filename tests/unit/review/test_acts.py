@@ -265,7 +265,7 @@ def test_the_persons_own_memories_are_acted_on_in_a_ledger_of_their_own(place: R
     assert own.store().load_by_id(NAME).status == "archived"
     assert place.store().load_by_id(NAME).status == "active"
     assert queue.undo_last(own).ok and own.store().load_by_id(NAME).status == "active"
-    with pytest.raises(LerimError, match="one of your own"):
+    with pytest.raises(LerimError, match="already a personal memory"):
         acts.globalize_memory(own, NAME)
 
 

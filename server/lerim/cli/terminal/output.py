@@ -72,6 +72,11 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def format_percent(share: float) -> str:
+    """`72 %` for 0.72."""
+    return f"{share * 100:.0f} %"
+
+
 def redact_output(text: str) -> str:
     """Removes secrets: the last step before anything is printed."""
     if not text:

@@ -29,9 +29,15 @@ RepoOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object (see docs/PROTOCOL.md).")]
 AliasOption = Annotated[
     list[str],
-    typer.Option("--alias", metavar="OLD_PATH", help="A former folder of this repository. Can be repeated."),
+    typer.Option(
+        "--alias",
+        metavar="OLD_PATH",
+        help="Also read sessions recorded when the repository was in this folder. Can be repeated.",
+    ),
 ]
-GlobalOption = Annotated[bool, typer.Option("--global", help="Use your own memories, which belong to no repository.")]
+GlobalOption = Annotated[
+    bool, typer.Option("--global", help="Use your personal memories, which belong to no repository.")
+]
 CURRENT_FOLDER = Path()
 
 P = ParamSpec("P")

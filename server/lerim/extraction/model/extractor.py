@@ -181,7 +181,7 @@ class _SessionExtraction:
                 part = todo.popleft()
                 if self.limit() < most and len(less := self._shrink(part)) > 1:
                     yield self._make_step(
-                        "halved", "it is more than the model takes", part.name, part.window.approx_tokens
+                        "halved", "the request exceeds the model's context window", part.name, part.window.approx_tokens
                     )
                     todo.extendleft(reversed(less))
                     continue
@@ -271,7 +271,7 @@ class _SessionExtraction:
             size = sum(self.count(block.text) for block in window.blocks)
             if size <= self.limit():  # the model did not report its limit
                 self.lower_limit(max(MIN_WINDOW_TOKENS, size // 2))
-            return (yield from self._split_part(part, "it is more than the model takes", error))
+            return (yield from self._split_part(part, "the request exceeds the model's context window", error))
         if answer.is_cached:
             yield self._make_step("resumed", "it was answered before", part.name, window.approx_tokens)
         if answer.repairs:

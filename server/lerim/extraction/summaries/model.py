@@ -111,7 +111,7 @@ def summarize_with_model(lm: dspy.LM, task: SummaryTask, parts: SummaryParts) ->
                 message = "The model takes less than it must be shown of a session."
                 raise ModelGoneError(message, todo="Choose another model, or give it more context.") from error
             most = min(most, max(MIN_WINDOW_TOKENS, window.approx_tokens * 3 // 4))
-            yield _make_step(task, "halved", "it is more than the model takes", window.approx_tokens)
+            yield _make_step(task, "halved", "the request exceeds the model's context window", window.approx_tokens)
             todo.extendleft(reversed(two))
             continue
         last = window.fresh_turns[-1]

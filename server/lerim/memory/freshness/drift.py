@@ -321,9 +321,9 @@ class _Check:
         if baseline is None:
             return replace(drift_record, state="unknown", detail="not verified here yet")
         if not drift_record.stamp:
-            return replace(drift_record, state="gone", detail=f"`{reference.path}` is gone")
+            return replace(drift_record, state="gone", detail=f"`{reference.path}`")
         moved = reference_text(Reference(place, reference.symbol)) if place != reference.path else ""
-        there = f"`{reference.path}` is `{place}` now" if moved else ""
+        there = f"`{reference.path}` was moved to `{place}`" if moved else ""
         source = self._reader.source(place)
         if source is None:
             return replace(drift_record, state="unknown", moved_to=moved, detail=f"`{place}` cannot be read")
@@ -336,7 +336,7 @@ class _Check:
             return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
         if not baseline.digest:
             if baseline.word_count and is_blank(source.text):
-                return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is empty now")
+                return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is now empty")
             if matches_sketch(reference.path, baseline.sketch, source.text):
                 return replace(drift_record, moved_to=moved, detail=there)
             return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` changed")
@@ -355,7 +355,9 @@ class _Check:
             )
         prints = [one.digest for one in found.fingerprints(reference.symbol)]
         if baseline.digest in prints and not found.is_redefined(reference.symbol, baseline.digest):
-            return replace(drift_record, moved_to=moved, detail=f"`{reference.path}` is `{place}` now" if moved else "")
+            return replace(
+                drift_record, moved_to=moved, detail=f"`{reference.path}` was moved to `{place}`" if moved else ""
+            )
         if prints:
             return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
         name = found.find_renamed(
@@ -363,8 +365,8 @@ class _Check:
         )
         if name:
             moved = reference_text(Reference(place, name))
-            return replace(drift_record, moved_to=moved, detail=f"`{reference.symbol}` is `{name}` now")
-        return replace(drift_record, state="gone", moved_to="", detail=f"`{reference.symbol}` is gone")
+            return replace(drift_record, moved_to=moved, detail=f"`{reference.symbol}` was renamed to `{name}`")
+        return replace(drift_record, state="gone", moved_to="", detail=f"`{reference.symbol}`")
 
 
 def _has_changed(drift_record: DriftRecord, before: DriftRecord | None) -> bool:

@@ -55,7 +55,7 @@ def allow_model(home: Home, label: str) -> None:
         _update_file(home, add_label)
     except OSError as error:
         raise SettingsError(
-            f"Your agreement could not be saved: {error_reason(error)}.",
+            f"Your approval could not be saved: {error_reason(error)}.",
             where=str(home.models),
             todo="Check the folder's permissions and the free disk space.",
         ) from error

@@ -10,12 +10,15 @@ from lerim.models.money.usage import ModelStep, RoleUsage, StepKind, Usage, Wait
 _STEP_TEXTS: dict[StepKind, tuple[str, str]] = {
     "retried": ("call was repeated", "calls were repeated"),
     "fallback": ("time another model was used instead", "times another model was used instead"),
-    "halved": ("window was halved", "windows were halved"),
+    "halved": ("part of a session was split in two", "parts of sessions were split in two"),
     "resumed": (
-        "window was answered before and cost nothing",
-        "windows were answered before and cost nothing",
+        "part of a session was answered before and cost nothing",
+        "parts of sessions were answered before and cost nothing",
     ),
-    "skipped": ("window without a signal was not sent", "windows without a signal were not sent"),
+    "skipped": (
+        "part of a session was skipped, with nothing relevant in it",
+        "parts of sessions were skipped, with nothing relevant in them",
+    ),
     "repaired": ("quote was requested again", "quotes were requested again"),
     "unread": ("answer could not be read", "answers could not be read"),
     "lost": ("answer was not used", "answers were not used"),

@@ -154,7 +154,7 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
     if status == 429 and not _RATE_LIMIT_TOO_LARGE.search(searched_text):
         return lm15.RateLimitError(f"too many requests{message_suffix}", status=status, retry_after=wait)
     if status in (408, 504):
-        return lm15.TimeoutError("it took too long by its own account", status=status)
+        return lm15.TimeoutError("the service reported a timeout", status=status)
     if status in (413, 429) or code == "1261" or TOO_LONG.search(searched_text):
         return TooLongError(
             f"the window is too large for this model{message_suffix}", service_message=searched_text, status=status
@@ -163,7 +163,7 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
         what = "it has too much to do" if status == 529 else "it failed"
         return lm15.ServerError(f"{what}{message_suffix}", status=status, retry_after=wait)
     if status < 400:
-        return lm15.InvalidRequestError("it sends elsewhere, which is not followed; correct base_url", status=status)
+        return lm15.InvalidRequestError("the server redirected; set `base_url` to the final address", status=status)
     if status == 404 or code == "1211" or _NO_MODEL.search(searched_text):
         return lm15.UnsupportedModelError(f"there is no model {model} at this address{message_suffix}", status=status)
     if _PARAMETER_RENAMED.search(searched_text):

@@ -67,7 +67,7 @@ def accept_candidate(
         proposal = load_waiting(paths, known, store)
         shared = quotes or store.quotes.read_choice()
         if shared is None:
-            message = "Shall the quotes of memories be shared in git, or stay on this machine?"
+            message = "Share the quotes of memories in git?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
         if shared != store.quotes.read_choice():
             paths.make_private_folder()

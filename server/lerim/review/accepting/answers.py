@@ -22,9 +22,9 @@ def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> P
     """
     if not proposal.session:
         raise MemoryError_(
-            "This proposal names its memories, so there is no answer to choose.",
+            "Lerim already chose the memories for this candidate.",
             where=str(proposal.path),
-            todo="Accept it as it is, or reject it.",
+            todo="Accept or reject it.",
         )
     if choice.answer == "keep":
         restores = proposal.action == "add"

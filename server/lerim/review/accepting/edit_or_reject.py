@@ -67,7 +67,7 @@ def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerC
     known = ledger.find_claim(candidate_id)
     if known is None:
         raise NotFoundError(
-            f"There is no candidate {candidate_id[:80]!r}.", where=str(paths.review), todo="Refresh the list."
+            f"There is no candidate {candidate_id[:80]!r}.", where=str(paths.review), todo="List them again."
         )
     return known
 
@@ -78,5 +78,5 @@ def load_waiting(paths: ReviewPaths, known: LedgerClaim, store: Store) -> Propos
         # the note of a session's claim may contain words of the session
         why = f": {known.note}" if known.note and known.source.startswith(SUGGESTION_PREFIX) else ""
         message = f"This candidate was {known.state} before{why}."
-        raise NotFoundError(message, where=str(paths.review), todo="Undo that first, or refresh the list.")
+        raise NotFoundError(message, where=str(paths.review), todo="Undo that first, or list the candidates again.")
     return load_candidate(paths, known.id, store)

@@ -31,7 +31,7 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
         raise StaleError(
             "The memories this was about are archived, replaced or gone. The proposal was withdrawn.",
             where=str(proposal.path),
-            todo="Refresh the list.",
+            todo="List them again.",
         )
     if proposal.lost_targets:
         _refresh_targets(paths, ledger, proposal)
@@ -57,7 +57,7 @@ def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) 
     raise StaleError(
         "It is no longer rated wrong or outdated. The proposal was withdrawn.",
         where=str(proposal.path),
-        todo="Refresh the list.",
+        todo="List them again.",
     )
 
 

@@ -107,11 +107,11 @@ def globalize_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
     """
     own = paths.personal()
     if paths.project.is_personal:
-        raise MemoryError_("It is already one of your own memories.", where=memory_id, todo="There is nothing to do.")
+        raise MemoryError_("It is already a personal memory.", where=memory_id, todo="There is nothing to do.")
     with hold_memory(paths, memory_id) as memory, own.lock():
         old = memory.record
         if memory.status != "active":
-            raise MemoryError_("It is over.", where=str(memory.path), todo="Restore it first.")
+            raise MemoryError_("This memory is inactive.", where=str(memory.path), todo="Restore it first.")
         by = find_ender(old.id, memory.store.load_all(archived=True)[0])
         if by is not None:
             message = f"It no longer holds: “{join_lines(by.record.title)}” ({by.record.id}) replaces it."
@@ -126,11 +126,11 @@ def globalize_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
         )
         for there in store.paths_of(old.id):
             if store.read_text(there) == text:
-                return ReviewResult(True, "already", "It is already among your own memories.", path=str(there))
+                return ReviewResult(True, "already", "It is already among your personal memories.", path=str(there))
         copy = parse_record(text, memory.path)
         if store.path_of(copy.id):
             copy = replace(copy, id=store.new_id(copy))
             text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
         path = store.path_for(copy)
         made = FileChange("global", str(store.anchor), str(path), None, text)
-        return memory.perform("globalize", f"Copied to your own memories: {old.title}", [made], path)
+        return memory.perform("globalize", f"Copied to your personal memories: {old.title}", [made], path)

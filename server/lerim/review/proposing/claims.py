@@ -68,7 +68,7 @@ def propose_in_ledger(
     ]
     for stored in comparable:
         if _was_said_before(ledger, candidate, fingerprint, stored):
-            reason = "It is a memory already" if stored.status == "active" else "It is over"
+            reason = "It is a memory already" if stored.status == "active" else "It is an inactive memory"
             return AlreadyKnown(stored.record.id, f"{reason}: “{stored.record.title}”.")
     accepted_claims = _accepted_here(paths, ledger, store, claims, fingerprint)
     restored = find_archived_by_rule(paths, ledger, store, accepted_claims, candidate.time)

@@ -57,7 +57,7 @@ def propose_anyway(paths: ReviewPaths, given: str) -> ReviewResult:
         if item.candidate is None:
             raise NotFoundError(
                 f"“{item.title}” cannot be proposed: {DROP_REASON_TEXTS[item.reason]}.",
-                todo="Write it yourself with `lerim memory add`.",
+                todo="Add it as a memory yourself.",
             )
         known = ledger.find_claim(item.proposed) if item.proposed else None
         if known is not None and known.state != "withdrawn":

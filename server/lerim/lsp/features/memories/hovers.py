@@ -25,7 +25,7 @@ MAX_BODY_LINES = 6
 MAX_QUOTE = 200
 
 SPEAKER_NAMES: dict[Speaker, str] = {
-    "user": "the person",
+    "user": "the user",
     "assistant": "the agent",
     "tool": "a tool's output",
     "web": "a web page",
@@ -34,6 +34,7 @@ _WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
 _TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 WRONG_STATES = ("drifted", "gone")
+DRIFT_LABELS = {"drifted": "Drifted", "gone": "Missing"}
 DRIFT_COMMANDS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
 """Links offered for a memory that is drifted or gone."""
 AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
@@ -120,7 +121,7 @@ def describe_drift(standing: Drift) -> str:
     detail = escape_line(shorten_text(redact_secrets(standing.detail).text, MAX_TITLE))
     if standing.state in WRONG_STATES:
         since = f" since {standing.since}" if standing.since else ""
-        return f"{standing.state.capitalize()}{since}: {detail}"
+        return f"{DRIFT_LABELS[standing.state]}{since}: {detail}"
     return detail if standing.moved_to else ""
 
 

@@ -29,7 +29,7 @@ async def allow_model(sidecar: Sidecar, params: AllowParams) -> OutcomeView:
     """Stores the person's permanent consent to a paid model. Raises SettingsError if it cannot be stored."""
     sidecar.require_trust("Asking a model")
     await sidecar.run_in_thread(consent.allow_model, sidecar.home, params.label)
-    return OutcomeView(True, f"You agreed to pay for {params.label}.")
+    return OutcomeView(True, f"You approved the cost of {params.label}.")
 
 
 def _load_view(project: Project, home: Home, environ: Mapping[str, str], now: datetime) -> ModelView:

@@ -109,7 +109,7 @@ def _change_job(sidecar: Sidecar, projects: list[str], params: QueueParams) -> O
     with Catalog.open(sidecar.home) as catalog:
         change = catalog.retry_jobs if params.action == "retry" else catalog.skip_jobs
         if not any(change(project, [params.job]) for project in projects):
-            return OutcomeView(False, "This job is gone, or is running.")
+            return OutcomeView(False, "This job no longer exists, or is running.")
     if params.action == "retry":
-        return OutcomeView(True, "It runs again in the next sync.")
+        return OutcomeView(True, "This job will be retried in the next sync.")
     return OutcomeView(True, "This session is skipped until it has new turns.")

@@ -121,7 +121,7 @@ def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
     if turns > MAX_KINDS:
         notes.append(f"Only the first {MAX_KINDS:,} turns are shown.")
     if session.vanished:
-        notes.append("Its agent has deleted it; the turns read before are kept here.")
+        notes.append("The agent deleted this session. Lerim keeps what it has read.")
     if session.error:
         notes.append(f"The last attempt to read it failed: {sessions.clean_line(session.error)}")
     return " ".join(notes)
