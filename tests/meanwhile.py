@@ -59,7 +59,10 @@ for command in sys.stdin:
         found = [path for place in map(Path, places) for path in (place, *sorted(place.rglob("*.md")))]
         found = [path for path in found if path.is_file() and not path.name.startswith(".")]
         for path in found if which == "all" else found[int(which) : int(which) + 1]:
-            save(path)
+            try:
+                save(path)
+            except FileNotFoundError:  # it was moved while the one before it had to wait
+                pass
     else:
         for handle, text in held:
             os.write(handle, text.encode())

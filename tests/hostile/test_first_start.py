@@ -48,7 +48,7 @@ def uses(place: ReviewPaths) -> list[Problem]:
 
 def spent(place: ReviewPaths) -> list[Problem]:
     problems: list[Problem] = []
-    with spending._opened(place.home, problems):
+    with spending._open(place.home, problems):
         return problems
 
 
