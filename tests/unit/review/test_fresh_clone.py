@@ -42,7 +42,7 @@ def test_what_lies_archived_is_not_proposed_again_from_an_earlier_turn(
     acts.archive_memory(place, name)
     again = queue.propose_candidate(clone(), make(turn="t2", minutes=minutes))
     assert isinstance(again, queue.AlreadyKnown) and again.id == name
-    assert "over" in again.reason
+    assert "inactive" in again.reason
     assert queue.list_pending(place)[0] == []
 
 
