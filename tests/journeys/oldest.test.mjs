@@ -43,7 +43,7 @@ test("the oldest editor", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await screen.openFile("src/cart.py");
     await screen.lens(/^1 preference$/);
     const text = await screen.hover("def", /integer cents/);
-    assert.match(text, /\(the person\)/);
+    assert.match(text, /\(the user\)/);
     await screen.shot("hover");
   });
 });
