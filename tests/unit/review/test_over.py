@@ -31,7 +31,7 @@ def over(place: ReviewPaths) -> tuple[str, str]:
 
 
 def test_what_is_over_is_not_made_global(place: ReviewPaths, over: tuple[str, str]) -> None:
-    with pytest.raises(MemoryError_, match="inactive|no longer holds") as refused:
+    with pytest.raises(MemoryError_, match=r"inactive|no longer holds") as refused:
         acts.globalize_memory(place, over[0])
     assert over[1] in refused.value.message
     assert place.personal().store().path_of(over[0]) is None
