@@ -12,6 +12,7 @@ import pytest
 from lerim.extraction.candidate import Candidate
 from lerim.jobs import maintain
 from lerim.jobs.maintain import MaintainOptions
+from lerim.memory import Feedback
 from lerim.memory.record import Evidence, render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue
@@ -137,7 +138,7 @@ def test_what_a_person_archived_stays_away(place: ReviewPaths) -> None:
 
 
 @pytest.mark.parametrize("word", ["wrong", "outdated"])
-def test_what_a_person_does_not_want_stays_away(place: ReviewPaths, word: acts.Feedback) -> None:
+def test_what_a_person_does_not_want_stays_away(place: ReviewPaths, word: Feedback) -> None:
     path = learned(place)
     acts.give_feedback(place, path.stem, word)
     assert maintained(place) == ["proposed-archive"]
