@@ -33,7 +33,7 @@ def test_a_date_is_the_start_of_that_day_here_and_a_zone_is_kept():
 
 @pytest.mark.parametrize("text", ["", "soon", "3w", "-2d", "2026-13-01", "999999d", "1.5h"])
 def test_anything_else_is_refused_with_examples(text: str):
-    with pytest.raises(ValueError, match="give a duration such as"):
+    with pytest.raises(ValueError, match="use a duration such as"):
         parse_time(text, NOW)
 
 
