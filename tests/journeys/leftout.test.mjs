@@ -40,6 +40,7 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     cpSync(join(repository, "tests/journeys/model-extension"), join(machine.root, "extensions", "journeys.scripted-model-0.0.1"), { recursive: true });
     await person.begin();
     await person.work();
+    await screen.choosesModel(/Scripted[^]*journeys[^]*chosen/); // else a sync may begin before the editor has its model
   });
   after(() => person.end());
 

@@ -63,11 +63,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
   after(() => person.end());
 
   await run("Choose Model lists what the editor offers, and marks it", async () => {
-    await screen.command("Lerim: Choose Model", { further: true });
-    const list = screen.page.locator(".quick-input-widget .quick-input-list .monaco-list-row");
-    await until("the scripted model is marked", async () => (await list.allInnerTexts()).some((text) => /Scripted[^]*journeys[^]*chosen/.test(text)));
-    await screen.shot("choose-model");
-    await screen.page.keyboard.press("Escape");
+    await screen.choosesModel(/Scripted[^]*journeys[^]*chosen/);
   });
 
   await run("candidates come in window by window", async () => {

@@ -57,6 +57,15 @@ export class Screen {
     if (!further) await this.#closed();
   }
 
+  /** Opens the list of models until a row says `pattern`, and closes it. */
+  async choosesModel(pattern) {
+    await this.command("Lerim: Choose Model", { further: true });
+    await until(`a model is listed as ${pattern}`, async () => (await this.#rows()).some((row) => pattern.test(row)));
+    await this.shot("choose-model");
+    await this.page.keyboard.press("Escape");
+    await this.#closed();
+  }
+
   /** Puts the focus into the side bar: where it was in a webview, the editor gives it back there when the palette closes, and a
    * list that opens meanwhile may lose it. */
   leaveWebview() {
