@@ -7,8 +7,8 @@ import binascii
 import re
 from collections.abc import Iterator, Set
 
-from lerim.redaction.places.keywords import UUID, trim_value, yield_value
-from lerim.redaction.values import NameGroup, Span, find_places, looks_random, select_found_names
+from lerim.redaction.places.keywords import trim_value, yield_value
+from lerim.redaction.values import NameGroup, Span, find_places, is_uuid, looks_random, select_found_names
 
 _COOKIE_NAMES = NameGroup(
     (
@@ -45,7 +45,7 @@ _URL_TOKEN = re.compile(
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
-    """Finds secrets that no keyword introduces: cookies, password files, URLs with credentials."""
+    """Finds secrets that no keyword introduces."""
     return [*_find_cookies(text, lowered, found_parts), *_find_file_entries(text, lowered, found_parts)]
 
 
@@ -62,7 +62,7 @@ def _find_cookies(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Sp
                 continue
             value = trim_value(match)
             is_signed = value.startswith(("s%3A", "s:"))
-            if is_signed or (looks_random(value) and not UUID.match(value) and "=" in text[at : match.start("value")]):
+            if is_signed or (looks_random(value) and not is_uuid(value) and "=" in text[at : match.start("value")]):
                 yield from yield_value(match, "cookie")
 
 

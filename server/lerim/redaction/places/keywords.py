@@ -17,6 +17,7 @@ from lerim.redaction.values import (
     Span,
     find_places,
     is_scrambled,
+    is_uuid,
     looks_random,
     select_found_names,
 )
@@ -181,7 +182,6 @@ _PIPED_VALUE = re.compile(
 )
 _PASS_ARGUMENT = re.compile(r"pass:(?P<value>[^\s\"']{4,200})")
 """A password as openssl's options take it: `-passin pass:…`."""
-UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
 _EMAIL_ADDRESS = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
 _TRAILING_MARKS = ".,!?:;)*_”’»"
 _VALUE_PATTERNS = (
@@ -292,7 +292,7 @@ def _find_token(text: str, end: int) -> Iterator[Span]:
         if match is None or (pattern is _VALUE_BESIDE and _VARIABLE_NAME.search(text, max(0, end - 60), end)):
             continue
         value = trim_value(match)
-        if pattern is _VALUE_BESIDE and (len(value) < 16 or UUID.match(value)):
+        if pattern is _VALUE_BESIDE and (len(value) < 16 or is_uuid(value)):
             continue
         name = match.groupdict().get("name") or ""
         if (
