@@ -1,7 +1,8 @@
 """Run all checks, or only the named ones (`lint`, `python`, `extension`, `journeys`). Ends with `N passed, N failed`.
 
-The editor for the journeys is downloaded and compiled in the background while lint and the Python tests run. A check
-that is not a test (lint, a build) counts as one failure if it fails, and as nothing if it passes.
+The editor for the journeys is downloaded and compiled in the background while lint and the Python tests run. The tests
+of the extension, and the installation of the locked packages, run beside lint. A check that is not a test (lint, a
+build) counts as one failure if it fails, and as nothing if it passes.
 """
 
 import os
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REPORTS = REPOSITORY / "build" / "reports"
@@ -68,6 +70,11 @@ def main(chosen_checks: list[str]) -> int:
     chosen = chosen_checks or list(checks)
     if "journeys" in chosen:
         editor_installation.start()
+    if {"python", "journeys"} & set(chosen):
+        locked_environment.start()
+    if "extension" in chosen:
+        EXTENSION_REPORT.unlink(missing_ok=True)
+        extension_tests.start()
     for name in chosen:
         checks[name](tally)
     if chosen_checks == ["lint"]:
@@ -90,8 +97,7 @@ def run_lint(tally: Tally) -> None:
 def run_python_tests(tally: Tally) -> None:
     """Run the unit, property and protocol tests."""
     with print_section("python tests"):
-        environment = (PYTHON, "scripts/make_environment.py", str(LOCKED_ENVIRONMENT), "requirements.lock")
-        if run_command(environment, timeout_s=TIMEOUT_S["install"]):
+        if locked_environment.wait():
             tally.add_failure("installing requirements.lock by itself")
         report = new_report_path("python.xml")
         # a worker gets runs of consecutive tests, which share module fixtures, and then steals from the other's end
@@ -100,12 +106,11 @@ def run_python_tests(tally: Tally) -> None:
 
 
 def run_extension_tests(tally: Tally) -> None:
-    """Run the tests of the extension."""
+    """Show the tests of the extension, which began with the first check."""
     with print_section("extension tests"):
-        report = new_report_path("extension.xml")
-        options = ("--reporter=default", "--reporter=junit", f"--outputFile.junit={report}")
-        command = ("npm", "run", "--silent", "test", "--", *options)
-        add_report(tally, "extension tests", report, run_command(command, timeout_s=TIMEOUT_S["extension"]))
+        code = extension_tests.wait()
+        print(extension_tests.log.read_text(encoding="utf-8"), end="", flush=True)
+        add_report(tally, "extension tests", EXTENSION_REPORT, code)
 
 
 def run_journeys(tally: Tally) -> None:
@@ -120,10 +125,7 @@ def run_journeys(tally: Tally) -> None:
                 f"installing the editor for the journeys; see {editor_installation.log.relative_to(REPOSITORY)}"
             )
             return
-        if run_command(
-            (PYTHON, "scripts/make_environment.py", str(LOCKED_ENVIRONMENT), "requirements.lock"),
-            timeout_s=TIMEOUT_S["install"],
-        ):
+        if locked_environment.wait():
             tally.add_failure("installing requirements.lock for the journeys")
             return
         name = uuid.uuid4().hex
@@ -138,6 +140,29 @@ def run_journeys(tally: Tally) -> None:
         code = run_command(command, timeout_s=TIMEOUT_S["journeys"], environ=environ)
         kill_marked_processes(f"LERIM_JOURNEY={name}")
         add_report(tally, "journeys", report, code)
+
+
+class BackgroundCommand:
+    """A command that runs beside other checks, with its output in a log."""
+
+    def __init__(self, name: str, command: tuple[str, ...], timeout_s: float) -> None:
+        self.log = REPORTS / f"{name}.log"
+        self._command, self._timeout_s = command, timeout_s
+        self._code = 0
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Start the command and return at once."""
+        self._thread.start()
+
+    def wait(self) -> int:
+        """Wait for the end. Return the exit code, or 124 after the time limit."""
+        self._thread.join()
+        return self._code
+
+    def _run(self) -> None:
+        with self.log.open("w", encoding="utf-8") as log:
+            self._code = run_command(self._command, self._timeout_s, output=log)
 
 
 class EditorInstallation:
@@ -178,21 +203,30 @@ class EditorInstallation:
                 self._found += result.stdout.split("\n")[:-1]
 
 
-editor_installation = EditorInstallation()
-
-
-def run_command(command: tuple[str, ...], timeout_s: float, environ: dict[str, str] | None = None) -> int:
-    """Run one command with its output shown as it comes. Return its exit code, or 124 after the time limit.
+def run_command(
+    command: tuple[str, ...],
+    timeout_s: float,
+    environ: dict[str, str] | None = None,
+    output: IO[str] | None = None,
+) -> int:
+    """Run one command with its output shown as it comes, or written to `output`. Return its exit code, or 124 after the
+    time limit.
 
     Its process group is ended in any case.
     """
     process = subprocess.Popen(
-        command, cwd=REPOSITORY, env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True
+        command,
+        cwd=REPOSITORY,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
     try:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
-        print(f"stopped after {timeout_s:.0f} s: {' '.join(command)}", flush=True)
+        print(f"stopped after {timeout_s:.0f} s: {' '.join(command)}", file=output, flush=True)
         return 124
     finally:
         end_process_group(process)
@@ -263,6 +297,23 @@ def print_section(name: str) -> Iterator[None]:
     print(f"\n── {name} " + "─" * (70 - len(name)), flush=True)
     yield
     print(f"── {name}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+EXTENSION_REPORT = REPORTS / "extension.xml"
+extension_tests = BackgroundCommand(
+    "extension",
+    (
+        *("npm", "run", "--silent", "test", "--"),
+        *("--reporter=default", "--reporter=junit", f"--outputFile.junit={EXTENSION_REPORT}"),
+    ),
+    TIMEOUT_S["extension"],
+)
+locked_environment = BackgroundCommand(
+    "locked",
+    (PYTHON, "scripts/make_environment.py", str(LOCKED_ENVIRONMENT), "requirements.lock"),
+    TIMEOUT_S["install"],
+)
+editor_installation = EditorInstallation()
 
 
 if __name__ == "__main__":
