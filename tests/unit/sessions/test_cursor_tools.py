@@ -85,7 +85,7 @@ def test_an_edit_is_the_lines_that_differ_between_the_bodies_before_and_after(tm
         for name, body in zip(("before", "after"), bodies, strict=True):
             editor.put(f"composer.content.{name}{number}", body)
     keys = [(f"composer.content.before{at}", f"composer.content.after{at}") for at in range(len(changes))]
-    results = [{"beforeContentId": one, "afterContentId": other} for one, other in (*keys, ("secret://key",) * 2)]
+    results = [{"beforeContentId": one, "afterContentId": other} for one, other in (*keys, (None, "secret://key"))]
     edited = [tool("edit_file_v2", {"relativeWorkspacePath": "/a.txt"}, result) for result in results]
     found = [[(one.old, one.new) for one in call.edits] for call in read_calls(tmp_path, edited)]
     assert found == [*changes.values(), []]

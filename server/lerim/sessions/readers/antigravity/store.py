@@ -31,6 +31,7 @@ from lerim.sessions.readers.engine import (
     parse_json_or_none,
     parse_object,
     parse_timestamp,
+    plausible_count,
     stamp_inode,
     stat_regular_file,
     sum_session,
@@ -299,8 +300,5 @@ def _build_turn(
 
 
 def _count_tokens(step: AntigravityStep) -> Tokens:
-    sent, cached, received = (
-        number if number and 0 < number < 1 << 48 else 0
-        for number in (step.input_tokens, step.cache_read_tokens, step.output_tokens)
-    )
-    return Tokens(input=max(0, sent - cached), output=received, cache_read=min(sent, cached))
+    sent, cached = plausible_count(step.input_tokens), plausible_count(step.cache_read_tokens)
+    return Tokens(input=max(0, sent - cached), output=plausible_count(step.output_tokens), cache_read=min(sent, cached))

@@ -17,7 +17,6 @@ from lerim.sessions.readers.copilot_chat.log import load_chat_state
 from lerim.sessions.readers.copilot_chat.records import ChatHeader, ChatRepository, ChatRequest
 from lerim.sessions.readers.copilot_chat.turns import (
     build_request_turns,
-    milliseconds_to_time,
     parse_chat_prompt,
     request_tokens,
 )
@@ -29,6 +28,7 @@ from lerim.sessions.readers.engine import (
     encode_json,
     is_folder,
     list_folder,
+    milliseconds_to_time,
     parse_json_or_none,
     parse_object,
     sum_session,

@@ -12,7 +12,7 @@ from lerim.errors import Problem
 from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import ToolCall, Transcript
 from lerim.sessions.readers.cursor.folders import common_folder
-from lerim.sessions.readers.cursor.records import decode_cursor_string, split_elements
+from lerim.sessions.readers.cursor.records import decode_cursor_string
 from lerim.sessions.readers.cursor.tools import parse_cursor_call
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
@@ -22,6 +22,7 @@ from lerim.sessions.readers.engine import (
     LoadedSession,
     count_final_turns,
     parse_object,
+    split_json_array,
     sum_session,
 )
 from lerim.sessions.readers.live import CUT_SHORT
@@ -101,7 +102,7 @@ def _add_message(builder: CursorSessionBuilder, line: _Line, *, brief: bool) -> 
     parts = (
         [_Part("text", text_content)]
         if text_content
-        else [parse_object(raw, _Part) for raw in split_elements(content) if bytes(raw)[:1] == b"{"]
+        else [parse_object(raw, _Part) for raw in split_json_array(content) if bytes(raw)[:1] == b"{"]
     )
     text = "\n".join(part.text for part in parts if part.type == "text" and part.text)
     if line.role == "user":

@@ -23,10 +23,8 @@ from lerim.sessions.readers.cursor.records import (
     CursorTool,
     ModelCharge,
     Uri,
-    parse_bubble,
     parse_bubble_order,
     parse_cursor_time,
-    split_elements,
     unwrap_json,
 )
 from lerim.sessions.readers.cursor.tools import parse_bubble_call
@@ -38,6 +36,7 @@ from lerim.sessions.readers.engine import (
     decode_leniently,
     parse_json_or_none,
     parse_object,
+    split_json_array,
     sum_session,
 )
 from lerim.sessions.readers.live import column_text, read_database, read_rows, table_columns
@@ -186,7 +185,7 @@ def _list_bubbles(
         else dict.fromkeys(_bubble_ids_by_time(db, path, chat_id, chat), False)
     )
     chat.cwd = folder_of_head(chat.composer, workspace_storage(path)) or transcript.cwd
-    if inline_bubbles := split_elements(chat.composer.conversation):
+    if inline_bubbles := split_json_array(chat.composer.conversation):
         yield from _parse_inline_bubbles(path, chat_id, msgspec.Raw(msgspec.json.encode(inline_bubbles)), chat)
         return
     for bubble in _read_stored_bubbles(db, path, chat_id, list(order_by_id)[:limit], chat):
@@ -205,9 +204,9 @@ def _read_value(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
 
 
 def _parse_inline_bubbles(path: Path, chat_id: str, raw: msgspec.Raw, chat: _ChatState) -> Iterator[Bubble]:
-    for index, element in enumerate(split_elements(raw)):
+    for index, element in enumerate(split_json_array(raw)):
         try:
-            yield parse_bubble(element)
+            yield parse_object(element, Bubble)
         except ValueError as error:
             chat.report_row(path, f"{chat_id}[{index}]", str(error))
 
@@ -231,7 +230,7 @@ def _read_stored_bubbles(
         try:
             value, _ = _read_value(db, key)
             if value is not None:
-                bubble = parse_bubble(value)
+                bubble = parse_object(value, Bubble)
                 bubble.bubble_id = bubble.bubble_id or bubble_id
                 yield bubble
         except ValueError as error:
@@ -277,7 +276,7 @@ def _parse_capability_calls(composer: Composer) -> dict[str, CursorTool]:
     if b"bubbleDataMap" not in bytes(composer.capabilities):
         return {}
     parsed: dict[str, CursorTool] = {}
-    for capability in split_elements(composer.capabilities):
+    for capability in split_json_array(composer.capabilities):
         data = parse_json_or_none(capability)
         payload = data.get("data") if isinstance(data, dict) else None
         calls_by_bubble = payload.get("bubbleDataMap") if isinstance(payload, dict) else None
@@ -305,13 +304,13 @@ def _note_folder(chat: _ChatState, bubble: Bubble, calls: tuple[ToolCall, ...]) 
     if chat.cwd:
         return
     if bubble.workspace_uris != JSON_NULL:
-        for raw in split_elements(bubble.workspace_uris):
+        for raw in split_json_array(bubble.workspace_uris):
             value = parse_json_or_none(raw)
             folder = uri_to_path(value) if isinstance(value, str) else folder_of_uri(decode_leniently(raw, Uri))
             if folder:
                 chat.cwd = folder
                 return
-    for block in split_elements(bubble.code_blocks):
+    for block in split_json_array(bubble.code_blocks):
         if (uri := decode_leniently(block, CodeBlock).uri) is not None and (path := folder_of_uri(uri)):
             chat.mentioned_paths.append(path)
     chat.mentioned_paths += [path for call in calls for path in call.paths]

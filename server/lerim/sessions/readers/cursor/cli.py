@@ -18,7 +18,6 @@ from lerim.sessions.readers.cursor.records import (
     Number,
     decode_cursor_string,
     parse_cursor_time,
-    split_elements,
     unwrap_json,
 )
 from lerim.sessions.readers.cursor.tools import parse_cursor_call
@@ -30,6 +29,7 @@ from lerim.sessions.readers.engine import (
     decode_leniently,
     parse_json_or_none,
     parse_object,
+    split_json_array,
     sum_session,
 )
 from lerim.sessions.readers.live import (
@@ -288,7 +288,7 @@ def _find_root_folder(root: bytes) -> str:
 def _add_message(builder: CursorSessionBuilder, message: _Message, native_id: str, *, brief: bool) -> None:
     content = decode_cursor_string(message.content)
     parts = (
-        [_Part("text", content)] if content else [parse_object(raw, _Part) for raw in split_elements(message.content)]
+        [_Part("text", content)] if content else [parse_object(raw, _Part) for raw in split_json_array(message.content)]
     )
     text = "\n".join(one.text for one in parts if one.type == "text" and one.text)
     if message.role == "user":
@@ -297,7 +297,8 @@ def _add_message(builder: CursorSessionBuilder, message: _Message, native_id: st
         reasoning = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
         calls = tuple(_parse_part_call(one, brief=brief) for one in parts if one.type in _CALLS)
         calls += tuple(
-            _parse_listed_call(decode_leniently(raw, _Call), brief=brief) for raw in split_elements(message.tool_calls)
+            _parse_listed_call(decode_leniently(raw, _Call), brief=brief)
+            for raw in split_json_array(message.tool_calls)
         )
         if text.strip() or reasoning or calls:
             builder.add_reply(text.strip(), reasoning, calls, native_id)

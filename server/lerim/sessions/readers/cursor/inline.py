@@ -21,9 +21,8 @@ from lerim.sessions.readers.cursor.records import (
     ComposerHead,
     ComposerHeads,
     parse_count,
-    split_elements,
 )
-from lerim.sessions.readers.engine import decode_leniently, parse_object, salvage_objects
+from lerim.sessions.readers.engine import decode_leniently, parse_object, salvage_objects, split_json_array
 from lerim.sessions.readers.live import read_database, table_columns
 
 CHATS_KEY = "workbench.panel.aichat.view.aichat.chatdata"
@@ -73,9 +72,9 @@ def _find_common_folder(chats: Iterable[msgspec.Raw]) -> str:
     bubbles = (
         decode_leniently(raw, Bubble)
         for chat in chats
-        for raw in split_elements(decode_leniently(chat, ComposerHead).conversation)
+        for raw in split_json_array(decode_leniently(chat, ComposerHead).conversation)
     )
-    blocks = (decode_leniently(raw, CodeBlock) for bubble in bubbles for raw in split_elements(bubble.code_blocks))
+    blocks = (decode_leniently(raw, CodeBlock) for bubble in bubbles for raw in split_json_array(bubble.code_blocks))
     return common_folder(folder_of_uri(block.uri) for block in blocks)
 
 
@@ -92,11 +91,11 @@ def _read_chats(db: sqlite3.Connection, damaged_keys: list[str]) -> dict[str, ms
     chats: dict[str, msgspec.Raw] = {}
     for raw in _split_chats(read_item(db, CHATS_KEY), "tabId", CHATS_KEY, damaged_keys):
         tab = decode_leniently(raw, ChatTab)
-        if tab.id and split_elements(tab.bubbles):
+        if tab.id and split_json_array(tab.bubbles):
             chats[tab.id] = raw
     for raw in _split_chats(read_item(db, COMPOSERS_KEY), "composerId", COMPOSERS_KEY, damaged_keys):
         head = decode_leniently(raw, ComposerHead)
-        if head.composer_id and split_elements(head.conversation):
+        if head.composer_id and split_json_array(head.conversation):
             chats[head.composer_id] = raw
     return chats
 
@@ -105,7 +104,7 @@ def _split_chats(value: bytes, key: str, where: str, damaged_keys: list[str]) ->
     if value == b"null":
         return
     try:
-        yield from split_elements(
+        yield from split_json_array(
             parse_object(value, ChatTabs).tabs if key == "tabId" else parse_object(value, ComposerHeads).all_composers
         )
     except ValueError:

@@ -31,9 +31,8 @@ from lerim.sessions.readers.cursor.records import (
     Uri,
     parse_count,
     parse_heads,
-    split_elements,
 )
-from lerim.sessions.readers.engine import decode_leniently, parse_json_or_none, parse_object
+from lerim.sessions.readers.engine import decode_leniently, parse_json_or_none, parse_object, split_json_array
 from lerim.sessions.readers.live import (
     column_number,
     column_text,
@@ -268,7 +267,7 @@ def _read_project_folders(db: sqlite3.Connection) -> dict[str, str]:
     members = parse_json_or_none(msgspec.Raw(read_item(db, _MEMBERSHIP_KEY)))
     if not isinstance(members, dict):
         return {}
-    projects = (decode_leniently(raw, _Project) for raw in split_elements(msgspec.Raw(read_item(db, _PROJECTS_KEY))))
+    projects = (decode_leniently(raw, _Project) for raw in split_json_array(msgspec.Raw(read_item(db, _PROJECTS_KEY))))
     folders = {one.id: folder_of_uri(one.workspace.uri if one.workspace else one.uri) for one in projects}
     return {str(chat_id): folders[one] for chat_id, one in members.items() if isinstance(one, str) and folders.get(one)}
 

@@ -15,10 +15,9 @@ from lerim.sessions.readers.cursor.records import (
     extract_rich_text,
     parse_count,
     parse_cursor_time,
-    split_elements,
 )
 from lerim.sessions.readers.cursor.tools import close_cursor_call
-from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, without_nul
+from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, split_json_array, without_nul
 
 
 @dataclass(slots=True)
@@ -186,4 +185,4 @@ def _bubble_tokens(bubble: Bubble) -> Tokens:
 
 
 def _has_images(bubble: Bubble) -> bool:
-    return bool(split_elements(bubble.images) or split_elements(bubble.selected_images))
+    return bool(split_json_array(bubble.images) or split_json_array(bubble.selected_images))

@@ -30,6 +30,14 @@ from .line_reading import LineReading as LineReading
 from .line_reading import read_beginning as read_beginning
 from .line_stream import FileLine as FileLine
 from .line_stream import LineStream as LineStream
+from .record_fields import file_name as file_name
+from .record_fields import find_text as find_text
+from .record_fields import kinds_by_name as kinds_by_name
+from .record_fields import list_objects as list_objects
+from .record_fields import list_texts as list_texts
+from .record_fields import milliseconds_to_time as milliseconds_to_time
+from .record_fields import parse_question as parse_question
+from .record_fields import plausible_count as plausible_count
 from .running_processes import RunningProcesses as RunningProcesses
 from .session_files import FILE_SIZE_LIMIT as FILE_SIZE_LIMIT
 from .session_files import collect_sessions as collect_sessions

@@ -13,6 +13,7 @@ from lerim.sessions.readers.engine import (
     Shape,
     cut_blocks,
     keep_ends,
+    kinds_by_name,
     parse_object,
     parse_patch,
     split_json_array,
@@ -20,26 +21,19 @@ from lerim.sessions.readers.engine import (
 )
 from lerim.sessions.readers.opencode.records import OpenCodePart, ToolState
 
-_KINDS: dict[str, ToolKind] = {
-    "bash": "shell",
-    "shell": "shell",
-    "read": "read",
-    "edit": "edit",
-    "multiedit": "edit",
-    "patch": "edit",
-    "apply_patch": "edit",
-    "write": "write",
-    "grep": "search",
-    "glob": "search",
-    "list": "search",
-    "codesearch": "search",
-    "question": "ask",
-    "plan_exit": "plan",
-    "submit_plan": "plan",
-    "task": "agent",
-    "webfetch": "web",
-    "websearch": "web",
-}
+_KINDS = kinds_by_name(
+    {
+        "shell": "bash shell",
+        "read": "read",
+        "edit": "edit multiedit patch apply_patch",
+        "write": "write",
+        "search": "grep glob list codesearch",
+        "ask": "question",
+        "plan": "plan_exit submit_plan",
+        "agent": "task",
+        "web": "webfetch websearch",
+    }
+)
 _DENIED_STARTS = ("The user rejected permission", "The user has specified a rule", "The user dismissed this question")
 _OWN_ERRORS: frozenset[ToolKind] = frozenset({"shell", "read", "edit", "write", "search", "ask", "plan"})
 """Kinds of built-in tools whose error messages OpenCode writes itself. Errors of a server, a plugin, a page or a
