@@ -11,7 +11,6 @@ import copilot_chats as chats
 from copilot_chats import markdown, request
 from lerim.paths import copilot_roots
 from lerim.sessions.readers import copilot
-from lerim.sessions.readers.copilot_chat.folders import folder_of_address
 from lerim.sessions.readers.copilot_chat.store import scan_chats
 from rights import bound
 
@@ -25,29 +24,6 @@ def test_the_stores_of_every_editor_are_looked_for_on_every_system():
     assert PurePosixPath("/Users/ana/Library/Application Support/Code/User") in mac
     windows = copilot_roots({"USERPROFILE": r"C:\Users\ana", "APPDATA": r"C:\Users\ana\AppData\Roaming"}, "win32")
     assert PureWindowsPath(r"C:\Users\ana\AppData\Roaming\Code\User") in windows
-
-
-@pytest.mark.parametrize(
-    ("uri", "folder"),
-    [
-        ("file:///home/ana/my%20app", "/home/ana/my app"),
-        ("file:///Users/ana/caf%C3%A9/", "/Users/ana/café"),
-        ("file:///c%3A/Users/ana/app", r"c:\Users\ana\app"),
-        ("file:///C:/", "C:\\"),
-        ("file://server/share/app", r"\\server\share\app"),
-        ("file://localhost/home/ana", "/home/ana"),
-        ("vscode-remote://ssh-remote%2Bbox/srv/app", "/srv/app"),
-        ("vscode-remote://wsl%2Bubuntu/home/ana/app", "/home/ana/app"),
-        ("vscode-remote://dev-container%2B7b22/workspaces/app", "/workspaces/app"),
-        ("vscode-vfs://github/owner/app", ""),
-        ("untitled:Untitled-1", ""),
-        ("file:///a%00b", ""),
-        ("http://[", ""),
-        ("", ""),
-    ],
-)
-def test_an_address_stands_for_the_path_on_its_own_machine(uri, folder):
-    assert folder_of_address(uri) == folder
 
 
 def storage(user, name, told, *requests):

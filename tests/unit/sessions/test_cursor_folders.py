@@ -6,37 +6,38 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cursor_store import CID, Editor, found, only, prompt, reply, tool
 from lerim.paths import cursor_roots
 from lerim.sessions.readers.cursor import store as cursor
-from lerim.sessions.readers.cursor.folders import common_folder, uri_to_path
+from lerim.sessions.readers.cursor.folders import common_folder
+from lerim.sessions.readers.engine import uri_to_path
 from rights import bound, close
 
+PATHS = {
+    "file:///srv/my%20app/": "/srv/my app",
+    "file:///Users/ana/caf%C3%A9": "/Users/ana/café",
+    "file:///c%3A/Users/me/app": "c:\\Users\\me\\app",
+    "file:///": "/",
+    "file:///d%3A": "d:\\",
+    "file://wsl.localhost/Ubuntu/home/me/app": "/home/me/app",
+    "file://wsl%24/Ubuntu/home/me/app": "/home/me/app",
+    "file://localhost/home/ana": "/home/ana",
+    "file://server/share/app": "\\\\server\\share\\app",
+    "vscode-remote://wsl%2Bubuntu/home/me/app": "/home/me/app",
+    "vscode-remote://ssh-remote%2B7b22686f7374/srv/app": "/srv/app",
+    "/srv/app/": "/srv/app",
+    "C:\\work\\app": "C:\\work\\app",
+    "untitled:Untitled-1": "",
+    "vscode-vfs://github/owner/app": "",
+    "https://example.invalid/x": "",
+    "file:///a%00b": "",
+    "http://[": "",
+    "": "",
+}
 
-@pytest.mark.parametrize(
-    ("uri", "path"),
-    [
-        ("file:///srv/my%20app/", "/srv/my app"),
-        ("file:///c%3A/Users/me/app", "c:\\Users\\me\\app"),
-        ("file:///", "/"),
-        ("file:///d%3A", "d:\\"),
-        ("file://wsl.localhost/Ubuntu/home/me/app", "/home/me/app"),
-        ("file://wsl%24/Ubuntu/home/me/app", "/home/me/app"),
-        ("file://server/share/app", "\\\\server\\share\\app"),
-        ("vscode-remote://wsl%2Bubuntu/home/me/app", "/home/me/app"),
-        ("vscode-remote://ssh-remote%2B7b22686f7374/srv/app", "/srv/app"),
-        ("vscode-remote://dev-container%2Babc/workspaces/app", "/workspaces/app"),
-        ("/srv/app/", "/srv/app"),
-        ("C:\\work\\app", "C:\\work\\app"),
-        ("untitled:Untitled-1", ""),
-        ("https://example.invalid/x", ""),
-        ("", ""),
-    ],
-)
-def test_places_become_paths_of_their_machine(uri: str, path: str):
-    assert uri_to_path(uri) == path
+
+def test_addresses_of_an_editor_become_paths_on_their_own_machine():
+    assert {uri: uri_to_path(uri) for uri in PATHS} == PATHS
 
 
 def test_the_folder_that_files_share():

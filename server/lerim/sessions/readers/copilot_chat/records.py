@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, parse_object, split_json_array
+from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, parse_object, parse_objects, split_json_array
 
 CALLS = ("toolInvocationSerialized", "toolInvocation")
 """The kinds of parts that show a tool call."""
@@ -188,26 +188,8 @@ def list_requested_calls(request: ChatRequest) -> list[tuple[str, list[Requested
     """Returns the answers of the model to a request, each with its tool calls; empty while the request is in
     progress."""
     metadata = request.result.metadata if request.result else None
-    rounds: list[tuple[str, list[RequestedCall]]] = []
-    for raw in split_json_array(metadata.tool_call_rounds) if metadata else ():
-        try:
-            model_round = parse_object(raw, ModelRound)
-        except ValueError:
-            continue
-        rounds.append(
-            (
-                model_round.response or "",
-                [call for raw in split_json_array(model_round.tool_calls) if (call := _parse_requested_call(raw))],
-            )
-        )
-    return rounds
-
-
-def _parse_requested_call(raw: msgspec.Raw) -> RequestedCall | None:
-    try:
-        return parse_object(raw, RequestedCall)
-    except ValueError:
-        return None
+    rounds = parse_objects(metadata.tool_call_rounds, ModelRound) if metadata else []
+    return [(one.response or "", parse_objects(one.tool_calls, RequestedCall)) for one in rounds]
 
 
 def collect_call_results(request: ChatRequest) -> dict[str, str]:

@@ -12,7 +12,7 @@ import msgspec
 from lerim.errors import Problem
 from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
-from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder, folder_of_address
+from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder
 from lerim.sessions.readers.copilot_chat.log import load_chat_state
 from lerim.sessions.readers.copilot_chat.records import ChatHeader, ChatRepository, ChatRequest
 from lerim.sessions.readers.copilot_chat.turns import (
@@ -32,6 +32,7 @@ from lerim.sessions.readers.engine import (
     parse_json_or_none,
     parse_object,
     sum_session,
+    uri_to_path,
     without_nul,
 )
 
@@ -72,7 +73,7 @@ def probe_chat_folder(transcript: Transcript) -> str:
     except OSError:
         return ""
     address = parse_json_or_none(msgspec.Raw(match[1])) if match else ""
-    return folder_of_address(address) if isinstance(address, str) else ""
+    return uri_to_path(address) if isinstance(address, str) else ""
 
 
 def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
@@ -100,7 +101,7 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
         except ValueError:
             if record is not None:  # None marks a lost request, which is already reported
                 faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
-    cwd = transcript.cwd or folder_of_address(without_nul(chat.working_directory))
+    cwd = transcript.cwd or uri_to_path(without_nul(chat.working_directory))
     branch = (
         without_nul(parse_object(encode_json(repository), ChatRepository).local_branch)
         if isinstance(repository, dict)

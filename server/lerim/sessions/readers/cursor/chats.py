@@ -12,7 +12,7 @@ import msgspec
 
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.model import Session, ToolCall, Transcript
-from lerim.sessions.readers.cursor.folders import common_folder, folder_of_head, folder_of_uri, uri_to_path
+from lerim.sessions.readers.cursor.folders import common_folder, folder_of_head, folder_of_uri
 from lerim.sessions.readers.cursor.inline import load_inline_chat
 from lerim.sessions.readers.cursor.listing import workspace_storage
 from lerim.sessions.readers.cursor.records import (
@@ -38,6 +38,7 @@ from lerim.sessions.readers.engine import (
     parse_object,
     split_json_array,
     sum_session,
+    uri_to_path,
 )
 from lerim.sessions.readers.live import column_text, read_database, read_rows, table_columns
 

@@ -8,7 +8,6 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.cursor.folders import uri_to_path
 from lerim.sessions.readers.cursor.records import CursorTool, decode_cursor_string, unwrap_json
 from lerim.sessions.readers.cursor.tool_fields import (
     CursorToolOutput,
@@ -32,6 +31,7 @@ from lerim.sessions.readers.engine import (
     parse_json_or_none,
     parse_patch,
     parse_question,
+    uri_to_path,
     without_nul,
 )
 

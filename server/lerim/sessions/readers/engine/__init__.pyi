@@ -32,12 +32,15 @@ from .line_stream import FileLine as FileLine
 from .line_stream import LineStream as LineStream
 from .record_fields import file_name as file_name
 from .record_fields import find_text as find_text
+from .record_fields import is_windows_path as is_windows_path
 from .record_fields import kinds_by_name as kinds_by_name
 from .record_fields import list_objects as list_objects
 from .record_fields import list_texts as list_texts
 from .record_fields import milliseconds_to_time as milliseconds_to_time
+from .record_fields import parse_objects as parse_objects
 from .record_fields import parse_question as parse_question
 from .record_fields import plausible_count as plausible_count
+from .record_fields import uri_to_path as uri_to_path
 from .running_processes import RunningProcesses as RunningProcesses
 from .session_files import FILE_SIZE_LIMIT as FILE_SIZE_LIMIT
 from .session_files import collect_sessions as collect_sessions

@@ -1,16 +1,24 @@
-"""Reads the fields of records that agents store as plain JSON: texts, lists, questions, numbers and times."""
+"""Reads the fields of records that agents store as plain JSON: texts, lists, questions, numbers, times, addresses."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath, PureWindowsPath
+from urllib.parse import unquote
+
+import msgspec
 
 from lerim.sessions.model import QuestionAnswer, ToolKind
 from lerim.sessions.readers.engine.fields import without_nul
+from lerim.sessions.readers.engine.lenient_json import Shape, parse_object, split_json_array
 
 _IMPLAUSIBLE_COUNT = 1 << 48
 _IMPLAUSIBLE_TIME = 1e14
+_URI = re.compile(r"([a-z][a-z0-9+.-]{1,30})://([^/]{0,2000})(/?.*)", re.DOTALL)
+_DRIVE = re.compile(r"/?[A-Za-z]:(?:[/\\]|$)")
+_WSL_HOSTS = ("wsl.localhost", "wsl$")
 
 
 def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
@@ -31,6 +39,17 @@ def list_texts(value: object) -> tuple[str, ...]:
 def list_objects(value: object) -> list[dict[str, object]]:
     """Returns the objects in a list; empty if `value` is not a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def parse_objects(data: bytes | msgspec.Raw, shape: type[Shape]) -> list[Shape]:
+    """Returns the objects in a JSON array as `shape`; leaves out everything else."""
+    objects: list[Shape] = []
+    for raw in split_json_array(data):
+        try:
+            objects.append(parse_object(raw, shape))
+        except ValueError:
+            continue
+    return objects
 
 
 def parse_question(question: Mapping[str, object], *names: str) -> QuestionAnswer:
@@ -62,3 +81,37 @@ def milliseconds_to_time(milliseconds: float | None) -> datetime | None:
     if not milliseconds or not 0 < milliseconds < _IMPLAUSIBLE_TIME:
         return None
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def uri_to_path(uri: str) -> str:
+    """Returns the path that a URI of VS Code (or a path) refers to on the machine it belongs to; '' if it refers to no
+    file.
+
+    `vscode-remote://ssh-remote%2Bhost/srv/app` becomes `/srv/app`: sessions of remote folders are stored on the
+    editor's side.
+    """
+    if is_windows_path(uri) or uri.startswith(("/", "\\")):
+        return _normalize_path(uri)
+    parts = _URI.fullmatch(uri)
+    if parts is None or parts[1] not in ("file", "vscode-remote", "vscode-local"):
+        return ""
+    host, path = unquote(parts[2]), unquote(parts[3])
+    if "\0" in path:
+        return ""
+    if parts[1] == "vscode-remote" or host in ("", "localhost"):
+        return _normalize_path(path)
+    if host.lower() in _WSL_HOSTS:
+        return "/" + path.strip("/").partition("/")[2]
+    return f"\\\\{host}" + path.replace("/", "\\")
+
+
+def is_windows_path(path: str) -> bool:
+    """Returns whether a path begins with a drive or a server."""
+    return bool(_DRIVE.match(path)) or path.startswith("\\\\")
+
+
+def _normalize_path(path: str) -> str:
+    if _DRIVE.match(path):
+        drive, rest = path.lstrip("/")[:2], path.lstrip("/")[2:].replace("/", "\\").rstrip("\\")
+        return drive + (rest or "\\")
+    return path.rstrip("/") or "/" if path.startswith("/") else path

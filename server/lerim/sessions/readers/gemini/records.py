@@ -17,6 +17,7 @@ from lerim.sessions.readers.engine import (
     LineStream,
     is_settling,
     parse_json,
+    parse_json_or_none,
     parse_object,
     parse_timestamp,
     read_session_file,
@@ -24,7 +25,6 @@ from lerim.sessions.readers.engine import (
     split_json_array,
     usable_id,
 )
-from lerim.sessions.readers.gemini.message_text import extract_message_text
 
 BEGINNING_BYTES = 1024 * 1024
 """How many bytes of the files are searched for the working folder."""
@@ -93,6 +93,24 @@ class _Line(GeminiMessage, gc=False):
     rewind: str | None = msgspec.field(default="", name="$rewindTo")
     set: msgspec.Raw = msgspec.field(default=JSON_NULL, name="$set")
     session_id: str | None = ""
+
+
+def extract_message_text(content: msgspec.Raw) -> tuple[str, bool]:
+    """Returns the text of a content (a string, a part, or a list of both), and whether it contains results of tool
+    calls."""
+    value = parse_json_or_none(content)
+    texts: list[str] = []
+    has_results = False
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            has_results = has_results or "functionResponse" in part
+            if isinstance(text := part.get("text"), str) and not part.get("thought"):
+                texts.append(text)
+            elif "inlineData" in part or "fileData" in part:
+                texts.append("[file]")
+    return "".join(texts), has_results
 
 
 _MessageKey = tuple[str | None, str]
