@@ -12,7 +12,6 @@ from copilot_chats import markdown, request
 from lerim.paths import copilot_roots
 from lerim.sessions.readers import copilot
 from lerim.sessions.readers.copilot_chat.store import scan_chats
-from rights import bound
 
 
 def test_the_stores_of_every_editor_are_looked_for_on_every_system():
@@ -71,19 +70,6 @@ def test_a_chat_copied_to_the_workspace_that_was_opened_later_has_the_same_turns
     first = chats.whole(tmp_path / "globalStorage" / "emptyWindowChatSessions" / "one.json", asked)
     again = storage(tmp_path, "abc", '{"folder": "file:///srv/app"}', asked)
     assert [turn.id for turn in chats.reading(first)[0]] == [turn.id for turn in chats.reading(again)[0]]
-
-
-def test_a_workspace_that_is_closed_to_us_is_told_and_hides_no_other(tmp_path):
-    path = storage(tmp_path, "abc", None)
-    closed = storage(tmp_path, "def", None).parent
-    closed.chmod(0)
-    try:
-        with bound():
-            found = scan_chats(tmp_path, [])
-            assert [(problem.code, problem.path) for problem in found.problems] == [("unreadable", str(closed))]
-            assert [one.path for one in found.transcripts] == [path]
-    finally:
-        closed.chmod(0o700)
 
 
 def test_an_editors_folder_is_told_from_the_command_lines_by_what_lies_in_it(tmp_path):

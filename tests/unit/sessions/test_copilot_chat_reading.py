@@ -32,46 +32,6 @@ def test_a_log_is_replayed_with_what_it_sets_pushes_cuts_and_deletes(tmp_path):
     assert (done.session.title, turns[3].model, done.problems) == ("A title", "", [])
 
 
-def test_a_log_rewritten_as_one_line_tells_what_it_told_before(tmp_path):
-    requests = [request("one", markdown("first")), request("two", markdown("second"))]
-    grown = chats.log(tmp_path / "a.jsonl", initial(), *(push("requests", v=[one]) for one in requests))
-    rewritten = chats.log(tmp_path / "b.jsonl", initial(*requests))
-    flat = chats.whole(tmp_path / "c.json", *requests)
-    told = [[(turn.id, turn.text) for turn in chats.reading(path)[0]] for path in (grown, rewritten, flat)]
-    assert told[0] == told[1] == told[2]
-
-
-def test_the_last_line_of_a_log_may_be_half(tmp_path):
-    path = chats.log(tmp_path / "one.jsonl", initial(request("one")), push("requests", v=[request("two")]))
-    path.write_bytes(path.read_bytes()[:-40])
-    turns, done = chats.reading(path)
-    assert ([turn.text for turn in turns], done.problems) == (["one"], [])
-
-
-def test_a_damaged_line_costs_itself_and_later_lines_still_mean_their_own_request(tmp_path):
-    path = chats.log(
-        tmp_path / "one.jsonl",
-        initial(request("one")),
-        push("requests", v=[request("two")]),
-        push("requests", v=[request("three")]),
-        push("requests", 2, "response", v=[markdown("answer to three")]),
-    )
-    lines = path.read_bytes().split(b"\n")
-    lines[1] = lines[1].replace(b'"text":"two"', b'"text":two"')
-    path.write_bytes(b"\n".join(lines))
-    turns, done = chats.reading(path)
-    assert [turn.text for turn in turns] == ["one", "three", "answer to three"]
-    assert [problem.code for problem in done.problems] == ["bad-line"]
-
-
-def test_a_damaged_first_line_gives_the_requests_that_are_whole_in_it(tmp_path):
-    path = chats.log(tmp_path / "one.jsonl", initial(request("one"), request("two"), request("three")))
-    path.write_bytes(path.read_bytes().replace(b'"text":"two"', b'"text":two"', 1))
-    turns, done = chats.reading(path)
-    assert [turn.text for turn in turns] == ["one", "three"]
-    assert len(done.problems) == 1
-
-
 def test_an_entry_that_does_not_fit_is_told_and_changes_nothing(tmp_path):
     entries = [
         b"[]",
@@ -242,13 +202,3 @@ def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs
 def test_lone_surrogates_and_nul_are_replaced(tmp_path):
     turns, _ = only(tmp_path, request("half \ud83d and \0", markdown("\udc00 ok")))
     assert [turn.text for turn in turns] == ["half \ufffd and \ufffd", "\ufffd ok"]
-
-
-def test_only_what_is_new_and_the_last_request_come_again(tmp_path):
-    requests = [request("one", markdown("a")), request("two", markdown("b"))]
-    path = chats.whole(tmp_path / "one.json", *requests)
-    _, done = chats.reading(path)
-    chats.whole(path, *requests, request("three"))
-    turns, again = chats.reading(path, done.resume)
-    assert not again.restarted
-    assert [(turn.ordinal, turn.text) for turn in turns] == [(2, "two"), (3, "b"), (4, "three")]

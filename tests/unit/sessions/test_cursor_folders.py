@@ -11,7 +11,6 @@ from lerim.paths import cursor_roots
 from lerim.sessions.readers.cursor import store as cursor
 from lerim.sessions.readers.cursor.folders import common_folder
 from lerim.sessions.readers.engine import uri_to_path
-from rights import bound, close
 
 PATHS = {
     "file:///srv/my%20app/": "/srv/my app",
@@ -131,23 +130,6 @@ def test_a_damaged_workspace_costs_no_other(tmp_path: Path):
     store = cursor.scan_root(tmp_path, [])
     ours = [one for one in store.databases if one.path == editor.all]
     assert cursor.list_database(ours[0], [])[0][0].cwd == "/srv/app"
-
-
-def test_a_store_that_is_not_there_is_empty_and_a_closed_folder_is_told(tmp_path: Path):
-    nothing = cursor.scan_root(tmp_path / "nowhere", [])
-    assert (nothing.transcripts, nothing.databases, nothing.problems) == ([], [], [])
-    closed = [tmp_path / "projects" / "p", tmp_path / "projects" / "q" / "agent-transcripts", tmp_path / "chats"]
-    for one in closed:
-        one.mkdir(parents=True)
-    close(*closed, mode=0o000)
-    try:
-        with bound():
-            problems = cursor.scan_root(tmp_path, []).problems
-    finally:
-        close(*closed, mode=0o755)
-    told = {str(closed[0] / "agent-transcripts"), str(closed[1]), str(closed[2])}
-    assert {one.path for one in problems} == told
-    assert {one.code for one in problems} == {"unreadable"}
 
 
 def test_the_folder_of_the_product_stands_for_the_one_of_its_user(tmp_path: Path):

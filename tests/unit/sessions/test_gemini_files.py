@@ -10,10 +10,8 @@ import pytest
 
 import gemini_files as files
 from gemini_files import FOLDER, call, prompt, reply
-from lerim.errors import TranscriptError
 from lerim.paths import gemini_roots
-from lerim.sessions.readers.gemini_family import open_session, probe_folder, scan_root
-from rights import bound
+from lerim.sessions.readers.gemini_family import probe_folder, scan_root
 
 
 def test_the_store_lies_in_the_home_or_where_the_environment_says():
@@ -100,23 +98,3 @@ def test_other_files_beside_sessions_and_empty_ones_are_left_alone(tmp_path):
     (chats.parent / "checkpoint-a.json").write_text("[]")
     (tmp_path / "tmp" / "bin").mkdir()
     assert scan_root(tmp_path, []).transcripts == []
-
-
-def test_a_folder_and_a_file_that_are_closed_to_us_are_told_and_hide_nothing_else(tmp_path):
-    open_one = files.log(files.chats(tmp_path, "app") / "session-1.jsonl", prompt("hello"))
-    closed = files.log(files.chats(tmp_path, "app") / "session-2.jsonl", prompt("hello"))
-    folder = files.chats(tmp_path, "lib")
-    files.log(folder / "session-3.jsonl", prompt("hello"))
-    known = {path: files.transcript(path) for path in (open_one, closed)}
-    folder.chmod(0)
-    closed.chmod(0)
-    try:
-        with bound():
-            found = scan_root(tmp_path, [])
-            assert [(problem.code, problem.path) for problem in found.problems] == [("unreadable", str(folder))]
-            assert [one.path for one in found.transcripts] == [open_one, closed]
-            with pytest.raises(TranscriptError, match="cannot be read"):
-                list(open_session(known[closed]))
-            assert probe_folder(known[closed]) == ""
-    finally:
-        folder.chmod(0o700)

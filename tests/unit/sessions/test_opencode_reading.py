@@ -84,7 +84,9 @@ CALLS = [
         description="look",
     ),
     case(tool("todowrite", {"todos": TODOS}, "[]"), kind="other", plan="- [x] write tests\n- [ ] ship"),
-    case(tool("bash", {"command": "ls", "'} code? {'": 1, "description": 7}), command="ls", description=""),
+    case(
+        tool("bash", {"command": "ls \ud83d", "'} code? {'": 1, "description": 7}), command="ls \ufffd", description=""
+    ),
 ]
 
 

@@ -16,17 +16,6 @@ from opencode_store import Store, of_rows, taken, text, tool
 from reader_checks import check_brief
 
 
-def test_the_database_and_the_old_files_give_the_same_turns(tmp_path: Path) -> None:
-    store = Store()
-    store.say("user", text("go"))
-    store.say("assistant", text("ok"), tool("bash", {"command": "ls"}, "a", metadata={"exit": 0}))
-    store.files(tmp_path / "storage")
-    found = opencode.scan_root(tmp_path, ())
-    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
-    assert found.transcripts[0].session_id == row.session_id
-    assert taken(found.transcripts[0])[1] == taken(row)[1]
-
-
 def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path) -> None:
     store = Store()
     store.say("user", text("go"))
@@ -40,23 +29,6 @@ def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path
     session, turns = taken(row)
     assert session.version == ""
     assert [turn.text for turn in turns] == ["go"]
-
-
-def test_rows_that_are_no_json_cost_themselves(tmp_path: Path) -> None:
-    store = Store()
-    store.say("user", text("one"))
-    store.say("user", text("two"))
-    store.say("user", text("three"))
-    path = store.rows(tmp_path / "opencode.db")
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE message SET data = '{\"role\": ' WHERE id = 'msg_0000'")
-        db.execute("UPDATE part SET data = CAST(data AS BLOB) WHERE message_id = 'msg_0001'")
-        db.execute("UPDATE part SET data = x'ff00' WHERE message_id = 'msg_0002'")
-    (row,) = of_rows(path)
-    reading = opencode.open_session(row)
-    assert [turn.text for turn in reading] == ["two"]
-    assert sorted(one.code for one in reading.problems) == ["bad-record", "bad-record"]
-    assert all(str(path) in one.path for one in reading.problems)
 
 
 def test_lone_surrogates_and_nul_can_be_stored(tmp_path: Path) -> None:
@@ -194,18 +166,3 @@ def test_a_running_session_settles_up_to_what_still_changes(tmp_path: Path) -> N
     again = list(opencode.open_session(row, running.resume))
     assert [turn.ordinal for turn in again] == [2, 3]
     assert again[1].tool_calls[0].status == "pending"
-
-
-def test_a_session_that_was_taken_back_is_read_from_its_start(tmp_path: Path) -> None:
-    store = Store()
-    store.say("user", text("one"))
-    store.say("assistant", text("first"))
-    path = store.rows(tmp_path / "opencode.db")
-    (row,) = of_rows(path)
-    reading = opencode.open_session(row)
-    list(reading)
-    store.info["revert"] = {"messageID": "msg_0001"}
-    store.rows(path)
-    again = opencode.open_session(row, reading.resume)
-    assert [turn.text for turn in again] == ["one"]
-    assert again.restarted

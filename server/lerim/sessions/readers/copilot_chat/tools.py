@@ -17,7 +17,7 @@ from lerim.sessions.readers.engine import (
     kinds_by_name,
     list_objects,
     list_texts,
-    parse_json,
+    parse_fields,
     parse_json_or_none,
     parse_patch,
     parse_question,
@@ -60,7 +60,7 @@ def build_chat_call(
     will come."""
     name = without_nul(request.name if request else "") or without_nul(shown.tool_id if shown else "")
     details = (shown.tool_specific_data if shown else None) or CallDetails()
-    arguments = _requested_arguments(request) or _shown_arguments(shown)
+    arguments = _decode_arguments(request.arguments if request else None) or _shown_arguments(shown)
     kind: ToolKind = "shell" if details.kind == "terminal" else chat_tool_kind(name)
     path = find_text(arguments, "filePath", "path", "dirPath") or _linked_file(shown)
     edits = _build_edits(kind, path, arguments) if kind in ("edit", "write") else ()
@@ -103,8 +103,7 @@ def build_edit_call(path: str, edits: msgspec.Raw, *, brief: bool) -> ToolCall:
 def build_question_call(shown: ChatPart, *, is_over: bool) -> ToolCall:
     """Builds a tool call for questions to the person that no tool requested."""
     questions = parse_json_or_none(shown.questions)
-    saved = parse_json_or_none(shown.data)
-    answers_by_id = saved if isinstance(saved, dict) else {}
+    answers_by_id = parse_fields(shown.data)
     answers = tuple(
         replace(_parse_question(one), answer=_format_answer(answers_by_id.get(find_text(one, "id"))))
         for one in list_objects(questions)
@@ -114,23 +113,14 @@ def build_question_call(shown: ChatPart, *, is_over: bool) -> ToolCall:
     return ToolCall(id="", name="questionCarousel", kind="ask", status=status, answers=answers)
 
 
-def _requested_arguments(request: RequestedCall | None) -> dict[str, object]:
-    return _decode_arguments(request.arguments) if request is not None and request.arguments else {}
-
-
 def _shown_arguments(shown: ChatPart | None) -> dict[str, object]:
     """Returns the arguments from the details of a shown call, the only place where a cancelled request keeps them."""
-    details = parse_json_or_none(shown.result_details) if shown is not None else None
-    input_text = details.get("input") if isinstance(details, dict) else None
-    return _decode_arguments(input_text) if isinstance(input_text, str) else {}
+    details = parse_fields(shown.result_details) if shown is not None else {}
+    return _decode_arguments(find_text(details, "input"))
 
 
-def _decode_arguments(text: str) -> dict[str, object]:
-    try:
-        value = parse_json(text.encode("utf-8", "replace"))
-    except ValueError:
-        return {}
-    return {key: one for key, one in value.items() if isinstance(key, str)} if isinstance(value, dict) else {}
+def _decode_arguments(text: str | None) -> dict[str, object]:
+    return parse_fields((text or "").encode("utf-8", "replace"))
 
 
 def _terminal_command(details: CallDetails) -> str:
@@ -218,13 +208,8 @@ def _is_refused(confirmed: msgspec.Raw) -> bool:
 
 
 def _has_failed(shown: ChatPart) -> bool:
-    details = parse_json_or_none(shown.result_details)
     error = parse_json_or_none(shown.result_error)
-    return (
-        error is True
-        or bool(isinstance(error, str) and error)
-        or (isinstance(details, dict) and details.get("isError") is True)
-    )
+    return error is True or bool(_error_text(shown)) or parse_fields(shown.result_details).get("isError") is True
 
 
 def _error_text(shown: ChatPart | None) -> str:
@@ -241,10 +226,8 @@ def _has_begun(shown: ChatPart) -> bool:
 def _output_text(shown: ChatPart | None, details: CallDetails) -> str:
     if details.terminal_command_output is not None:
         return details.terminal_command_output.text or ""
-    result_details = parse_json_or_none(shown.result_details) if shown else None
-    outputs = result_details.get("output") if isinstance(result_details, dict) else None
-    texts = [find_text(one, "value") for one in list_objects(outputs) if one.get("isText", True)]
-    return "\n".join(texts)
+    outputs = list_objects(parse_fields(shown.result_details).get("output")) if shown else []
+    return "\n".join(find_text(one, "value") for one in outputs if one.get("isText", True))
 
 
 def _find_exit_code(text: str) -> int | None:
@@ -255,11 +238,7 @@ def _find_exit_code(text: str) -> int | None:
 def _parse_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
     if call.kind != "ask" or not call.answers:
         return call.answers
-    try:
-        value = parse_json(text.encode("utf-8", "replace"))
-    except ValueError:
-        return call.answers
-    answers = value.get("answers") if isinstance(value, dict) else None
+    answers = _decode_arguments(text).get("answers")
     if not isinstance(answers, dict):
         return call.answers
     in_order = list(answers.values())

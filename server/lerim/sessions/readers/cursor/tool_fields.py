@@ -13,7 +13,7 @@ from lerim.sessions.readers.engine import (
     decode_leniently,
     find_text,
     list_objects,
-    parse_json_or_none,
+    parse_fields,
     without_nul,
 )
 
@@ -56,7 +56,7 @@ class DiffChunk(msgspec.Struct, gc=False):
 
 def parse_tool_inputs(json_texts: Sequence[bytes]) -> list[ToolInput]:
     """Decodes the inputs that are JSON objects."""
-    return [value for data in json_texts if isinstance(value := parse_json_or_none(data), dict)]
+    return [fields for data in json_texts if (fields := parse_fields(data))]
 
 
 def parse_tool_output(data: bytes) -> CursorToolOutput:

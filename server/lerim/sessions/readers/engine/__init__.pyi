@@ -37,6 +37,7 @@ from .record_fields import kinds_by_name as kinds_by_name
 from .record_fields import list_objects as list_objects
 from .record_fields import list_texts as list_texts
 from .record_fields import milliseconds_to_time as milliseconds_to_time
+from .record_fields import parse_fields as parse_fields
 from .record_fields import parse_objects as parse_objects
 from .record_fields import parse_question as parse_question
 from .record_fields import plausible_count as plausible_count

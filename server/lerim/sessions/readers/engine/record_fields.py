@@ -12,7 +12,7 @@ import msgspec
 
 from lerim.sessions.model import QuestionAnswer, ToolKind
 from lerim.sessions.readers.engine.fields import without_nul
-from lerim.sessions.readers.engine.lenient_json import Shape, parse_object, split_json_array
+from lerim.sessions.readers.engine.lenient_json import Shape, parse_json_or_none, parse_object, split_json_array
 
 _IMPLAUSIBLE_COUNT = 1 << 48
 _IMPLAUSIBLE_TIME = 1e14
@@ -24,6 +24,12 @@ _WSL_HOSTS = ("wsl.localhost", "wsl$")
 def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
     """Returns the kind of each tool. `names_by_kind` lists the names of each kind, separated by spaces."""
     return {name: kind for kind, names in names_by_kind.items() for name in names.split()}
+
+
+def parse_fields(data: bytes | msgspec.Raw) -> dict[str, object]:
+    """Parses a JSON object; returns {} for anything else."""
+    value = parse_json_or_none(data)
+    return value if isinstance(value, dict) else {}
 
 
 def find_text(fields: Mapping[str, object], *names: str) -> str:

@@ -16,7 +16,6 @@ from lerim.sessions.readers.engine import (
     JSON_NULL,
     LineStream,
     is_settling,
-    parse_json,
     parse_json_or_none,
     parse_object,
     parse_timestamp,
@@ -283,12 +282,3 @@ def _apply_shortened_history(messages: list[GeminiMessage], updated: str | None,
             session.drop_message(native_id)
         elif native_id not in session.messages:
             session.put_message(message, native_id)
-
-
-def decode_arguments(data: bytes | msgspec.Raw) -> dict[object, object]:
-    """Decodes the arguments of a call; returns an empty dict if they are not an object."""
-    try:
-        value = parse_json(data)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -16,11 +16,12 @@ from lerim.sessions.readers.engine import (
     kinds_by_name,
     list_objects,
     list_texts,
+    parse_fields,
     parse_json_or_none,
     parse_question,
     without_nul,
 )
-from lerim.sessions.readers.gemini.records import GeminiCall, decode_arguments
+from lerim.sessions.readers.gemini.records import GeminiCall
 
 _KINDS = kinds_by_name(
     {
@@ -70,7 +71,7 @@ class GeminiPlans:
 def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> ToolCall:
     """Parses a call with its result; `brief` leaves out the text it writes, and its output if it succeeded."""
     name = without_nul(call.name)[:200]
-    arguments = {key: value for key, value in decode_arguments(call.args).items() if isinstance(key, str)}
+    arguments = parse_fields(call.args)
     kind: ToolKind = "agent" if call.agent_id else _KINDS.get(name, "other")
     path = find_text(arguments, "file_path", "absolute_path", "path", "dir_path")
     if kind == "write":
@@ -193,7 +194,7 @@ def _response_text(response: object) -> str:
 
 
 def _parse_answers(questions: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    answers = decode_arguments(text.encode("utf-8", "replace")).get("answers") if questions else None
+    answers = parse_fields(text.encode("utf-8", "replace")).get("answers") if questions else None
     if not isinstance(answers, dict):
         return questions
     return tuple(replace(question, answer=find_text(answers, str(index))) for index, question in enumerate(questions))

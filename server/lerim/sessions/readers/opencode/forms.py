@@ -118,7 +118,7 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
         stored = live.read_database(transcript.path, lambda db: _load_rows(db, transcript, brief=brief), problems)
         stored.problems += problems
         return stored.sort()
-    data = _read_session_text(transcript.path)
+    data = _read_limited(transcript.path)
     if data is None:
         raise TranscriptError(
             "This session is too long to be read", where=str(transcript.path), todo="Export it again."
@@ -140,7 +140,7 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
 def find_stored_folder(path: Path) -> str:
     """Returns the working folder of a session in an old file or an export; '' if it is unknown."""
     try:
-        info, export = _parse_session(_read_session_text(path) or b"")
+        info, export = _parse_session(_read_limited(path) or b"")
     except (TranscriptError, ValueError):
         return ""
     return without_nul(info.directory) or (_find_worktree(path.parents[2], info) if export is None else "")
@@ -148,6 +148,7 @@ def find_stored_folder(path: Path) -> str:
 
 def _parse_session(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
     """Decodes a session's own record, and the export that contains it if the data is one. Raises ValueError."""
+    data = convert_to_utf8(data)
     export = parse_object(data, OpenCodeExport)
     if bytes(export.info) == b"null":
         return parse_object(data, OpenCodeInfo), None
@@ -311,12 +312,6 @@ def _find_worktree(storage: Path, info: OpenCodeInfo) -> str:
         )
     except (TranscriptError, ValueError):  # the session is still read; only its folder stays unknown
         return ""
-
-
-def _read_session_text(path: Path) -> bytes | None:
-    """Returns the content of a session file or export as UTF-8, or None if it is too long."""
-    data = _read_limited(path)
-    return None if data is None else convert_to_utf8(data)
 
 
 def _read_limited(path: Path) -> bytes | None:

@@ -166,20 +166,10 @@ def _read_message_stamps(db: sqlite3.Connection, lost: list[int]) -> _MessageSta
         if len(newest) < _OPEN_MESSAGES or message > newest[-1]:
             newest = nlargest(_OPEN_MESSAGES, [*newest, message])
         newest_messages[column_text(session)] = (count + 1, max(changed, column_number(updated)), newest)
-    has_index = _can_find_parts(db)
     return {
-        session: (count, changed, tuple(_stamp_parts(db, one) for _, one in newest) if has_index else ())
+        session: (count, changed, tuple(_stamp_parts(db, one) for _, one in newest))
         for session, (count, changed, newest) in newest_messages.items()
     }
-
-
-def _can_find_parts(db: sqlite3.Connection) -> bool:
-    """Returns whether the parts of a message can be found without reading all parts, as in every version of
-    OpenCode."""
-    if not {"message_id", "time_updated"} <= table_columns(db, "part"):
-        return False
-    plan = db.execute("EXPLAIN QUERY PLAN SELECT 1 FROM part WHERE message_id = ''").fetchall()
-    return any("INDEX" in column_text(step[3]) for step in plan)
 
 
 def _stamp_parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:

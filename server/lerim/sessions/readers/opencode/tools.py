@@ -11,13 +11,13 @@ from lerim.sessions.model import OWN_COMMAND, FileEdit, QuestionAnswer, ToolCall
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     cut_blocks,
-    decode_fields,
     decode_leniently,
     find_text,
     keep_ends,
     kinds_by_name,
     list_objects,
     list_texts,
+    parse_fields,
     parse_json_or_none,
     parse_patch,
     parse_question,
@@ -67,7 +67,7 @@ def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
     state = part.state or ToolState()
     name = without_nul(part.tool)[:200]
     kind = _KINDS.get(name, "other")
-    arguments, metadata = decode_fields(state.input), decode_leniently(state.metadata, _ToolMetadata)
+    arguments, metadata = parse_fields(state.input), decode_leniently(state.metadata, _ToolMetadata)
     exit_code = (
         metadata.exit if kind == "shell" and metadata.exit is not None and abs(metadata.exit) < 1 << 32 else None
     )
