@@ -32,6 +32,17 @@ def test_a_log_is_replayed_with_what_it_sets_pushes_cuts_and_deletes(tmp_path):
     assert (done.session.title, turns[3].model, done.problems) == ("A title", "", [])
 
 
+def test_a_damaged_line_costs_itself_and_later_lines_still_mean_their_own_request(tmp_path):
+    said = [push("requests", v=[request(text)]) for text in ("two", "three")]
+    answered = push("requests", 2, "response", v=[markdown("answer to three")])
+    path = chats.log(tmp_path / "one.jsonl", initial(request("one")), *said, answered)
+    path.write_bytes(path.read_bytes().replace(b'"text":"two"', b'"text":two"', 1))
+    turns, done = chats.reading(path)
+    assert [turn.text for turn in turns] == ["one", "three", "answer to three"]
+    assert turns[2].model == "copilot/claude-sonnet-4.5"
+    assert [problem.code for problem in done.problems] == ["bad-line"]
+
+
 def test_an_entry_that_does_not_fit_is_told_and_changes_nothing(tmp_path):
     entries = [
         b"[]",

@@ -158,8 +158,10 @@ def _read_chat(
     builder = CursorSessionBuilder(transcript.session_id, column_text(meta.last_used_model), brief)
     fault_count = 0
     root = column_text(meta.latest_root_blob_id).lower()
+    if not table_columns(db, "blobs"):
+        return meta, builder, "", 0
     messages = list(_list_messages(db, root, 0, {root}, {})) or [
-        key for key, data in _list_blobs(db) if data[:1] == b"{" or _find_message(_read_blob(db, key))
+        key for key in _list_blobs(db) if _find_message(_read_blob(db, key))
     ]
     occurrences: dict[str, int] = {}
     long_messages: set[str] = set()
@@ -179,11 +181,7 @@ def _read_chat(
 
 
 def _read_blob(db: sqlite3.Connection, key: str) -> bytes:
-    row = (
-        next(read_rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",))
-        if table_columns(db, "blobs")
-        else (b"",)
-    )
+    row = next(read_rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",))
     return row[0] if isinstance(row[0], bytes) else b""
 
 
@@ -205,12 +203,10 @@ def _find_message(data: bytes) -> bytes:
     )
 
 
-def _list_blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
-    """Yields the ids and first bytes of all blobs, in the order they were written."""
-    if table_columns(db, "blobs"):
-        rows = read_rows(db, "blobs", "rowid, id, substr(CAST(data AS BLOB), 1, 1)", "1", (), [])
-        ordered = sorted((row, column_text(key), data) for row, key, data in rows if isinstance(row, int))
-        yield from ((key, data if isinstance(data, bytes) else b"") for _, key, data in ordered)
+def _list_blobs(db: sqlite3.Connection) -> list[str]:
+    """Returns the ids of all blobs, in the order they were written."""
+    rows = read_rows(db, "blobs", "rowid, id", "1", (), [])
+    return [key for _, key in sorted((row, column_text(key)) for row, key in rows if isinstance(row, int))]
 
 
 def _list_messages(
