@@ -28,6 +28,7 @@ from lerim.sessions.readers.engine import (
     count_final_turns,
     cut_blocks,
     is_folder,
+    limit_problems,
     list_folder,
     parse_json_or_none,
     parse_object,
@@ -197,7 +198,7 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=problems[:100],
+        problems=limit_problems(problems, path),
     )
 
 

@@ -27,6 +27,7 @@ from lerim.sessions.readers.engine import (
     count_final_turns,
     encode_json,
     is_folder,
+    limit_problems,
     list_folder,
     milliseconds_to_time,
     parse_json_or_none,
@@ -35,9 +36,6 @@ from lerim.sessions.readers.engine import (
     uri_to_path,
     without_nul,
 )
-
-PROBLEM_LIMIT = 100
-"""How many problems are reported one by one; further ones are only counted."""
 
 _PROBED_BYTES = 256 * 1024
 _WORKING_FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
@@ -126,7 +124,7 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=_limit_problems(path, faults),
+        problems=limit_problems([Problem("bad-line", f"{path}{where}", what) for where, what in faults], path),
     )
 
 
@@ -143,12 +141,3 @@ def _has_failed(request: ChatRequest) -> bool:
     failure = (request.result.error_details if request.result else None) or request.response_error_details
     cancelled = bool(request.is_canceled) or (request.model_state is not None and request.model_state.value == 2)
     return failure is not None and failure.code != "canceled" and not cancelled
-
-
-def _limit_problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
-    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEM_LIMIT]]
-    if len(faults) > PROBLEM_LIMIT:
-        problems.append(
-            Problem("many", str(path), f"{len(faults) - PROBLEM_LIMIT} more records of this chat could not be read")
-        )
-    return problems

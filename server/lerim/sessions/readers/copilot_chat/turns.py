@@ -31,7 +31,10 @@ from lerim.sessions.readers.copilot_chat.tools import (
 from lerim.sessions.readers.engine import (
     cut_blocks,
     file_name,
+    find_text,
+    list_objects,
     milliseconds_to_time,
+    parse_fields,
     parse_json_or_none,
     plausible_count,
     text_outside_blocks,
@@ -72,17 +75,13 @@ def parse_chat_prompt(request: ChatRequest) -> str:
     if request.hidden_from_transcript or request.request_hidden_from_transcript:
         return ""
     message = parse_json_or_none(request.message)
-    text = message.get("text") if isinstance(message, dict) else message
-    if isinstance(text, str) and (typed := without_nul(text_outside_blocks(text).strip())):
-        return typed
-    parts = message.get("parts") if isinstance(message, dict) else None
-    texts = [entry.get("text") for entry in parts if isinstance(entry, dict)] if isinstance(parts, list) else []
-    typed = without_nul(text_outside_blocks("".join(entry for entry in texts if isinstance(entry, str))).strip())
-    variables = parse_json_or_none(request.variable_data)
-    attached = variables.get("variables") if isinstance(variables, dict) else None
-    entries = attached if isinstance(attached, list) else []
-    images = any(isinstance(entry, dict) and entry.get("kind") == "image" for entry in entries)
-    return typed or ("[image]" if images else "")
+    fields = message if isinstance(message, dict) else {"text": message}
+    parts = "".join(find_text(one, "text") for one in list_objects(fields.get("parts")))
+    for text in (find_text(fields, "text"), parts):
+        if typed := text_outside_blocks(text).strip():
+            return typed
+    variables = list_objects(parse_fields(request.variable_data).get("variables"))
+    return "[image]" if any(one.get("kind") == "image" for one in variables) else ""
 
 
 def is_request_over(request: ChatRequest, *, is_last: bool) -> bool:
@@ -163,8 +162,6 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
     steps = _split_steps(shown) or ([_Step()] if rounds else [])
     if not shown and rounds and (texts := [text for text, _ in rounds if text]):
         steps[0].texts = ["\n\n".join(texts)]
-    used_indexes: set[int] = set()
-    edited: set[str] = set()
     for step in steps:
         for part in step.shown:
             if not _is_call(part):
@@ -174,9 +171,9 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
             step.calls.append(
                 build_chat_call(part, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
             )
-            used_indexes |= {index} if index is not None else set()
+    shown_indexes = frozenset(matched.values())
     for index, request_call in enumerate(requested):
-        if index not in used_indexes:
+        if index not in shown_indexes:
             _find_step(steps, index, matched).calls.append(
                 build_chat_call(None, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
             )

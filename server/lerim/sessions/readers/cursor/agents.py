@@ -20,12 +20,11 @@ from lerim.sessions.readers.engine import (
     LineStream,
     LoadedSession,
     count_final_turns,
+    limit_problems,
     parse_object,
     sum_session,
 )
 from lerim.sessions.readers.live import CUT_SHORT
-
-PROBLEM_LIMIT = 100
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -41,7 +40,6 @@ def load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> Loa
     """Loads the whole transcript. Raises TranscriptError if it cannot be read."""
     builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
     problems: list[Problem] = []
-    fault_count = 0
     lines, stop_reason = _read_lines(transcript.path)
     for start, _, data, complete in lines:
         try:
@@ -54,13 +52,9 @@ def load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> Loa
         except ValueError as error:
             if not complete:
                 break  # still being written
-            fault_count += 1
-            if fault_count <= PROBLEM_LIMIT:
-                what = f"A line of this transcript could not be read ({error}) and was skipped"
-                problems.append(Problem("bad-line", f"{transcript.path}@{start}", what))
-    if fault_count > PROBLEM_LIMIT:
-        message = f"{fault_count - PROBLEM_LIMIT} more lines of this transcript could not be read"
-        problems.append(Problem("many", str(transcript.path), message))
+            what = f"A line of this transcript could not be read ({error}) and was skipped"
+            problems.append(Problem("bad-line", f"{transcript.path}@{start}", what))
+    problems = limit_problems(problems, transcript.path)
     if stop_reason:
         problems.append(
             Problem(CUT_SHORT, str(transcript.path), (f"Only part of this transcript was read: it {stop_reason}"))

@@ -34,6 +34,7 @@ from lerim.sessions.readers.engine import (
     LoadedSession,
     count_final_turns,
     decode_leniently,
+    limit_problems,
     parse_json_or_none,
     parse_object,
     split_json_array,
@@ -42,8 +43,6 @@ from lerim.sessions.readers.engine import (
 )
 from lerim.sessions.readers.live import column_text, read_database, read_rows, table_columns
 
-PROBLEM_LIMIT = 100
-"""Problems reported one by one; any further ones are only counted."""
 _CONTENT_PREFIX = "composer.content."
 _VALUE_COLUMN = "CAST(value AS BLOB)"
 _PROBED_BUBBLES = 50
@@ -83,9 +82,7 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
             where=chat.faults[0].path,
             todo="Restore the database from a backup if you need the chat. Other sessions are still read.",
         )
-    problems += chat.faults[:PROBLEM_LIMIT]
-    if (omitted := len(chat.faults) - PROBLEM_LIMIT) > 0:
-        problems.append(Problem("many", str(transcript.path), f"{omitted} more rows of this chat could not be read"))
+    problems += limit_problems(chat.faults, transcript.path)
     composer, subagent = chat.composer, chat.composer.subagent_info
     parent = column_text(subagent.parent) if subagent is not None else ""
     session = sum_session(

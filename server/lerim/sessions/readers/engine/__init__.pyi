@@ -75,5 +75,6 @@ from .typed_text import text_outside_blocks as text_outside_blocks
 from .whole_session import LoadedSession as LoadedSession
 from .whole_session import WholeReading as WholeReading
 from .whole_session import count_final_turns as count_final_turns
+from .whole_session import limit_problems as limit_problems
 from .whole_session import sum_session as sum_session
 from .whole_session import sum_tokens as sum_tokens

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from lerim.errors import Problem
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, ToolCall, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     LoadedSession,
     cut_blocks,
+    limit_problems,
     milliseconds_to_time,
     plausible_count,
     text_outside_blocks,
@@ -22,9 +22,6 @@ from lerim.sessions.readers.engine import (
 from lerim.sessions.readers.opencode.forms import OpenCodePiece, StoredSession
 from lerim.sessions.readers.opencode.records import OpenCodeMessage, OpenCodeTimes, Revert
 from lerim.sessions.readers.opencode.tools import PLAN_FILE, mark_own_command
-
-PROBLEM_LIMIT = 100
-"""Problems reported one by one; any further ones are only counted."""
 
 _DEFAULT_TITLE = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]{1,20}Z?")
 _OWN_COMMAND_NOTE = "The following tool was executed by the user"
@@ -100,7 +97,7 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
         _build_session(transcript, stored, tally, turns),
         turns,
         _count_final_turns(stored, turns, starts),
-        _limit_problems(stored),
+        limit_problems(stored.problems, transcript.path),
     )
 
 
@@ -284,14 +281,3 @@ def _count_final_turns(stored: StoredSession, turns: list[Turn], starts: list[in
 def _is_complete(message: OpenCodeMessage) -> bool:
     ended = bool(message.time and message.time.completed)
     return bool(message.error) or (ended and message.finish not in _UNFINISHED_REASONS)
-
-
-def _limit_problems(stored: StoredSession) -> list[Problem]:
-    omitted = len(stored.problems) - PROBLEM_LIMIT
-    if omitted <= 0:
-        return stored.problems
-    where = stored.problems[0].path
-    return [
-        *stored.problems[:PROBLEM_LIMIT],
-        Problem("many", where, f"{omitted} more records of this session could not be read"),
-    ]
