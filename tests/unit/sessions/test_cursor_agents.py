@@ -71,6 +71,7 @@ def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: P
         said_by("assistant", {"type": "text", "text": "Running"}, ran),
         {"type": "turn_ended", "status": "success"},
         {"role": "user", "message": {"content": "<external_links>x</external_links>"}},
+        asked,
     ]
     folder = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1"
     agent_transcript(folder / "s1.jsonl", *lines, end='{"role": "assi')
@@ -80,10 +81,11 @@ def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: P
     listed = [(one.session_id, one.parent, one.cwd) for one in transcripts]
     assert listed == [("s1", "", "/srv/My_App"), ("s2", "s1", "/srv/My_App")]
     turns, session, faults = taken(transcripts[0])
-    assert said(turns) == [("user", "Fix it"), ("assistant", "Running")]
+    assert said(turns) == [("user", "Fix it"), ("assistant", "Running"), ("user", "Fix it")]
+    assert len({turn.id for turn in turns}) == 3
     assert [(c.kind, c.command, c.status) for c in turns[1].tool_calls] == [("shell", "make test", "pending")]
     assert (session.injected, faults) == (1, [])
-    assert counted(session) == independent.Counts(1, 1)
+    assert counted(session) == independent.Counts(2, 1)
     turns, session, faults = taken(transcripts[1])
     assert (turns, session.prompts, session.injected, [one.code for one in faults]) == ([], 0, 1, ["bad-line"])
 
@@ -116,7 +118,7 @@ def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_fol
     path = cli_chat(tmp_path / "chats" / digest / "c1" / "store.db", MESSAGES, lastUsedModel="gpt-5")
     turns, session, problems = only(tmp_path, ["/srv/app", "/srv/b"])
     assert said(turns) == [("user", "Run it"), ("assistant", "Running"), ("user", "yes"), ("user", "yes")]
-    assert len({turn.id for turn in turns}) == 4
+    assert (len({turn.id for turn in turns}), turns[1].reasoning) == (4, "Hm")
     call = turns[1].tool_calls[0]
     assert (call.kind, call.command, call.status, call.exit_code) == ("shell", "make", "error", 2)
     assert {turn.cwd for turn in turns} == {"/srv/app"}

@@ -31,6 +31,20 @@ def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path
     assert [turn.text for turn in turns] == ["go"]
 
 
+def test_rows_that_are_no_json_cost_themselves(tmp_path: Path) -> None:
+    store = Store()
+    for number in range(3):
+        store.say("user", text(f"words {number}"))
+    path = store.rows(tmp_path / "opencode.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE message SET data = '{\"role\": ' WHERE id = 'msg_0000'")
+        db.execute("UPDATE part SET data = CAST(data AS BLOB) WHERE message_id = 'msg_0001'")
+        db.execute("UPDATE part SET data = x'ff00' WHERE message_id = 'msg_0002'")
+    reading = opencode.open_session(*of_rows(path))
+    assert [turn.text for turn in reading] == ["words 1"]
+    assert [(one.code, str(path) in one.path) for one in reading.problems] == [("bad-record", True)] * 2
+
+
 def test_lone_surrogates_and_nul_can_be_stored(tmp_path: Path) -> None:
     store = Store()
     store.say("user", text("a\ud83db\0c"))
