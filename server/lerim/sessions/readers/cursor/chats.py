@@ -17,7 +17,6 @@ from lerim.sessions.readers.cursor.inline import load_inline_chat
 from lerim.sessions.readers.cursor.listing import workspace_storage
 from lerim.sessions.readers.cursor.records import (
     Bubble,
-    ChatTab,
     CodeBlock,
     Composer,
     CursorTool,
@@ -54,7 +53,6 @@ class _ChatState:
     """A chat as far as it was read. `faults` are unreadable rows, which were skipped."""
 
     composer: Composer = field(default_factory=Composer)
-    tab: ChatTab | None = None
     cwd: str = ""
     mentioned_paths: list[str] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
@@ -88,16 +86,12 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
     session = sum_session(
         transcript,
         turns,
-        title=column_text(chat.tab.title if chat.tab is not None else composer.name),
+        title=column_text(composer.name),
         parent=parent if parent != transcript.session_id else "",
         injected=builder.injected,
         api_errors=builder.api_errors,
         tokens=builder.tokens,
-        times=(
-            parse_cursor_time(composer.created_at),
-            parse_cursor_time(composer.last_updated_at),
-            parse_cursor_time(chat.tab.sent if chat.tab is not None else None),
-        ),
+        times=(parse_cursor_time(composer.created_at), parse_cursor_time(composer.last_updated_at)),
         branches=(column_text(composer.created_on_branch),) if composer.created_on_branch else (),
     )
     return LoadedSession(_with_cost(session, composer), turns, count_final_turns(turns), problems)
@@ -160,14 +154,8 @@ def _list_bubbles(
         inline_chat = load_inline_chat(db, chat_id)
         if inline_chat is None:
             raise TranscriptError("This chat is no longer in its database", where=f"{path}#{chat_id}")
-        if isinstance(inline_chat, ChatTab):
-            chat.tab = inline_chat
-        else:
-            chat.composer = inline_chat
-        chat.cwd = transcript.cwd
-        yield from _parse_inline_bubbles(
-            path, chat_id, inline_chat.bubbles if isinstance(inline_chat, ChatTab) else inline_chat.conversation, chat
-        )
+        chat.composer, chat.cwd = inline_chat, transcript.cwd
+        yield from _parse_inline_bubbles(path, chat_id, split_json_array(inline_chat.conversation), chat)
         return
     if value is None and not chat.faults:
         return
@@ -184,7 +172,7 @@ def _list_bubbles(
     )
     chat.cwd = folder_of_head(chat.composer, workspace_storage(path)) or transcript.cwd
     if inline_bubbles := split_json_array(chat.composer.conversation):
-        yield from _parse_inline_bubbles(path, chat_id, msgspec.Raw(msgspec.json.encode(inline_bubbles)), chat)
+        yield from _parse_inline_bubbles(path, chat_id, inline_bubbles, chat)
         return
     for bubble in _read_stored_bubbles(db, path, chat_id, list(order_by_id)[:limit], chat):
         bubble.is_simulated_msg = bubble.is_simulated_msg or order_by_id.get(bubble.bubble_id or "", False)
@@ -201,8 +189,8 @@ def _read_value(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
     return value if isinstance(value, bytes) else None, row is not None
 
 
-def _parse_inline_bubbles(path: Path, chat_id: str, raw: msgspec.Raw, chat: _ChatState) -> Iterator[Bubble]:
-    for index, element in enumerate(split_json_array(raw)):
+def _parse_inline_bubbles(path: Path, chat_id: str, bubbles: list[msgspec.Raw], chat: _ChatState) -> Iterator[Bubble]:
+    for index, element in enumerate(bubbles):
         try:
             yield parse_object(element, Bubble)
         except ValueError as error:

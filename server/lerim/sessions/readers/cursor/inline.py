@@ -78,13 +78,16 @@ def _find_common_folder(chats: Iterable[msgspec.Raw]) -> str:
     return common_folder(folder_of_uri(block.uri) for block in blocks)
 
 
-def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | ChatTab | None:
-    """Returns the chat with that id, or None if this database does not contain it whole."""
+def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | None:
+    """Returns the chat with that id, or None if this database does not contain it whole. A tab of 2023 is returned as a
+    composer."""
     raw = _read_chats(db, []).get(chat_id)
     if raw is None:
         return None
     tab = decode_leniently(raw, ChatTab)
-    return tab if tab.id == chat_id else decode_leniently(raw, Composer)
+    if tab.id != chat_id:
+        return decode_leniently(raw, Composer)
+    return Composer(composer_id=tab.id, name=tab.title, last_updated_at=tab.sent, conversation=tab.bubbles)
 
 
 def _read_chats(db: sqlite3.Connection, damaged_keys: list[str]) -> dict[str, msgspec.Raw]:

@@ -31,9 +31,6 @@ from lerim.sessions.readers.opencode.tools import parse_opencode_call
 FILE_LIMIT = 64 * 1024 * 1024
 """The largest file that is read, in bytes; larger ones are skipped and reported."""
 
-REQUIRED_COLUMNS = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "session_id", "data"}}
-"""The columns without which no conversation can be read, by table."""
-
 _USED_TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
 
 
@@ -190,24 +187,16 @@ def _add_rows(
     brief: bool,
 ) -> None:
     """Adds the messages and parts that the conditions select for `value`."""
-    if REQUIRED_COLUMNS["message"] <= table_columns(db, "message"):
-        lost: list[int] = []
-        for native_id, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
-            stored.add_message(_encode_cell(data), column_text(native_id), f"{where} {column_text(native_id)}")
-        for row in lost:
-            stored.report_lost("message", f"{where} row {row}")
-    if REQUIRED_COLUMNS["part"] <= table_columns(db, "part"):
-        lost = []
-        for native_id, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost):
-            stored.add_part(
-                _encode_cell(data),
-                column_text(native_id),
-                column_text(message),
-                f"{where} {column_text(native_id)}",
-                brief=brief,
-            )
-        for row in lost:
-            stored.report_lost("part", f"{where} row {row}")
+    lost: list[int] = []
+    for native_id, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
+        stored.add_message(_encode_cell(data), column_text(native_id), f"{where} {column_text(native_id)}")
+    lost_parts: list[int] = []
+    for native_id, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost_parts):
+        part = column_text(native_id)
+        stored.add_part(_encode_cell(data), part, column_text(message), f"{where} {part}", brief=brief)
+    for what, rows in (("message", lost), ("part", lost_parts)):
+        for row in rows:
+            stored.report_lost(what, f"{where} row {row}")
 
 
 def load_message_row(db: sqlite3.Connection, message: str) -> StoredSession:
