@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from copilot_chats import asked, markdown, metadata, only, request, terminal, tool
+from lerim.sessions.model import FileEdit, QuestionAnswer
 from reader_checks import CallCase, case, check_calls
 
 
@@ -123,71 +124,51 @@ def test_a_call_that_nobody_had_confirmed_when_the_request_was_cancelled_did_not
     assert [call.status for call in turns[1].tool_calls] == ["interrupted", "interrupted"]
 
 
-def test_edits_have_both_sides_in_every_form_a_tool_asks_for_them(tmp_path):
-    patch = "*** Begin Patch\n*** Update File: /a/p.py\n@@\n-old\n+new\n*** End Patch"
-    calls = [
-        asked("replace_string_in_file", filePath="/a/b.py", oldString="x", newString="y"),
-        asked(
-            "multi_replace_string_in_file",
-            replacements=[
-                {"filePath": "/a/c.py", "oldString": "1", "newString": "2"},
-                {"filePath": "/a/d.py", "oldString": "3", "newString": "4"},
-            ],
-        ),
-        asked("insert_edit_into_file", filePath="/a/e.py", code="whole"),
-        asked("apply_patch", input=patch),
-        asked("create_file", filePath="/a/f.py", content="text"),
-    ]
-    turns, _ = only(tmp_path, request("go", markdown("ok"), calls=metadata(*calls)))
-    made = turns[1].tool_calls
-    assert [call.kind for call in made] == ["edit"] * 4 + ["write"]
-    assert [(edit.path, edit.old, edit.new) for call in made for edit in call.edits] == [
-        ("/a/b.py", "x", "y"),
-        ("/a/c.py", "1", "2"),
-        ("/a/d.py", "3", "4"),
-        ("/a/e.py", "", "whole"),
-        ("/a/p.py", "old", "new"),
-        ("/a/f.py", "", "text"),
-    ]
-    assert made[1].paths == ("/a/c.py", "/a/d.py")
+PATCH = "*** Begin Patch\n*** Update File: /a/p.py\n@@\n-old\n+new\n*** End Patch"
+REPLACEMENTS = [{"filePath": f"/a/{name}.py", "oldString": "1", "newString": "2"} for name in "cd"]
+REPLACED = (FileEdit("/a/c.py", "1", "2"), FileEdit("/a/d.py", "1", "2"))
+CHANGES = {"filePath": "/a/b.py", "oldString": "x", "newString": "y"}
+EDITS = [
+    case(asked("replace_string_in_file", **CHANGES), kind="edit", edits=(FileEdit("/a/b.py", "x", "y"),)),
+    case(
+        asked("multi_replace_string_in_file", replacements=REPLACEMENTS), paths=("/a/c.py", "/a/d.py"), edits=REPLACED
+    ),
+    case(asked("insert_edit_into_file", filePath="/a/e.py", code="x"), edits=(FileEdit("/a/e.py", "", "x"),)),
+    case(asked("apply_patch", input=PATCH), kind="edit", edits=(FileEdit("/a/p.py", "old", "new"),)),
+    case(asked("create_file", filePath="/f.py", content="x"), kind="write", edits=(FileEdit("/f.py", "", "x"),)),
+]
+
+
+def test_edits_have_both_sides_in_every_form_a_tool_asks_for_them(tmp_path: Path):
+    calls = metadata(*(record for record, _ in EDITS))
+    turns, _ = only(tmp_path, request("go", markdown("ok"), calls=calls))
+    check_calls(turns[1].tool_calls, EDITS)
 
 
 def test_changes_that_no_tool_asked_for_are_an_edit_and_those_a_tool_asked_for_are_not_told_twice(tmp_path):
-    group = {
-        "kind": "textEditGroup",
-        "uri": {"fsPath": "/a/b.py"},
-        "edits": [[{"text": "x = 1", "range": {}}], [{"text": "y = 2"}]],
-    }
+    edits = [[{"text": "x = 1", "range": {}}], [{"text": "y = 2"}]]
+    group = {"kind": "textEditGroup", "uri": {"fsPath": "/a/b.py"}, "edits": edits}
     turns, _ = only(tmp_path, request("go", markdown("ok"), group))
     (call,) = turns[1].tool_calls
     assert (call.kind, call.status, call.paths, call.edits[0].new) == ("edit", "ok", ("/a/b.py",), "x = 1\ny = 2")
-    calls = metadata(asked("replace_string_in_file", filePath="/a/b.py", oldString="x", newString="y"))
+    calls = metadata(asked("replace_string_in_file", **CHANGES))
     turns, _ = only(tmp_path, request("go", tool("copilot_replaceString"), group, calls=calls))
     assert [call.name for call in turns[1].tool_calls] == ["replace_string_in_file"]
 
 
 def test_questions_put_to_the_person_have_their_answers(tmp_path):
-    questions = [
-        {"header": "Store", "question": "Which store?", "options": [{"label": "SQLite", "description": "a file"}]}
-    ]
+    store = {"label": "SQLite", "description": "a file"}
+    questions = [{"header": "Store", "question": "Which store?", "options": [store]}]
     answers = {"answers": {"Store": {"selected": ["SQLite"], "freeText": "no server", "skipped": False}}}
-    calls = metadata(
-        asked("vscode_askQuestions", "toolu_1", questions=questions), results={"toolu_1": json.dumps(answers)}
-    )
+    called = asked("vscode_askQuestions", "toolu_1", questions=questions)
+    calls = metadata(called, results={"toolu_1": json.dumps(answers)})
     turns, _ = only(tmp_path, request("go", tool("vscode_askQuestions"), calls=calls))
-    (call,) = turns[1].tool_calls
-    assert (call.kind, call.status) == ("ask", "ok")
-    assert [(one.question, one.options, one.answer, one.chosen_descriptions) for one in call.answers] == [
-        ("Which store?", ("SQLite",), "SQLite\nno server", "a file")
-    ]
-    carousel = {
-        "kind": "questionCarousel",
-        "questions": [{"id": "q1", "title": "Which?", "options": [{"label": "A"}]}],
-        "data": {"q1": "A"},
-        "isUsed": True,
-    }
-    turns, _ = only(tmp_path, request("go", carousel))
-    assert [(one.question, one.answer) for one in turns[1].tool_calls[0].answers] == [("Which?", "A")]
+    expected = (QuestionAnswer("Which store?", ("SQLite",), "SQLite\nno server", ("a file",)),)
+    check_calls(turns[1].tool_calls, [case({}, kind="ask", status="ok", answers=expected)])
+    assert expected[0].chosen_descriptions == "a file"
+    shown = [{"id": "q1", "title": "Which?", "options": [{"label": "A"}]}]
+    turns, _ = only(tmp_path, request("go", {"kind": "questionCarousel", "questions": shown, "data": {"q1": "A"}}))
+    check_calls(turns[1].tool_calls, [case({}, answers=(QuestionAnswer("Which?", ("A",), "A"),))])
 
 
 def test_a_cancelled_request_leaves_its_open_calls_interrupted_and_a_running_one_leaves_them_pending(tmp_path):
