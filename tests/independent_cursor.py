@@ -145,11 +145,6 @@ def walk(blobs: dict[str, bytes], node: str) -> list[dict[str, Any]]:
     return found
 
 
-def of_jsonl(path: Path) -> Counts:
-    """A transcript of an agent: `{role, message: {content: [...]}}`, one a line."""
-    return messages(json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip())
-
-
 def messages(records: Iterable[dict[str, Any]]) -> Counts:
     prompts = calls = errors = 0
     for record in records:

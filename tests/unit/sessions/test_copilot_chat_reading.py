@@ -8,11 +8,8 @@ import copilot_chats as chats
 from copilot_chats import delete, initial, markdown, only, push, put, request, thinking, tool
 from gemini_files import long_ago
 from lerim.errors import TranscriptError, UnfinishedError
+from lerim.sessions.model import Tokens
 from lerim.sessions.readers.copilot_chat.store import probe_chat_folder
-
-
-def texts(path):
-    return [turn.text for turn in chats.reading(path)[0]]
 
 
 def test_a_log_is_replayed_with_what_it_sets_pushes_cuts_and_deletes(tmp_path):
@@ -35,49 +32,19 @@ def test_a_log_is_replayed_with_what_it_sets_pushes_cuts_and_deletes(tmp_path):
     assert (done.session.title, turns[3].model, done.problems) == ("A title", "", [])
 
 
-def test_a_log_rewritten_as_one_line_tells_what_it_told_before(tmp_path):
-    requests = [request("one", markdown("first")), request("two", markdown("second"))]
-    grown = chats.log(tmp_path / "a.jsonl", initial(), *(push("requests", v=[one]) for one in requests))
-    rewritten = chats.log(tmp_path / "b.jsonl", initial(*requests))
-    flat = chats.whole(tmp_path / "c.json", *requests)
-    told = [[(turn.id, turn.text) for turn in chats.reading(path)[0]] for path in (grown, rewritten, flat)]
-    assert told[0] == told[1] == told[2]
-
-
-def test_the_last_line_of_a_log_may_be_half(tmp_path):
-    path = chats.log(tmp_path / "one.jsonl", initial(request("one")), push("requests", v=[request("two")]))
-    path.write_bytes(path.read_bytes()[:-40])
-    turns, done = chats.reading(path)
-    assert ([turn.text for turn in turns], done.problems) == (["one"], [])
-
-
 def test_a_damaged_line_costs_itself_and_later_lines_still_mean_their_own_request(tmp_path):
-    path = chats.log(
-        tmp_path / "one.jsonl",
-        initial(request("one")),
-        push("requests", v=[request("two")]),
-        push("requests", v=[request("three")]),
-        push("requests", 2, "response", v=[markdown("answer to three")]),
-    )
-    lines = path.read_bytes().split(b"\n")
-    lines[1] = lines[1].replace(b'"text":"two"', b'"text":two"')
-    path.write_bytes(b"\n".join(lines))
+    said = [push("requests", v=[request(text)]) for text in ("two", "three")]
+    answered = push("requests", 2, "response", v=[markdown("answer to three")])
+    path = chats.log(tmp_path / "one.jsonl", initial(request("one")), *said, answered)
+    path.write_bytes(path.read_bytes().replace(b'"text":"two"', b'"text":two"', 1))
     turns, done = chats.reading(path)
     assert [turn.text for turn in turns] == ["one", "three", "answer to three"]
+    assert turns[2].model == "copilot/claude-sonnet-4.5"
     assert [problem.code for problem in done.problems] == ["bad-line"]
 
 
-def test_a_damaged_first_line_gives_the_requests_that_are_whole_in_it(tmp_path):
-    path = chats.log(tmp_path / "one.jsonl", initial(request("one"), request("two"), request("three")))
-    path.write_bytes(path.read_bytes().replace(b'"text":"two"', b'"text":two"', 1))
-    turns, done = chats.reading(path)
-    assert [turn.text for turn in turns] == ["one", "three"]
-    assert len(done.problems) == 1
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
+def test_an_entry_that_does_not_fit_is_told_and_changes_nothing(tmp_path):
+    entries = [
         b"[]",
         b'{"kind":9,"k":["a"],"v":1}',
         b'{"kind":1,"k":"requests","v":1}',
@@ -87,40 +54,33 @@ def test_a_damaged_first_line_gives_the_requests_that_are_whole_in_it(tmp_path):
         b'{"kind":0,"v":[]}',
         b'{"kind":1,"k":[' + b'"a",' * 3000 + b'"b"],"v":1}',
         b'{"kind":1,"k":["a"],"v":' + b"[" * 5000 + b"]" * 5000 + b"}",
-    ],
-)
-def test_an_entry_that_does_not_fit_is_told_and_changes_nothing(tmp_path, entry):
+    ]
     path = chats.log(tmp_path / "one.jsonl", initial(request("one"), customTitle="A title"))
-    path.write_bytes(path.read_bytes() + entry + b"\n")
+    path.write_bytes(path.read_bytes() + b"".join(entry + b"\n" for entry in entries))
     turns, done = chats.reading(path)
-    assert [turn.text for turn in turns] == ["one"]
-    assert [problem.code for problem in done.problems] == ["bad-line"]
+    assert ([turn.text for turn in turns], done.session.title) == (["one"], "A title")
+    assert [problem.code for problem in done.problems] == ["bad-line"] * len(entries)
 
 
-def test_a_flat_file_that_is_being_written_waits_and_a_damaged_one_gives_what_is_whole(tmp_path):
-    path = chats.whole(tmp_path / "one.json", request("one", markdown("first")), request("two"))
+@pytest.mark.parametrize("name", ["one.json", "one.jsonl"])
+def test_a_file_that_is_being_rewritten_waits_and_one_that_stays_damaged_gives_what_is_whole(tmp_path, name):
+    requests = [request("one", markdown("first")), request("two")]
+    path = tmp_path / name
+    chats.whole(path, *requests) if name == "one.json" else chats.log(path, initial(*requests))
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(UnfinishedError):
         chats.reading(path)
     long_ago(path)
     turns, done = chats.reading(path)
-    assert [turn.text for turn in turns] == ["one", "first"]
-    assert len(done.problems) == 1
+    assert ([turn.text for turn in turns], len(done.problems)) == (["one", "first"], 1)
+
+
+def test_a_damaged_file_with_nothing_whole_in_it_is_an_error(tmp_path):
+    path = tmp_path / "one.json"
     path.write_bytes(b"{")
     long_ago(path)
     with pytest.raises(TranscriptError, match="Nothing in this chat's file can be read"):
         chats.reading(path)
-
-
-def test_a_log_that_is_being_rewritten_as_one_line_waits_and_one_that_stays_half_gives_what_is_whole(tmp_path):
-    path = chats.log(tmp_path / "one.jsonl", initial(request("one", markdown("first")), request("two")))
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(UnfinishedError):
-        chats.reading(path)
-    long_ago(path)
-    turns, done = chats.reading(path)
-    assert [turn.text for turn in turns] == ["one", "first"]
-    assert len(done.problems) == 1
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
@@ -188,60 +148,40 @@ def test_failures_of_the_service_are_counted_and_a_cancelled_request_is_none(tmp
     assert done.session.api_errors == 1
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"confirmation": "Continue"},
-        {"isSystemInitiated": True},
-        {"hiddenFromTranscript": True},
-        {"requestHiddenFromTranscript": True},
-        {"message": {"text": "  "}},
-    ],
-)
-def test_what_no_person_typed_makes_no_prompt(tmp_path, fields):
-    turns, done = only(tmp_path, request('@agent Continue: "Continue to iterate?"', markdown("ok"), **fields))
-    assert [turn.role for turn in turns] == ["assistant"]
-    assert (done.session.prompts, done.session.injected) == (0, 1)
+def test_what_no_person_typed_makes_no_prompt(tmp_path):
+    marks = ("isSystemInitiated", "hiddenFromTranscript", "requestHiddenFromTranscript")
+    fields = [{"confirmation": "Continue"}, {"message": {"text": "  "}}, *({name: True} for name in marks)]
+    requests = [request('@agent Continue: "Continue to iterate?"', markdown("ok"), **one) for one in fields]
+    turns, done = only(tmp_path, *requests)
+    assert [turn.role for turn in turns] == ["assistant"] * 5
+    assert (done.session.prompts, done.session.injected) == (0, 5)
 
 
-def test_our_own_memories_are_cut_from_what_was_typed_and_answered(tmp_path):
+def test_our_own_memories_are_cut_from_what_was_typed_and_answered_and_an_image_alone_is_a_prompt(tmp_path):
     own = "<lerim-memories>\nuse uv\n</lerim-memories>"
-    turns, _ = only(tmp_path, request(f"{own}go", markdown(f"ok{own}")))
-    assert [turn.text for turn in turns] == ["go", "ok"]
-
-
-def test_an_image_alone_is_a_prompt(tmp_path):
-    turns, _ = only(tmp_path, request("", variableData={"variables": [{"kind": "image", "value": "…"}]}))
-    assert [turn.text for turn in turns] == ["[image]"]
+    image = request("", variableData={"variables": [{"kind": "image", "value": "…"}]})
+    turns, _ = only(tmp_path, request(f"{own}go", markdown(f"ok{own}")), image)
+    assert [turn.text for turn in turns] == ["go", "ok", "[image]"]
 
 
 def test_tokens_are_told_only_by_versions_that_have_them(tmp_path):
     usage = {"promptTokens": 100, "completionTokens": 7}
-    _, done = only(tmp_path, request("one"), request("two", markdown("a"), result={"usage": usage}))
-    assert done.session.tokens is not None
-    assert (done.session.tokens.input, done.session.tokens.output) == (100, 7)
-    _, done = only(tmp_path, request("one"), request("two", markdown("a"), usage=usage))
-    assert done.session.tokens is not None
+    for told in ({"result": {"usage": usage}}, {"usage": usage}, usage):
+        _, done = only(tmp_path, request("one"), request("two", markdown("a"), **told))
+        assert done.session.tokens == Tokens(100, 7)
     _, done = only(tmp_path, request("one", markdown("a"), **usage), request("stopped at once", **usage))
-    assert done.session.tokens is not None
-    assert (done.session.tokens.input, done.session.tokens.output) == (200, 14)
-    _, done = only(tmp_path, request("one", markdown("a")))
-    assert done.session.tokens is None
+    assert done.session.tokens == Tokens(200, 14)
+    assert only(tmp_path, request("one", markdown("a")))[1].session.tokens is None
 
 
 def test_a_chat_tells_its_title_version_models_and_times(tmp_path):
-    _, done = only(tmp_path, request("one", markdown("a")), request("two", markdown("b"), modelId="copilot/gpt-5"))
+    picked = {"metadata": {"resolvedModel": "gpt-5-mini"}}
+    chosen = request("two", markdown("b"), modelId="copilot/auto", result=picked)
+    _, done = only(tmp_path, request("one", markdown("a")), chosen, request("two", markdown("b"), modelId="x/auto"))
     session = done.session
     assert (session.id, session.title, session.version) == (chats.SESSION, "one", "0.40.1")
-    assert session.models == ("copilot/claude-sonnet-4.5", "copilot/gpt-5")
+    assert session.models == ("copilot/claude-sonnet-4.5", "gpt-5-mini", "x/auto")
     assert session.started is not None and session.started.timestamp() == 1_780_000_000
-
-
-def test_the_model_that_was_chosen_for_the_person_is_named(tmp_path):
-    picked = {"metadata": {"resolvedModel": "gpt-5-mini"}}
-    asked = request("one", markdown("a"), modelId="copilot/auto", result=picked)
-    _, done = only(tmp_path, asked, request("two", markdown("b"), modelId="copilot/auto"))
-    assert done.session.models == ("gpt-5-mini", "copilot/auto")
 
 
 def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path):
@@ -259,36 +199,17 @@ def test_a_chat_tells_the_branch_and_the_folder_where_its_version_does(tmp_path)
 
 
 def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs_itself(tmp_path):
-    odd = request("one", markdown("a")) | {
-        "modelId": 3,
-        "agent": "x",
-        "result": [],
-        "modelState": 1,
-        "timestamp": "now",
-    }
-    turns, done = only(tmp_path, odd, "no request", request("two"))
+    wrong = {"modelId": 3, "agent": "x", "result": [], "modelState": 1, "timestamp": "now"}
+    turns, done = only(tmp_path, request("one", markdown("a")) | wrong, "no request", request("two"))
     assert [turn.text for turn in turns] == ["one", "a", "two"]
     assert len(done.problems) == 1
-
-
-@pytest.mark.parametrize("odd", [{"a": 1}, [[]], 7, True, "x", None])
-def test_questions_and_attachments_of_a_wrong_type_cost_themselves(tmp_path, odd):
-    carousel = {"kind": "questionCarousel", "questions": [{"id": odd, "title": "Which?"}], "data": {"q": "A"}}
-    fields = {"variableData": {"variables": odd}}
-    turns, _ = only(tmp_path, request("", carousel, markdown("ok"), **fields), request("two"))
-    assert [turn.text for turn in turns] == ["", "ok", "two"]
+    for odd in ({"a": 1}, [[]], 7, True, "x", None):
+        carousel = {"kind": "questionCarousel", "questions": [{"id": odd, "title": "Which?"}], "data": {"q": "A"}}
+        fields = {"variableData": {"variables": odd}}
+        turns, _ = only(tmp_path, request("", carousel, markdown("ok"), **fields), request("two"))
+        assert [turn.text for turn in turns] == ["", "ok", "two"]
 
 
 def test_lone_surrogates_and_nul_are_replaced(tmp_path):
     turns, _ = only(tmp_path, request("half \ud83d and \0", markdown("\udc00 ok")))
     assert [turn.text for turn in turns] == ["half \ufffd and \ufffd", "\ufffd ok"]
-
-
-def test_only_what_is_new_and_the_last_request_come_again(tmp_path):
-    requests = [request("one", markdown("a")), request("two", markdown("b"))]
-    path = chats.whole(tmp_path / "one.json", *requests)
-    _, done = chats.reading(path)
-    chats.whole(path, *requests, request("three"))
-    turns, again = chats.reading(path, done.resume)
-    assert not again.restarted
-    assert [(turn.ordinal, turn.text) for turn in turns] == [(2, "two"), (3, "b"), (4, "three")]

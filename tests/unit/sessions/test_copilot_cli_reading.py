@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-
-import pytest
+from typing import Any
 
 import copilot_cli_lines as lines
 from lerim.sessions.model import FileEdit, QuestionAnswer, Tokens
 from lerim.sessions.readers.copilot_cli import store
+from reader_checks import CallCase, check_calls
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+b\n*** End Patch\n"
 
 
 def texts(turns):
     return [(turn.kind, turn.text) for turn in turns]
-
-
-def one_call(folder, name, arguments, *ended):
-    request = lines.asked("t1", name, arguments)
-    turns, done = lines.turns_of(folder, lines.start(), lines.reply("m1", "", request), *ended)
-    (call,) = (call for turn in turns for call in turn.tool_calls)
-    return call, done.session
 
 
 def test_what_was_typed_is_the_content_and_not_what_the_model_got(tmp_path):
@@ -37,73 +30,103 @@ def test_what_was_typed_is_the_content_and_not_what_the_model_got(tmp_path):
     assert session.tokens is None
 
 
-@pytest.mark.parametrize(
-    "injected",
-    [
+def test_what_nobody_typed_makes_no_turn_and_our_own_memories_are_never_learned_from_again(tmp_path):
+    injected = [
         lines.prompt('<skill-context name="x">\nUse pip\n</skill-context>', source="skill-x"),
         lines.prompt('<skill-context name="x">\nUse pip\n</skill-context>'),
         lines.prompt("A command has ended", source="system"),
         lines.event("user.message", {"agentId": "sub-1"}, content="Look into it"),
         lines.prompt("Look into it", parentToolCallId="t1"),
         lines.prompt("<system_reminder>\nx\n</system_reminder>"),
-    ],
-)
-def test_what_copilot_puts_into_messages_of_the_user_makes_no_turn(tmp_path, injected):
-    turns, done = lines.turns_of(tmp_path, lines.start(), injected, lines.reply("m1", "Yes"))
-    assert texts(turns) == [("reply", "Yes")]
-    assert (done.session.prompts, done.session.injected) == (0, 1)
+        lines.prompt("Continue working toward the objective", isAutopilotContinuation=True),
+    ]
+    memories = lines.prompt("<lerim-memories>\nUse pip\n</lerim-memories>\nAdd a test")
+    turns, done = lines.turns_of(tmp_path, lines.start(), *injected, memories, lines.reply("m1", "Yes"))
+    assert texts(turns) == [("prompt", "Add a test"), ("reply", "Yes")]
+    assert (done.session.prompts, done.session.injected) == (1, 7)
 
 
-def test_our_own_memories_are_never_learned_from_again(tmp_path):
-    turns, _ = lines.turns_of(tmp_path, lines.prompt("<lerim-memories>\nUse pip\n</lerim-memories>\nAdd a test"))
-    assert texts(turns) == [("prompt", "Add a test")]
+Events = list[dict[str, Any]]
 
 
-@pytest.mark.parametrize(
-    ("text", "status", "code", "shown"),
-    [
-        ("a\n<shellId: 3 completed with exit code 0>", "ok", 0, "a"),
-        ("no\n<exited with exit code 2>", "error", 2, "no"),
-        ("\n<shellId: 51 completed with exit code 128>", "error", 128, ""),
-        ("no\n<command with id: 4 exited with exit code 1>", "error", 1, "no"),
-        ("no code", "ok", None, "no code"),
-    ],
-)
-def test_the_exit_code_stands_at_the_end_of_what_was_printed(tmp_path, text, status, code, shown):
-    call, session = one_call(tmp_path, "bash", {"command": "make", "description": "Make it"}, lines.done("t1", text))
-    assert (call.kind, call.command, call.description) == ("shell", "make", "Make it")
-    assert (call.status, call.exit_code, call.output) == (status, code, shown)
-    assert session.tool_errors == (status == "error")
+def tool(name: str, arguments: Any, ended: str | Events, **expected: Any) -> CallCase:
+    """A call, the text of its result or the data of the events that end it, and the fields it has once it is read."""
+    events = [{"result": {"content": ended}}] if isinstance(ended, str) else ended
+    return {"name": name, "arguments": arguments, "events": events}, expected
 
 
-def test_a_tool_that_failed_is_an_error(tmp_path):
-    call, session = one_call(tmp_path, "view", {"path": "/a"}, lines.done("t1", "No such file", success=False))
-    assert (call.kind, call.paths, call.status, call.output) == ("read", ("/a",), "error", "No such file")
-    assert (session.tool_errors, session.denials) == (1, 0)
+def bash(ended: str | Events, status: str, code: int | None = None, **expected: Any) -> CallCase:
+    asked = {"command": "make", "description": "Make it"}
+    expected |= {"kind": "shell", "command": "make", "description": "Make it"}
+    return tool("bash", asked, ended, status=status, exit_code=code, **expected)
 
 
-def test_a_permission_that_was_refused_is_a_denial_with_what_the_person_said(tmp_path):
-    refused = lines.event(
-        "permission.completed",
-        toolCallId="t1",
-        result={"kind": "denied-interactively-by-user", "feedback": "Use uv instead"},
-    )
-    failed = lines.done("t1", "The user rejected this call", success=False)
-    call, session = one_call(tmp_path, "bash", {"command": "pip install x"}, refused, failed)
-    assert (call.status, call.feedback) == ("denied", "Use uv instead")
-    assert (session.tool_errors, session.denials) == (0, 1)
+def edits(name: str, arguments: Any, kind: str, *expected: FileEdit) -> CallCase:
+    return tool(name, arguments, "ok", kind=kind, edits=expected, status="ok")
 
 
-def test_a_call_that_was_rejected_without_a_question_is_a_denial(tmp_path):
-    failed = lines.done("t1", "no", success=False, error={"message": "no", "code": "denied"})
-    call, session = one_call(tmp_path, "bash", {"command": "rm -r x"}, failed)
-    assert (call.status, session.denials, session.tool_errors) == ("denied", 1, 0)
+def denial(kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": "permission.completed", "result": {"kind": kind, **data}}
 
 
-def test_an_approved_permission_changes_nothing(tmp_path):
-    given = lines.event("permission.completed", toolCallId="t1", result={"kind": "approved-for-location"})
-    call, session = one_call(tmp_path, "bash", {"command": "make"}, given, lines.ran("t1", 0))
-    assert (call.status, session.denials) == ("ok", 0)
+FAILED = {"success": False, "error": {"message": "no", "code": "denied"}}
+REFUSED = {"success": False, "error": {"message": "The user rejected this call"}}
+BESIDE = {"result": {"content": "no", "contents": [{"type": "shell_exit", "shellId": "3", "exitCode": 2}]}}
+OLD_AND_NEW = {"path": "/a.py", "old_str": "a", "new_str": "b"}
+CALLS = [
+    bash("a\n<shellId: 3 completed with exit code 0>", "ok", 0, output="a"),
+    bash("no\n<exited with exit code 2>", "error", 2, output="no"),
+    bash("\n<shellId: 51 completed with exit code 128>", "error", 128, output=""),
+    bash("no\n<command with id: 4 exited with exit code 1>", "error", 1, output="no"),
+    bash("no code", "ok", output="no code"),
+    bash([BESIDE], "error", 2, output="no"),
+    bash([denial("denied-interactively-by-user", feedback="Use uv"), REFUSED], "denied", feedback="Use uv"),
+    bash([FAILED], "denied"),
+    bash([denial("approved-for-location"), {"result": {"content": "\n<exited with exit code 0>"}}], "ok", 0),
+    bash([], "interrupted"),
+    tool(
+        "view",
+        {"path": "/a"},
+        [{"success": False, "error": {"message": "No such file"}}],
+        kind="read",
+        paths=("/a",),
+        status="error",
+        output="No such file",
+    ),
+    edits("edit", OLD_AND_NEW, "edit", FileEdit("/a.py", "a", "b")),
+    edits("create", {"path": "/a.py", "file_text": "x"}, "write", FileEdit("/a.py", "", "x")),
+    edits("apply_patch", PATCH, "edit", FileEdit("a.py", "a", "b")),
+    edits("apply_patch", {"input": PATCH}, "edit", FileEdit("a.py", "a", "b")),
+    edits("str_replace_editor", {"command": "str_replace", **OLD_AND_NEW}, "edit", FileEdit("/a.py", "a", "b")),
+    edits("str_replace_editor", {"command": "create", "path": "/a.py"}, "write", FileEdit("/a.py", "", "")),
+    edits("str_replace_editor", {"command": "view", "path": "/a.py"}, "read"),
+    tool("grep", {"pattern": "x", "path": "/src"}, "ok", kind="search", command="x", paths=("/src",)),
+    tool("rg", {"pattern": "x", "paths": ["/src", "/lib"]}, "ok", kind="search", paths=("/src", "/lib")),
+    tool("task", {"prompt": "Look", "agent_type": "explore"}, "ok", kind="agent", command="Look"),
+    tool("web_fetch", {"url": "https://a"}, "ok", kind="web", command="https://a"),
+    tool("sql", {"query": "select 1"}, "ok", kind="other", command="select 1"),
+    tool(
+        "ask_user",
+        {"question": "Which?", "choices": ["uv", "pip"], "allow_freeform": True},
+        "User selected: uv",
+        kind="ask",
+        answers=(QuestionAnswer("Which?", ("uv", "pip"), "uv"),),
+    ),
+    tool("exit_plan_mode", {"summary": "- Use uv"}, "Approved!", kind="plan", plan="- Use uv", output="Approved!"),
+]
+
+
+def test_calls_have_their_kind_input_result_and_end(tmp_path):
+    events = []
+    for number, (record, _) in enumerate(CALLS):
+        native = f"t{number}"
+        events.append(lines.reply(f"m{number}", "", lines.asked(native, record["name"], record["arguments"])))
+        for one in record["events"]:
+            data = {"success": True, **one, "toolCallId": native}
+            events.append(lines.event(data.pop("type", "tool.execution_complete"), **data))
+    turns, done = lines.turns_of(tmp_path, lines.start(), *events, lines.event("abort", reason="user initiated"))
+    check_calls([call for turn in turns for call in turn.tool_calls], CALLS)
+    assert (done.session.tool_errors, done.session.denials) == (5, 2)
 
 
 def test_a_command_that_ran_on_gets_the_exit_code_told_later(tmp_path):
@@ -133,51 +156,6 @@ def test_a_command_the_agent_stopped_is_waited_for_no_longer(tmp_path):
         lines.done("t2", "<command with id: 22 stopped>"),
     )
     assert [call.status for turn in turns for call in turn.tool_calls] == ["ok", "ok"]
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "kind", "edits"),
-    [
-        ("edit", {"path": "/a.py", "old_str": "a", "new_str": "b"}, "edit", (FileEdit("/a.py", "a", "b"),)),
-        ("create", {"path": "/a.py", "file_text": "x"}, "write", (FileEdit("/a.py", "", "x"),)),
-        ("apply_patch", PATCH, "edit", (FileEdit("a.py", "a", "b"),)),
-        ("apply_patch", {"input": PATCH}, "edit", (FileEdit("a.py", "a", "b"),)),
-        (
-            "str_replace_editor",
-            {"command": "str_replace", "path": "/a.py", "old_str": "a", "new_str": "b"},
-            "edit",
-            (FileEdit("/a.py", "a", "b"),),
-        ),
-        (
-            "str_replace_editor",
-            {"command": "create", "path": "/a.py", "file_text": "x"},
-            "write",
-            (FileEdit("/a.py", "", "x"),),
-        ),
-        ("str_replace_editor", {"command": "view", "path": "/a.py"}, "read", ()),
-        ("grep", {"pattern": "x", "path": "/src"}, "search", ()),
-        ("rg", {"pattern": "x", "paths": ["/src", "/lib"]}, "search", ()),
-        ("task", {"prompt": "Look", "agent_type": "explore"}, "agent", ()),
-        ("web_fetch", {"url": "https://a"}, "web", ()),
-        ("report_intent", {"intent": "Looking"}, "other", ()),
-        ("sql", {"query": "select 1"}, "other", ()),
-    ],
-)
-def test_tools_have_their_kinds_and_edits(tmp_path, name, arguments, kind, edits):
-    call, _ = one_call(tmp_path, name, arguments, lines.done("t1", "ok"))
-    assert (call.kind, call.edits, call.status) == (kind, edits, "ok")
-    assert {edit.path for edit in edits} <= set(call.paths)
-
-
-def test_a_question_comes_with_its_answer(tmp_path):
-    arguments = {"question": "Which?", "choices": ["uv", "pip"], "allow_freeform": True}
-    call, _ = one_call(tmp_path, "ask_user", arguments, lines.done("t1", "User selected: uv"))
-    assert (call.kind, call.answers) == ("ask", (QuestionAnswer("Which?", ("uv", "pip"), "uv"),))
-
-
-def test_a_plan_that_was_approved_comes_with_its_summary(tmp_path):
-    call, _ = one_call(tmp_path, "exit_plan_mode", {"summary": "- Use uv"}, lines.done("t1", "Plan approved!"))
-    assert (call.kind, call.plan, call.status, call.output) == ("plan", "- Use uv", "ok", "Plan approved!")
 
 
 def test_a_call_told_only_when_it_started_is_one_of_the_message_before(tmp_path):
@@ -217,11 +195,6 @@ def test_messages_of_an_agents_own_agent_stand_aside(tmp_path):
     assert [turn.sidechain for turn in turns] == [False, True]
 
 
-def test_a_stop_interrupts_what_waits(tmp_path):
-    call, _ = one_call(tmp_path, "bash", {"command": "make"}, lines.event("abort", reason="user initiated"))
-    assert call.status == "interrupted"
-
-
 def test_folder_branch_and_model_may_change(tmp_path):
     turns, done = lines.turns_of(
         tmp_path,
@@ -246,24 +219,8 @@ def test_tokens_are_known_once_the_session_was_shut_down(tmp_path):
     assert done.session.tokens is None
     _, done = lines.turns_of(tmp_path, *spoken, used, lines.reply("m2", "More"), lines.shut(inputTokens=300))
     assert done.session.tokens == Tokens(300, 0, 0, 0)
-
-
-def test_what_was_used_before_a_session_was_resumed_is_added(tmp_path):
-    first = [lines.start(), lines.reply("m1", "Yes"), lines.shut(inputTokens=100, outputTokens=9, cacheReadTokens=60)]
-    second = [lines.event("session.resume"), lines.reply("m2", "More"), lines.shut(inputTokens=30, outputTokens=2)]
-    _, done = lines.turns_of(tmp_path, *first, *second)
-    assert done.session.tokens == Tokens(70, 11, 60, 0)
-
-
-def test_what_goes_on_by_itself_is_not_typed(tmp_path):
-    turns, done = lines.turns_of(
-        tmp_path,
-        lines.start(),
-        lines.prompt("Use uv"),
-        lines.prompt("Continue working toward the objective", isAutopilotContinuation=True),
-    )
-    assert [turn.text for turn in turns] == ["Use uv"]
-    assert (done.session.prompts, done.session.injected) == (1, 1)
+    again = [lines.event("session.resume"), lines.reply("m2", "More"), lines.shut(inputTokens=30, outputTokens=2)]
+    assert lines.turns_of(tmp_path, *spoken, used, *again)[1].session.tokens == Tokens(60, 11, 60, 10)
 
 
 def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
@@ -271,12 +228,6 @@ def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
     turns, done = lines.turns_of(tmp_path, begun, lines.prompt("Note what was learned"), lines.reply("m1", "Done"))
     assert [turn.text for turn in turns] == ["Done"]
     assert (done.session.parent, done.session.prompts) == ("p-1", 0)
-
-
-def test_the_exit_code_may_stand_beside_the_text(tmp_path):
-    told = {"content": "no", "contents": [{"type": "shell_exit", "shellId": "3", "exitCode": 2}]}
-    call, session = one_call(tmp_path, "bash", {"command": "make"}, lines.done("t1", "", result=told))
-    assert (call.status, call.exit_code, call.output, session.tool_errors) == ("error", 2, "no", 1)
 
 
 def test_an_error_of_the_service_is_counted_and_what_a_compaction_says_is_not_read(tmp_path):

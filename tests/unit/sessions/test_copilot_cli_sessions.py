@@ -13,7 +13,7 @@ from lerim.sessions.model import Transcript
 from lerim.sessions.readers.copilot_cli import store
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def sessions(sessions_folder: Path) -> list[Transcript]:
     found = store.scan_cli_sessions(sessions_folder / "copilot" / "cli", ())
     assert found.problems == []
@@ -21,33 +21,19 @@ def sessions(sessions_folder: Path) -> list[Transcript]:
     return found.transcripts
 
 
-def test_counts_agree_with_an_independent_counter_on_every_real_session(sessions):
+def test_every_real_session_agrees_with_an_independent_counter(sessions):
     for transcript in sessions:
-        _, done = lines.reading(transcript.path)
+        turns, done = lines.reading(transcript.path)
         session, tokens = done.session, done.session.tokens
         spent = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None
         ours = Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, spent)
         assert (transcript.session_id, ours) == (transcript.session_id, count(transcript.path))
-
-
-def test_totals_of_a_session_are_the_sums_over_its_turns(sessions):
-    for transcript in sessions:
-        turns, done = lines.reading(transcript.path)
-        calls = [call for turn in turns for call in turn.tool_calls]
-        session = done.session
         assert done.problems == []
-        assert turns
         laws.adds_up(turns, session)
         assert store.probe_cli_folder(transcript) == session.cwds[0]
-        assert session.title
-        assert session.models
+        assert session.title and session.models
+        calls = [call for turn in turns for call in turn.tool_calls]
         assert not [call for call in calls if call.kind == "shell" and "exit code" in call.output[-60:]]
-
-
-def test_nothing_injected_shows_as_typed_by_a_person(sessions):
-    for transcript in sessions:
-        turns, _ = lines.reading(transcript.path)
-        for turn in turns:
-            if turn.role == "user":
-                assert turn.text
-                assert not turn.text.startswith((*NOT_TYPED, "<", "Base directory for this skill"))
+        typed = [turn.text for turn in turns if turn.role == "user"]
+        assert all(typed)
+        assert not [text for text in typed if text.startswith((*NOT_TYPED, "<", "Base directory for this skill"))]

@@ -13,8 +13,6 @@ import independent_cursor as independent
 from cursor_store import CID, KEYS, Editor, cli_chat, counted, found, only, prompt, reply, said, taken
 from lerim.sessions.readers.cursor import store
 
-FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
-
 
 def stamps(root: Path) -> dict[str, tuple[int, int, int]]:
     return {one.session_id: one.stamp for one in found(root)[0]}
@@ -55,88 +53,61 @@ def test_a_folder_that_becomes_known_changes_the_stamp(tmp_path: Path):
     assert stamps(tmp_path)[CID] != before
 
 
-# --- what is left of agents --------------------------------------------------------------------------------------
+def agent_transcript(path: Path, *lines: dict[str, Any], end: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines) + end, encoding="utf-8")
+    return path
+
+
+def said_by(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"role": role, "message": {"content": list(parts)}}
 
 
 def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: Path):
+    asked = said_by("user", {"type": "text", "text": "<user_query>\nFix it\n</user_query>"})
+    ran = {"type": "tool_use", "name": "Shell", "input": {"command": "make test"}}
     lines = [
-        {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nFix it\n</user_query>"}]}},
-        {
-            "role": "assistant",
-            "message": {
-                "content": [
-                    {"type": "text", "text": "Running"},
-                    {"type": "tool_use", "name": "Shell", "input": {"command": "make test"}},
-                ]
-            },
-        },
+        asked,
+        said_by("assistant", {"type": "text", "text": "Running"}, ran),
         {"type": "turn_ended", "status": "success"},
         {"role": "user", "message": {"content": "<external_links>x</external_links>"}},
+        asked,
     ]
-    project = tmp_path / "projects" / "srv-my-app"
-    path = project / "agent-transcripts" / "s1" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("\n".join(map(json.dumps, lines)) + '\n{"role": "assi', encoding="utf-8")
-    child = path.parent / "subagents" / "s2.jsonl"
-    child.parent.mkdir()
-    child.write_text(json.dumps(lines[0]) + "\nbroken\n", encoding="utf-8")
-    transcripts, problems = found(tmp_path, ["/srv/my app", "/srv/other"])
+    folder = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1"
+    agent_transcript(folder / "s1.jsonl", *lines, end='{"role": "assi')
+    agent_transcript(folder / "subagents" / "s2.jsonl", asked, end="broken\n")
+    transcripts, problems = found(tmp_path, ["/srv/My_App", "/srv/other"])
     assert problems == []
-    assert [(one.session_id, one.parent, one.cwd) for one in transcripts] == [
-        ("s1", "", "/srv/my app"),
-        ("s2", "s1", "/srv/my app"),
-    ]
+    listed = [(one.session_id, one.parent, one.cwd) for one in transcripts]
+    assert listed == [("s1", "", "/srv/My_App"), ("s2", "s1", "/srv/My_App")]
     turns, session, faults = taken(transcripts[0])
-    assert said(turns) == [("user", "Fix it"), ("assistant", "Running")]
+    assert said(turns) == [("user", "Fix it"), ("assistant", "Running"), ("user", "Fix it")]
+    assert len({turn.id for turn in turns}) == 3
     assert [(c.kind, c.command, c.status) for c in turns[1].tool_calls] == [("shell", "make test", "pending")]
     assert (session.injected, faults) == (1, [])
-    assert counted(session) == independent.Counts(1, 1)
+    assert counted(session) == independent.Counts(2, 1)
     turns, session, faults = taken(transcripts[1])
     assert (turns, session.prompts, session.injected, [one.code for one in faults]) == ([], 0, 1, ["bad-line"])
 
 
-def test_the_mark_of_trust_tells_the_folder_of_a_project(tmp_path: Path):
-    path = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text('{"role":"user","message":{"content":"Hi"}}\n', encoding="utf-8")
-    (path.parent.parent / ".workspace-trusted").write_text('{"workspacePath": "/srv/my-app"}', encoding="utf-8")
-    turns, _, _ = only(tmp_path, ["/srv/my app"])
-    assert turns[0].cwd == "/srv/my-app"
-
-
-def test_the_files_an_agent_worked_on_tell_a_folder_that_nothing_else_does(tmp_path: Path):
-    path = tmp_path / "projects" / "x" / "agent-transcripts" / "s1.jsonl"
-    path.parent.mkdir(parents=True)
+def test_the_folder_of_an_agent_is_told_by_the_mark_of_trust_else_by_the_files_it_worked_on(tmp_path: Path):
     parts = [{"type": "tool_use", "name": "Read", "input": {"path": f"/srv/app/{one}"}} for one in ("a.py", "b/c.py")]
-    path.write_text(json.dumps({"role": "assistant", "message": {"content": parts}}) + "\n", encoding="utf-8")
+    path = tmp_path / "projects" / "srv-my-app" / "agent-transcripts" / "s1.jsonl"
+    agent_transcript(path, said_by("assistant", *parts))
     (transcript,), _ = found(tmp_path)
     assert taken(transcript)[1].cwds == ("/srv/app",)
     assert store.probe_folder(transcript) == "/srv/app"
+    (path.parent.parent / ".workspace-trusted").write_text('{"workspacePath": "/srv/my-app"}', encoding="utf-8")
+    assert only(tmp_path, ["/srv/My_App"])[1].cwds == ("/srv/my-app",)
 
 
-MESSAGES = [
+CALL = {"type": "tool-call", "toolCallId": "t1", "toolName": "Shell", "args": {"command": "make"}}
+MESSAGES: list[dict[str, Any]] = [
     {"role": "system", "content": "You are an agent"},
     {"role": "user", "content": [{"type": "text", "text": "<user_info>\nOS\n</user_info>"}]},
     {"role": "user", "content": [{"type": "text", "text": "<user_query>\nRun it\n</user_query>"}]},
-    {
-        "role": "assistant",
-        "content": [
-            {"type": "reasoning", "text": "Hm"},
-            {"type": "text", "text": "Running"},
-            {"type": "tool-call", "toolCallId": "t1", "toolName": "Shell", "args": {"command": "make"}},
-        ],
-    },
-    {
-        "role": "tool",
-        "content": [
-            {
-                "type": "tool-result",
-                "toolCallId": "t1",
-                "toolName": "Shell",
-                "result": "Exit code: 2\n\nCommand output:",
-            }
-        ],
-    },
+    {"role": "assistant", "content": [{"type": "reasoning", "text": "Hm"}, {"type": "text", "text": "Running"}, CALL]},
+    {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "t1", "result": "Exit code: 2\n\nOutput:"}]},
     {"role": "user", "content": "<user_query>yes</user_query>"},
     {"role": "user", "content": "<user_query>yes</user_query>"},
 ]
@@ -147,7 +118,7 @@ def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_fol
     path = cli_chat(tmp_path / "chats" / digest / "c1" / "store.db", MESSAGES, lastUsedModel="gpt-5")
     turns, session, problems = only(tmp_path, ["/srv/app", "/srv/b"])
     assert said(turns) == [("user", "Run it"), ("assistant", "Running"), ("user", "yes"), ("user", "yes")]
-    assert len({turn.id for turn in turns}) == 4
+    assert (len({turn.id for turn in turns}), turns[1].reasoning) == (4, "Hm")
     call = turns[1].tool_calls[0]
     assert (call.kind, call.command, call.status, call.exit_code) == ("shell", "make", "error", 2)
     assert {turn.cwd for turn in turns} == {"/srv/app"}
@@ -188,22 +159,16 @@ def test_messages_inside_the_nodes_of_newer_chats_of_the_command_line_are_read(t
 
 
 def test_calls_of_the_command_line_are_read_in_every_spelling(tmp_path: Path):
+    listed = {"id": "t1", "function": {"name": "Shell", "arguments": '{"command": "ls"}'}}
+    used = {"type": "tool_use", "id": "t2", "name": "Read", "input": {"path": "/a.py"}}
+    called = {"type": "tool-call", "toolCallId": "t3", "toolName": "Read", "input": {"path": "/b.py"}}
     messages: list[Any] = [
         {"role": "user", "content": "go"},
-        {
-            "role": "assistant",
-            "tool_calls": [{"id": "t1", "function": {"name": "Shell", "arguments": '{"command": "ls"}'}}],
-        },
+        {"role": "assistant", "tool_calls": [listed]},
         {"role": "tool", "tool_call_id": "t1", "content": "a.py", "isError": True},
-        {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "t2", "name": "Read", "input": {"path": "/a.py"}}],
-        },
+        {"role": "assistant", "content": [used]},
         {"role": "tool", "content": [{"type": "tool_result", "tool_call_id": "t2", "output": "text", "error": "no"}]},
-        {
-            "role": "assistant",
-            "content": [{"type": "tool-call", "toolCallId": "t3", "toolName": "Read", "input": {"path": "/b.py"}}],
-        },
+        {"role": "assistant", "content": [called]},
         {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "t3", "result": "text"}]},
     ]
     cli_chat(tmp_path / "chats" / "0" / "c1" / "store.db", messages)

@@ -37,16 +37,6 @@ def cursor(desk: Desk) -> AgentView:
     return agent
 
 
-def test_a_database_that_is_none_is_told_in_whole_sentences(desk: Desk, tmp_path: Path) -> None:
-    database = tmp_path / "User" / "globalStorage" / "state.vscdb"
-    database.parent.mkdir(parents=True)
-    database.write_bytes(b"no database" * 1000)
-    dated_back(database)
-    platforms.connect_platform(desk.home, "cursor", tmp_path / "User")
-    [problem] = desk.sync().problems
-    assert "file is not a database. Start the program" in problem.message
-
-
 @pytest.mark.parametrize(("name", "text", "read"), [(LONG, "Hi", True), ("A chat", LONG, True), (LONG, LONG, False)])
 def test_a_damaged_page_is_told_once_and_the_rest_of_the_chat_is_read(
     desk: Desk, tmp_path: Path, name: str, text: str, read: bool

@@ -6,114 +6,89 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from cursor_store import CID, Editor, found, only, prompt, reply, taken, tool
+from cursor_store import CID, Editor, found, only, prompt, reply, tool
 from lerim.paths import cursor_roots
 from lerim.sessions.readers.cursor import store as cursor
-from lerim.sessions.readers.cursor.folders import common_folder, cursor_slug, uri_to_path
-from rights import bound, close
+from lerim.sessions.readers.cursor.folders import common_folder
+from lerim.sessions.readers.engine import uri_to_path
+
+PATHS = {
+    "file:///srv/my%20app/": "/srv/my app",
+    "file:///Users/ana/caf%C3%A9": "/Users/ana/café",
+    "file:///c%3A/Users/me/app": "c:\\Users\\me\\app",
+    "file:///": "/",
+    "file:///d%3A": "d:\\",
+    "file://wsl.localhost/Ubuntu/home/me/app": "/home/me/app",
+    "file://wsl%24/Ubuntu/home/me/app": "/home/me/app",
+    "file://localhost/home/ana": "/home/ana",
+    "file://server/share/app": "\\\\server\\share\\app",
+    "vscode-remote://wsl%2Bubuntu/home/me/app": "/home/me/app",
+    "vscode-remote://ssh-remote%2B7b22686f7374/srv/app": "/srv/app",
+    "/srv/app/": "/srv/app",
+    "C:\\work\\app": "C:\\work\\app",
+    "untitled:Untitled-1": "",
+    "vscode-vfs://github/owner/app": "",
+    "https://example.invalid/x": "",
+    "file:///a%00b": "",
+    "http://[": "",
+    "": "",
+}
 
 
-@pytest.mark.parametrize(
-    ("uri", "path"),
-    [
-        ("file:///srv/my%20app/", "/srv/my app"),
-        ("file:///c%3A/Users/me/app", "c:\\Users\\me\\app"),
-        ("file:///", "/"),
-        ("file:///d%3A", "d:\\"),
-        ("file://wsl.localhost/Ubuntu/home/me/app", "/home/me/app"),
-        ("file://wsl%24/Ubuntu/home/me/app", "/home/me/app"),
-        ("file://server/share/app", "\\\\server\\share\\app"),
-        ("vscode-remote://wsl%2Bubuntu/home/me/app", "/home/me/app"),
-        ("vscode-remote://ssh-remote%2B7b22686f7374/srv/app", "/srv/app"),
-        ("vscode-remote://dev-container%2Babc/workspaces/app", "/workspaces/app"),
-        ("/srv/app/", "/srv/app"),
-        ("C:\\work\\app", "C:\\work\\app"),
-        ("untitled:Untitled-1", ""),
-        ("https://example.invalid/x", ""),
-        ("", ""),
-    ],
-)
-def test_places_become_paths_of_their_machine(uri: str, path: str):
-    assert uri_to_path(uri) == path
+def test_addresses_of_an_editor_become_paths_on_their_own_machine():
+    assert {uri: uri_to_path(uri) for uri in PATHS} == PATHS
 
 
-@pytest.mark.parametrize(
-    ("paths", "folder"),
-    [
-        (["/srv/app/a/b.py", "/srv/app/c.py", "relative.py"], "/srv/app"),
-        (["c:\\w\\app\\a.py", "c:\\w\\app\\b\\c.py"], "c:\\w\\app"),
-        (["/srv/app/a.py"], "/srv/app"),
-        (["/a.py", "/srv/b.py"], ""),
-        (["/srv/a.py", "c:\\b.py"], "/srv"),
-        ([], ""),
-    ],
-)
-def test_the_folder_that_files_share(paths: list[str], folder: str):
-    assert common_folder(paths) == folder
-
-
-def test_slugs_are_compared_as_cursor_makes_them():
-    assert cursor_slug("/Users/me/My_App.v2") == "users-me-my-app-v2" == cursor_slug("Users-me-My-App-v2")
+def test_the_folder_that_files_share():
+    assert common_folder(["/srv/app/a/b.py", "/srv/app/c.py", "relative.py"]) == "/srv/app"
+    assert common_folder(["c:\\w\\app\\a.py", "c:\\w\\app\\b\\c.py"]) == "c:\\w\\app"
+    assert common_folder(["/srv/a.py", "c:\\b.py"]) == "/srv"
+    assert common_folder(["/a.py", "/srv/b.py"]) == common_folder([]) == ""
 
 
 def window(path: str, **more: Any) -> dict[str, Any]:
     return {"id": "x", "uri": {"fsPath": path, "scheme": "file"}, **more}
 
 
-def stored(editor: Editor, level: int) -> None:
-    """A chat with every way of telling its folder from `level` on."""
-    fields: dict[str, Any] = {"workspaceIdentifier": window("/first")} if level <= 1 else {}
-    uris = {"workspaceUris": ["file:///fourth"]} if level <= 4 else {}
-    bubbles = [
-        prompt("Go", **uris),
-        tool("read_file", {"target_file": "/fifth/src/a.py"}) if level <= 5 else reply("Ok"),
-    ]
-    editor.chat(bubbles, **fields)
-    if level <= 2:
-        heads = {"allComposers": [{"composerId": CID, "workspaceIdentifier": window("/second")}]}
-        editor.put("composer.composerHeaders", heads, table="ItemTable")
-    if level <= 3:
-        head = {"allComposers": [{"type": "head", "composerId": CID, "lastUpdatedAt": 1771742091550}]}
-        editor.workspace("w1", "file:///third", composer__composerData=head)
-
-
-@pytest.mark.parametrize("level", [1, 2, 3, 4, 5, 6])
-def test_the_ways_of_telling_a_folder_are_tried_in_order(tmp_path: Path, level: int):
-    stored(Editor(tmp_path), level)
-    expected = ["/first", "/second", "/third", "/fourth", "/fifth/src", ""][level - 1]
-    turns, session, problems = only(tmp_path)
-    assert {turn.cwd for turn in turns} == {expected}
-    assert session.cwds == ((expected,) if expected else ())
-    assert problems == []
-    assert cursor.probe_folder(found(tmp_path)[0][0]) in (expected, "/second" if level == 1 else expected)
-
-
-@pytest.mark.parametrize(
-    "items",
-    [
-        {"composer__composerData": {"selectedComposerIds": [CID]}},
-        {"composer__composerData": {"allComposers": [{"composerId": CID}]}},
-        {"workbench__panel__composerChatViewPane": {f"workbench.panel.aichat.view.{CID}": {"collapsed": False}}},
-        {"workbench__panel__composerChatViewPane.7a": {f"workbench.panel.aichat.view.{CID}": {}}},
-    ],
-    ids=["open", "listed", "pane", "numbered pane"],
-)
-def test_workspaces_name_their_chats_in_every_way(tmp_path: Path, items: dict[str, Any]):
+def test_the_ways_of_telling_a_folder_are_tried_in_order(tmp_path: Path):
+    """A chat with every way of telling its folder, of which the first is taken away one by one."""
     editor = Editor(tmp_path)
-    editor.chat([prompt("Go")])
-    editor.workspace("w1", "vscode-remote://ssh-remote%2Bhost/srv/app", **items)
-    assert found(tmp_path)[0][0].cwd == "/srv/app"
+    seen, composer = [], {"workspaceIdentifier": window("/first")}
+    heads = {"allComposers": [{"composerId": CID, "workspaceIdentifier": window("/second")}]}
+    editor.put("composer.composerHeaders", heads, table="ItemTable")
+    head = {"allComposers": [{"type": "head", "composerId": CID, "lastUpdatedAt": 1771742091550}]}
+    workspace = editor.workspace("w1", "file:///third", composer__composerData=head)
+    uris, edited = {"workspaceUris": ["file:///fourth"]}, tool("read_file", {"target_file": "/fifth/src/a.py"})
+    for level in range(1, 7):
+        if level == 3:
+            editor.put("composer.composerHeaders", {}, table="ItemTable")
+        elif level == 4:
+            editor.put("composer.composerData", {}, table="ItemTable", path=workspace)
+        bubbles = [prompt("Go", **(uris if level <= 4 else {})), edited if level <= 5 else reply("Ok", "t1")]
+        editor.chat(bubbles, **(composer if level == 1 else {}))
+        turns, session, problems = only(tmp_path)
+        seen.append(session.cwds)
+        assert ({turn.cwd for turn in turns}, problems) == ({*session.cwds} or {""}, [])
+        probed = cursor.probe_folder(found(tmp_path)[0][0])
+        assert (probed,) == session.cwds or probed == ("/second" if level == 1 else "")
+    assert seen == [("/first",), ("/second",), ("/third",), ("/fourth",), ("/fifth/src",), ()]
 
 
-def test_several_workspaces_of_one_folder_lead_to_it(tmp_path: Path):
+def test_workspaces_name_their_chats_in_every_way(tmp_path: Path):
     editor = Editor(tmp_path)
-    for at in (1, 2):
-        cid = f"c{at}"
-        editor.chat([prompt("Go", f"u{at}")], cid, workspaceIdentifier={"id": f"w{at}"})
-        editor.workspace(f"w{at}", "file:///srv/app")
-    assert {turn.cwd for one in found(tmp_path)[0] for turn in taken(one)[0]} == {"/srv/app"}
+    panes = "workbench__panel__composerChatViewPane"
+    items: dict[str, dict[str, Any]] = {
+        "chat-open": {"composer__composerData": {"selectedComposerIds": ["chat-open"]}},
+        "chat-listed": {"composer__composerData": {"allComposers": [{"composerId": "chat-listed"}]}},
+        "chat-in-pane": {panes: {"workbench.panel.aichat.view.chat-in-pane": {"collapsed": False}}},
+        "chat-in-numbered-pane": {f"{panes}.7a": {"workbench.panel.aichat.view.chat-in-numbered-pane": {}}},
+        "chat-identified": {},
+    }
+    for number, (cid, more) in enumerate(items.items()):
+        named = {"workspaceIdentifier": {"id": f"w{number}"}} if cid == "chat-identified" else {}
+        editor.chat([prompt("Go", f"u{number}")], cid, **named)
+        editor.workspace(f"w{number}", "vscode-remote://ssh-remote%2Bhost/srv/app", **more)
+    assert {one.session_id: one.cwd for one in found(tmp_path)[0]} == dict.fromkeys(items, "/srv/app")
 
 
 def test_a_file_of_several_folders_stands_for_the_folder_it_lies_in(tmp_path: Path):
@@ -157,45 +132,19 @@ def test_a_damaged_workspace_costs_no_other(tmp_path: Path):
     assert cursor.list_database(ours[0], [])[0][0].cwd == "/srv/app"
 
 
-def test_a_store_that_is_not_there_is_empty_and_a_closed_folder_is_told(tmp_path: Path):
-    nothing = cursor.scan_root(tmp_path / "nowhere", [])
-    assert (nothing.transcripts, nothing.databases, nothing.problems) == ([], [], [])
-    closed = [tmp_path / "projects" / "p", tmp_path / "projects" / "q" / "agent-transcripts", tmp_path / "chats"]
-    for one in closed:
-        one.mkdir(parents=True)
-    close(*closed, mode=0o000)
-    try:
-        with bound():
-            problems = cursor.scan_root(tmp_path, []).problems
-    finally:
-        close(*closed, mode=0o755)
-    told = {str(closed[0] / "agent-transcripts"), str(closed[1]), str(closed[2])}
-    assert {one.path for one in problems} == told
-    assert {one.code for one in problems} == {"unreadable"}
-
-
 def test_the_folder_of_the_product_stands_for_the_one_of_its_user(tmp_path: Path):
     Editor(tmp_path / "User").chat([prompt("Go")])
     assert len(found(tmp_path)[0]) == 1
 
 
-@pytest.mark.parametrize(
-    ("environ", "platform", "roots"),
-    [
+def test_where_cursor_keeps_its_sessions_on_every_system():
+    windows = {"USERPROFILE": "C:\\Users\\me", "APPDATA": "C:\\Users\\me\\AppData\\Roaming"}
+    expected = [
         ({"HOME": "/home/me"}, "linux", ["/home/me/.config/Cursor/User", "/home/me/.cursor"]),
         ({"HOME": "/home/me", "XDG_CONFIG_HOME": "/c"}, "linux", ["/c/Cursor/User", "/home/me/.cursor"]),
-        (
-            {"HOME": "/Users/me"},
-            "darwin",
-            ["/Users/me/Library/Application Support/Cursor/User", "/Users/me/.cursor"],
-        ),
-        (
-            {"USERPROFILE": "C:\\Users\\me", "APPDATA": "C:\\Users\\me\\AppData\\Roaming"},
-            "win32",
-            ["C:\\Users\\me\\AppData\\Roaming\\Cursor\\User", "C:\\Users\\me\\.cursor"],
-        ),
-    ],
-)
-def test_where_cursor_keeps_its_sessions_on_every_system(environ: dict[str, str], platform: str, roots: list[str]):
-    places = [str(root) for root in cursor_roots(environ, platform)]
-    assert [one for one in places if one in roots] == roots
+        ({"HOME": "/me"}, "darwin", ["/me/Library/Application Support/Cursor/User", "/me/.cursor"]),
+        (windows, "win32", ["C:\\Users\\me\\AppData\\Roaming\\Cursor\\User", "C:\\Users\\me\\.cursor"]),
+    ]
+    for environ, platform, roots in expected:
+        places = [str(root) for root in cursor_roots(environ, platform)]
+        assert [one for one in places if one in roots] == roots

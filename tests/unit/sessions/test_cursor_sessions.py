@@ -12,6 +12,7 @@ import pytest
 import independent_cursor as independent
 from cursor_store import CID, Editor, counted, found, only, prompt, reply, said, taken, tool
 from lerim.sessions.model import Tokens
+from reader_checks import check_brief
 
 FIXTURES = ("cursor-history-v016-composer-global-state.vscdb", "cursor-cli-test-store.db")
 
@@ -30,7 +31,7 @@ def real(sessions_folder: Path, tmp_path: Path) -> list[Path]:
     return [shared, shared / "built-from-real-rows" / "User", editor, line]
 
 
-def test_counts_agree_with_an_independent_counter_on_every_real_session(real: list[Path]):
+def test_every_real_session_agrees_with_an_independent_counter(real: list[Path]):
     ours: dict[str, independent.Counts] = {}
     theirs: dict[str, independent.Counts] = {}
     for root in real:
@@ -43,6 +44,9 @@ def test_counts_agree_with_an_independent_counter_on_every_real_session(real: li
             ours[transcript.session_id] = counted(session)
             assert session.turns == len(turns) == len({turn.id for turn in turns})
             assert [turn.ordinal for turn in turns] == list(range(len(turns)))
+            typed = [turn.text for turn in turns if turn.role == "user"]
+            assert not [text for text in typed if text.startswith(independent.WRAPPERS)]
+            check_brief((turns, session), taken(transcript, brief=True)[:2])
         for path in root.glob("globalStorage/state.vscdb"):
             theirs |= independent.composers(path)
         for path in root.glob("workspaceStorage/*/state.vscdb"):
@@ -54,27 +58,6 @@ def test_counts_agree_with_an_independent_counter_on_every_real_session(real: li
     assert all(counts == independent.Counts() for cid, counts in theirs.items() if cid not in ours)
 
 
-def test_nothing_injected_shows_as_typed_by_a_person(real: list[Path]):
-    for root in real:
-        for transcript in found(root)[0]:
-            for turn in taken(transcript)[0]:
-                assert turn.role == "assistant" or not turn.text.startswith(independent.WRAPPERS), turn.text
-
-
-def test_a_brief_reading_has_the_same_turns_without_what_the_catalog_does_not_keep(real: list[Path]):
-    for root in real:
-        for transcript in found(root)[0]:
-            whole, session, _ = taken(transcript)
-            short, same, _ = taken(transcript, brief=True)
-            assert same == session
-            assert [(t.id, t.text, t.ordinal, t.kind) for t in short] == [
-                (t.id, t.text, t.ordinal, t.kind) for t in whole
-            ]
-            calls = [[(c.id, c.command, c.status, c.exit_code, c.paths) for c in t.tool_calls] for t in short]
-            assert calls == [[(c.id, c.command, c.status, c.exit_code, c.paths) for c in t.tool_calls] for t in whole]
-            assert not any(c.output or c.edits for t in short for c in t.tool_calls if c.status == "ok")
-
-
 def test_the_real_chat_of_2026_tells_its_folder_model_branch_and_time(real: list[Path]):
     (transcript,) = found(real[1])[0]
     turns, session, _ = taken(transcript)
@@ -83,9 +66,6 @@ def test_the_real_chat_of_2026_tells_its_folder_model_branch_and_time(real: list
     assert {turn.cwd for turn in turns} == {"/workspace/acreta"} == {transcript.cwd}
     assert (session.tokens, session.cost) == (None, None)
     assert all(turn.time is not None for turn in turns)
-
-
-# --- eras --------------------------------------------------------------------------------------------------------
 
 
 def test_chat_tabs_of_2023_are_sessions(tmp_path: Path):
@@ -106,36 +86,21 @@ def test_chat_tabs_of_2023_are_sessions(tmp_path: Path):
     assert problems == []
 
 
-def inline(cid: str = CID, **fields: object) -> dict[str, object]:
-    conversation = [prompt("Do it"), reply("Done")]
-    return {"composerId": cid, "name": "Old", "createdAt": 1731784818255, "conversation": conversation, **fields}
-
-
-def test_composers_of_2024_stand_whole_in_the_workspace(tmp_path: Path):
-    Editor(tmp_path).workspace("w1", "file:///srv/app", composer__composerData={"allComposers": [inline()]})
-    turns, session, _ = only(tmp_path)
-    assert said(turns) == [("user", "Do it"), ("assistant", "Done")]
-    assert (session.id, session.title) == (CID, "Old")
-
-
-def test_a_composer_that_moved_to_the_database_of_all_windows_is_read_there_alone(tmp_path: Path):
+@pytest.mark.parametrize("kept", ["workspace", "composer", "moved"])
+def test_composers_of_2024_and_early_2025_hold_their_conversation(tmp_path: Path, kept: str):
     editor = Editor(tmp_path)
-    editor.workspace("w1", "file:///srv/app", composer__composerData={"allComposers": [inline()]})
-    editor.chat([prompt("Do it"), reply("Done"), prompt("More", "u2")])
-    turns, session, _ = only(tmp_path)
-    assert session.path == editor.all
-    assert session.prompts == 2
-    assert {turn.cwd for turn in turns} == {"/srv/app"}
-
-
-def test_composers_of_early_2025_hold_their_conversation_in_the_database_of_all_windows(tmp_path: Path):
-    editor = Editor(tmp_path)
-    head = {"type": "head", "composerId": CID, "lastUpdatedAt": 1741784818255}
-    editor.workspace("w1", "file:///srv/app", composer__composerData={"allComposers": [head]})
-    editor.put(f"composerData:{CID}", inline())
-    turns, _, _ = only(tmp_path)
-    assert said(turns) == [("user", "Do it"), ("assistant", "Done")]
-    assert {turn.cwd for turn in turns} == {"/srv/app"}
+    head = {"composerId": CID, "name": "Old", "createdAt": 1731784818255, "lastUpdatedAt": 1741784818255}
+    whole = head | {"conversation": [prompt("Do it"), reply("Done")]}
+    listed = head if kept == "composer" else whole
+    place = editor.workspace("w1", "file:///srv/app", composer__composerData={"allComposers": [listed]})
+    if kept == "composer":
+        editor.put(f"composerData:{CID}", whole)
+    elif kept == "moved":
+        editor.chat([prompt("Do it"), reply("Done"), prompt("More", "u2")], name="Old")
+    turns, session, problems = only(tmp_path)
+    assert [turn.text for turn in turns] == ["Do it", "Done", "More"][: 3 if kept == "moved" else 2]
+    assert (session.id, session.title, session.cwds, problems) == (CID, "Old", ("/srv/app",), [])
+    assert session.path == (place if kept == "workspace" else editor.all)
 
 
 def test_the_order_is_the_composers_not_that_of_rows_and_orphans_and_bookkeeping_are_left_out(tmp_path: Path):
@@ -170,14 +135,16 @@ def test_pieces_of_an_answer_are_one_turn_until_words_follow_on_tool_calls(tmp_p
     ]
 
 
-@pytest.mark.parametrize("value", [None, "", b"\xff\xfe", "[1]", "{", "null"], ids=repr)
-def test_a_row_that_is_null_bytes_or_no_json_costs_that_row(tmp_path: Path, value: str | bytes | None):
+def test_a_row_that_is_null_bytes_or_no_json_costs_that_row(tmp_path: Path):
     editor = Editor(tmp_path)
-    editor.chat([prompt("Before"), reply("Broken"), prompt("After", "u2")])
-    editor.put(f"bubbleId:{CID}:a1", value)
+    values = (None, "", b"\xff\xfe", "[1]", "{", "null")
+    broken = [reply("Broken", f"b{number}") for number in range(len(values))]
+    editor.chat([prompt("Before"), *broken, prompt("After", "u2")])
+    for one, value in zip(broken, values, strict=True):
+        editor.put(f"bubbleId:{CID}:{one['bubbleId']}", value)
     turns, _, problems = only(tmp_path)
     assert [turn.text for turn in turns] == ["Before", "After"]
-    assert [one.code for one in problems] == ([] if value is None else ["bad-row"])
+    assert [one.code for one in problems] == ["bad-row"] * 5
 
 
 def test_values_that_are_blobs_or_hold_lone_surrogates_are_read_like_text(tmp_path: Path):
@@ -254,74 +221,47 @@ def test_tokens_and_cost_are_blank_where_cursor_keeps_them_and_told_where_it_doe
     assert (sessions["some"].tokens, sessions["some"].cost) == (Tokens(120, 8), 0.165)
 
 
-def test_messages_no_person_typed_are_counted_and_make_no_turn(tmp_path: Path):
-    Editor(tmp_path).chat(
-        [
-            prompt("Continue with the plan", "s", isSimulatedMsg=True),
-            prompt("<system_reminder>\nBe brief\n</system_reminder>", "r"),
-            prompt("<user_info>\nOS: linux\n</user_info>\n<user_query>\nFix it\n</user_query>", "q"),
-            prompt("Explain <user_query> to me", "w"),
-            prompt("<lerim-memories>\nold\n</lerim-memories>\nNow this", "m"),
-            prompt("", "i", images=[{"uuid": "1"}]),
-            prompt("", "l", richText=json.dumps({"root": {"children": [{"children": [{"text": "Rich"}]}]}})),
-        ]
-    )
+TYPED = {
+    "[Image]\n<image_files>\n1. /a.png\n</image_files>\n<user_query>\nsee?\n</user_query>": "see?",
+    "[Image]\n[Image]\n<image_files>\n1. /a.png\n</image_files>": "[image]",
+    "[Image]\nis what I see": "[Image]\nis what I see",
+    "<timestamp>Tue</timestamp>\n<user_query>go</user_query>\n<system_reminder>x</system_reminder>": "go",
+    "<project_context>\n<rules>x</rules>\n</project_context>\n<user_query>and</user_query>": "and",
+    '<some_new_context kind="1">x</some_new_context>\n<user_query>then</user_query>': "then",
+    "<plugin_info>x</plugin_info>\n<agent_skills>y</agent_skills>\nnow this": "now this",
+    "<div>is a tag I typed</div>": "<div>is a tag I typed</div>",
+    "Explain <user_query> to me": "Explain <user_query> to me",
+    "<lerim-memories>\nold\n</lerim-memories>\nUse this": "Use this",
+    "<hooks_context>lint failed</hooks_context>": None,
+    '<mcp_file_system servers="2">\nx\n</mcp_file_system>\n<dynamic_tools>y</dynamic_tools>': None,
+}
+
+
+def test_what_a_person_typed_is_told_from_what_stands_around_it(tmp_path: Path):
+    more = [
+        prompt("Continue with the plan", "s", isSimulatedMsg=True),
+        prompt("", "i", images=[{"uuid": "1"}]),
+        prompt("", "l", richText=json.dumps({"root": {"children": [{"children": [{"text": "Rich"}]}]}})),
+        prompt("Continue working toward the goal", "g"),
+    ]
+    bubbles = [*(prompt(text, f"u{number}") for number, text in enumerate(TYPED)), *more]
+    heads: list[dict[str, Any]] = [{"bubbleId": one["bubbleId"], "type": 1} for one in bubbles]
+    heads[-1]["grouping"] = {"isRenderable": True, "isSimulatedMsg": True}
+    Editor(tmp_path).chat(bubbles, fullConversationHeadersOnly=heads)
     turns, session, _ = only(tmp_path)
-    assert [turn.text for turn in turns] == ["Fix it", "Explain <user_query> to me", "Now this", "[image]", "Rich"]
-    assert session.injected == 2
+    assert [turn.text for turn in turns] == [*(words for words in TYPED.values() if words), "[image]", "Rich"]
+    assert session.injected == 4
 
 
-def test_messages_that_only_their_place_tells_to_be_no_persons_make_no_turn(tmp_path: Path):
-    said = [prompt("Go", "u1"), reply("Ok", "a1"), prompt("Continue working toward the goal", "u2")]
-    heads: list[dict[str, Any]] = [{"bubbleId": one, "type": 1} for one in ("u1", "a1")]
-    heads.append({"bubbleId": "u2", "type": 1, "grouping": {"isRenderable": True, "isSimulatedMsg": True}})
-    Editor(tmp_path).chat(said, fullConversationHeadersOnly=heads)
-    turns, session, _ = only(tmp_path)
-    assert ([turn.text for turn in turns], session.injected) == (["Go", "Ok"], 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[Image]\n<image_files>\n1. /a.png\n</image_files>\n<user_query>\nsee?\n</user_query>", "see?"),
-        ("[Image]\n[Image]\n<image_files>\n1. /a.png\n</image_files>", "[image]"),
-        ("[Image]\nis what I see", "[Image]\nis what I see"),
-        ("<timestamp>Tue</timestamp>\n<user_query>go</user_query>\n<system_reminder>x</system_reminder>", "go"),
-        (
-            "<project_context>\n<project_layout>x</project_layout>\n</project_context>\n<user_query>go</user_query>",
-            "go",
-        ),
-        ('<some_new_context kind="1">x</some_new_context>\n<user_query>go</user_query>', "go"),
-        ("<hooks_context>lint failed</hooks_context>", None),
-        ('<mcp_file_system servers="2">\nx\n</mcp_file_system>\n<dynamic_tools>y</dynamic_tools>', None),
-        ("<plugin_info>x</plugin_info>\n<agent_skills>y</agent_skills>\nnow this", "now this"),
-        ("<div>is a tag I typed</div>", "<div>is a tag I typed</div>"),
-    ],
-)
-def test_what_a_person_typed_is_told_from_what_stands_around_it(tmp_path: Path, text: str, words: str | None):
-    Editor(tmp_path).chat([prompt(text, "u"), reply("Ok", "a")])
-    turns, session, _ = only(tmp_path)
-    assert [turn.text for turn in turns if turn.role == "user"] == ([words] if words else [])
-    assert session.injected == (words is None)
-
-
-def test_times_of_any_form_are_read(tmp_path: Path):
-    Editor(tmp_path).chat(
-        [
-            prompt("One", "u1", createdAt="2026-02-22T06:33:44.533Z"),
-            prompt("Two", "u2", timingInfo={"clientStartTime": 1741784818255.7}),
-            prompt("Three", "u3", createdAt="yesterday", timingInfo={"clientStartTime": 12.5}),
-        ]
-    )
+def test_times_of_any_form_are_read_and_errors_of_the_service_are_counted(tmp_path: Path):
+    bubbles = [
+        prompt("One", "u1", createdAt="2026-02-22T06:33:44.533Z"),
+        reply("", "a1", errorDetails={"message": "unavailable"}),
+        prompt("Two", "u2", timingInfo={"clientStartTime": 1741784818255.7}),
+        prompt("Three", "u3", createdAt="yesterday", timingInfo={"clientStartTime": 12.5}),
+    ]
+    Editor(tmp_path).chat(bubbles)
     turns, session, _ = only(tmp_path)
     assert [turn.time.year if turn.time else None for turn in turns] == [2026, 2025, None]
     assert session.started is not None
-
-
-def test_errors_of_the_service_are_counted(tmp_path: Path):
-    Editor(tmp_path).chat([prompt("Go"), reply("", errorDetails={"message": "unavailable"}), reply("Ok", "a2")])
-    turns, session, _ = only(tmp_path)
-    assert (session.api_errors, len(turns)) == (1, 2)
-
-
-# --- change detection --------------------------------------------------------------------------------------------
+    assert session.api_errors == 1

@@ -3,158 +3,115 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cursor_store import Editor, only, prompt, tool
 from lerim.sessions.model import FileEdit, ToolCall
-from lerim.sessions.readers.cursor.edits import diff_edits
-from lerim.sessions.readers.cursor.tools import cursor_tool_kind
+from reader_checks import CallCase, case, check_calls
 
 
-def call(root: Path, one: dict[str, Any]) -> ToolCall:
-    Editor(root).chat([prompt("Go"), one])
-    return only(root)[0][1].tool_calls[0]
+def read_calls(root: Path, bubbles: Sequence[dict[str, Any]]) -> list[ToolCall]:
+    numbered = [one | {"bubbleId": f"t{number}"} for number, one in enumerate(bubbles)]
+    Editor(root).chat([prompt("Go"), *numbered])
+    return [call for turn in only(root)[0] for call in turn.tool_calls]
 
 
-@pytest.mark.parametrize(
-    ("kind", "names"),
-    [
-        ("shell", "run_terminal_command_v2 run_terminal_cmd Shell"),
-        ("read", "read_file_v2 read_file Read"),
-        ("edit", "edit_file_v2 edit_file search_replace StrReplace apply_patch ApplyPatch delete_file"),
-        ("write", "write Write"),
-        ("search", "ripgrep_raw_search glob_file_search grep_search codebase_search list_dir semantic_search_full"),
-        ("ask", "ask_question AskQuestion"),
-        ("plan", "create_plan CreatePlan"),
-        ("agent", "task_v2 Task"),
-        ("web", "web_search web_fetch"),
-        ("other", "todo_write mcp_github_search mcp-linear-get update_current_step"),
-    ],
-)
-def test_kinds_go_by_the_name_in_any_spelling(kind: str, names: str):
-    assert {cursor_tool_kind(name) for name in names.split()} == {kind}
+def shell(result: Any, status: str, code: int | None = None) -> CallCase:
+    asked = tool("run_terminal_command_v2", {"command": "make", "cwd": ""}, result)
+    return case(asked, kind="shell", command="make", exit_code=code, status=status)
 
 
-@pytest.mark.parametrize(
-    ("result", "code", "status"),
-    [
-        ({"output": "ok", "exitCodeV2": 0}, 0, "ok"),
-        ({"output": "no", "exitCode": 2, "rejected": False}, 2, "error"),
-        ({"output": "no", "exitCodeV2": 1, "exitCode": 0}, 1, "error"),
-        ({"output": "ok", "rejected": False}, None, "ok"),
-        ({"output": "", "rejected": True}, None, "denied"),
-        ({"output": "x", "notInterrupted": False}, None, "interrupted"),
-        ("Exit code: 101\n\nCommand output:\nboom", 101, "error"),
-        ("not json {", None, "ok"),
-    ],
-)
-def test_exit_codes_in_every_form(tmp_path: Path, result: Any, code: int | None, status: str):
-    one = call(tmp_path, tool("run_terminal_command_v2", {"command": "make", "cwd": ""}, result))
-    assert (one.command, one.exit_code, one.status) == ("make", code, status)
+def reads(expected: str, output: str = "", **fields: str) -> CallCase:
+    asked = tool("read_file", {"target_file": "a.py"}, None, **fields)
+    return case(asked, kind="read", paths=("a.py",), status=expected, output=output)
 
 
-@pytest.mark.parametrize(
-    ("fields", "status"),
-    [
-        ({"status": "completed"}, "ok"),
-        ({"status": "error", "error": '{"clientVisibleErrorMessage": "No such file"}'}, "error"),
-        ({"status": "cancelled"}, "interrupted"),
-        ({"status": "running"}, "pending"),
-        ({"status": "completed", "userDecision": "rejected"}, "denied"),
-        ({"status": "completed", "userDecision": "accepted"}, "ok"),
-    ],
-)
-def test_how_a_call_ended(tmp_path: Path, fields: dict[str, str], status: str):
-    one = call(tmp_path, tool("read_file", {"target_file": "a.py"}, None, **fields))
-    assert (one.status, one.paths) == (status, ("a.py",))
-    assert one.output == ("No such file" if status == "error" else "")
+PATCH = "*** Begin Patch\n*** Update File: c.py\n@@\n-old\n+new\n*** End Patch"
+DIFF = {"diff": {"chunks": [{"diffString": " a\n-b\n+c"}]}}
+REMOTE = "vscode-remote://ssh-remote%2Bhost/srv/a.py"
+PLAN = {"name": "Move", "plan": "1. Use SQLite", "overview": "Short"}
+RAW = json.dumps({"file_path": "b.py", "contents": "hello"})
+CALLS = [
+    shell({"output": "ok", "exitCodeV2": 0}, "ok", 0),
+    shell({"output": "no", "exitCode": 2, "rejected": False}, "error", 2),
+    shell({"output": "no", "exitCodeV2": 1, "exitCode": 0}, "error", 1),
+    shell({"output": "ok", "rejected": False}, "ok"),
+    shell({"output": "", "rejected": True}, "denied"),
+    shell({"output": "x", "notInterrupted": False}, "interrupted"),
+    shell("Exit code: 101\n\nCommand output:\nboom", "error", 101),
+    shell("not json {", "ok"),
+    reads("ok", status="completed"),
+    reads("error", "No such file", status="error", error='{"clientVisibleErrorMessage": "No such file"}'),
+    reads("interrupted", status="cancelled"),
+    reads("pending", status="running"),
+    reads("denied", status="completed", userDecision="rejected"),
+    reads("ok", status="completed", userDecision="accepted"),
+    case(
+        tool("StrReplace", {"file_path": "a.py", "old_string": "x", "new_string": "y"}),
+        kind="edit",
+        edits=(FileEdit("a.py", "x", "y"),),
+    ),
+    case(tool("write", {"path": "b.py"}, rawArgs=RAW), kind="write", edits=(FileEdit("b.py", "", "hello"),)),
+    case(tool("apply_patch", {"patch": PATCH}), paths=("c.py",), edits=(FileEdit("c.py", "old", "new"),)),
+    case(tool("edit_file", {"relativeWorkspacePath": "d.py"}, DIFF), edits=(FileEdit("d.py", "a\nb", "a\nc"),)),
+    case(tool("create_plan", PLAN), kind="plan", plan="1. Use SQLite", status="pending"),
+    case(tool("task_v2", {"description": "Look"}, {"agentId": "a1"}), kind="agent", subagent="a1", description="Look"),
+    case(tool("read_file_v2", {"effectiveUri": REMOTE}), kind="read", paths=("/srv/a.py",)),
+    case(tool("ripgrep_raw_search", {"pattern": "x"}), kind="search", command="x"),
+    case(tool("WebSearch", {"search_term": "x"}), kind="web", command="x"),
+    case(tool("mcp-linear-get", {}), kind="other"),
+]
+
+
+def test_calls_have_their_kind_input_result_and_end(tmp_path: Path):
+    check_calls(read_calls(tmp_path, [record for record, _ in CALLS]), CALLS)
 
 
 def test_an_edit_is_the_lines_that_differ_between_the_bodies_before_and_after(tmp_path: Path):
-    editor = Editor(tmp_path)
-    editor.put("composer.content.aa", "one\ntwo\nthree\n")
-    editor.put("composer.content.bb", "one\n2\nthree\n")
-    result = {"beforeContentId": "composer.content.aa", "afterContentId": "composer.content.bb"}
-    one = call(tmp_path, tool("edit_file_v2", {"relativeWorkspacePath": "/srv/a.txt"}, result))
-    assert one.edits == (FileEdit("/srv/a.txt", "two\n", "2\n"),)
-
-
-def test_only_bodies_of_files_are_ever_looked_up(tmp_path: Path):
+    changes = {
+        ("one\ntwo\nthree\n", "one\n2\nthree\n"): [("two\n", "2\n")],
+        ("", "new\n"): [("", "new\n")],
+        ("same", "same"): [],
+        ("a\nb\n", "a\nx\nb\n"): [("a\n", "a\nx\n")],
+        ("b\n", "x\nb\n"): [("b\n", "x\nb\n")],
+        ("a\na\n", "a\n"): [("a\n", "")],
+        ("a\n", ""): [("a\n", "")],
+    }
     editor = Editor(tmp_path)
     editor.put("secret://key", "hidden")
-    result = {"beforeContentId": "secret://key", "afterContentId": "secret://key"}
-    assert call(tmp_path, tool("edit_file_v2", {"relativeWorkspacePath": "a"}, result)).edits == ()
+    for number, bodies in enumerate(changes):
+        for name, body in zip(("before", "after"), bodies, strict=True):
+            editor.put(f"composer.content.{name}{number}", body)
+    keys = [(f"composer.content.before{at}", f"composer.content.after{at}") for at in range(len(changes))]
+    results = [{"beforeContentId": one, "afterContentId": other} for one, other in (*keys, (None, "secret://key"))]
+    edited = [tool("edit_file_v2", {"relativeWorkspacePath": "/a.txt"}, result) for result in results]
+    found = [[(one.old, one.new) for one in call.edits] for call in read_calls(tmp_path, edited)]
+    assert found == [*changes.values(), []]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ("", "new\n", [("", "new\n")]),
-        ("same", "same", []),
-        ("a\nb\n", "a\nx\nb\n", [("a\n", "a\nx\n")]),
-        ("b\n", "x\nb\n", [("b\n", "x\nb\n")]),
-        ("a\nb\nc\n", "a\nc\n", [("b\n", "")]),
-        ("a\na\n", "a\n", [("a\n", "")]),
-        ("a\n", "", [("a\n", "")]),
-    ],
-)
-def test_a_change_is_told_with_no_more_lines_than_it_needs(before: str, after: str, expected: list[tuple[str, str]]):
-    assert [(one.old, one.new) for one in diff_edits("a", before, after)] == expected
-
-
-def test_replacements_written_files_and_patches_are_edits(tmp_path: Path):
-    replaced = tool("search_replace", {"file_path": "a.py", "old_string": "x", "new_string": "y"}, None, "t1")
-    raw = {"rawArgs": json.dumps({"file_path": "b.py", "contents": "hello"})}
-    written = tool("write", {"relativeWorkspacePath": "b.py"}, None, "t2", **raw)
-    text = "*** Begin Patch\n*** Update File: c.py\n@@\n-old\n+new\n*** End Patch"
-    patched = tool("apply_patch", {"patch": text}, None, "t3")
-    diff = {"diff": {"chunks": [{"diffString": " a\n-b\n+c"}]}}
-    older = tool("edit_file", {"relativeWorkspacePath": "d.py"}, diff, "t4")
-    Editor(tmp_path).chat([prompt("Go"), replaced, written, patched, older])
-    calls = only(tmp_path)[0][1].tool_calls
-    assert [edit for one in calls for edit in one.edits] == [
-        FileEdit("a.py", "x", "y"),
-        FileEdit("b.py", "", "hello"),
-        FileEdit("c.py", "old", "new"),
-        FileEdit("d.py", "a\nb", "a\nc"),
-    ]
-    assert calls[2].paths == ("c.py",)
-
-
-@pytest.mark.parametrize(
-    "answers",
-    [
-        [{"questionId": "q1", "selectedOptionIds": ["b"], "freeformText": "and quick"}],
-        [{"q1": ["b", "and quick"]}],
-    ],
-)
-def test_questions_carry_their_options_and_the_answer(tmp_path: Path, answers: Any):
+def test_questions_carry_their_options_and_the_answer(tmp_path: Path):
     options = [{"id": "a", "label": "Postgres"}, {"id": "b", "label": "SQLite"}]
     questions = {"questions": [{"id": "q1", "prompt": "Which store?", "options": options}]}
-    one = call(tmp_path, tool("ask_question", questions, {"answers": answers}))
-    assert [(a.question, a.options, a.answer) for a in one.answers] == [
-        ("Which store?", ("Postgres", "SQLite"), "SQLite, and quick")
-    ]
+    newer = [{"questionId": "q1", "selectedOptionIds": ["b"], "freeformText": "and quick"}]
+    asked = [tool("ask_question", questions, {"answers": one}) for one in (newer, [{"q1": ["b", "and quick"]}])]
+    for call in read_calls(tmp_path, asked):
+        [answer] = call.answers
+        assert call.kind == "ask"
+        assert (answer.question, answer.options) == ("Which store?", ("Postgres", "SQLite"))
+        assert answer.answer == "SQLite, and quick"
 
 
-def test_a_plan_and_the_session_of_a_subagent_are_told(tmp_path: Path):
-    plan = tool("create_plan", {"name": "Move", "plan": "1. Use SQLite", "overview": "Short"}, None, "t1")
-    agent = tool("task_v2", {"description": "Look", "prompt": "Find it"}, {"agentId": "child"}, "t2")
-    Editor(tmp_path).chat([prompt("Go"), plan, agent])
-    first, second = only(tmp_path)[0][1].tool_calls
-    assert first.plan == "1. Use SQLite"
-    assert (second.subagent, second.description) == ("child", "Look")
+def test_a_plan_is_approved_by_the_message_that_has_it_carried_out(tmp_path: Path):
+    plan = tool("create_plan", {"plan": "1. Use SQLite"}, {}, "t1")
+    Editor(tmp_path).chat([prompt("Plan it"), plan, prompt("Implement the plan", "u2", isSimulatedMsg=True)])
+    turns, session, _ = only(tmp_path)
+    assert [call.status for call in turns[1].tool_calls] == ["ok"]
+    assert (len(turns), session.injected) == (2, 1)
 
 
 def test_long_outputs_keep_their_ends(tmp_path: Path):
-    one = call(tmp_path, tool("run_terminal_cmd", {"command": "x"}, {"output": "¡" * 30_000}))
-    assert one.output_cut == 22_000
-    assert len(one.output) < 9_000
-
-
-def test_a_remote_path_is_the_one_on_its_machine(tmp_path: Path):
-    uri = "vscode-remote://ssh-remote%2Bhost/srv/a.py"
-    assert call(tmp_path, tool("read_file_v2", {"effectiveUri": uri})).paths == ("/srv/a.py",)
+    [call] = read_calls(tmp_path, [tool("run_terminal_cmd", {"command": "x"}, {"output": "¡" * 30_000})])
+    assert call.output_cut == 22_000
+    assert len(call.output) < 9_000

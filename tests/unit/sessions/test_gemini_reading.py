@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-
-import pytest
+from typing import Any
 
 import gemini_files as files
 from gemini_files import call, message, prompt, reply, tokens
-from lerim.sessions.readers.gemini_family import open_session, scan_root
+from lerim.sessions.model import FileEdit, Tokens
+from reader_checks import CallCase, case, check_calls
 
 
 def texts(path):
@@ -23,34 +23,14 @@ def test_a_log_shows_the_last_version_of_each_message_in_the_place_of_the_first(
     turns, done = files.reading(path)
     assert [turn.text for turn in turns] == ["one", "done", "two"]
     assert (done.session.title, done.session.id) == ("A title", files.SESSION)
-    assert done.session.tokens is not None
-    assert done.session.tokens.output == 2
+    assert done.session.tokens == Tokens(10, 2)
 
 
 def test_what_a_person_rewound_is_gone_and_what_came_before_and_after_stays(tmp_path):
     first, second, answer = prompt("one"), prompt("two"), reply("answer")
-    path = files.log(tmp_path / "s.jsonl", first, second, answer, {"$rewindTo": second["id"]}, prompt("three"))
+    rewound = ({"$rewindTo": one} for one in (second["id"], "unknown"))
+    path = files.log(tmp_path / "s.jsonl", first, second, answer, *rewound, prompt("three"))
     assert texts(path) == ["one", "three"]
-
-
-def test_rewinding_to_what_is_not_there_drops_nothing(tmp_path):
-    assert texts(files.log(tmp_path / "s.jsonl", prompt("one"), {"$rewindTo": "unknown"}, prompt("two"))) == [
-        "one",
-        "two",
-    ]
-
-
-def test_a_session_resumed_in_a_log_beside_its_old_file_stands_once_under_the_old_path(tmp_path):
-    chats = files.chats(tmp_path)
-    old = [prompt("one"), reply("first")]
-    files.whole(chats / "session-1.json", *old)
-    (before,) = scan_root(tmp_path, []).transcripts
-    files.log(chats / "session-1.jsonl", *old, prompt("two"), reply("second"))
-    (after,) = scan_root(tmp_path, []).transcripts
-    assert before.path == after.path == chats / "session-1.json"
-    assert before.stamp != after.stamp
-    earlier = open_session(before)
-    assert [turn.text for turn in earlier] == ["one", "first", "two", "second"]
 
 
 def test_a_resume_that_was_killed_while_it_copied_loses_nothing_of_the_old_file(tmp_path):
@@ -95,69 +75,57 @@ def test_words_said_again_after_what_was_left_out_are_said_twice(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    "injected",
-    [
-        "<session_context>\nThis is the Gemini CLI.\n</session_context>",
-        "<hook_context>lint failed</hook_context>",
-        "<state_snapshot>x</state_snapshot>",
-        "This is the Gemini CLI. We are setting up the context for our chat.\nToday is …",
-        "Here is the user's editor context as a JSON object. This is for your information only.\n```json\n{}\n```",
-        "Please continue.",
-        "System: Please continue.",
-        "System: Potential loop detected. Details: x. Please take a step back",
-        "<lerim-memories>\n- use uv\n</lerim-memories>",
-        "Background execution update:\n<background_output>\nbuilt\n</background_output>\n\nA previously backgrounded …",
-    ],
-)
-def test_what_the_program_says_in_a_persons_place_makes_no_turn(tmp_path, injected):
-    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt(injected), reply("ok")))
-    assert [turn.role for turn in turns] == ["assistant"]
-    assert (done.session.injected, done.session.prompts) == (1, 0)
+INJECTED = [
+    "<session_context>\nThis is the Gemini CLI.\n</session_context>",
+    "<hook_context>lint failed</hook_context>",
+    "<state_snapshot>x</state_snapshot>",
+    "This is the Gemini CLI. We are setting up the context for our chat.\nToday is …",
+    "Here is the user's editor context as a JSON object. This is for your information only.\n```json\n{}\n```",
+    "Please continue.",
+    "System: Please continue.",
+    "System: Potential loop detected. Details: x. Please take a step back",
+    "<lerim-memories>\n- use uv\n</lerim-memories>",
+    "Background execution update:\n<background_output>\nbuilt\n</background_output>\n\nA previously backgrounded …",
+]
+EXPANDED = [
+    {"text": "look at @b.py"},
+    {"text": "\n--- Content from referenced files ---"},
+    {"text": "\nContent from @b.py:\n"},
+    {"text": "secret = 1"},
+    {"text": "\n--- End of content ---"},
+]
+STEERED = "User steering update:\n<user_input>\n{}\n</user_input>\nClassify it as …"
+INIT = "\nYou are an AI agent that brings the power of Gemini directly into the terminal. Your task …"
+TYPED: list[tuple[Any, str]] = [
+    ("plain words", "plain words"),
+    (["plain ", {"text": "parts"}], "plain parts"),
+    ({"text": "one part"}, "one part"),
+    (EXPANDED, "look at @b.py"),
+    ([{"text": "why?<hook_context>lint failed</hook_context>"}], "why?"),
+    ([{"text": "<lerim-memories>use uv</lerim-memories>\nhow?"}], "how?"),
+    ([{"text": STEERED.format("use uv")}], "use uv"),
+    ([{"text": "ask @docs"}, {"text": "\n<system_note>\n'docs' was selected.\n</system_note>\n"}], "ask @docs"),
+    ([{"text": INIT}], "/init"),
+    ([{"inlineData": {"mimeType": "image/png", "data": "…"}}], "[file]"),
+    ([{"text": "nul \0 and half \ud83d"}], "nul \ufffd and half \ufffd"),
+]
 
 
-@pytest.mark.parametrize(
-    ("content", "shown", "typed"),
-    [
-        ("plain words", None, "plain words"),
-        (["plain ", {"text": "words"}], None, "plain words"),
-        ({"text": "one part"}, None, "one part"),
-        (
-            [
-                {"text": "look at @a.py"},
-                {"text": "\n--- Content from referenced files ---"},
-                {"text": "\nContent from @a.py:\n"},
-                {"text": "secret = 1"},
-                {"text": "\n--- End of content ---"},
-            ],
-            None,
-            "look at @a.py",
-        ),
-        ([{"text": "look at /deep/a.py, expanded"}], [{"text": "look at @a.py"}], "look at @a.py"),
-        ([{"text": "why?<hook_context>lint failed</hook_context>"}], None, "why?"),
-        ([{"text": "<lerim-memories>use uv</lerim-memories>\nwhy?"}], None, "why?"),
-        ([{"text": "User steering update:\n<user_input>\nuse uv\n</user_input>\nClassify it as …"}], None, "use uv"),
-        (
-            [{"text": "ask @docs"}, {"text": "\n<system_note>\nThe user has selected 'docs'.\n</system_note>\n"}],
-            None,
-            "ask @docs",
-        ),
-        (
-            [{"text": "\nYou are an AI agent that brings the power of Gemini directly into the terminal. Your task …"}],
-            None,
-            "/init",
-        ),
-        ([{"inlineData": {"mimeType": "image/png", "data": "…"}}], None, "[file]"),
-        ([{"text": "nul \0 and half \ud83d"}], None, "nul \ufffd and half \ufffd"),
-    ],
-)
-def test_a_prompt_is_what_the_person_typed_and_nothing_that_was_added(tmp_path, content, shown, typed):
-    fields = {"displayContent": shown} if shown else {}
-    path = files.log(tmp_path / "s.jsonl", message("user", content, **fields))
-    (turn,) = files.reading(path)[0]
-    assert (turn.kind, turn.text) == ("prompt", typed)
-    whole = files.whole(tmp_path / "s2.json", message("user", content, **fields))
-    assert texts(whole) == [typed]
+def test_a_prompt_is_what_the_person_typed_and_nothing_that_was_added(tmp_path):
+    shown = message("user", [{"text": "look at /deep/a.py, expanded"}], displayContent=[{"text": "look at @a.py"}])
+    results = {"functionResponse": {"id": "x", "response": {"output": "done"}}}
+    said = [
+        *(prompt(text) for text in INJECTED),
+        *(message("user", content) for content, _ in TYPED),
+        shown,
+        message("user", [{"text": "done"}, results]),
+        message("user", [{"text": STEERED.format("then pip")}, results]),
+    ]
+    for path in (files.log(tmp_path / "s.jsonl", *said), files.whole(tmp_path / "s2.json", *said)):
+        turns, done = files.reading(path)
+        assert [turn.text for turn in turns] == [*(typed for _, typed in TYPED), "look at @a.py", "then pip"]
+        assert {turn.kind for turn in turns} == {"prompt"}
+        assert (done.session.prompts, done.session.injected) == (len(TYPED) + 2, len(INJECTED))
 
 
 def test_a_persons_own_command_is_a_turn_of_its_own_with_what_it_printed(tmp_path):
@@ -177,86 +145,72 @@ def test_a_persons_own_command_is_a_turn_of_its_own_with_what_it_printed(tmp_pat
     assert own.output == "Command exited with code 2.\nboom"
 
 
-def test_results_told_in_a_persons_place_make_no_turn_and_are_not_counted_as_injected(tmp_path):
-    answered = message("user", [{"functionResponse": {"id": "x", "response": {"output": "done"}}}])
-    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", call("glob")), answered))
-    assert len(turns) == 2
-    assert done.session.injected == 0
+OLD = "Command: x\nOutput: boom\nError: (none)\nExit Code: {}\nSignal: (none)\nProcess Group PGID: 9"
+FAILED = "Output: boom\nExit Code: 1\nProcess Group PGID: 4"
+BACKGROUND = "Command moved to background (PID: 4). Output hidden."
+STOPPED = "Command was cancelled by user before it could complete."
 
 
-def test_words_typed_while_the_agent_works_are_a_prompt_beside_the_results_they_came_with(tmp_path):
-    hint = {"text": "User steering update:\n<user_input>\nuse uv\n</user_input>\nInternal instruction: …"}
-    answered = message("user", [hint, {"functionResponse": {"id": "x", "response": {"output": "done"}}}])
-    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", call("glob")), answered))
-    assert [(turn.kind, turn.text) for turn in turns][2:] == [("prompt", "use uv")]
-    assert (done.session.prompts, done.session.injected) == (2, 0)
+def untrusted(output: str) -> str:
+    return f"<untrusted_context>\n{output}\n</untrusted_context>"
 
 
-SHELL = "run_shell_command"
-UNTRUSTED = "<untrusted_context>\n{}\n</untrusted_context>"
-OLD = (
-    "Command: x\nDirectory: (root)\nOutput: boom\nError: (none)\nExit Code: {}\nSignal: (none)\n"
-    "Background PIDs: (none)\nProcess Group PGID: 9"
-)
+def shell(status: str, code: int | None, output: Any, told: str = "success") -> CallCase:
+    asked = call("run_shell_command", output, told, command="make", description="Build")
+    return case(asked, kind="shell", command="make", description="Build", status=status, exit_code=code)
 
 
-@pytest.mark.parametrize(
-    ("output", "told", "status", "code"),
-    [
-        ("Output: fine\nProcess Group PGID: 4", "success", "ok", 0),
-        ("Output: boom\nExit Code: 1\nProcess Group PGID: 4", "success", "error", 1),
-        ("Output: says\nExit Code: 7\nof another", "success", "error", 7),
-        (OLD.format(0), "success", "ok", 0),
-        (OLD.format(127), "success", "error", 127),
-        ("Command moved to background (PID: 4). Output hidden.", "success", "ok", None),
-        ("Command is running in background. PID: 4. Initial output:\nhi", "success", "ok", None),
-        (UNTRUSTED.format("Output: boom\nExit Code: 1\nProcess Group PGID: 4"), "success", "error", 1),
-        (UNTRUSTED.format("Command moved to background (PID: 4). Output hidden."), "success", "ok", None),
-        (UNTRUSTED.format("Command was cancelled by user before it could complete."), "success", "interrupted", None),
-        ("Command was cancelled by user before it could complete. There was no output", "success", "interrupted", None),
-        ({"error": "[Operation Cancelled] Reason: User denied execution."}, "cancelled", "denied", None),
-        ({"error": "[Operation Cancelled] Reason: User did not allow tool call"}, "cancelled", "denied", None),
-        ({"error": "[Operation Cancelled] Reason: Operation cancelled"}, "cancelled", "interrupted", None),
-        ({"error": "Tool execution denied by policy."}, "error", "denied", None),
-        ({"error": "spawn ENOENT"}, "error", "error", None),
-        ("", "executing", "pending", None),
-        ("", "awaiting_approval", "pending", None),
-    ],
-)
-def test_how_a_command_ended_is_told_in_all_its_forms(tmp_path, output, told, status, code):
-    path = files.log(
-        tmp_path / "s.jsonl", prompt("go"), reply("", call(SHELL, output, told, command="make", description="Build"))
-    )
-    turns, done = files.reading(path)
-    (made,) = turns[1].tool_calls
-    assert (made.kind, made.command, made.description) == ("shell", "make", "Build")
-    assert (made.status, made.exit_code) == (status, code)
-    assert done.session.tool_errors == (status == "error")
-    assert done.session.denials == (status == "denied")
+def cancelled(status: str, reason: str) -> CallCase:
+    return shell(status, None, {"error": f"[Operation Cancelled] Reason: {reason}"}, "cancelled")
 
 
-def test_calls_tell_what_they_read_change_and_look_for(tmp_path):
-    calls = [
-        call("read_file", absolute_path="/a/b.py"),
-        call("read_many_files", include=["src/*.py", "docs"]),
+CALLS = [
+    shell("ok", 0, "Output: fine\nProcess Group PGID: 4"),
+    shell("error", 1, FAILED),
+    shell("error", 7, "Output: says\nExit Code: 7\nof another"),
+    shell("ok", 0, OLD.format(0)),
+    shell("error", 127, OLD.format(127)),
+    shell("ok", None, BACKGROUND),
+    shell("ok", None, "Command is running in background. PID: 4. Initial output:\nhi"),
+    shell("error", 1, untrusted(FAILED)),
+    shell("ok", None, untrusted(BACKGROUND)),
+    shell("interrupted", None, untrusted(STOPPED)),
+    shell("interrupted", None, STOPPED),
+    cancelled("denied", "User denied execution."),
+    cancelled("denied", "User did not allow tool call"),
+    cancelled("interrupted", "Operation cancelled"),
+    shell("denied", None, {"error": "Tool execution denied by policy."}, "error"),
+    shell("error", None, {"error": "spawn ENOENT"}, "error"),
+    shell("pending", None, "", "executing"),
+    case(call("read_file", absolute_path="/a/b.py"), kind="read", paths=("/a/b.py",)),
+    case(call("read_many_files", include=["src/*.py", "docs"]), kind="read", paths=("src/*.py", "docs")),
+    case(
         call("replace", file_path="a.py", old_string="x", new_string="y", instruction="Rename"),
-        call("write_file", file_path="/a/n.py", content="new"),
-        call("grep_search", pattern="def main", dir_path="src"),
-        call("google_web_search", query="msgspec raw"),
-        call("web_fetch", prompt="read https://x.test"),
-        call("codebase_investigator", objective="find it") | {"agentId": "helper-1"},
-        call("save_memory", fact="x"),
-    ]
-    turns, _ = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", *calls)))
-    made = turns[1].tool_calls
-    assert [one.kind for one in made] == ["read", "read", "edit", "write", "search", "web", "web", "agent", "other"]
-    assert [one.paths for one in made[:4]] == [("/a/b.py",), ("src/*.py", "docs"), ("a.py",), ("/a/n.py",)]
-    assert [(one.path, one.old, one.new) for one in (*made[2].edits, *made[3].edits)] == [
-        ("a.py", "x", "y"),
-        ("/a/n.py", "", "new"),
-    ]
-    assert [one.command for one in made[4:7]] == ["def main", "msgspec raw", "read https://x.test"]
-    assert (made[2].description, made[7].subagent) == ("Rename", "helper-1")
+        kind="edit",
+        description="Rename",
+        paths=("a.py",),
+        edits=(FileEdit("a.py", "x", "y"),),
+    ),
+    case(call("write_file", file_path="n.py", content="new"), kind="write", edits=(FileEdit("n.py", "", "new"),)),
+    case(call("grep_search", pattern="def main", dir_path="src"), kind="search", command="def main"),
+    case(call("google_web_search", query="msgspec raw"), kind="web", command="msgspec raw"),
+    case(call("web_fetch", prompt="read https://x.test"), kind="web", command="read https://x.test"),
+    case(call("codebase_investigator") | {"agentId": "helper-1"}, kind="agent", subagent="helper-1"),
+    case(call("save_memory", fact="x"), kind="other", command="x"),
+    case(
+        call("read_file", status="error") | {"result": None, "resultDisplay": "File not found."},
+        status="error",
+        output="File not found.",
+    ),
+    case(call("replace") | {"result": None, "resultDisplay": {"fileDiff": "@@"}}, status="ok", output=""),
+]
+
+
+def test_calls_have_their_kind_input_result_and_end(tmp_path):
+    path = files.log(tmp_path / "s.jsonl", prompt("go"), reply("", *(record for record, _ in CALLS)))
+    turns, done = files.reading(path)
+    check_calls(turns[1].tool_calls, CALLS)
+    assert (done.session.tool_errors, done.session.denials) == (6, 3)
 
 
 def test_a_plan_is_what_was_written_to_the_file_that_leaving_plan_mode_names(tmp_path):
@@ -298,13 +252,8 @@ def test_tokens_are_summed_a_message_once_and_the_cached_part_is_not_counted_as_
     second = reply("b", tokens=tokens(150, 6, cached=90, thoughts=0, tool=3))
     path = files.log(tmp_path / "s.jsonl", prompt("go"), first, first, second, reply("c", tokens=None))
     turns, done = files.reading(path)
-    assert done.session.tokens is not None
-    total = done.session.tokens
-    assert (total.input, total.output, total.cache_read, total.cache_write) == (100 + 63, 12 + 6, 90, 0)
+    assert done.session.tokens == Tokens(100 + 63, 12 + 6, 90)
     assert [turn.tokens.input for turn in turns] == [0, 100, 63, 0]
-
-
-def test_a_session_without_any_number_of_tokens_says_so(tmp_path):
     _, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("a", tokens=None)))
     assert done.session.tokens is None
 
@@ -329,16 +278,13 @@ def test_messages_without_ids_or_with_redacted_ones_are_told_apart(tmp_path):
     assert len({turn.id for turn in turns}) == 3
 
 
-def test_the_last_line_of_a_log_may_be_half_and_one_in_the_middle_costs_only_itself(tmp_path):
-    path = files.log(tmp_path / "s.jsonl", prompt("one"), prompt("two"), prompt("three"))
+def test_a_line_cut_short_costs_itself_and_not_the_one_appended_to_it_and_the_last_may_be_half(tmp_path):
+    path = files.log(tmp_path / "s.jsonl", prompt("one"), prompt("two"), prompt("three"), prompt("four"))
     lines = path.read_bytes().split(b"\n")
-    path.write_bytes(b"\r\n".join([lines[0], lines[1], lines[2][:30], lines[3]]))
+    path.write_bytes(b"\r\n".join([lines[0], lines[1], lines[2][:30] + lines[3], lines[4][:30]]))
     turns, done = files.reading(path)
     assert [turn.text for turn in turns] == ["one", "three"]
     assert [problem.code for problem in done.problems] == ["bad-line"]
-    path.write_bytes(b"\n".join([*lines[:3], lines[3][:30]]))
-    turns, done = files.reading(path)
-    assert ([turn.text for turn in turns], done.problems) == (["one", "two"], [])
 
 
 def test_fields_of_a_wrong_type_cost_themselves(tmp_path):
@@ -357,28 +303,3 @@ def test_an_old_session_that_stands_whole_in_the_first_line_of_a_log_is_read(tmp
     path.write_text(f"{json.dumps(whole)}\n{json.dumps(prompt('two'))}\n", encoding="utf-8")
     turns, done = files.reading(path)
     assert ([turn.text for turn in turns], done.session.title) == (["one", "first", "two"], "Old")
-
-
-def test_what_a_call_showed_stands_for_a_result_that_is_not_kept(tmp_path):
-    shown = call("read_file", status="error") | {"result": None, "resultDisplay": "File not found."}
-    changed = call("replace") | {"result": None, "resultDisplay": {"fileDiff": "@@", "fileName": "a.py"}}
-    turns, _ = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), reply("", shown, changed)))
-    assert [(one.status, one.output) for one in turns[1].tool_calls] == [("error", "File not found."), ("ok", "")]
-
-
-def test_only_what_is_new_and_the_last_exchange_come_again(tmp_path):
-    told = [prompt("one"), reply("first"), prompt("two"), reply("second")]
-    path = files.log(tmp_path / "s.jsonl", *told)
-    _, done = files.reading(path)
-    files.log(path, *told, prompt("three"))
-    turns, again = files.reading(path, done.resume)
-    assert not again.restarted
-    assert [(turn.ordinal, turn.text) for turn in turns] == [(2, "two"), (3, "second"), (4, "three")]
-
-
-def test_a_record_nested_too_deeply_costs_itself(tmp_path):
-    path = files.log(tmp_path / "s.jsonl", prompt("one"))
-    deep = b'{"id":"deep","type":"user","content":' + b"[" * 5000 + b"]" * 5000 + b"}\n"
-    path.write_bytes(path.read_bytes() + deep + json.dumps(prompt("two")).encode() + b"\n")
-    turns, _ = files.reading(path)
-    assert [turn.text for turn in turns] == ["one", "two"]

@@ -12,6 +12,7 @@ import pytest
 from independent_gemini import INJECTED, Counts, count, count_steps
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.readers.gemini_family import open_session, probe_folder, scan_root
+from reader_checks import check_brief
 
 PROJECT = "/Users/savekirk/dev/ai/entire/session-bridge"
 
@@ -21,18 +22,6 @@ def taken(transcript: Transcript, **how: Any) -> tuple[list[Turn], Session]:
     turns = list(reading)
     assert reading.problems == []
     return turns, reading.session
-
-
-def counts(session: Session) -> Counts:
-    tokens = session.tokens
-    assert tokens is not None
-    return Counts(
-        session.prompts,
-        session.tool_calls,
-        session.tool_errors,
-        session.denials,
-        (tokens.input, tokens.output, tokens.cache_read),
-    )
 
 
 @pytest.fixture
@@ -50,31 +39,32 @@ def store(sessions_folder: Path, tmp_path: Path) -> Path:
 
 def test_every_shared_session_agrees_with_an_independent_counter(store):
     found = scan_root(store, [])
-    assert found.problems == []
-    assert found.databases == []
+    assert (found.problems, found.databases) == ([], [])
     assert len(found.transcripts) == 4 + 3 + 4
+    machine = (*INJECTED, "--- Content from referenced files", "<USER_SETTINGS_CHANGE>", "<ADDITIONAL_METADATA>")
+    calls = []
     for transcript in found.transcripts:
-        counted = count_steps if "brain" in transcript.path.parts else count
-        _, session = taken(transcript)
-        assert (transcript.path.name, counts(session)) == (transcript.path.name, counted(transcript.path))
-
-
-def test_every_turn_of_a_shared_session_has_a_place_and_an_id_of_its_own(store):
-    for transcript in scan_root(store, [PROJECT]).transcripts:
         turns, session = taken(transcript)
+        tokens = session.tokens
+        assert tokens is not None
+        spent = (tokens.input, tokens.output, tokens.cache_read)
+        ours = Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, spent)
+        counted = count_steps if "brain" in transcript.path.parts else count
+        assert (transcript.path.name, ours) == (transcript.path.name, counted(transcript.path))
         assert [turn.ordinal for turn in turns] == list(range(len(turns)))
         assert session.turns == len(turns) == len({turn.id for turn in turns}) > 0
         assert session.prompts == sum(turn.kind == "prompt" for turn in turns)
         assert all(turn.time is not None and turn.time.tzinfo is not None for turn in turns)
-
-
-def test_nothing_injected_into_a_shared_session_shows_as_typed_by_a_person(store):
-    machine = (*INJECTED, "--- Content from referenced files", "<USER_SETTINGS_CHANGE>", "<ADDITIONAL_METADATA>")
-    for transcript in scan_root(store, []).transcripts:
-        turns, _ = taken(transcript)
-        said = [turn.text for turn in turns if turn.role == "user"]
-        assert [text for text in said if any(mark in text for mark in machine)] == []
-        assert all(said)
+        typed = [turn.text for turn in turns if turn.role == "user"]
+        assert all(typed)
+        assert [text for text in typed if any(mark in text for mark in machine)] == []
+        check_brief((turns, session), taken(transcript, brief=True))
+        calls += [call for turn in turns for call in turn.tool_calls]
+    assert {call.exit_code for call in calls if call.kind == "shell" and call.status == "ok"} == {0}
+    assert [call.exit_code for call in calls if call.kind == "shell" and call.status == "error"] == [1, 1]
+    edits = [edit for call in calls if call.kind == "edit" for edit in call.edits]
+    assert edits and all(edit.path and edit.old and edit.new for edit in edits)
+    assert sorted(call.status for call in calls if call.status not in ("ok", "error")) == ["denied", "interrupted"]
 
 
 def test_a_shared_session_is_of_the_folder_whose_hash_names_its_store(store):
@@ -89,21 +79,3 @@ def test_a_shared_session_tells_its_folder_itself_where_nobody_knows_the_hash(st
     for transcript in mine:
         _, session = taken(transcript)
         assert (probe_folder(transcript), session.cwds) == (PROJECT, (PROJECT,))
-
-
-def test_what_the_catalog_does_not_keep_is_left_out_of_a_brief_reading_and_counts_stay(store):
-    for transcript in scan_root(store, []).transcripts:
-        full, session = taken(transcript)
-        short, again = taken(transcript, brief=True)
-        assert again == session
-        assert [turn.text for turn in short] == [turn.text for turn in full]
-        assert not any(call.output and call.status == "ok" for turn in short for call in turn.tool_calls)
-
-
-def test_shared_sessions_show_commands_with_their_exit_codes_and_edits_with_both_sides(store):
-    calls = [call for one in scan_root(store, []).transcripts for turn in taken(one)[0] for call in turn.tool_calls]
-    assert {call.exit_code for call in calls if call.kind == "shell" and call.status == "ok"} == {0}
-    assert [call.exit_code for call in calls if call.kind == "shell" and call.status == "error"] == [1, 1]
-    edits = [edit for call in calls if call.kind == "edit" for edit in call.edits]
-    assert edits and all(edit.path and edit.old and edit.new for edit in edits)
-    assert sorted(call.status for call in calls if call.status not in ("ok", "error")) == ["denied", "interrupted"]

@@ -36,18 +36,6 @@ def test_a_session_met_half_written_is_told_to_nobody_and_read_by_the_next_sync(
         assert sync(catalog, tmp_path) == []
 
 
-def test_a_new_session_met_half_written_is_read_whole_by_the_next_sync(tmp_path):
-    path = files.whole(files.chats(tmp_path) / "session-1.json", prompt("one"), reply("first"))
-    complete = path.read_bytes()
-    path.write_bytes(complete[:-20])
-    with Catalog.open(Home(tmp_path / "lerim")) as catalog:
-        (met,) = sync(catalog, tmp_path)
-        assert (met.problems, met.failed) == ((), False)
-        path.write_bytes(complete)
-        (met,) = sync(catalog, tmp_path)
-        assert met.new_turns == 2
-
-
 def test_a_session_resumed_in_a_log_beside_its_old_file_stays_one_session_of_the_catalog(tmp_path):
     told = [prompt("one"), reply("first")]
     path = files.whole(files.chats(tmp_path) / "session-1.json", *told)
@@ -57,18 +45,6 @@ def test_a_session_resumed_in_a_log_beside_its_old_file_stays_one_session_of_the
         (met,) = sync(catalog, tmp_path)
         (row,) = catalog.list_sessions()
         assert (met.new_turns, row.session.id, row.session.turns, row.own_turns) == (2, files.SESSION, 4, 4)
-
-
-def test_what_a_person_rewound_is_gone_from_the_catalog_too(tmp_path):
-    told = [prompt("one"), reply("first"), prompt("unwanted"), reply("unwanted answer")]
-    path = files.log(files.chats(tmp_path) / "session-1.jsonl", *told)
-    with Catalog.open(Home(tmp_path / "lerim")) as catalog:
-        sync(catalog, tmp_path)
-        files.log(path, *told, {"$rewindTo": told[2]["id"]}, prompt("two"))
-        sync(catalog, tmp_path)
-        (row,) = catalog.list_sessions()
-        assert row.session.turns == 3
-        assert row.own_turns == 3
 
 
 def test_a_session_that_nobody_writes_any_more_and_that_is_damaged_gives_what_is_whole_in_it_and_a_problem(tmp_path):

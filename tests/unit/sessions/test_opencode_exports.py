@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from opencode_store import Store, text
+from lerim.errors import TranscriptError
+from lerim.sessions.readers.opencode import store as opencode
+from opencode_store import Store, taken, text
 from terminal import answer
 
 
@@ -22,31 +23,38 @@ def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-def told(directory: Path, native: str = "ses_1", **info: str) -> Store:
-    store = Store(native, directory=str(directory), **info)
+def session_in(directory: Path, native: str = "ses_1") -> Store:
+    store = Store(native, directory=str(directory))
     store.say("user", text("Why is retry slow?"), path={"cwd": str(directory)})
     store.say("assistant", text("It waits."), path={"cwd": str(directory)})
     return store
 
 
 def listed(*more: str) -> list[tuple[str, int]]:
-    return [(one["id"], one["turns"]) for one in answer("sessions", "list", *more)["sessions"]]
+    return sorted((one["id"], one["turns"]) for one in answer("sessions", "list", *more)["sessions"])
 
 
 def test_an_export_under_any_name_is_read_and_belongs_to_the_project_it_names(repo: Path, data: Path, tmp_path: Path):
-    told(repo).export(data / "export" / "session.json")
-    told(tmp_path / "elsewhere", "ses_2").export(data / "export" / "other.json")
+    session_in(repo).export(data / "export" / "session.json")
+    session_in(tmp_path / "elsewhere", "ses_2").export(data / "export" / "other.json")
+    for native, encoding in (("ses_3", "utf-16"), ("ses_4", "utf-8-sig")):
+        path = session_in(repo, native).export(data / "export" / f"{native}.json")
+        path.write_bytes(path.read_text(encoding="utf-8").encode(encoding))
+    (data / "export" / "empty.json").write_text(json.dumps({"info": session_in(repo, "ses_5").info}), encoding="utf-8")
+    (data / "opencode.db").touch()
+    for name in ("auth", "state"):  # OpenCode's own files are no exports
+        session_in(repo, f"ses_{name}").export(data / f"{name}.json")
     report = answer("sync", "--repo", str(repo))
-    assert (report["sessions"]["found"], report["sessions"]["new"], report["problems"]) == (1, 1, [])
-    assert listed("--repo", str(repo)) == [("ses_1", 2)]
-    assert sorted(listed("--all")) == [("ses_1", 2), ("ses_2", 2)]
-    assert answer("sync", "--repo", str(repo))["sessions"]["unchanged"] == 1
+    assert (report["sessions"]["new"], report["problems"]) == (3, [])
+    assert listed("--repo", str(repo)) == [("ses_1", 2), ("ses_3", 2), ("ses_4", 2)]
+    assert listed("--all") == [("ses_1", 2), ("ses_2", 2), ("ses_3", 2), ("ses_4", 2)]
+    assert answer("sync", "--repo", str(repo))["sessions"]["new"] == 0
 
 
 def test_exports_are_read_from_a_folder_that_is_named(repo: Path, tmp_path: Path):
     folder = tmp_path / "my exports"
     folder.mkdir()
-    told(repo).export(folder / "session.json")
+    session_in(repo).export(folder / "session.json")
     (folder / "notes.json").write_text('{"info": "none", "messages": []}', encoding="utf-8")
     (folder / "list.json").write_text("[]", encoding="utf-8")
     (folder / "log").mkdir()
@@ -57,97 +65,50 @@ def test_exports_are_read_from_a_folder_that_is_named(repo: Path, tmp_path: Path
     assert listed("--repo", str(repo)) == [("ses_1", 2)]
 
 
-def test_opencode_s_own_files_are_not_taken_for_exports(repo: Path, data: Path):
-    Store().rows(data / "opencode.db")
-    told(repo, "ses_9").export(data / "auth.json")
-    told(repo, "ses_8").export(data / "state.json")
-    assert answer("sync", "--repo", str(repo))["sessions"]["found"] == 0
-    assert listed("--all") == []
+def test_a_session_is_listed_once_from_its_newest_export_and_from_opencode_once_it_is_there(repo: Path, data: Path):
+    def synced() -> list[tuple[int, str]]:
+        answer("sync", "--repo", str(repo))
+        sessions = answer("sessions", "list", "--all")["sessions"]
+        return [(one["turns"], one["place"]) for one in sessions if not one["gone"]]
 
-
-def test_a_session_exported_again_is_listed_once_as_its_newest_export_has_it(repo: Path, data: Path):
-    store = told(repo)
+    store = session_in(repo)
     first = store.export(data / "export" / "a.json")
     os.utime(first, (1_000_000, 1_000_000))
-    answer("sync", "--repo", str(repo))
+    synced()
     store.say("user", text("And now?"), path={"cwd": str(repo)})
     second = store.export(data / "export" / "b.json")
-    report = answer("sync", "--repo", str(repo))
-    assert report["sessions"]["found"] == 1
-    assert listed("--all") == [("ses_1", 3)]
+    assert synced() == [(3, str(second))]
     assert len(answer("sessions", "show", "ses_1")["turns"]) == 3
     second.unlink()
-    answer("sync", "--repo", str(repo))
-    [left] = [one for one in answer("sessions", "list", "--all")["sessions"] if not one["gone"]]
-    assert (left["turns"], left["place"]) == (2, str(first))
+    assert synced() == [(2, str(first))]
+    file = store.files(data / "storage")
+    assert synced() == [(3, str(file))]
+    database = store.rows(data / "opencode.db")
+    assert synced() == [(3, f"{database}#ses_1")]
 
 
-@pytest.mark.parametrize("other", ["database", "old files"])
-def test_a_session_that_opencode_still_has_is_read_from_there(repo: Path, data: Path, other: str):
-    store = told(repo)
-    export = store.export(data / "export" / "session.json")
-    answer("sync", "--repo", str(repo))
-    assert [one["place"] for one in answer("sessions", "list", "--all")["sessions"]] == [str(export)]
-    place = f"{store.rows(data / 'opencode.db')}#ses_1" if other == "database" else store.files(data / "storage")
-    assert answer("sync", "--repo", str(repo))["sessions"]["found"] == 1
-    assert [one["place"] for one in answer("sessions", "list", "--all")["sessions"]] == [str(place)]
-    assert len(answer("sessions", "show", "ses_1")["turns"]) == 2
+def test_messages_and_parts_whose_ids_were_cut_out_of_an_export_keep_their_words_in_order(tmp_path: Path):
+    store = session_in(tmp_path)
+    for message in store.messages:
+        [part] = message["parts"]
+        message["parts"] = [part | {"text": f"{part['text']} {number}", "id": "REDACTED"} for number in range(3_000)]
+        message["info"]["id"] = "REDACTED"
+    store.export(tmp_path / "session.json")
+    [transcript] = opencode.scan_root(tmp_path, ()).transcripts
+    turns = taken(transcript)[1]
+    assert [turn.text.split("\n")[0] for turn in turns] == ["Why is retry slow? 0", "It waits. 0"]
+    assert turns[0].text.split() == [word for at in range(3_000) for word in f"Why is retry slow? {at}".split()]
+    assert len({turn.id for turn in turns}) == 2
 
 
-@pytest.mark.parametrize(
-    "encode",
-    [lambda words: words.encode("utf-16"), lambda words: words.encode("utf-8-sig")],
-    ids=["as PowerShell writes it", "with a mark at the beginning"],
-)
-def test_an_export_in_another_encoding_is_read(repo: Path, data: Path, encode: Callable[[str], bytes]):
-    path = told(repo).export(data / "export" / "session.json")
-    path.write_bytes(encode(path.read_text(encoding="utf-8")))
-    report = answer("sync", "--repo", str(repo))
-    assert (report["sessions"]["new"], report["problems"]) == (1, [])
-    assert listed("--repo", str(repo)) == [("ses_1", 2)]
-
-
-def test_messages_whose_ids_were_cut_out_of_an_export_keep_their_own_words(repo: Path, data: Path):
-    path = told(repo).export(data / "export" / "session.json")
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    for message in kept["messages"]:
-        message["parts"].append({**message["parts"][0], "text": "And more."})
-        for one in (message["info"], *message["parts"]):
-            one["id"] = "REDACTED"
-    path.write_text(json.dumps(kept), encoding="utf-8")
-    answer("sync", "--repo", str(repo))
-    turns = answer("sessions", "show", "ses_1")["turns"]
-    assert [one["text"].split() for one in turns] == [
-        ["Why", "is", "retry", "slow?", "And", "more."],
-        ["It", "waits.", "And", "more."],
-    ]
-    assert len({one["id"] for one in turns}) == 2
-
-
-def test_many_parts_whose_ids_were_cut_out_of_an_export_keep_their_order(repo: Path, data: Path):
-    path = told(repo).export(data / "export" / "session.json")
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    [part] = kept["messages"][0]["parts"]
-    kept["messages"][0]["parts"] = [{**part, "id": "REDACTED", "text": f"word{number}"} for number in range(3_000)]
-    path.write_text(json.dumps(kept), encoding="utf-8")
-    answer("sync", "--repo", str(repo))
-    first = answer("sessions", "show", "ses_1", "--turn", "0")["turns"][0]
-    assert first["text"].split()[:3] == ["word0", "word1", "word2"]
-
-
-def test_an_export_that_was_cut_short_is_reported_and_read_once_it_is_whole(repo: Path, data: Path):
-    path = told(repo).export(data / "export" / "session.json")
+def test_an_export_that_was_cut_short_is_reported_and_read_once_it_is_whole(tmp_path: Path):
+    path = session_in(tmp_path).export(tmp_path / "session.json")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    report = answer("sync", "--repo", str(repo), code=3)
-    assert [one["path"] for one in report["problems"]] == [str(path)]
+    [transcript] = opencode.scan_root(tmp_path, ()).transcripts
+    with pytest.raises(TranscriptError, match="damaged or incomplete"):
+        list(opencode.open_session(transcript))
     path.write_bytes(whole)
-    assert answer("sync", "--repo", str(repo))["problems"] == []
-    assert listed("--repo", str(repo)) == [("ses_1", 2)]
-
-
-def test_an_export_without_messages_is_a_session_in_which_nothing_was_said(repo: Path, data: Path):
-    path = data / "export" / "session.json"
-    path.write_text(json.dumps({"info": told(repo).info}), encoding="utf-8")
-    assert answer("sync", "--repo", str(repo))["problems"] == []
-    assert listed("--all") == []
+    [again] = opencode.scan_root(tmp_path, ()).transcripts
+    assert again.stamp != transcript.stamp
+    assert len(taken(again)[1]) == 2

@@ -11,10 +11,11 @@ import pytest
 
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
-from lerim.sessions.model import Database, Session, Transcript, Turn
+from lerim.sessions.model import Session, Turn
 from lerim.sessions.readers.opencode import store as opencode
 from lerim.statistics import compute_statistics
-from opencode_store import Store, text, tool
+from opencode_store import Store, taken, text, tool
+from opencode_store import of_rows as list_rows
 
 Read = Callable[..., dict[str, tuple[Session, list[Turn]]]]
 
@@ -34,23 +35,11 @@ def read(request: pytest.FixtureRequest, tmp_path: Path) -> Read:
 
 
 def of_rows(path: Path, *, brief: bool = False) -> dict[str, tuple[Session, list[Turn]]]:
-    transcripts, problems = opencode.list_database(Database("opencode", path, (0, 0, 0, 0)), ())
-    assert problems == []
-    return taken(transcripts, brief=brief)
+    return {one.session_id: taken(one, brief=brief) for one in list_rows(path)}
 
 
 def of_files(root: Path, *, brief: bool = False) -> dict[str, tuple[Session, list[Turn]]]:
-    return taken(opencode.scan_root(root, ()).transcripts, brief=brief)
-
-
-def taken(transcripts: list[Transcript], *, brief: bool) -> dict[str, tuple[Session, list[Turn]]]:
-    found: dict[str, tuple[Session, list[Turn]]] = {}
-    for transcript in transcripts:
-        reading = opencode.open_session(transcript, brief=brief)
-        turns = list(reading)
-        assert reading.problems == []
-        found[transcript.session_id] = (reading.session, turns)
-    return found
+    return {one.session_id: taken(one, brief=brief) for one in opencode.scan_root(root, ()).transcripts}
 
 
 def ids(found: tuple[Session, list[Turn]]) -> list[str]:
@@ -78,15 +67,6 @@ def test_what_a_fork_copied_has_the_ids_of_what_it_was_copied_from(read: Read, *
     assert [turn.text for turn in found["ses_b"][1]] == ["fix the parser", "Done.", "no, rewrite it"]
 
 
-def test_what_was_paid_for_once_is_no_cost_of_the_fork(read: Read) -> None:
-    store = first()
-    fork = store.fork("ses_b")
-    fork.say("assistant", text("ok"))
-    found = read(store, fork)
-    assert found["ses_a"][0].cost == 0.5
-    assert found["ses_b"][0].cost == 0.25
-
-
 @pytest.mark.parametrize("fork_first", [True, False])
 def test_the_tokens_of_a_copied_message_count_once_in_the_statistics(tmp_path: Path, *, fork_first: bool) -> None:
     store = first()
@@ -96,8 +76,7 @@ def test_the_tokens_of_a_copied_message_count_once_in_the_statistics(tmp_path: P
     fork.say("assistant", text("ok"))
     path = store.rows(tmp_path / "opencode.db")
     fork.rows(path)
-    transcripts, _ = opencode.list_database(Database("opencode", path, (0, 0, 0, 0)), ())
-    transcripts.sort(key=lambda one: one.session_id, reverse=fork_first)
+    transcripts = sorted(list_rows(path), key=lambda one: one.session_id, reverse=fork_first)
     with Catalog.open(Home(tmp_path / "home")) as catalog:
         readings = [(one, opencode.open_session(one)) for one in transcripts]
         list(catalog.index_transcripts(readings, FolderNames()))

@@ -21,9 +21,7 @@ def reading(transcript: Transcript) -> tuple[Session, list[Turn]]:
 def told(session: Session) -> Counts:
     tokens = session.tokens
     spent = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None
-    return Counts(
-        session.prompts, session.tool_calls, session.tool_errors, session.denials, session.api_errors, spent
-    )  # fmt: skip
+    return Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, session.api_errors, spent)
 
 
 def of_file(path: Path) -> Transcript:
@@ -62,36 +60,24 @@ def test_every_database_agrees_with_the_independent_counter(sessions_folder: Pat
     assert read == 11
 
 
-def test_every_exported_session_agrees_with_the_independent_counter(sessions_folder: Path) -> None:
-    files = sorted((sessions_folder / "opencode" / "export").glob("*.json"))
-    assert len(files) == 7
-    for path in files:
-        session, turns = reading(of_file(path))
-        check(session, turns, count(exported(path)))
-        assert store.probe_folder(of_file(path)) == session.cwds[0]
-
-
-def test_every_old_file_agrees_with_the_independent_counter(sessions_folder: Path) -> None:
-    root = sessions_folder / "opencode" / "built-from-real-rows"
-    expected = {one["info"]["id"]: count(one) for one in in_storage(root / "storage")}
-    found = store.scan_root(root, ())
+def test_every_export_and_old_file_agrees_with_the_counter_and_with_the_rows_of_the_database(
+    sessions_folder: Path,
+) -> None:
+    root = sessions_folder / "opencode"
+    exports = sorted((root / "export").glob("*.json"))
+    assert len(exports) == 7
+    found = store.scan_root(root / "built-from-real-rows", ())
     assert found.problems == []
     assert [one.path.name for one in found.databases] == ["opencode.db"]
-    for transcript in found.transcripts:
+    rows = {one.session_id: reading(one) for one in of_database(found.databases[0].path)}
+    stored = {one["info"]["id"]: count(one) for one in in_storage(root / "built-from-real-rows" / "storage")}
+    assert {one.session_id for one in found.transcripts} == set(stored)
+    counts = [(one, stored[one.session_id]) for one in found.transcripts]
+    for transcript, expected in (*counts, *((of_file(path), count(exported(path))) for path in exports)):
         session, turns = reading(transcript)
-        check(session, turns, expected.pop(transcript.session_id))
+        check(session, turns, expected)
         assert store.probe_folder(transcript) == session.cwds[0]
-    assert expected == {}
-
-
-def test_the_three_forms_of_a_session_are_the_same_session(sessions_folder: Path) -> None:
-    root = sessions_folder / "opencode"
-    rows = {one.session_id: one for one in of_database(root / "built-from-real-rows" / "opencode.db")}
-    files = {one.session_id: one for one in store.scan_root(root / "built-from-real-rows", ()).transcripts}
-    exports = {path.stem: of_file(path) for path in (root / "export").glob("*.json")}
-    for other in (files, exports):
-        for native, transcript in other.items():
-            assert reading(transcript)[1] == reading(rows[native])[1]
+        assert turns == rows[transcript.session_id][1]
 
 
 def test_what_the_shared_sessions_hold_is_found(sessions_folder: Path) -> None:

@@ -13,19 +13,7 @@ from lerim.errors import TranscriptError
 from lerim.sessions.discovery import discover_stores
 from lerim.sessions.readers.opencode import store as opencode
 from opencode_store import Store, of_rows, taken, text, tool
-
-# --- one form only -----------------------------------------------------------------------------------------------
-
-
-def test_the_database_and_the_old_files_give_the_same_turns(tmp_path: Path) -> None:
-    store = Store()
-    store.say("user", text("go"))
-    store.say("assistant", text("ok"), tool("bash", {"command": "ls"}, "a", metadata={"exit": 0}))
-    store.files(tmp_path / "storage")
-    found = opencode.scan_root(tmp_path, ())
-    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
-    assert found.transcripts[0].session_id == row.session_id
-    assert taken(found.transcripts[0])[1] == taken(row)[1]
+from reader_checks import check_brief
 
 
 def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path) -> None:
@@ -45,19 +33,16 @@ def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path
 
 def test_rows_that_are_no_json_cost_themselves(tmp_path: Path) -> None:
     store = Store()
-    store.say("user", text("one"))
-    store.say("user", text("two"))
-    store.say("user", text("three"))
+    for number in range(3):
+        store.say("user", text(f"words {number}"))
     path = store.rows(tmp_path / "opencode.db")
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE message SET data = '{\"role\": ' WHERE id = 'msg_0000'")
         db.execute("UPDATE part SET data = CAST(data AS BLOB) WHERE message_id = 'msg_0001'")
         db.execute("UPDATE part SET data = x'ff00' WHERE message_id = 'msg_0002'")
-    (row,) = of_rows(path)
-    reading = opencode.open_session(row)
-    assert [turn.text for turn in reading] == ["two"]
-    assert sorted(one.code for one in reading.problems) == ["bad-record", "bad-record"]
-    assert all(str(path) in one.path for one in reading.problems)
+    reading = opencode.open_session(*of_rows(path))
+    assert [turn.text for turn in reading] == ["words 1"]
+    assert [(one.code, str(path) in one.path) for one in reading.problems] == [("bad-record", True)] * 2
 
 
 def test_lone_surrogates_and_nul_can_be_stored(tmp_path: Path) -> None:
@@ -113,30 +98,18 @@ def test_a_database_of_the_data_folder_that_is_also_named_comes_once(tmp_path: P
     assert [one.path for one in stores.databases] == [path]
 
 
-def test_a_database_of_something_else_is_told_as_what_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "opencode.db"
-    with closing(sqlite3.connect(path)) as db, db:
+def test_what_cannot_be_read_is_an_error_that_names_it(tmp_path: Path) -> None:
+    other = tmp_path / "opencode-other.db"
+    with closing(sqlite3.connect(other)) as db, db:
         db.execute("CREATE TABLE other (id)")
-    with pytest.raises(TranscriptError, match=r"opencode\.db"):
-        of_rows(path)
-
-
-def test_a_session_that_is_gone_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(TranscriptError, match=r"opencode-other\.db"):
+        of_rows(other)
     path = Store().rows(tmp_path / "opencode.db")
     (row,) = of_rows(path)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM session")
     with pytest.raises(TranscriptError, match="ses_1"):
         list(opencode.open_session(row))
-
-
-def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
-    path = tmp_path / "storage" / "session" / "p" / "ses_1.json"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b'{"id": "ses')
-    (transcript,) = opencode.scan_root(tmp_path, ()).transcripts
-    with pytest.raises(TranscriptError, match="damaged or incomplete"):
-        list(opencode.open_session(transcript))
 
 
 def test_a_brief_reading_leaves_out_only_what_the_catalog_does_not_keep(tmp_path: Path) -> None:
@@ -146,13 +119,9 @@ def test_a_brief_reading_leaves_out_only_what_the_catalog_does_not_keep(tmp_path
     failed = tool("bash", {"command": "make"}, "broken", metadata={"exit": 2})
     store.say("assistant", {"type": "reasoning", "text": "hm"}, went_well, failed, tool("write", {"filePath": "a"}))
     (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
-    session, turns = taken(row, brief=True)
-    assert session == taken(row)[0]
-    assert [one.output for one in turns[1].tool_calls] == ["", "broken", ""]
-    assert turns[1].reasoning == ""
-
-
-# --- change ------------------------------------------------------------------------------------------------------
+    (session, turns), (again, short) = taken(row), taken(row, brief=True)
+    check_brief((turns, session), (short, again))
+    assert short[1].tool_calls[1].output == "broken"
 
 
 def grown(path: Path, statement: str) -> bool:
@@ -163,23 +132,21 @@ def grown(path: Path, statement: str) -> bool:
     return after.stamp != before.stamp
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_whatever_is_written_of_a_session_changes_its_stamp(tmp_path: Path) -> None:
+    store = Store()
+    store.say("user", text("go"))
+    store.say("assistant", text("ok"))
+    path = store.rows(tmp_path / "opencode.db")
+    for statement in (
         "UPDATE session SET time_updated = time_updated + 1",
         "UPDATE message SET data = '{}', time_updated = time_updated + 1 WHERE id = 'msg_0001'",
-        "UPDATE part SET data = '{}', time_updated = time_updated + 1 WHERE message_id = 'msg_0001'",
+        "UPDATE part SET data = '{}', time_updated = time_updated + 9999 WHERE message_id = 'msg_0001'",
         "INSERT INTO part VALUES ('prt_9', 'msg_0001', 'ses_1', 1, 1, '{}')",
         "INSERT INTO message VALUES ('msg_9', 'ses_1', 1, 1, '{}')",
         "DELETE FROM message WHERE id = 'msg_0000'",
         'UPDATE session SET revert = \'{"messageID": "msg_0001"}\'',
-    ],
-)
-def test_whatever_is_written_of_a_session_changes_its_stamp(tmp_path: Path, statement: str) -> None:
-    store = Store()
-    store.say("user", text("go"))
-    store.say("assistant", text("ok"))
-    assert grown(store.rows(tmp_path / "opencode.db"), statement)
+    ):
+        assert grown(path, statement), statement
 
 
 def test_other_sessions_and_tables_do_not_change_a_stamp(tmp_path: Path) -> None:
@@ -213,18 +180,3 @@ def test_a_running_session_settles_up_to_what_still_changes(tmp_path: Path) -> N
     again = list(opencode.open_session(row, running.resume))
     assert [turn.ordinal for turn in again] == [2, 3]
     assert again[1].tool_calls[0].status == "pending"
-
-
-def test_a_session_that_was_taken_back_is_read_from_its_start(tmp_path: Path) -> None:
-    store = Store()
-    store.say("user", text("one"))
-    store.say("assistant", text("first"))
-    path = store.rows(tmp_path / "opencode.db")
-    (row,) = of_rows(path)
-    reading = opencode.open_session(row)
-    list(reading)
-    store.info["revert"] = {"messageID": "msg_0001"}
-    store.rows(path)
-    again = opencode.open_session(row, reading.resume)
-    assert [turn.text for turn in again] == ["one"]
-    assert again.restarted

@@ -10,10 +10,11 @@ import re
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from lerim.errors import Problem
 from lerim.files import make_unreadable_error, open_buffered
-from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Transcript, Turn, make_turn_id
+from lerim.sessions.model import NO_TOKENS, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity.tools import (
     attach_step_result,
     close_antigravity_call,
@@ -27,10 +28,12 @@ from lerim.sessions.readers.engine import (
     count_final_turns,
     cut_blocks,
     is_folder,
+    limit_problems,
     list_folder,
     parse_json_or_none,
     parse_object,
     parse_timestamp,
+    plausible_count,
     stamp_inode,
     stat_regular_file,
     sum_session,
@@ -195,7 +198,7 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=problems[:100],
+        problems=limit_problems(problems, path),
     )
 
 
@@ -208,7 +211,6 @@ def _build_turns(
 ) -> tuple[list[Turn], int, str]:
     turns: list[Turn] = []
     open_calls: list[tuple[int, int]] = []
-    calls: list[list[ToolCall]] = []
     injected = 0
     parent = ""
     is_wrapped = transcript.path.name == _LOG_NAMES[-1]
@@ -221,7 +223,6 @@ def _build_turns(
             injected += not text
             if text:
                 turns.append(_build_turn(step, turn_id, len(turns), cwd, text))
-                calls.append([])
                 open_calls = []
         elif step.type == "PLANNER_RESPONSE":
             requested = [
@@ -230,32 +231,17 @@ def _build_turns(
             cwd = next((one.cwd for one in reversed(requested) if one.cwd), cwd)
             parent = next((one.recipient for one in requested if one.recipient), parent)
             open_calls = [(len(turns), number) for number in range(len(requested))]
-            turns.append(
-                _build_turn(
-                    step,
-                    turn_id,
-                    len(turns),
-                    cwd,
-                    without_nul(cut_blocks(step.content or "")),
-                    is_subagent=is_subagent,
-                    brief=brief,
-                )
-            )
-            calls.append([one.call for one in requested])
+            text = without_nul(cut_blocks(step.content or ""))
+            turn = _build_turn(step, turn_id, len(turns), cwd, text, is_subagent=is_subagent, brief=brief)
+            turns.append(replace(turn, tool_calls=tuple(one.call for one in requested)))
         elif open_calls:
-            turn, number = open_calls.pop(0)
-            calls[turn][number] = attach_step_result(
-                calls[turn][number], step.status or "", step.content or "", brief=brief
-            )
+            index_of_turn, number = open_calls.pop(0)
+            calls = list(turns[index_of_turn].tool_calls)
+            calls[number] = attach_step_result(calls[number], step.status or "", step.content or "", brief=brief)
+            turns[index_of_turn] = replace(turns[index_of_turn], tool_calls=tuple(calls))
     finished = [
-        msgspec.structs.replace(
-            turn,
-            tool_calls=tuple(close_antigravity_call(call) for call in own_calls)
-            if index + 1 < len(turns)
-            else tuple(own_calls),
-        )
-        for index, (turn, own_calls) in enumerate(zip(turns, calls, strict=True))
-    ]
+        replace(turn, tool_calls=tuple(map(close_antigravity_call, turn.tool_calls))) for turn in turns[:-1]
+    ] + turns[-1:]
     return finished, injected, parent
 
 
@@ -299,8 +285,5 @@ def _build_turn(
 
 
 def _count_tokens(step: AntigravityStep) -> Tokens:
-    sent, cached, received = (
-        number if number and 0 < number < 1 << 48 else 0
-        for number in (step.input_tokens, step.cache_read_tokens, step.output_tokens)
-    )
-    return Tokens(input=max(0, sent - cached), output=received, cache_read=min(sent, cached))
+    sent, cached = plausible_count(step.input_tokens), plausible_count(step.cache_read_tokens)
+    return Tokens(input=max(0, sent - cached), output=plausible_count(step.output_tokens), cache_read=min(sent, cached))

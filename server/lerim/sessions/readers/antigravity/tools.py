@@ -9,28 +9,29 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.engine import cut_blocks, keep_ends, parse_json_or_none, without_nul
+from lerim.sessions.readers.engine import (
+    cut_blocks,
+    find_text,
+    keep_ends,
+    kinds_by_name,
+    list_objects,
+    parse_json_or_none,
+    parse_question,
+    without_nul,
+)
 
-_KINDS: dict[str, ToolKind] = {
-    "run_command": "shell",
-    "read_file": "read",
-    "view_file": "read",
-    "view_file_outline": "read",
-    "view_code_item": "read",
-    "edit_file": "edit",
-    "replace_file_content": "edit",
-    "multi_replace_file_content": "edit",
-    "write_to_file": "write",
-    "grep_search": "search",
-    "find_by_name": "search",
-    "codebase_search": "search",
-    "list_dir": "search",
-    "search_web": "web",
-    "read_url_content": "web",
-    "invoke_subagent": "agent",
-    "browser_subagent": "agent",
-    "ask_question": "ask",
-}
+_KINDS = kinds_by_name(
+    {
+        "shell": "run_command",
+        "read": "read_file view_file view_file_outline view_code_item",
+        "edit": "edit_file replace_file_content multi_replace_file_content",
+        "write": "write_to_file",
+        "search": "grep_search find_by_name codebase_search list_dir",
+        "web": "search_web read_url_content",
+        "agent": "invoke_subagent browser_subagent",
+        "ask": "ask_question",
+    }
+)
 _PATH_KEYS = ("Path", "AbsolutePath", "TargetFile", "File", "SearchPath", "SearchDirectory", "DirectoryPath")
 _COMMAND_KEYS = ("CommandLine", "Query", "query", "Pattern", "Url", "Task", "Prompt")
 _EXIT_CODE = re.compile(r"ommand (?:exited|failed) with (?:exit )?code:? (-?\d{1,10})\b")
@@ -51,28 +52,27 @@ def parse_antigravity_call(record: object, *, brief: bool, is_wrapped: bool) -> 
     """Parses a call that a step requests; `brief` leaves out the text it writes, `is_wrapped` means that each argument
     is JSON inside a string."""
     fields = record if isinstance(record, dict) else {}
-    name = _get_text(fields, "name")[:200]
+    name = find_text(fields, "name")[:200]
     raw_arguments = fields.get("args")
     arguments = raw_arguments if isinstance(raw_arguments, dict) else {}
     if is_wrapped:
         arguments = {key: unwrap_argument(value) for key, value in arguments.items()}
     kind = _KINDS.get(name, "other")
-    path = next((found for key in _PATH_KEYS if (found := _get_text(arguments, key))), "")
+    path = find_text(arguments, *_PATH_KEYS)
+    questions = list_objects(arguments.get("questions")) if kind == "ask" else []
     return AntigravityCall(
         ToolCall(
-            id=_get_text(fields, "id"),
+            id=find_text(fields, "id"),
             name=name,
             kind=kind,
-            command=next((found for key in _COMMAND_KEYS if (found := _get_text(arguments, key))), ""),
-            description=_get_text(arguments, "toolAction")
-            or _get_text(arguments, "Description")
-            or _get_text(arguments, "Instruction"),
+            command=find_text(arguments, *_COMMAND_KEYS),
+            description=find_text(arguments, "toolAction", "Description", "Instruction"),
             paths=(path,) if path else (),
             edits=_build_edits(kind, path, arguments) if kind in ("edit", "write") and not brief else (),
-            answers=_build_questions(arguments) if kind == "ask" else (),
+            answers=tuple(parse_question(one, "question") for one in questions),
         ),
-        _get_text(arguments, "Cwd")[:4096],
-        _get_text(arguments, "Recipient") if name == "send_message" else "",
+        find_text(arguments, "Cwd")[:4096],
+        find_text(arguments, "Recipient") if name == "send_message" else "",
     )
 
 
@@ -116,19 +116,6 @@ def close_antigravity_call(call: ToolCall) -> ToolCall:
     return replace(call, status="ok" if call.output else "interrupted") if call.status == "pending" else call
 
 
-def _build_questions(arguments: dict[str, object]) -> tuple[QuestionAnswer, ...]:
-    questions = arguments.get("questions")
-    records = [question for question in questions if isinstance(question, dict)] if isinstance(questions, list) else []
-    return tuple(
-        QuestionAnswer(_get_text(question, "question"), _option_texts(question.get("options")), "")
-        for question in records
-    )
-
-
-def _option_texts(value: object) -> tuple[str, ...]:
-    return tuple(without_nul(option) for option in value if isinstance(option, str)) if isinstance(value, list) else ()
-
-
 def _parse_answers(answers: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
     """Returns the questions with their answers, which are on lines that begin with `A` and the number of the
     question."""
@@ -141,19 +128,10 @@ def _parse_answers(answers: tuple[QuestionAnswer, ...], text: str) -> tuple[Ques
 
 def _build_edits(kind: ToolKind, path: str, arguments: dict[str, object]) -> tuple[FileEdit, ...]:
     if kind == "write":
-        return (FileEdit(path, "", _get_text(arguments, "CodeContent") or _get_text(arguments, "Content")),)
+        return (FileEdit(path, "", find_text(arguments, "CodeContent", "Content")),)
     chunks = arguments.get("ReplacementChunks")
-    parts = [part for part in chunks if isinstance(part, dict)] if isinstance(chunks, list) else [arguments]
+    parts = list_objects(chunks) if isinstance(chunks, list) else [arguments]
     return tuple(
-        FileEdit(
-            path,
-            _get_text(part, "Target") or _get_text(part, "TargetContent"),
-            _get_text(part, "Replacement") or _get_text(part, "ReplacementContent"),
-        )
+        FileEdit(path, find_text(part, "Target", "TargetContent"), find_text(part, "Replacement", "ReplacementContent"))
         for part in parts
     )
-
-
-def _get_text(values: dict[str, object], name: str) -> str:
-    value = values.get(name)
-    return without_nul(value) if isinstance(value, str) else ""

@@ -1,42 +1,14 @@
-"""Finds the folders that VS Code's URIs and workspaces refer to."""
+"""Finds the folders that VS Code's workspaces refer to."""
 
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlsplit
 
 from lerim.files import open_buffered
-from lerim.sessions.readers.engine import parse_json
+from lerim.sessions.readers.engine import parse_json, uri_to_path
 
 WORKSPACE_FILE_BYTES = 1024 * 1024
 """Maximum number of bytes read from a workspace file."""
-
-
-def folder_of_address(uri: str) -> str:
-    """Returns the path of a `file:` or `vscode-remote:` URI, as written on the machine it is on; '' for any other
-    URI."""
-    try:
-        split = urlsplit(uri)
-    except ValueError:
-        return ""
-    path = unquote(split.path, errors="replace")
-    if not path or "\0" in path:
-        return ""
-    if split.scheme == "vscode-remote":
-        return _normalize_path(path)
-    if split.scheme != "file":
-        return ""
-    if split.netloc and split.netloc != "localhost":
-        return rf"\\{unquote(split.netloc)}{path}".replace("/", "\\")
-    return _normalize_path(path)
-
-
-def _normalize_path(path: str) -> str:
-    trimmed = path.rstrip("/") or "/"
-    if len(path) > 2 and path[0] == "/" and path[1].isalpha() and path[2] == ":":
-        drive = f"{trimmed[1:]}/" if len(trimmed) == 3 else trimmed[1:]
-        return drive.replace("/", "\\")
-    return trimmed
 
 
 def find_workspace_folder(storage: Path) -> str:
@@ -45,9 +17,9 @@ def find_workspace_folder(storage: Path) -> str:
     fields = _read_json_object(storage / "workspace.json")
     folder = fields.get("folder")
     if isinstance(folder, str):
-        return folder_of_address(folder)
+        return uri_to_path(folder)
     workspace = fields.get("workspace") or fields.get("configuration")
-    return _first_folder(folder_of_address(workspace)) if isinstance(workspace, str) else ""
+    return _first_folder(uri_to_path(workspace)) if isinstance(workspace, str) else ""
 
 
 def _first_folder(workspace: str) -> str:
@@ -59,7 +31,7 @@ def _first_folder(workspace: str) -> str:
     folders = _read_json_object(Path(workspace)).get("folders")
     for entry in folders if isinstance(folders, list) else ():
         if isinstance(entry, dict):
-            if isinstance(uri := entry.get("uri"), str) and (folder := folder_of_address(uri)):
+            if isinstance(uri := entry.get("uri"), str) and (folder := uri_to_path(uri)):
                 return folder
             if isinstance(path := entry.get("path"), str) and path and "\0" not in path:
                 joined = parent / path

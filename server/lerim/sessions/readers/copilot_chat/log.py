@@ -9,13 +9,14 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import TranscriptError, UnfinishedError
-from lerim.files import open_buffered, read_regular_file
+from lerim.files import open_buffered
 from lerim.sessions.readers.engine import (
     FILE_SIZE_LIMIT,
     LineStream,
     is_settling,
     parse_json,
     parse_leading_json,
+    read_session_file,
     salvage_objects,
 )
 
@@ -51,9 +52,7 @@ def load_chat_state(path: Path) -> tuple[ChatState, list[ChatFault]]:
 
 
 def _load_whole(path: Path) -> tuple[ChatState, list[ChatFault]]:
-    if path.stat().st_size > FILE_SIZE_LIMIT:
-        raise _too_large(path)
-    data = read_regular_file(path)
+    data = read_session_file(path)
     try:
         chat = parse_json(data)
         return (chat, []) if isinstance(chat, dict) else ({}, [("", "This chat's file contains no chat")])
@@ -68,15 +67,10 @@ def _load_whole(path: Path) -> tuple[ChatState, list[ChatFault]]:
     return {"requests": requests}, [("", "This chat's file is damaged; the readable part was used")]
 
 
-def _too_large(path: Path) -> TranscriptError:
-    return TranscriptError(
-        f"This chat is larger than {FILE_SIZE_LIMIT >> 20} MB", where=str(path), todo="It is not added to the catalog."
-    )
-
-
 def _replay_log(path: Path) -> tuple[ChatState, list[ChatFault]]:
     if path.stat().st_size > FILE_SIZE_LIMIT:
-        raise _too_large(path)
+        what = f"This chat is larger than {FILE_SIZE_LIMIT >> 20} MB"
+        raise TranscriptError(what, where=str(path), todo="It is not added to the catalog.")
     state: ChatState = {}
     faults: list[ChatFault] = []
     unfinished = b""

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, parse_object, split_json_array
+from lerim.sessions.readers.engine import (
+    JSON_NULL,
+    find_text,
+    parse_fields,
+    parse_json_or_none,
+    parse_object,
+    parse_objects,
+    split_json_array,
+)
 
 CALLS = ("toolInvocationSerialized", "toolInvocation")
 """The kinds of parts that show a tool call."""
@@ -188,35 +196,15 @@ def list_requested_calls(request: ChatRequest) -> list[tuple[str, list[Requested
     """Returns the answers of the model to a request, each with its tool calls; empty while the request is in
     progress."""
     metadata = request.result.metadata if request.result else None
-    rounds: list[tuple[str, list[RequestedCall]]] = []
-    for raw in split_json_array(metadata.tool_call_rounds) if metadata else ():
-        try:
-            model_round = parse_object(raw, ModelRound)
-        except ValueError:
-            continue
-        rounds.append(
-            (
-                model_round.response or "",
-                [call for raw in split_json_array(model_round.tool_calls) if (call := _parse_requested_call(raw))],
-            )
-        )
-    return rounds
-
-
-def _parse_requested_call(raw: msgspec.Raw) -> RequestedCall | None:
-    try:
-        return parse_object(raw, RequestedCall)
-    except ValueError:
-        return None
+    rounds = parse_objects(metadata.tool_call_rounds, ModelRound) if metadata else []
+    return [(one.response or "", parse_objects(one.tool_calls, RequestedCall)) for one in rounds]
 
 
 def collect_call_results(request: ChatRequest) -> dict[str, str]:
     """Returns the result of each tool call, by the call's id."""
     metadata = request.result.metadata if request.result else None
-    results = parse_json_or_none(metadata.tool_call_results) if metadata else None
-    if not isinstance(results, dict):
-        return {}
-    return {name: _result_text(result) for name, result in results.items() if isinstance(name, str)}
+    results = parse_fields(metadata.tool_call_results) if metadata else {}
+    return {name: _result_text(result) for name, result in results.items()}
 
 
 def _result_text(result: object) -> str:
@@ -248,10 +236,7 @@ def _render_node(node: object) -> str:
 
 def markdown_text(raw: msgspec.Raw) -> str:
     """Returns the text of a markdown value: a string, a list of strings, or an object that contains one."""
-    return _plain_markdown(parse_json_or_none(raw))
-
-
-def _plain_markdown(value: object) -> str:
+    value = parse_json_or_none(raw)
     if isinstance(value, dict):
         value = value.get("value")
     if isinstance(value, list):
@@ -261,12 +246,6 @@ def _plain_markdown(value: object) -> str:
 
 def address_path(raw: msgspec.Raw) -> str:
     """Returns the path of a URI stored as an object, as written on its own machine, or '' if there is none."""
-    address = parse_json_or_none(raw)
-    if isinstance(address, dict) and isinstance(inner := address.get("uri"), dict):
-        address = inner
-    if not isinstance(address, dict):
-        return ""
-    for name in ("fsPath", "path"):
-        if isinstance(path := address.get(name), str) and path:
-            return path
-    return ""
+    address = parse_fields(raw)
+    inner = address.get("uri")
+    return find_text(inner if isinstance(inner, dict) else address, "fsPath", "path")

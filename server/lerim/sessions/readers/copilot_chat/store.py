@@ -12,12 +12,11 @@ import msgspec
 from lerim.errors import Problem
 from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
-from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder, folder_of_address
+from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder
 from lerim.sessions.readers.copilot_chat.log import load_chat_state
 from lerim.sessions.readers.copilot_chat.records import ChatHeader, ChatRepository, ChatRequest
 from lerim.sessions.readers.copilot_chat.turns import (
     build_request_turns,
-    milliseconds_to_time,
     parse_chat_prompt,
     request_tokens,
 )
@@ -28,15 +27,15 @@ from lerim.sessions.readers.engine import (
     count_final_turns,
     encode_json,
     is_folder,
+    limit_problems,
     list_folder,
+    milliseconds_to_time,
     parse_json_or_none,
     parse_object,
     sum_session,
+    uri_to_path,
     without_nul,
 )
-
-PROBLEM_LIMIT = 100
-"""How many problems are reported one by one; further ones are only counted."""
 
 _PROBED_BYTES = 256 * 1024
 _WORKING_FOLDER = re.compile(rb'"workingDirectory"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,4096}")')
@@ -72,7 +71,7 @@ def probe_chat_folder(transcript: Transcript) -> str:
     except OSError:
         return ""
     address = parse_json_or_none(msgspec.Raw(match[1])) if match else ""
-    return folder_of_address(address) if isinstance(address, str) else ""
+    return uri_to_path(address) if isinstance(address, str) else ""
 
 
 def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> WholeReading:
@@ -100,7 +99,7 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
         except ValueError:
             if record is not None:  # None marks a lost request, which is already reported
                 faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
-    cwd = transcript.cwd or folder_of_address(without_nul(chat.working_directory))
+    cwd = transcript.cwd or uri_to_path(without_nul(chat.working_directory))
     branch = (
         without_nul(parse_object(encode_json(repository), ChatRepository).local_branch)
         if isinstance(repository, dict)
@@ -125,7 +124,7 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=_limit_problems(path, faults),
+        problems=limit_problems([Problem("bad-line", f"{path}{where}", what) for where, what in faults], path),
     )
 
 
@@ -142,12 +141,3 @@ def _has_failed(request: ChatRequest) -> bool:
     failure = (request.result.error_details if request.result else None) or request.response_error_details
     cancelled = bool(request.is_canceled) or (request.model_state is not None and request.model_state.value == 2)
     return failure is not None and failure.code != "canceled" and not cancelled
-
-
-def _limit_problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
-    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEM_LIMIT]]
-    if len(faults) > PROBLEM_LIMIT:
-        problems.append(
-            Problem("many", str(path), f"{len(faults) - PROBLEM_LIMIT} more records of this chat could not be read")
-        )
-    return problems

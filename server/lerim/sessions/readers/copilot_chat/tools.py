@@ -12,47 +12,32 @@ from lerim.sessions.readers.copilot_chat.records import CallDetails, ChatPart, R
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     cut_blocks,
+    find_text,
     keep_ends,
-    parse_json,
+    kinds_by_name,
+    list_objects,
+    list_texts,
+    parse_fields,
     parse_json_or_none,
     parse_patch,
+    parse_question,
     without_nul,
 )
 
-_KINDS: dict[str, ToolKind] = {
-    "runinterminal": "shell",
-    "readfile": "read",
-    "readnotebookcelloutput": "read",
-    "listdir": "search",
-    "listdirectory": "search",
-    "filesearch": "search",
-    "findfiles": "search",
-    "grepsearch": "search",
-    "findtextinfiles": "search",
-    "semanticsearch": "search",
-    "searchcodebase": "search",
-    "listcodeusages": "search",
-    "searchworkspacesymbols": "search",
-    "createfile": "write",
-    "replacestring": "edit",
-    "replacestringinfile": "edit",
-    "multireplacestring": "edit",
-    "multireplacestringinfile": "edit",
-    "insertedit": "edit",
-    "inserteditintofile": "edit",
-    "applypatch": "edit",
-    "editnotebook": "edit",
-    "editnotebookfile": "edit",
-    "editfile": "edit",
-    "editfiles": "edit",
-    "fetchwebpage": "web",
-    "githubrepo": "web",
-    "runsubagent": "agent",
-    "executeprompt": "agent",
-    "searchsubagent": "agent",
-    "executionsubagent": "agent",
-    "askquestions": "ask",
-}
+_KINDS = kinds_by_name(
+    {
+        "shell": "runinterminal",
+        "read": "readfile readnotebookcelloutput",
+        "search": "listdir listdirectory filesearch findfiles grepsearch findtextinfiles semanticsearch searchcodebase"
+        " listcodeusages searchworkspacesymbols",
+        "write": "createfile",
+        "edit": "replacestring replacestringinfile multireplacestring multireplacestringinfile insertedit"
+        " inserteditintofile applypatch editnotebook editnotebookfile editfile editfiles",
+        "web": "fetchwebpage githubrepo",
+        "agent": "runsubagent executeprompt searchsubagent executionsubagent",
+        "ask": "askquestions",
+    }
+)
 _ERROR_START = "ERROR while calling tool"
 _CANCELLED_START = "The user cancelled the tool call."
 _EXIT_CODE = re.compile(r"ommand exited with (?:exit )?code:? (-?\d{1,10})\b|[Ee]xit code: (-?\d{1,10})\b")
@@ -75,14 +60,9 @@ def build_chat_call(
     will come."""
     name = without_nul(request.name if request else "") or without_nul(shown.tool_id if shown else "")
     details = (shown.tool_specific_data if shown else None) or CallDetails()
-    arguments = _requested_arguments(request) or _shown_arguments(shown)
+    arguments = _decode_arguments(request.arguments if request else None) or _shown_arguments(shown)
     kind: ToolKind = "shell" if details.kind == "terminal" else chat_tool_kind(name)
-    path = (
-        _get_text(arguments, "filePath")
-        or _get_text(arguments, "path")
-        or _get_text(arguments, "dirPath")
-        or _linked_file(shown)
-    )
+    path = find_text(arguments, "filePath", "path", "dirPath") or _linked_file(shown)
     edits = _build_edits(kind, path, arguments) if kind in ("edit", "write") else ()
     paths = dict.fromkeys(one for one in (path, *(edit.path for edit in edits)) if one)
     call = ToolCall(
@@ -90,12 +70,12 @@ def build_chat_call(
         name=name[:200],
         kind=kind,
         command=_terminal_command(details)
-        or _first_text(arguments, "command", "query", "pattern", "url")
-        or _join_urls(arguments),
-        description=_first_text(arguments, "explanation", "description", "goal") or without_nul(details.description),
+        or find_text(arguments, "command", "query", "pattern", "url")
+        or " ".join(list_texts(arguments.get("urls"))),
+        description=find_text(arguments, "explanation", "description", "goal") or without_nul(details.description),
         paths=tuple(paths),
         edits=() if brief else edits,
-        answers=_build_questions(arguments) if kind == "ask" else (),
+        answers=tuple(map(_parse_question, list_objects(arguments.get("questions")))) if kind == "ask" else (),
     )
     return _close_call(call, shown, details, result, is_over=is_over, brief=brief)
 
@@ -123,48 +103,24 @@ def build_edit_call(path: str, edits: msgspec.Raw, *, brief: bool) -> ToolCall:
 def build_question_call(shown: ChatPart, *, is_over: bool) -> ToolCall:
     """Builds a tool call for questions to the person that no tool requested."""
     questions = parse_json_or_none(shown.questions)
-    saved = parse_json_or_none(shown.data)
-    answers_by_id = saved if isinstance(saved, dict) else {}
+    answers_by_id = parse_fields(shown.data)
     answers = tuple(
-        replace(_build_question(one), answer=_format_answer(answers_by_id.get(_get_text(one, "id"))))
-        for one in _filter_objects(questions)
+        replace(_parse_question(one), answer=_format_answer(answers_by_id.get(find_text(one, "id"))))
+        for one in list_objects(questions)
     )
     is_answered = any(one.answer for one in answers)
     status: ToolStatus = "ok" if is_answered else "interrupted" if is_over else "pending"
     return ToolCall(id="", name="questionCarousel", kind="ask", status=status, answers=answers)
 
 
-def _requested_arguments(request: RequestedCall | None) -> dict[str, object]:
-    return _decode_arguments(request.arguments) if request is not None and request.arguments else {}
-
-
 def _shown_arguments(shown: ChatPart | None) -> dict[str, object]:
     """Returns the arguments from the details of a shown call, the only place where a cancelled request keeps them."""
-    details = parse_json_or_none(shown.result_details) if shown is not None else None
-    input_text = details.get("input") if isinstance(details, dict) else None
-    return _decode_arguments(input_text) if isinstance(input_text, str) else {}
+    details = parse_fields(shown.result_details) if shown is not None else {}
+    return _decode_arguments(find_text(details, "input"))
 
 
-def _decode_arguments(text: str) -> dict[str, object]:
-    try:
-        value = parse_json(text.encode("utf-8", "replace"))
-    except ValueError:
-        return {}
-    return {key: one for key, one in value.items() if isinstance(key, str)} if isinstance(value, dict) else {}
-
-
-def _get_text(arguments: dict[str, object], name: str) -> str:
-    value = arguments.get(name)
-    return without_nul(value) if isinstance(value, str) else ""
-
-
-def _first_text(arguments: dict[str, object], *names: str) -> str:
-    return next((found for name in names if (found := _get_text(arguments, name))), "")
-
-
-def _join_urls(arguments: dict[str, object]) -> str:
-    urls = arguments.get("urls")
-    return without_nul(" ".join(one for one in urls if isinstance(one, str))) if isinstance(urls, list) else ""
+def _decode_arguments(text: str | None) -> dict[str, object]:
+    return parse_fields((text or "").encode("utf-8", "replace"))
 
 
 def _terminal_command(details: CallDetails) -> str:
@@ -182,38 +138,26 @@ def _linked_file(shown: ChatPart | None) -> str:
     return without_nul(match[1].partition("#")[0]) if match else ""
 
 
-def _filter_objects(value: object) -> list[dict[str, object]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def _build_edits(kind: ToolKind, path: str, arguments: dict[str, object]) -> tuple[FileEdit, ...]:
     if kind == "write":
-        return (FileEdit(path, "", _get_text(arguments, "content")),)
-    if patch := _get_text(arguments, "input"):
+        return (FileEdit(path, "", find_text(arguments, "content")),)
+    if patch := find_text(arguments, "input"):
         return parse_patch(patch).edits
-    if replacements := _filter_objects(arguments.get("replacements")):
+    if replacements := list_objects(arguments.get("replacements")):
         return tuple(
-            FileEdit(_get_text(one, "filePath") or path, _get_text(one, "oldString"), _get_text(one, "newString"))
+            FileEdit(find_text(one, "filePath") or path, find_text(one, "oldString"), find_text(one, "newString"))
             for one in replacements
         )
-    new_text = _first_text(arguments, "newString", "code", "newCode")
+    new_text = find_text(arguments, "newString", "code", "newCode")
     return (
-        (FileEdit(path, _get_text(arguments, "oldString"), new_text),)
-        if new_text or _get_text(arguments, "oldString")
+        (FileEdit(path, find_text(arguments, "oldString"), new_text),)
+        if new_text or find_text(arguments, "oldString")
         else ()
     )
 
 
-def _build_questions(arguments: dict[str, object]) -> tuple[QuestionAnswer, ...]:
-    return tuple(_build_question(one) for one in _filter_objects(arguments.get("questions")))
-
-
-def _build_question(question: dict[str, object]) -> QuestionAnswer:
-    options = _filter_objects(question.get("options"))
-    descriptions = tuple(_get_text(option, "description") for option in options)
-    labels = tuple(_get_text(option, "label") for option in options)
-    text = _first_text(question, "question", "title", "header")
-    return QuestionAnswer(text, labels, "", descriptions if any(descriptions) else ())
+def _parse_question(question: dict[str, object]) -> QuestionAnswer:
+    return parse_question(question, "question", "title", "header")
 
 
 def _format_answer(value: object) -> str:
@@ -226,9 +170,7 @@ def _format_answer(value: object) -> str:
 
 
 def _join_texts(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(without_nul(one) for one in value if isinstance(one, str))
-    return without_nul(value) if isinstance(value, str) else ""
+    return without_nul(value) if isinstance(value, str) else ", ".join(list_texts(value))
 
 
 def _close_call(
@@ -266,13 +208,8 @@ def _is_refused(confirmed: msgspec.Raw) -> bool:
 
 
 def _has_failed(shown: ChatPart) -> bool:
-    details = parse_json_or_none(shown.result_details)
     error = parse_json_or_none(shown.result_error)
-    return (
-        error is True
-        or bool(isinstance(error, str) and error)
-        or (isinstance(details, dict) and details.get("isError") is True)
-    )
+    return error is True or bool(_error_text(shown)) or parse_fields(shown.result_details).get("isError") is True
 
 
 def _error_text(shown: ChatPart | None) -> str:
@@ -289,10 +226,8 @@ def _has_begun(shown: ChatPart) -> bool:
 def _output_text(shown: ChatPart | None, details: CallDetails) -> str:
     if details.terminal_command_output is not None:
         return details.terminal_command_output.text or ""
-    result_details = parse_json_or_none(shown.result_details) if shown else None
-    outputs = result_details.get("output") if isinstance(result_details, dict) else None
-    texts = [_get_text(one, "value") for one in _filter_objects(outputs) if one.get("isText", True)]
-    return "\n".join(texts)
+    outputs = list_objects(parse_fields(shown.result_details).get("output")) if shown else []
+    return "\n".join(find_text(one, "value") for one in outputs if one.get("isText", True))
 
 
 def _find_exit_code(text: str) -> int | None:
@@ -303,11 +238,7 @@ def _find_exit_code(text: str) -> int | None:
 def _parse_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
     if call.kind != "ask" or not call.answers:
         return call.answers
-    try:
-        value = parse_json(text.encode("utf-8", "replace"))
-    except ValueError:
-        return call.answers
-    answers = value.get("answers") if isinstance(value, dict) else None
+    answers = _decode_arguments(text).get("answers")
     if not isinstance(answers, dict):
         return call.answers
     in_order = list(answers.values())

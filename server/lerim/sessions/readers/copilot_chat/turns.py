@@ -7,8 +7,7 @@ calls with other ids and names than the model used, so they are matched by their
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import PurePosixPath, PureWindowsPath
+from datetime import datetime
 
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, make_turn_id
 from lerim.sessions.readers.copilot_chat.records import (
@@ -29,7 +28,19 @@ from lerim.sessions.readers.copilot_chat.tools import (
     build_question_call,
     chat_tool_kind,
 )
-from lerim.sessions.readers.engine import cut_blocks, parse_json_or_none, text_outside_blocks, usable_id, without_nul
+from lerim.sessions.readers.engine import (
+    cut_blocks,
+    file_name,
+    find_text,
+    list_objects,
+    milliseconds_to_time,
+    parse_fields,
+    parse_json_or_none,
+    plausible_count,
+    text_outside_blocks,
+    usable_id,
+    without_nul,
+)
 
 _FINISHED_STATES = (1, 2, 3)
 _FENCE = "```"
@@ -46,25 +57,14 @@ class _Step:
     calls: list[ToolCall] = field(default_factory=list)
 
 
-def milliseconds_to_time(milliseconds: float | None) -> datetime | None:
-    """Converts milliseconds since 1970 to a datetime, or returns None if there are none."""
-    if not milliseconds or not 0 < milliseconds < 1e14:
-        return None
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
-
-
 def request_tokens(request: ChatRequest) -> Tokens | None:
     """Returns the tokens of a request, from one of three places depending on the version, or None if they are not
     recorded."""
     request_usage = ChatUsage(request.prompt_tokens, request.completion_tokens)
     for usage in (request.result.usage if request.result else None, request.usage, request_usage):
         if usage is not None and (usage.prompt_tokens is not None or usage.completion_tokens is not None):
-            return Tokens(input=_count(usage.prompt_tokens), output=_count(usage.completion_tokens))
+            return Tokens(input=plausible_count(usage.prompt_tokens), output=plausible_count(usage.completion_tokens))
     return None
-
-
-def _count(number: int | None) -> int:
-    return number if number and 0 < number < 1 << 48 else 0
 
 
 def parse_chat_prompt(request: ChatRequest) -> str:
@@ -75,17 +75,13 @@ def parse_chat_prompt(request: ChatRequest) -> str:
     if request.hidden_from_transcript or request.request_hidden_from_transcript:
         return ""
     message = parse_json_or_none(request.message)
-    text = message.get("text") if isinstance(message, dict) else message
-    if isinstance(text, str) and (typed := without_nul(text_outside_blocks(text).strip())):
-        return typed
-    parts = message.get("parts") if isinstance(message, dict) else None
-    texts = [entry.get("text") for entry in parts if isinstance(entry, dict)] if isinstance(parts, list) else []
-    typed = without_nul(text_outside_blocks("".join(entry for entry in texts if isinstance(entry, str))).strip())
-    variables = parse_json_or_none(request.variable_data)
-    attached = variables.get("variables") if isinstance(variables, dict) else None
-    entries = attached if isinstance(attached, list) else []
-    images = any(isinstance(entry, dict) and entry.get("kind") == "image" for entry in entries)
-    return typed or ("[image]" if images else "")
+    fields = message if isinstance(message, dict) else {"text": message}
+    parts = "".join(find_text(one, "text") for one in list_objects(fields.get("parts")))
+    for text in (find_text(fields, "text"), parts):
+        if typed := text_outside_blocks(text).strip():
+            return typed
+    variables = list_objects(parse_fields(request.variable_data).get("variables"))
+    return "[image]" if any(one.get("kind") == "image" for one in variables) else ""
 
 
 def is_request_over(request: ChatRequest, *, is_last: bool) -> bool:
@@ -166,8 +162,6 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
     steps = _split_steps(shown) or ([_Step()] if rounds else [])
     if not shown and rounds and (texts := [text for text, _ in rounds if text]):
         steps[0].texts = ["\n\n".join(texts)]
-    used_indexes: set[int] = set()
-    edited: set[str] = set()
     for step in steps:
         for part in step.shown:
             if not _is_call(part):
@@ -177,19 +171,19 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
             step.calls.append(
                 build_chat_call(part, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
             )
-            used_indexes |= {index} if index is not None else set()
+    shown_indexes = frozenset(matched.values())
     for index, request_call in enumerate(requested):
-        if index not in used_indexes:
+        if index not in shown_indexes:
             _find_step(steps, index, matched).calls.append(
                 build_chat_call(None, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
             )
     calls = [call for step in steps for call in step.calls]
-    edited = {_lower_file_name(path) for call in calls if call.kind in ("edit", "write") for path in call.paths}
+    edited = {file_name(path).lower() for call in calls if call.kind in ("edit", "write") for path in call.paths}
     asks = any(call.kind == "ask" for call in calls)
     for step in steps:
         for part in step.shown:
             path = address_path(part.uri) if part.kind in ("textEditGroup", "notebookEditGroup") else ""
-            if path and _lower_file_name(path) not in edited:
+            if path and file_name(path).lower() not in edited:
                 step.calls.append(build_edit_call(without_nul(path), part.edits, brief=brief))
             elif part.kind == "questionCarousel" and not asks:
                 step.calls.append(build_question_call(part, is_over=is_over))
@@ -206,10 +200,6 @@ def _find_step(steps: list[_Step], index: int, matched: dict[int, int]) -> _Step
 
 def _find_result(own: RequestedCall | None, results: dict[str, str]) -> str | None:
     return results.get(own.id or "") if own is not None else None
-
-
-def _lower_file_name(path: str) -> str:
-    return (PureWindowsPath(path) if "\\" in path else PurePosixPath(path)).name.lower()
 
 
 def _is_call(part: ChatPart) -> bool:
@@ -244,12 +234,8 @@ def _answer_text(part: ChatPart) -> str:
     if part.kind in ("markdownContent", "markdownVuln", "warning"):
         return markdown_text(part.content)
     if part.kind == "inlineReference":
-        return without_nul(part.name) or _file_name(address_path(part.inline_reference))
+        return without_nul(part.name) or file_name(address_path(part.inline_reference))
     return ""
-
-
-def _file_name(path: str) -> str:
-    return (PureWindowsPath(path) if "\\" in path else PurePosixPath(path)).name
 
 
 def _match_calls(shown: list[ChatPart], requested: list[RequestedCall]) -> dict[int, int]:

@@ -17,40 +17,29 @@ from lerim.sessions.readers.engine import (
     decode_fields,
     decode_leniently,
     decode_plain,
+    decode_string,
+    find_text,
+    kinds_by_name,
+    list_texts,
     normalize_command,
     parse_patch,
     without_nul,
 )
 
-_KINDS: dict[str, ToolKind] = {
-    "bash": "shell",
-    "powershell": "shell",
-    "shell": "shell",
-    "local_shell": "shell",
-    "read_bash": "shell",
-    "write_bash": "shell",
-    "stop_bash": "shell",
-    "read_powershell": "shell",
-    "write_powershell": "shell",
-    "stop_powershell": "shell",
-    "view": "read",
-    "edit": "edit",
-    "str_replace": "edit",
-    "str_replace_editor": "edit",
-    "apply_patch": "edit",
-    "create": "write",
-    "grep": "search",
-    "rg": "search",
-    "glob": "search",
-    "list_dir": "search",
-    "ask_user": "ask",
-    "exit_plan_mode": "plan",
-    "task": "agent",
-    "read_agent": "agent",
-    "web_fetch": "web",
-    "web_search": "web",
-    "fetch": "web",
-}
+_KINDS = kinds_by_name(
+    {
+        "shell": "bash powershell shell local_shell read_bash write_bash stop_bash read_powershell write_powershell"
+        " stop_powershell",
+        "read": "view",
+        "edit": "edit str_replace str_replace_editor apply_patch",
+        "write": "create",
+        "search": "grep rg glob list_dir",
+        "ask": "ask_user",
+        "plan": "exit_plan_mode",
+        "agent": "task read_agent",
+        "web": "web_fetch web_search fetch",
+    }
+)
 _CONTINUING_STARTS = ("read_", "write_", "stop_")
 _EDITOR_KINDS: dict[str, ToolKind] = {"view": "read", "create": "write"}
 _CODE = re.compile(r"\s{0,9}<[^<>\n]{1,150}\bexit code (-?\d{1,10})>\s{0,9}\Z")
@@ -75,31 +64,29 @@ def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: 
     kind = _KINDS.get(name, "other")
     fields = decode_fields(arguments)
     if name == "str_replace_editor":
-        kind = _EDITOR_KINDS.get(_first_text(fields, "command"), "edit")
+        kind = _EDITOR_KINDS.get(find_text(fields, "command"), "edit")
     if name == "apply_patch":
-        text = _first_text(fields, "input", "patch") if fields else without_nul(_decode_text(arguments))
+        text = find_text(fields, "input", "patch") if fields else without_nul(decode_string(arguments))
         patch = parse_patch(text, brief=brief)
         return ToolCall(
             native_id, name, "write" if patch.only_adds_files else "edit", paths=patch.paths, edits=patch.edits
         )
-    path = _first_text(fields, "path", "file_path")
-    paths = (path,) if path else tuple(without_nul(one) for one in _string_list(fields.get("paths")))
+    path = find_text(fields, "path", "file_path")
+    paths = (path,) if path else _one_or_more(fields.get("paths"))
     if kind == "shell":
         command = "" if name.startswith(_CONTINUING_STARTS) else normalize_command(fields.get("command"))
-        return ToolCall(native_id, name, kind, command=command, description=_first_text(fields, "description"))
+        return ToolCall(native_id, name, kind, command=command, description=find_text(fields, "description"))
     if kind == "ask":
-        question = QuestionAnswer(
-            _first_text(fields, "question"), tuple(without_nul(one) for one in _string_list(fields.get("choices"))), ""
-        )
+        question = QuestionAnswer(find_text(fields, "question"), _one_or_more(fields.get("choices")), "")
         return ToolCall(native_id, name, kind, answers=(question,))
     if kind == "plan":
-        return ToolCall(native_id, name, kind, plan=_first_text(fields, "plan", "summary"))
+        return ToolCall(native_id, name, kind, plan=find_text(fields, "plan", "summary"))
     return ToolCall(
         native_id,
         name,
         kind,
-        command=_first_text(fields, "pattern", "query", "url", "prompt", "intent", "fact"),
-        description=_first_text(fields, "description"),
+        command=find_text(fields, "pattern", "query", "url", "prompt", "intent", "fact"),
+        description=find_text(fields, "description"),
         paths=paths,
         edits=_parse_edits(kind, path, fields) if kind in ("edit", "write") and not brief else (),
     )
@@ -122,10 +109,10 @@ def parse_cli_call_end(data: CliEventData, kind: ToolKind) -> CliCallEnd:
     command."""
     if data.success is False:
         error = decode_leniently(data.error, CliToolError) if data.error is not JSON_NULL else CliToolError()
-        message = without_nul(error.message) or without_nul(_decode_text(data.error))
+        message = without_nul(error.message) or without_nul(decode_string(data.error))
         return CliCallEnd("denied" if error.code in _DENIED_CODES else "error", without_nul(cut_blocks(message)))
     result = decode_leniently(data.result, CliToolResult)
-    text = without_nul(cut_blocks("\n".join(content_texts(result.content)) or _decode_text(data.result)))
+    text = without_nul(cut_blocks("\n".join(content_texts(result.content)) or decode_string(data.result)))
     if kind != "shell":
         return CliCallEnd("ok", text)
     tail = text[-_TAIL_LENGTH:]
@@ -161,21 +148,10 @@ def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
 
 def _parse_edits(kind: ToolKind, path: str, fields: dict[str, object]) -> tuple[FileEdit, ...]:
     if kind == "write":
-        return (FileEdit(path, "", _first_text(fields, "file_text", "content")),)
-    old, new = _first_text(fields, "old_str", "old_string"), _first_text(fields, "new_str", "new_string", "insert_text")
+        return (FileEdit(path, "", find_text(fields, "file_text", "content")),)
+    old, new = find_text(fields, "old_str", "old_string"), find_text(fields, "new_str", "new_string", "insert_text")
     return (FileEdit(path, old, new),) if old or new else ()
 
 
-def _first_text(fields: dict[str, object], *names: str) -> str:
-    return next((without_nul(value) for name in names if isinstance(value := fields.get(name), str) and value), "")
-
-
-def _string_list(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
-
-def _decode_text(raw: msgspec.Raw) -> str:
-    value = decode_plain(raw) if raw is not JSON_NULL else None
-    return value if isinstance(value, str) else ""
+def _one_or_more(value: object) -> tuple[str, ...]:
+    return list_texts([value] if isinstance(value, str) else value)

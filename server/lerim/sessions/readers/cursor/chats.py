@@ -12,21 +12,18 @@ import msgspec
 
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.model import Session, ToolCall, Transcript
-from lerim.sessions.readers.cursor.folders import common_folder, folder_of_head, folder_of_uri, uri_to_path
+from lerim.sessions.readers.cursor.folders import common_folder, folder_of_head, folder_of_uri
 from lerim.sessions.readers.cursor.inline import load_inline_chat
 from lerim.sessions.readers.cursor.listing import workspace_storage
 from lerim.sessions.readers.cursor.records import (
     Bubble,
-    ChatTab,
     CodeBlock,
     Composer,
     CursorTool,
     ModelCharge,
     Uri,
-    parse_bubble,
     parse_bubble_order,
     parse_cursor_time,
-    split_elements,
     unwrap_json,
 )
 from lerim.sessions.readers.cursor.tools import parse_bubble_call
@@ -36,14 +33,15 @@ from lerim.sessions.readers.engine import (
     LoadedSession,
     count_final_turns,
     decode_leniently,
+    limit_problems,
     parse_json_or_none,
     parse_object,
+    split_json_array,
     sum_session,
+    uri_to_path,
 )
 from lerim.sessions.readers.live import column_text, read_database, read_rows, table_columns
 
-PROBLEM_LIMIT = 100
-"""Problems reported one by one; any further ones are only counted."""
 _CONTENT_PREFIX = "composer.content."
 _VALUE_COLUMN = "CAST(value AS BLOB)"
 _PROBED_BUBBLES = 50
@@ -55,7 +53,6 @@ class _ChatState:
     """A chat as far as it was read. `faults` are unreadable rows, which were skipped."""
 
     composer: Composer = field(default_factory=Composer)
-    tab: ChatTab | None = None
     cwd: str = ""
     mentioned_paths: list[str] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
@@ -83,24 +80,18 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
             where=chat.faults[0].path,
             todo="Restore the database from a backup if you need the chat. Other sessions are still read.",
         )
-    problems += chat.faults[:PROBLEM_LIMIT]
-    if (omitted := len(chat.faults) - PROBLEM_LIMIT) > 0:
-        problems.append(Problem("many", str(transcript.path), f"{omitted} more rows of this chat could not be read"))
+    problems += limit_problems(chat.faults, transcript.path)
     composer, subagent = chat.composer, chat.composer.subagent_info
     parent = column_text(subagent.parent) if subagent is not None else ""
     session = sum_session(
         transcript,
         turns,
-        title=column_text(chat.tab.title if chat.tab is not None else composer.name),
+        title=column_text(composer.name),
         parent=parent if parent != transcript.session_id else "",
         injected=builder.injected,
         api_errors=builder.api_errors,
         tokens=builder.tokens,
-        times=(
-            parse_cursor_time(composer.created_at),
-            parse_cursor_time(composer.last_updated_at),
-            parse_cursor_time(chat.tab.sent if chat.tab is not None else None),
-        ),
+        times=(parse_cursor_time(composer.created_at), parse_cursor_time(composer.last_updated_at)),
         branches=(column_text(composer.created_on_branch),) if composer.created_on_branch else (),
     )
     return LoadedSession(_with_cost(session, composer), turns, count_final_turns(turns), problems)
@@ -163,14 +154,8 @@ def _list_bubbles(
         inline_chat = load_inline_chat(db, chat_id)
         if inline_chat is None:
             raise TranscriptError("This chat is no longer in its database", where=f"{path}#{chat_id}")
-        if isinstance(inline_chat, ChatTab):
-            chat.tab = inline_chat
-        else:
-            chat.composer = inline_chat
-        chat.cwd = transcript.cwd
-        yield from _parse_inline_bubbles(
-            path, chat_id, inline_chat.bubbles if isinstance(inline_chat, ChatTab) else inline_chat.conversation, chat
-        )
+        chat.composer, chat.cwd = inline_chat, transcript.cwd
+        yield from _parse_inline_bubbles(path, chat_id, split_json_array(inline_chat.conversation), chat)
         return
     if value is None and not chat.faults:
         return
@@ -186,8 +171,8 @@ def _list_bubbles(
         else dict.fromkeys(_bubble_ids_by_time(db, path, chat_id, chat), False)
     )
     chat.cwd = folder_of_head(chat.composer, workspace_storage(path)) or transcript.cwd
-    if inline_bubbles := split_elements(chat.composer.conversation):
-        yield from _parse_inline_bubbles(path, chat_id, msgspec.Raw(msgspec.json.encode(inline_bubbles)), chat)
+    if inline_bubbles := split_json_array(chat.composer.conversation):
+        yield from _parse_inline_bubbles(path, chat_id, inline_bubbles, chat)
         return
     for bubble in _read_stored_bubbles(db, path, chat_id, list(order_by_id)[:limit], chat):
         bubble.is_simulated_msg = bubble.is_simulated_msg or order_by_id.get(bubble.bubble_id or "", False)
@@ -204,10 +189,10 @@ def _read_value(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
     return value if isinstance(value, bytes) else None, row is not None
 
 
-def _parse_inline_bubbles(path: Path, chat_id: str, raw: msgspec.Raw, chat: _ChatState) -> Iterator[Bubble]:
-    for index, element in enumerate(split_elements(raw)):
+def _parse_inline_bubbles(path: Path, chat_id: str, bubbles: list[msgspec.Raw], chat: _ChatState) -> Iterator[Bubble]:
+    for index, element in enumerate(bubbles):
         try:
-            yield parse_bubble(element)
+            yield parse_object(element, Bubble)
         except ValueError as error:
             chat.report_row(path, f"{chat_id}[{index}]", str(error))
 
@@ -231,7 +216,7 @@ def _read_stored_bubbles(
         try:
             value, _ = _read_value(db, key)
             if value is not None:
-                bubble = parse_bubble(value)
+                bubble = parse_object(value, Bubble)
                 bubble.bubble_id = bubble.bubble_id or bubble_id
                 yield bubble
         except ValueError as error:
@@ -277,7 +262,7 @@ def _parse_capability_calls(composer: Composer) -> dict[str, CursorTool]:
     if b"bubbleDataMap" not in bytes(composer.capabilities):
         return {}
     parsed: dict[str, CursorTool] = {}
-    for capability in split_elements(composer.capabilities):
+    for capability in split_json_array(composer.capabilities):
         data = parse_json_or_none(capability)
         payload = data.get("data") if isinstance(data, dict) else None
         calls_by_bubble = payload.get("bubbleDataMap") if isinstance(payload, dict) else None
@@ -305,13 +290,13 @@ def _note_folder(chat: _ChatState, bubble: Bubble, calls: tuple[ToolCall, ...]) 
     if chat.cwd:
         return
     if bubble.workspace_uris != JSON_NULL:
-        for raw in split_elements(bubble.workspace_uris):
+        for raw in split_json_array(bubble.workspace_uris):
             value = parse_json_or_none(raw)
             folder = uri_to_path(value) if isinstance(value, str) else folder_of_uri(decode_leniently(raw, Uri))
             if folder:
                 chat.cwd = folder
                 return
-    for block in split_elements(bubble.code_blocks):
+    for block in split_json_array(bubble.code_blocks):
         if (uri := decode_leniently(block, CodeBlock).uri) is not None and (path := folder_of_uri(uri)):
             chat.mentioned_paths.append(path)
     chat.mentioned_paths += [path for call in calls for path in call.paths]

@@ -6,19 +6,16 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import open_buffered
 from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
-from lerim.sessions.readers.cursor.folders import common_folder, folders_by_digest, uri_to_path
+from lerim.sessions.readers.cursor.folders import common_folder, folders_by_digest, read_side_file
 from lerim.sessions.readers.cursor.records import (
     Number,
     decode_cursor_string,
     parse_cursor_time,
-    split_elements,
     unwrap_json,
 )
 from lerim.sessions.readers.cursor.tools import parse_cursor_call
@@ -30,7 +27,9 @@ from lerim.sessions.readers.engine import (
     decode_leniently,
     parse_json_or_none,
     parse_object,
+    parse_objects,
     sum_session,
+    uri_to_path,
 )
 from lerim.sessions.readers.live import (
     column_text,
@@ -46,7 +45,6 @@ _DEPTH_LIMIT = 50
 _REPEATED_MESSAGE_LIMIT = 1000
 """The longest message, in bytes, that may occur several times in a chat. Longer ones contain unique ids, so a
 repetition is not a new message."""
-_SIDE_FILE_BYTES = 64 * 1024
 
 
 class _Meta(msgspec.Struct, rename="camel", gc=False):
@@ -66,6 +64,7 @@ class _SideFile(msgspec.Struct, rename="camel", gc=False):
 class _Part(msgspec.Struct, rename="camel", gc=False):
     type: str | None = ""
     text: str | None = ""
+    thinking: str | None = ""
     id: str | None = ""
     tool_call_id: str | None = ""
     snake_id: str | None = msgspec.field(default="", name="tool_call_id")
@@ -91,7 +90,9 @@ class _Call(msgspec.Struct, gc=False):
     function: _Function | None = None
 
 
-class _Message(msgspec.Struct, gc=False):
+class ChatMessage(msgspec.Struct, gc=False):
+    """One message of a chat."""
+
     role: str | None = ""
     content: msgspec.Raw = JSON_NULL
     tool_calls: msgspec.Raw = JSON_NULL
@@ -108,19 +109,12 @@ def list_cli_chat(database: Database, folders: Sequence[str]) -> tuple[list[Tran
         raise missing_tables_error(path)
     if meta is None:
         return [], problems
-    cwd = _read_cwd(path) or folders_by_digest(folders).get(path.parent.parent.name, "")
+    side_file = decode_leniently(read_side_file(path.parent / "meta.json"), _SideFile)
+    cwd = column_text(side_file.cwd) or folders_by_digest(folders).get(path.parent.parent.name, "")
     checksum = zlib.crc32(f"{meta.latest_root_blob_id}\n{cwd}".encode("utf-8", "surrogatepass"))
     size, written, wal, wal_written = database.stamp
     chat = path.parent.name
     return [Transcript("cursor", path, chat, size + wal, max(written, wal_written), checksum, "", chat, cwd)], problems
-
-
-def _read_cwd(path: Path) -> str:
-    try:
-        with open_buffered(path.parent / "meta.json") as file:
-            return column_text(decode_leniently(file.read(_SIDE_FILE_BYTES), _SideFile).cwd)
-    except OSError:
-        return ""
 
 
 def _read_meta(db: sqlite3.Connection) -> _Meta | None:
@@ -164,8 +158,10 @@ def _read_chat(
     builder = CursorSessionBuilder(transcript.session_id, column_text(meta.last_used_model), brief)
     fault_count = 0
     root = column_text(meta.latest_root_blob_id).lower()
+    if not table_columns(db, "blobs"):
+        return meta, builder, "", 0
     messages = list(_list_messages(db, root, 0, {root}, {})) or [
-        key for key, data in _list_blobs(db) if data[:1] == b"{" or _find_message(_read_blob(db, key))
+        key for key in _list_blobs(db) if _find_message(_read_blob(db, key))
     ]
     occurrences: dict[str, int] = {}
     long_messages: set[str] = set()
@@ -178,18 +174,14 @@ def _read_chat(
         if len(data) > _REPEATED_MESSAGE_LIMIT:
             long_messages.add(key)
         try:
-            _add_message(builder, parse_object(data, _Message), native_id, brief=brief)
+            add_chat_message(builder, parse_object(data, ChatMessage), native_id, brief=brief)
         except ValueError:
             fault_count += 1
     return meta, builder, _find_root_folder(_read_blob(db, root)), fault_count
 
 
 def _read_blob(db: sqlite3.Connection, key: str) -> bytes:
-    row = (
-        next(read_rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",))
-        if table_columns(db, "blobs")
-        else (b"",)
-    )
+    row = next(read_rows(db, "blobs", "CAST(data AS BLOB)", "id = ?", (key,), []), (b"",))
     return row[0] if isinstance(row[0], bytes) else b""
 
 
@@ -205,18 +197,16 @@ def _find_message(data: bytes) -> bytes:
         (
             value
             for key, value in _protobuf_fields(data)
-            if key == _MESSAGE_FIELD and decode_leniently(value, _Message).role
+            if key == _MESSAGE_FIELD and decode_leniently(value, ChatMessage).role
         ),
         b"",
     )
 
 
-def _list_blobs(db: sqlite3.Connection) -> Iterator[tuple[str, bytes]]:
-    """Yields the ids and first bytes of all blobs, in the order they were written."""
-    if table_columns(db, "blobs"):
-        rows = read_rows(db, "blobs", "rowid, id, substr(CAST(data AS BLOB), 1, 1)", "1", (), [])
-        ordered = sorted((row, column_text(key), data) for row, key, data in rows if isinstance(row, int))
-        yield from ((key, data if isinstance(data, bytes) else b"") for _, key, data in ordered)
+def _list_blobs(db: sqlite3.Connection) -> list[str]:
+    """Returns the ids of all blobs, in the order they were written."""
+    rows = read_rows(db, "blobs", "rowid, id", "1", (), [])
+    return [key for _, key in sorted((row, column_text(key)) for row, key in rows if isinstance(row, int))]
 
 
 def _list_messages(
@@ -285,20 +275,17 @@ def _find_root_folder(root: bytes) -> str:
     )
 
 
-def _add_message(builder: CursorSessionBuilder, message: _Message, native_id: str, *, brief: bool) -> None:
+def add_chat_message(builder: CursorSessionBuilder, message: ChatMessage, native_id: str, *, brief: bool) -> None:
+    """Adds a message: a prompt, an answer of the model with its tool calls, or the results of calls."""
     content = decode_cursor_string(message.content)
-    parts = (
-        [_Part("text", content)] if content else [parse_object(raw, _Part) for raw in split_elements(message.content)]
-    )
+    parts = [_Part("text", content)] if content else parse_objects(message.content, _Part)
     text = "\n".join(one.text for one in parts if one.type == "text" and one.text)
     if message.role == "user":
         builder.add_prompt(text, native_id, images=any(one.type in ("image", "file") for one in parts))
     elif message.role == "assistant":
-        reasoning = "\n".join(one.text for one in parts if one.type == "reasoning" and one.text)
+        reasoning = "\n".join(one.thinking or one.text or "" for one in parts if one.type in _REASONING)
         calls = tuple(_parse_part_call(one, brief=brief) for one in parts if one.type in _CALLS)
-        calls += tuple(
-            _parse_listed_call(decode_leniently(raw, _Call), brief=brief) for raw in split_elements(message.tool_calls)
-        )
+        calls += tuple(_parse_listed_call(one, brief=brief) for one in parse_objects(message.tool_calls, _Call))
         if text.strip() or reasoning or calls:
             builder.add_reply(text.strip(), reasoning, calls, native_id)
     elif message.role == "tool":
@@ -318,6 +305,7 @@ def _add_message(builder: CursorSessionBuilder, message: _Message, native_id: st
                 )
 
 
+_REASONING = ("reasoning", "thinking")
 _CALLS = ("tool-call", "tool_call", "tool_use")
 _RESULTS = ("tool-result", "tool_result")
 

@@ -7,19 +7,15 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
-from urllib.parse import unquote
 
 import msgspec
 
 from lerim.files import open_buffered
 from lerim.sessions.readers.cursor.records import ComposerHead, CursorWindow, Uri
-from lerim.sessions.readers.engine import decode_leniently
+from lerim.sessions.readers.engine import decode_leniently, is_windows_path, uri_to_path
 
 _SIDE_FILE_BYTES = 64 * 1024
-_URI = re.compile(r"([a-z][a-z0-9+.-]{1,30})://([^/]{0,2000})(/?.*)", re.DOTALL)
-_DRIVE = re.compile(r"/?[A-Za-z]:(?:[/\\]|$)")
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9]+")
-_WSL = ("wsl.localhost", "wsl$")
 
 
 class _WorkspaceFile(msgspec.Struct, gc=False):
@@ -29,32 +25,6 @@ class _WorkspaceFile(msgspec.Struct, gc=False):
 
 class _TrustedFile(msgspec.Struct, gc=False):
     path: str | None = msgspec.field(default="", name="workspacePath")
-
-
-def uri_to_path(uri: str) -> str:
-    """Returns the path that a URI (or a path) refers to on the machine it belongs to; '' if it refers to no file.
-
-    `vscode-remote://ssh-remote%2Bhost/srv/app` becomes `/srv/app`: sessions of remote folders are stored on the
-    editor's side.
-    """
-    if _DRIVE.match(uri) or uri.startswith(("/", "\\")):
-        return _normalize_path(uri)
-    parts = _URI.fullmatch(uri)
-    if parts is None or parts[1] not in ("file", "vscode-remote", "vscode-local"):
-        return ""
-    host, path = unquote(parts[2]), unquote(parts[3])
-    if parts[1] == "vscode-remote" or not host:
-        return _normalize_path(path)
-    if host.lower() in _WSL:
-        return "/" + path.strip("/").partition("/")[2]
-    return f"\\\\{host}" + path.replace("/", "\\")
-
-
-def _normalize_path(path: str) -> str:
-    if _DRIVE.match(path):
-        drive, rest = path.lstrip("/")[:2], path.lstrip("/")[2:].replace("/", "\\").rstrip("\\")
-        return drive + (rest or "\\")
-    return path.rstrip("/") or "/" if path.startswith("/") else path
 
 
 def folder_of_uri(uri: Uri | str | None) -> str:
@@ -92,7 +62,7 @@ def folder_of_workspace_id(identifier: str, storage: Path) -> str:
 
 def folder_of_storage(folder: Path) -> str:
     """Returns the folder that a workspace's `workspace.json` names."""
-    place = decode_leniently(_read_side_file(folder / "workspace.json"), _WorkspaceFile)
+    place = decode_leniently(read_side_file(folder / "workspace.json"), _WorkspaceFile)
     return uri_to_path(place.folder or "") or _code_workspace_folder(uri_to_path(place.workspace or ""))
 
 
@@ -106,7 +76,7 @@ def _code_workspace_folder(listing: str) -> str:
 def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
     """Returns the folder that a folder in `~/.cursor/projects` is named after, from its `.workspace-trusted` file or a
     known folder; '' if none or several match."""
-    trusted = decode_leniently(_read_side_file(folder / ".workspace-trusted"), _TrustedFile).path or ""
+    trusted = decode_leniently(read_side_file(folder / ".workspace-trusted"), _TrustedFile).path or ""
     if trusted and cursor_slug(trusted) == cursor_slug(folder.name):
         return trusted
     found = {one for one in folders if cursor_slug(one) == cursor_slug(folder.name)}
@@ -145,10 +115,11 @@ def common_folder(paths: Iterable[str]) -> str:
 
 
 def _parse_path(path: str) -> PurePath:
-    return PureWindowsPath(path) if _DRIVE.match(path) or path.startswith("\\\\") else PurePosixPath(path)
+    return PureWindowsPath(path) if is_windows_path(path) else PurePosixPath(path)
 
 
-def _read_side_file(path: Path) -> bytes:
+def read_side_file(path: Path) -> bytes:
+    """Returns the beginning of a small file next to a store; `null` if it cannot be read."""
     try:
         with open_buffered(path) as file:
             return file.read(_SIDE_FILE_BYTES)

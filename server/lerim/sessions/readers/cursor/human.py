@@ -7,48 +7,16 @@ import re
 from lerim.sessions.readers.engine import MEMORIES_TAG, text_outside_blocks, without_nul
 
 _QUERY_TAG = "user_query"
-_CONTEXT = (
-    MEMORIES_TAG,
-    "system_reminder",
-    "system-reminder",
-    "user_info",
-    "git_status",
-    "project_context",
-    "project_layout",
-    "external_links",
-    "attached_files",
-    "additional_data",
-    "open_and_recently_viewed_files",
-    "open_files",
-    "recently_viewed_files",
-    "rules",
-    "always_applied_workspace_rules",
-    "user_rules",
-    "cursor_commands",
-    "cursor_rules",
-    "hooks_context",
-    "plugin_info",
-    "recommended_plugins",
-    "dynamic_tools",
-    "available_subagent_models",
-    "available_subagent_types",
-    "mcp_meta_tools",
-    "mcp_meta_tool_servers",
-    "terminal_state",
-    "user-context",
-    "task-notification",
-    "agent_skills",
-    "agent_transcripts",
-    "manually_attached_skills",
-    "mcp_file_system",
-    "image_files",
-    "current_file",
-    "linter_errors",
-    "task_notification",
-    "system_notification",
-    "timestamp",
+_CONTEXT_TAGS = (
+    "system_reminder system-reminder user_info git_status project_context project_layout external_links "
+    "attached_files additional_data open_and_recently_viewed_files open_files recently_viewed_files rules "
+    "always_applied_workspace_rules user_rules cursor_commands cursor_rules hooks_context plugin_info "
+    "recommended_plugins dynamic_tools available_subagent_models available_subagent_types mcp_meta_tools "
+    "mcp_meta_tool_servers terminal_state user-context task-notification agent_skills agent_transcripts "
+    "manually_attached_skills mcp_file_system image_files current_file linter_errors task_notification "
+    "system_notification timestamp"
 )
-
+_CONTEXT = (MEMORIES_TAG, *_CONTEXT_TAGS.split())
 
 _IMAGE = "[Image]"
 _CURSOR_TAGS = ("timestamp", "user_info", "system_reminder", "system-reminder")

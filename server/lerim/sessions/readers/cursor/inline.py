@@ -21,9 +21,8 @@ from lerim.sessions.readers.cursor.records import (
     ComposerHead,
     ComposerHeads,
     parse_count,
-    split_elements,
 )
-from lerim.sessions.readers.engine import decode_leniently, parse_object, salvage_objects
+from lerim.sessions.readers.engine import decode_leniently, parse_object, salvage_objects, split_json_array
 from lerim.sessions.readers.live import read_database, table_columns
 
 CHATS_KEY = "workbench.panel.aichat.view.aichat.chatdata"
@@ -73,30 +72,33 @@ def _find_common_folder(chats: Iterable[msgspec.Raw]) -> str:
     bubbles = (
         decode_leniently(raw, Bubble)
         for chat in chats
-        for raw in split_elements(decode_leniently(chat, ComposerHead).conversation)
+        for raw in split_json_array(decode_leniently(chat, ComposerHead).conversation)
     )
-    blocks = (decode_leniently(raw, CodeBlock) for bubble in bubbles for raw in split_elements(bubble.code_blocks))
+    blocks = (decode_leniently(raw, CodeBlock) for bubble in bubbles for raw in split_json_array(bubble.code_blocks))
     return common_folder(folder_of_uri(block.uri) for block in blocks)
 
 
-def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | ChatTab | None:
-    """Returns the chat with that id, or None if this database does not contain it whole."""
+def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | None:
+    """Returns the chat with that id, or None if this database does not contain it whole. A tab of 2023 is returned as a
+    composer."""
     raw = _read_chats(db, []).get(chat_id)
     if raw is None:
         return None
     tab = decode_leniently(raw, ChatTab)
-    return tab if tab.id == chat_id else decode_leniently(raw, Composer)
+    if tab.id != chat_id:
+        return decode_leniently(raw, Composer)
+    return Composer(composer_id=tab.id, name=tab.title, last_updated_at=tab.sent, conversation=tab.bubbles)
 
 
 def _read_chats(db: sqlite3.Connection, damaged_keys: list[str]) -> dict[str, msgspec.Raw]:
     chats: dict[str, msgspec.Raw] = {}
     for raw in _split_chats(read_item(db, CHATS_KEY), "tabId", CHATS_KEY, damaged_keys):
         tab = decode_leniently(raw, ChatTab)
-        if tab.id and split_elements(tab.bubbles):
+        if tab.id and split_json_array(tab.bubbles):
             chats[tab.id] = raw
     for raw in _split_chats(read_item(db, COMPOSERS_KEY), "composerId", COMPOSERS_KEY, damaged_keys):
         head = decode_leniently(raw, ComposerHead)
-        if head.composer_id and split_elements(head.conversation):
+        if head.composer_id and split_json_array(head.conversation):
             chats[head.composer_id] = raw
     return chats
 
@@ -105,7 +107,7 @@ def _split_chats(value: bytes, key: str, where: str, damaged_keys: list[str]) ->
     if value == b"null":
         return
     try:
-        yield from split_elements(
+        yield from split_json_array(
             parse_object(value, ChatTabs).tabs if key == "tabId" else parse_object(value, ComposerHeads).all_composers
         )
     except ValueError:

@@ -31,9 +31,8 @@ from lerim.sessions.readers.cursor.records import (
     Uri,
     parse_count,
     parse_heads,
-    split_elements,
 )
-from lerim.sessions.readers.engine import decode_leniently, parse_json_or_none, parse_object
+from lerim.sessions.readers.engine import decode_leniently, parse_json_or_none, parse_object, split_json_array
 from lerim.sessions.readers.live import (
     column_number,
     column_text,
@@ -175,20 +174,13 @@ def _complete_chats(path: Path, storage: Path, keys: _ChatKeys, problems: list[P
     reread = (
         nlargest(_REREAD_CHATS, chats, key=lambda chat_id: chats[chat_id].updated) if keys.replaced else list(chats)
     )
-    emptied: frozenset[str] = frozenset()
     if unknown or reread:
-        outlines, lost, emptied = read_database(
-            path, lambda db: _read_own_rows(db, unknown + reread, storage), problems
-        )
+        outlines, lost = read_database(path, lambda db: _read_own_rows(db, unknown + reread, storage), problems)
         chats |= {chat_id: _merge_chats(one, chats.get(chat_id)) for chat_id, one in outlines.items()}
         damaged = frozenset(lost)
         chats |= {chat_id: KnownChat() for chat_id, rowid, _ in keys.rows if rowid in damaged and chat_id not in chats}
-    read_ids = {*unknown, *reread}
-    without_bubbles = [(chat_id, rowid) for chat_id, rowid, newest in keys.rows if not newest and chat_id in chats]
-    unread = [(chat_id, rowid) for chat_id, rowid in without_bubbles if chat_id not in read_ids]
-    emptied |= read_database(path, lambda db: _find_emptied(db, unread), problems) if unread else frozenset()
-    for chat_id, _ in without_bubbles:
-        if chat_id in emptied:
+    if without_bubbles := [(chat_id, rowid) for chat_id, rowid, newest in keys.rows if not newest and chat_id in chats]:
+        for chat_id in read_database(path, lambda db: _find_emptied(db, without_bubbles), problems):
             del chats[chat_id]
     if any(not known.has_window for known in chats.values()):
         references = references or load_workspace_references(storage)
@@ -268,41 +260,33 @@ def _read_project_folders(db: sqlite3.Connection) -> dict[str, str]:
     members = parse_json_or_none(msgspec.Raw(read_item(db, _MEMBERSHIP_KEY)))
     if not isinstance(members, dict):
         return {}
-    projects = (decode_leniently(raw, _Project) for raw in split_elements(msgspec.Raw(read_item(db, _PROJECTS_KEY))))
+    projects = (decode_leniently(raw, _Project) for raw in split_json_array(msgspec.Raw(read_item(db, _PROJECTS_KEY))))
     folders = {one.id: folder_of_uri(one.workspace.uri if one.workspace else one.uri) for one in projects}
     return {str(chat_id): folders[one] for chat_id, one in members.items() if isinstance(one, str) and folders.get(one)}
 
 
-def _read_own_rows(
-    db: sqlite3.Connection, cids: list[str], storage: Path
-) -> tuple[dict[str, KnownChat], list[int], frozenset[str]]:
-    """Returns what the chats' own rows contain, without chats that were deleted or never begun.
-
-    Also returns the rowids that cannot be read, and the chats whose own row contains no conversation (see `_emptied`).
-    """
+def _read_own_rows(db: sqlite3.Connection, cids: list[str], storage: Path) -> tuple[dict[str, KnownChat], list[int]]:
+    """Returns what the chats' own rows contain, without chats that were deleted or never begun, and the rowids that
+    cannot be read."""
     folders: dict[object, str] = {}
     named = msgspec.json.encode(cids).decode()
     columns = "key IN (SELECT 'composerData:' || value FROM json_each(?))"
     lost: list[int] = []
-    emptied: set[str] = set()
     found: dict[str, KnownChat] = {}
     for key, value in read_rows(db, "cursorDiskKV", "substr(key, 14), value", columns, (named,), lost):
         if not isinstance(value, bytes):
-            emptied.update([column_text(key)] if value is None else [])
             continue
         try:
             head = parse_object(value, ComposerHead)
         except ValueError:
             found[column_text(key)] = KnownChat()
             continue
-        if len(value) <= _ROW_LIMIT and len(bytes(head.conversation)) <= _EMPTY_LENGTH:
-            emptied.add(column_text(key))
         if any(len(bytes(one)) > _EMPTY_LENGTH for one in (head.full_conversation_headers_only, head.conversation)):
             found[column_text(key)] = _parse_head(head, storage, folders)
-    return found, lost, frozenset(emptied)
+    return found, lost
 
 
-def _find_emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> frozenset[str]:
+def _find_emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> list[str]:
     """Returns those of the given chats without bubbles whose own row contains no conversation either. They were cleared
     and must not hide what a file still contains of them. Long rows contain a conversation and are not read."""
     emptied: list[str] = []
@@ -319,7 +303,7 @@ def _find_emptied(db: sqlite3.Connection, chats: list[tuple[str, int]]) -> froze
             continue  # reported when the chat is read
         if head is not None and len(bytes(head.conversation)) <= _EMPTY_LENGTH:
             emptied.append(chat_id)
-    return frozenset(emptied)
+    return emptied
 
 
 def load_workspace_references(storage: Path) -> dict[str, KnownChat]:

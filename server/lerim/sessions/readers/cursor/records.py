@@ -5,11 +5,18 @@ needed are decoded, because the rest contains keys, opaque state and whole files
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 
 import msgspec
 
-from lerim.sessions.readers.engine import JSON_NULL, decode_leniently, parse_json_or_none, parse_object
+from lerim.sessions.readers.engine import (
+    JSON_NULL,
+    decode_leniently,
+    milliseconds_to_time,
+    parse_json_or_none,
+    parse_timestamp,
+    split_json_array,
+)
 
 Number = int | float | None
 
@@ -183,40 +190,20 @@ class BubbleHeader(msgspec.Struct, gc=False):
     grouping: BubbleGrouping | None = None
 
 
-def split_elements(raw: msgspec.Raw) -> list[msgspec.Raw]:
-    """Returns the elements of a JSON array, undecoded; empty if it is not an array."""
-    try:
-        return msgspec.json.decode(raw, type=list[msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
-        found = parse_json_or_none(raw)
-    return [msgspec.Raw(msgspec.json.encode(one)) for one in found] if isinstance(found, list) else []
-
-
 def parse_heads(raw: msgspec.Raw) -> list[ComposerHead]:
     """Decodes a list of composer heads."""
-    try:
-        return msgspec.json.decode(raw, type=list[ComposerHead] | None) or []
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
-        return [decode_leniently(one, ComposerHead) for one in split_elements(raw)]
+    return [decode_leniently(one, ComposerHead) for one in split_json_array(raw)]
 
 
 def parse_bubble_order(raw: msgspec.Raw) -> dict[str, bool]:
     """Returns the bubble ids of `fullConversationHeadersOnly` in order, and whether Cursor wrote each message on the
     person's behalf."""
-    try:
-        heads = msgspec.json.decode(raw, type=list[BubbleHeader] | None) or []
-    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
-        heads = [decode_leniently(one, BubbleHeader) for one in split_elements(raw)]
+    heads = [decode_leniently(one, BubbleHeader) for one in split_json_array(raw)]
     return {
         head.id: head.grouping is not None and bool(head.grouping.is_simulated_msg)
         for head in heads
         if head.id is not None
     }
-
-
-def parse_bubble(data: bytes | msgspec.Raw) -> Bubble:
-    """Decodes one bubble. Raises ValueError if it is not a JSON object."""
-    return parse_object(data, Bubble)
 
 
 def unwrap_json(raw: msgspec.Raw) -> bytes:
@@ -255,21 +242,15 @@ def extract_rich_text(raw: msgspec.Raw) -> str:
     return "".join(pieces).strip().encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-EARLIEST_MS = 1_000_000_000_000
-LATEST_MS = 10_000_000_000_000
+_EARLIEST_MS = 1_000_000_000_000
+_LATEST_MS = 10_000_000_000_000
 
 
 def parse_cursor_time(value: str | Number) -> datetime | None:
     """Parses a time as Cursor writes it (ISO text, or milliseconds since 1970); returns None for anything else."""
     if isinstance(value, str):
-        try:
-            time = datetime.fromisoformat(value)
-            return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
-        except (ValueError, OverflowError):
-            return None
-    if isinstance(value, (int, float)) and EARLIEST_MS < value < LATEST_MS:
-        return datetime.fromtimestamp(value / 1000, UTC)
-    return None
+        return parse_timestamp(value)
+    return milliseconds_to_time(value) if value is not None and _EARLIEST_MS < value < _LATEST_MS else None
 
 
 def parse_count(value: Number, least: int = 0, most: int = 1 << 53) -> int:

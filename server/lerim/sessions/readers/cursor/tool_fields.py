@@ -1,52 +1,26 @@
-"""The input and output fields of Cursor's tools, under all names that its versions have used."""
+"""The input and output of Cursor's tools, under all names that its versions have used, and the edits they describe."""
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import msgspec
 
-from lerim.sessions.readers.engine import JSON_NULL, decode_leniently, parse_json_or_none
-
-
-class CursorToolInput(msgspec.Struct, gc=False):
-    """The input of a tool, as models write it (`target_file`)."""
-
-    command: str | None = ""
-    description: str | None = ""
-    explanation: str | None = ""
-    target_file: str | None = ""
-    relative_workspace_path: str | None = ""
-    file_path: str | None = ""
-    path: str | None = ""
-    target_directory: str | None = ""
-    directory_path: str | None = ""
-    target_notebook: str | None = ""
-    effective_uri: str | None = ""
-    pattern: str | None = ""
-    glob_pattern: str | None = ""
-    query: str | None = ""
-    search_term: str | None = ""
-    url: str | None = ""
-    plan: str | None = ""
-    overview: str | None = ""
-    questions: msgspec.Raw = JSON_NULL
-    old_string: str | None = ""
-    new_string: str | None = ""
-    contents: msgspec.Raw = JSON_NULL
-    content: msgspec.Raw = JSON_NULL
-
-
-_CamelCaseInput = cast(
-    type[CursorToolInput],
-    msgspec.defstruct(
-        "_Camel",
-        [(one.name, one.type, one.default) for one in msgspec.structs.fields(CursorToolInput)],
-        rename="camel",
-        gc=False,
-    ),
+from lerim.sessions.model import FileEdit
+from lerim.sessions.readers.engine import (
+    JSON_NULL,
+    decode_leniently,
+    find_text,
+    list_objects,
+    parse_fields,
+    without_nul,
 )
-"""The same fields as the editor writes them (`targetFile`)."""
+
+ToolInput = dict[str, object]
+
+FileContents = Callable[[str], str | None]
+"""Maps the key of a file's content to the content, or None if it was not kept."""
 
 
 class CursorToolOutput(msgspec.Struct, rename="camel", gc=False):
@@ -80,26 +54,9 @@ class DiffChunk(msgspec.Struct, gc=False):
     lines: str | None = msgspec.field(default="", name="diffString")
 
 
-class CursorOption(msgspec.Struct, gc=False):
-    """One option the person can choose."""
-
-    id: str | None = ""
-    label: str | None = ""
-    description: str | None = ""
-
-
-class CursorQuestion(msgspec.Struct, gc=False):
-    """A question that the agent asks the person."""
-
-    id: str | None = ""
-    prompt: str | None = ""
-    question: str | None = ""
-    options: list[CursorOption] | None = None
-
-
-def parse_tool_inputs(json_texts: tuple[bytes, ...]) -> list[CursorToolInput]:
-    """Decodes each input in both spellings; if several set a field, the first one counts."""
-    return [decode_leniently(data, shape) for data in json_texts for shape in (_CamelCaseInput, CursorToolInput)]
+def parse_tool_inputs(json_texts: Sequence[bytes]) -> list[ToolInput]:
+    """Decodes the inputs that are JSON objects."""
+    return [fields for data in json_texts if (fields := parse_fields(data))]
 
 
 def parse_tool_output(data: bytes) -> CursorToolOutput:
@@ -107,8 +64,60 @@ def parse_tool_output(data: bytes) -> CursorToolOutput:
     return decode_leniently(data, CursorToolOutput) if data[:1] == b"{" else CursorToolOutput()
 
 
-def parse_cursor_questions(raw: msgspec.Raw) -> list[CursorQuestion]:
-    """Returns the questions in a call's input."""
-    value = parse_json_or_none(raw)
-    items = value if isinstance(value, list) else []
-    return [decode_leniently(msgspec.json.encode(item), CursorQuestion) for item in items if isinstance(item, dict)]
+def find_input(inputs: Sequence[ToolInput], *names: str) -> str:
+    """Returns the first of the named fields that is not empty. The editor writes `target_file` as `targetFile`."""
+    spelled = _both_spellings(names)
+    return next((found for one in inputs if (found := find_text(one, *spelled))), "")
+
+
+@cache
+def _both_spellings(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(spelling for name in names for spelling in (name[0] + name.title().replace("_", "")[1:], name))
+
+
+def find_questions(inputs: Sequence[ToolInput]) -> list[dict[str, object]]:
+    """Returns the questions that a call puts to the person."""
+    return next((found for one in inputs if (found := list_objects(one.get("questions")))), [])
+
+
+def requested_edits(inputs: Sequence[ToolInput], path: str) -> tuple[FileEdit, ...]:
+    """Returns the replacement or the written file that a call asks for; empty if it only describes the change."""
+    for one in inputs:
+        old, new = find_input([one], "old_string"), find_input([one], "new_string")
+        if old or new:
+            return (FileEdit(path, old, new),)
+        if text := find_input([one], "contents", "content"):
+            return (FileEdit(path, "", text),)
+    return ()
+
+
+def performed_edits(output: CursorToolOutput, path: str, contents: FileContents) -> tuple[FileEdit, ...]:
+    """Returns the changes that a result reports."""
+    after = contents(output.after_content_id) if output.after_content_id else None
+    if after is not None:
+        before = contents(output.before_content_id) if output.before_content_id else ""
+        return _diff_edits(path, without_nul(before), without_nul(after)) if before is not None else ()
+    chunks = output.diff.chunks if output.diff is not None else None
+    return tuple(_parse_chunk(path, chunk.lines) for chunk in chunks or () if chunk.lines)
+
+
+def _diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
+    """Returns the lines that differ between two versions of a file as one replacement; a new file is returned whole."""
+    if before == after:
+        return ()
+    if not before:
+        return (FileEdit(path, "", after),)
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    shorter = min(len(old), len(new))
+    start = next((index for index in range(shorter) if old[index] != new[index]), shorter)
+    end = next((index for index in range(shorter - start) if old[-1 - index] != new[-1 - index]), shorter - start)
+    if start + end == len(old):  # lines were only added: include a neighboring line to show where
+        start, end = (start - 1, end) if start else (start, end - 1)
+    return (FileEdit(path, "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end])),)
+
+
+def _parse_chunk(path: str, text: str) -> FileEdit:
+    lines = text.split("\n")
+    old = [line[1:] for line in lines if line[:1] in ("-", " ")]
+    new = [line[1:] for line in lines if line[:1] in ("+", " ")]
+    return FileEdit(path, without_nul("\n".join(old)), without_nul("\n".join(new)))

@@ -8,40 +8,47 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.cursor.edits import FileContents, performed_edits, requested_edits
-from lerim.sessions.readers.cursor.folders import uri_to_path
 from lerim.sessions.readers.cursor.records import CursorTool, decode_cursor_string, unwrap_json
 from lerim.sessions.readers.cursor.tool_fields import (
-    CursorQuestion,
-    CursorToolInput,
     CursorToolOutput,
-    parse_cursor_questions,
+    FileContents,
+    ToolInput,
+    find_input,
+    find_questions,
     parse_tool_inputs,
     parse_tool_output,
+    performed_edits,
+    requested_edits,
 )
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     PATCH_BEGIN,
     cut_blocks,
+    find_text,
     keep_ends,
+    kinds_by_name,
+    list_objects,
     parse_json_or_none,
     parse_patch,
+    parse_question,
+    uri_to_path,
     without_nul,
 )
 
-_NAMES_BY_KIND: dict[ToolKind, str] = {
-    "shell": "runterminalcommand runterminalcmd runcommand shell bash terminal",
-    "read": "readfile read readlints readnotebook fetchrules readmcpresource fetchmcpresource",
-    "edit": "editfile edit multiedit searchreplace strreplace applypatch reapply editnotebook deletefile delete",
-    "write": "write writefile createfile",
-    "search": "grepsearch grep ripgrep ripgrepsearch ripgreprawsearch globfilesearch glob filesearch listdir ls "
-    "listdirectory codebasesearch semanticsearch semanticsearchfull search searchsymbols readproject",
-    "ask": "askquestion askuserquestion askfollowupquestion",
-    "plan": "createplan",
-    "agent": "task subagent",
-    "web": "websearch webfetch fetch fetchurl",
-}
-_KINDS_BY_NAME: dict[str, ToolKind] = {name: kind for kind, names in _NAMES_BY_KIND.items() for name in names.split()}
+_KINDS = kinds_by_name(
+    {
+        "shell": "runterminalcommand runterminalcmd runcommand shell bash terminal",
+        "read": "readfile read readlints readnotebook fetchrules readmcpresource fetchmcpresource",
+        "edit": "editfile edit multiedit searchreplace strreplace applypatch reapply editnotebook deletefile delete",
+        "write": "write writefile createfile",
+        "search": "grepsearch grep ripgrep ripgrepsearch ripgreprawsearch globfilesearch glob filesearch listdir ls"
+        " listdirectory codebasesearch semanticsearch semanticsearchfull search searchsymbols readproject",
+        "ask": "askquestion askuserquestion askfollowupquestion",
+        "plan": "createplan",
+        "agent": "task subagent",
+        "web": "websearch webfetch fetch fetchurl",
+    }
+)
 _VERSION_SUFFIX = re.compile(r"_v\d{1,3}$")
 _EXIT_CODE = re.compile(r"\s{0,20}Exit code: (-?\d{1,10})\b")
 _COMMANDS = ("command", "url", "query", "search_term", "pattern", "glob_pattern")
@@ -59,7 +66,7 @@ _PATHS = (
 
 def cursor_tool_kind(name: str) -> ToolKind:
     """Returns the kind of a tool from its name, in any spelling."""
-    return _KINDS_BY_NAME.get(_VERSION_SUFFIX.sub("", name.lower()).replace("_", "").replace("-", ""), "other")
+    return _KINDS.get(_VERSION_SUFFIX.sub("", name.lower()).replace("_", "").replace("-", ""), "other")
 
 
 def parse_cursor_call(name: str, call_id: str, json_texts: tuple[bytes, ...], *, brief: bool = False) -> ToolCall:
@@ -77,25 +84,19 @@ def parse_cursor_call(name: str, call_id: str, json_texts: tuple[bytes, ...], *,
         id=without_nul(call_id),
         name=name or "tool",
         kind=kind,
-        command=_first_text(inputs, *_COMMANDS),
-        description=_first_text(inputs, "description", "explanation"),
+        command=find_input(inputs, *_COMMANDS),
+        description=find_input(inputs, "description", "explanation"),
         paths=paths,
         edits=edits,
-        answers=tuple(_convert_question(one) for one in _find_questions(inputs)) if kind == "ask" else (),
-        plan=_first_text(inputs, "plan", "overview") if kind == "plan" else "",
+        answers=tuple(parse_question(one, "prompt", "question") for one in find_questions(inputs))
+        if kind == "ask"
+        else (),
+        plan=find_input(inputs, "plan", "overview") if kind == "plan" else "",
     )
 
 
-def _first_text(inputs: list[CursorToolInput], *names: str) -> str:
-    for one in inputs:
-        for name in names:
-            if isinstance(found := getattr(one, name), str) and found:
-                return without_nul(found)
-    return ""
-
-
-def _find_paths(inputs: list[CursorToolInput]) -> tuple[str, ...]:
-    found = _first_text(inputs, *_PATHS)
+def _find_paths(inputs: list[ToolInput]) -> tuple[str, ...]:
+    found = find_input(inputs, *_PATHS)
     return ((uri_to_path(found) or found) if "://" in found else found,) if found else ()
 
 
@@ -106,19 +107,6 @@ def _find_patch(json_texts: tuple[bytes, ...]) -> str:
             texts = list(value.values()) if isinstance(value, dict) else [value]
             return next((text for text in texts if isinstance(text, str) and PATCH_BEGIN in text), "")
     return ""
-
-
-def _find_questions(inputs: list[CursorToolInput]) -> list[CursorQuestion]:
-    return next((found for one in inputs if (found := parse_cursor_questions(one.questions))), [])
-
-
-def _convert_question(one: CursorQuestion) -> QuestionAnswer:
-    options = one.options or []
-    descriptions = tuple(without_nul(option.description) for option in options)
-    labels = tuple(without_nul(option.label) for option in options)
-    return QuestionAnswer(
-        without_nul(one.prompt) or without_nul(one.question), labels, "", descriptions if any(descriptions) else ()
-    )
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -147,9 +135,7 @@ def parse_bubble_call(tool: CursorTool, contents: FileContents, *, brief: bool =
     if call.kind in ("edit", "write") and not brief and not call.edits:
         call = replace(call, edits=performed_edits(output, call.paths[0] if call.paths else "", contents))
     if call.answers:
-        call = replace(
-            call, answers=_fill_answers(call.answers, _find_questions(parse_tool_inputs(json_texts)), output)
-        )
+        call = replace(call, answers=_fill_answers(call.answers, find_questions(parse_tool_inputs(json_texts)), output))
     if call.kind == "agent":
         call = replace(call, subagent=without_nul(output.agent_id))
     code = output.exit_code_v2 if output.exit_code_v2 is not None else output.exit_code
@@ -215,7 +201,7 @@ def _error_message(error: msgspec.Raw) -> str:
 
 
 def _fill_answers(
-    answers: tuple[QuestionAnswer, ...], questions: list[CursorQuestion], output: CursorToolOutput
+    answers: tuple[QuestionAnswer, ...], questions: list[dict[str, object]], output: CursorToolOutput
 ) -> tuple[QuestionAnswer, ...]:
     chosen_by_question: dict[str, list[str]] = {}
     value = parse_json_or_none(output.answers)
@@ -240,6 +226,7 @@ def _collect_answer(answer: dict[object, object], chosen_by_question: dict[str, 
             )
 
 
-def _option_labels(question: CursorQuestion, chosen_by_question: dict[str, list[str]]) -> list[str]:
-    labels = {option.id: without_nul(option.label) for option in question.options or ()}
-    return [labels.get(one) or without_nul(one) for one in chosen_by_question.get(question.id or "", [])]
+def _option_labels(question: dict[str, object], chosen_by_question: dict[str, list[str]]) -> list[str]:
+    options = list_objects(question.get("options"))
+    labels = {find_text(option, "id"): find_text(option, "label") for option in options}
+    return [labels.get(one) or without_nul(one) for one in chosen_by_question.get(find_text(question, "id"), [])]

@@ -15,22 +15,9 @@ from lerim.sessions.readers.cursor.records import (
     extract_rich_text,
     parse_count,
     parse_cursor_time,
-    split_elements,
 )
 from lerim.sessions.readers.cursor.tools import close_cursor_call
-from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, without_nul
-
-
-@dataclass(slots=True)
-class _TurnDraft:
-    id: str
-    role: Role
-    time: datetime | None
-    model: str
-    texts: list[str]
-    reasoning: list[str]
-    calls: list[ToolCall]
-    tokens: Tokens
+from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, split_json_array, without_nul
 
 
 @dataclass(slots=True)
@@ -45,8 +32,8 @@ class CursorSessionBuilder:
     injected: int = 0
     api_errors: int = 0
     tokens: Tokens | None = None
-    _drafts: list[_TurnDraft] = field(default_factory=list)
-    _open_calls: dict[str, _TurnDraft] = field(default_factory=dict)
+    _turns: list[Turn] = field(default_factory=list)
+    _turn_of_call: dict[str, int] = field(default_factory=dict)
     _seen_ids: Counter[str] = field(default_factory=Counter)
     _can_join: bool = False
 
@@ -91,7 +78,7 @@ class CursorSessionBuilder:
             self.injected += bool(text.strip())
             self._can_join = self._can_join and not self.is_subagent
             return
-        self._begin_turn("user", typed, native_id, time, "", NO_TOKENS)
+        self._begin_turn("user", typed, native_id, time, "")
         self._can_join = False
 
     def add_reply(
@@ -108,69 +95,64 @@ class CursorSessionBuilder:
     ) -> None:
         """Adds a piece of the model's answer. With `continues_turn`, it continues the last turn, unless text or
         reasoning follows tool calls."""
-        last = self._drafts[-1] if self._drafts else None
-        if not (continues_turn and self._can_join and last is not None) or (last.calls and (text or reasoning)):
-            last = self._begin_turn("assistant", text or reasoning, native_id, time, model or self.model, tokens)
-            last.texts.clear()
-        else:
-            last.tokens += tokens
-        last.texts += [text] if text else []
-        last.reasoning += [reasoning] if reasoning and not self.brief else []
-        for call in calls:
-            last.calls.append(call)
-            self._open_calls[call.id] = last
+        last = self._turns[-1] if self._turns else None
+        if not (continues_turn and self._can_join and last is not None) or (last.tool_calls and (text or reasoning)):
+            last = self._begin_turn("assistant", text or reasoning, native_id, time, model or self.model)
+        self._turns[-1] = replace(
+            last,
+            text=_join_paragraphs(last.text, text),
+            reasoning=last.reasoning if self.brief else _join_paragraphs(last.reasoning, reasoning),
+            tool_calls=last.tool_calls + calls,
+            tokens=last.tokens + tokens,
+        )
+        self._turn_of_call.update((call.id, len(self._turns) - 1) for call in calls)
         self._can_join = continues_turn
 
-    def add_result(self, call_id: str, status: ToolStatus, output: str, subagent: str = "") -> None:
+    def add_result(self, call_id: str, status: ToolStatus, output: str) -> None:
         """Adds the result of a tool call made in an earlier turn."""
-        draft = self._open_calls.pop(call_id, None)
-        for index, call in enumerate(draft.calls if draft is not None else ()):
-            if call.id == call_id and draft is not None:
-                draft.calls[index] = replace(
-                    close_cursor_call(call, status, output, brief=self.brief), subagent=subagent
-                )
+        if (index := self._turn_of_call.pop(call_id, None)) is not None:
+            calls = (
+                close_cursor_call(call, status, output, brief=self.brief) if call.id == call_id else call
+                for call in self._turns[index].tool_calls
+            )
+            self._turns[index] = replace(self._turns[index], tool_calls=tuple(calls))
 
     def build_turns(self, cwd: str, branch: str = "") -> list[Turn]:
         """Returns all turns, in order."""
-        return [
-            Turn(
-                id=draft.id,
-                ordinal=ordinal,
-                role=draft.role,
-                kind="prompt" if draft.role == "user" else "reply",
-                text="\n\n".join(draft.texts),
-                time=draft.time,
-                cwd=cwd,
-                branch=branch,
-                reasoning="\n\n".join(draft.reasoning),
-                tool_calls=tuple(draft.calls),
-                model=draft.model,
-                tokens=draft.tokens,
-                sidechain=self.is_subagent,
-            )
-            for ordinal, draft in enumerate(self._drafts)
-        ]
+        return [replace(turn, cwd=cwd, branch=branch) for turn in self._turns]
 
-    def _begin_turn(
-        self, role: Role, text: str, native_id: str, time: datetime | None, model: str, tokens: Tokens
-    ) -> _TurnDraft:
+    def _begin_turn(self, role: Role, text: str, native_id: str, time: datetime | None, model: str) -> Turn:
         """Begins a new turn. If the store has no id or repeats one, the id is derived from the text and how often it
         occurred before."""
         if not native_id or self._seen_ids[native_id]:
             native_id = f"{self.session}\n{role}\n{text}"
             native_id = f"{native_id}\n{self._seen_ids[native_id]}" if self._seen_ids[native_id] else native_id
         self._seen_ids[native_id] += 1
-        draft = _TurnDraft(make_turn_id("cursor", native_id), role, time, model, [text], [], [], tokens)
-        self._drafts.append(draft)
-        return draft
+        turn = Turn(
+            id=make_turn_id("cursor", native_id),
+            ordinal=len(self._turns),
+            role=role,
+            kind="prompt" if role == "user" else "reply",
+            text=text if role == "user" else "",
+            time=time,
+            cwd="",
+            model=model,
+            sidechain=self.is_subagent,
+        )
+        self._turns.append(turn)
+        return turn
 
     def _approve_last_plan(self) -> None:
         """Marks the plan in the last turn as approved: the editor sends a message on the person's behalf when they have
         a plan carried out."""
-        last = self._drafts[-1] if self._drafts else None
-        for index, call in enumerate(last.calls if last is not None else ()):
-            if last is not None and call.kind == "plan" and call.status == "pending":
-                last.calls[index] = replace(call, status="ok", output="", output_cut=0)
+        if self._turns:
+            calls = (
+                replace(call, status="ok", output="", output_cut=0)
+                if call.kind == "plan" and call.status == "pending"
+                else call
+                for call in self._turns[-1].tool_calls
+            )
+            self._turns[-1] = replace(self._turns[-1], tool_calls=tuple(calls))
 
     def _count_usage(self, bubble: Bubble) -> None:
         tokens = _bubble_tokens(bubble)
@@ -180,10 +162,14 @@ class CursorSessionBuilder:
             self.api_errors += 1
 
 
+def _join_paragraphs(first: str, second: str) -> str:
+    return "\n\n".join(one for one in (first, second) if one)
+
+
 def _bubble_tokens(bubble: Bubble) -> Tokens:
     counts = bubble.token_count
     return Tokens(parse_count(counts.input), parse_count(counts.output)) if counts is not None else NO_TOKENS
 
 
 def _has_images(bubble: Bubble) -> bool:
-    return bool(split_elements(bubble.images) or split_elements(bubble.selected_images))
+    return bool(split_json_array(bubble.images) or split_json_array(bubble.selected_images))

@@ -30,6 +30,18 @@ from .line_reading import LineReading as LineReading
 from .line_reading import read_beginning as read_beginning
 from .line_stream import FileLine as FileLine
 from .line_stream import LineStream as LineStream
+from .record_fields import file_name as file_name
+from .record_fields import find_text as find_text
+from .record_fields import is_windows_path as is_windows_path
+from .record_fields import kinds_by_name as kinds_by_name
+from .record_fields import list_objects as list_objects
+from .record_fields import list_texts as list_texts
+from .record_fields import milliseconds_to_time as milliseconds_to_time
+from .record_fields import parse_fields as parse_fields
+from .record_fields import parse_objects as parse_objects
+from .record_fields import parse_question as parse_question
+from .record_fields import plausible_count as plausible_count
+from .record_fields import uri_to_path as uri_to_path
 from .running_processes import RunningProcesses as RunningProcesses
 from .session_files import FILE_SIZE_LIMIT as FILE_SIZE_LIMIT
 from .session_files import collect_sessions as collect_sessions
@@ -63,5 +75,6 @@ from .typed_text import text_outside_blocks as text_outside_blocks
 from .whole_session import LoadedSession as LoadedSession
 from .whole_session import WholeReading as WholeReading
 from .whole_session import count_final_turns as count_final_turns
+from .whole_session import limit_problems as limit_problems
 from .whole_session import sum_session as sum_session
 from .whole_session import sum_tokens as sum_tokens

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
@@ -96,6 +97,7 @@ def _digest(turns: list[Turn]) -> bytes:
 
 
 _NAME_LIMIT = 64
+_PROBLEM_LIMIT = 100
 
 
 def sum_session(
@@ -148,6 +150,14 @@ def sum_tokens(turns: Iterable[Turn]) -> Tokens:
 def count_final_turns(turns: Sequence[Turn]) -> int:
     """Returns how many turns from the start are final: all before the last turn of the person."""
     return next((index for index in range(len(turns) - 1, -1, -1) if turns[index].role == "user"), 0)
+
+
+def limit_problems(problems: list[Problem], path: Path) -> list[Problem]:
+    """Returns the first problems of a session one by one, and the others as a number."""
+    if (omitted := len(problems) - _PROBLEM_LIMIT) <= 0:
+        return problems
+    more = Problem("many", str(path), f"{omitted} more parts of this session could not be read")
+    return [*problems[:_PROBLEM_LIMIT], more]
 
 
 def _distinct_names(texts: Iterable[str]) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
-from .files import find_chats as find_chats
+from .folders import find_chats as find_chats
 from .folders import folders_by_hash as folders_by_hash
 from .folders import infer_folder as infer_folder
 from .human import parse_gemini_output as parse_gemini_output
 from .human import parse_gemini_prompt as parse_gemini_prompt
-from .message_text import extract_message_text as extract_message_text
 from .records import GeminiMessage as GeminiMessage
 from .records import GeminiSession as GeminiSession
 from .records import GeminiUsage as GeminiUsage
+from .records import extract_message_text as extract_message_text
 from .records import load_gemini_session as load_gemini_session
 from .tools import GeminiPlans as GeminiPlans
 from .tools import make_gemini_own_command as make_gemini_own_command

@@ -1,4 +1,5 @@
-"""Finds the working folder of a Gemini CLI session: its store names it by a SHA-256 hash, by a slug, or not at all."""
+"""Finds the sessions of Gemini CLI, by stat alone, and the working folder of each: its store names it by a SHA-256
+hash, by a slug, or not at all."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
+from lerim.errors import Problem
 from lerim.files import open_buffered, read_regular_file
-from lerim.sessions.readers.engine import parse_json
+from lerim.sessions.model import Transcript
+from lerim.sessions.readers.engine import collect_sessions, is_folder, list_folder, parse_json
 
 PATH_CHARACTERS = 4096
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -21,6 +24,34 @@ _PATH_PATTERNS = (
     re.compile(rb'"(?:filePath|file_path|absolute_path|dir_path)"\s{0,20}:\s{0,20}"' + _STRING_CONTENT),
 )
 _TRIED_PATHS = 200
+
+
+def find_chats(root: Path, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
+    """Returns the sessions under `tmp/<project>/chats`, and problems with what cannot be read. The sessions of
+    subagents are in a folder named after the parent session."""
+    problems: list[Problem] = []
+    transcripts: list[Transcript] = []
+    projects = list_folder(root / "tmp", problems)
+    if not projects:
+        return transcripts, problems
+    folder_by_hash, folder_by_slug = folders_by_hash(folders), _load_slugs(root)
+    for project in projects:
+        if not is_folder(project):
+            continue
+        chats = list_folder(Path(project.path) / "chats", problems)
+        if not chats:
+            continue
+        cwd = (
+            _read_project_root(Path(project.path))
+            or folder_by_slug.get(project.name, "")
+            or folder_by_hash.get(project.name, "")
+        )
+        transcripts += collect_sessions("gemini", chats, problems, cwd=cwd)
+        for entry in chats:
+            if entry.is_dir(follow_symlinks=False):
+                entries = list_folder(Path(entry.path), problems)
+                transcripts += collect_sessions("gemini", entries, problems, parent=entry.name, cwd=cwd)
+    return transcripts, problems
 
 
 def folders_by_hash(folders: Sequence[str]) -> dict[str, str]:
@@ -36,7 +67,7 @@ def _folder_hashes(folder: str) -> Iterator[str]:
         yield hashlib.sha256(spelling.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def load_slugs(root: Path) -> dict[str, str]:
+def _load_slugs(root: Path) -> dict[str, str]:
     """Reads `projects.json` and returns the folders by the names of their stores; empty if it is missing or broken."""
     try:
         value = parse_json(read_regular_file(root / "projects.json"))
@@ -48,7 +79,7 @@ def load_slugs(root: Path) -> dict[str, str]:
     return {slug: folder for folder, slug in projects.items() if isinstance(slug, str) and isinstance(folder, str)}
 
 
-def read_project_root(store: Path) -> str:
+def _read_project_root(store: Path) -> str:
     """Returns the folder named in a store's `.project_root`; '' if there is none."""
     try:
         with open_buffered(store / ".project_root") as file:

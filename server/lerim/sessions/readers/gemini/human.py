@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from lerim.sessions.readers.engine import TypedText, text_outside_blocks, without_nul
-from lerim.sessions.readers.gemini.message_text import extract_message_text
-from lerim.sessions.readers.gemini.records import GeminiMessage
+from lerim.sessions.readers.gemini.records import GeminiMessage, extract_message_text
 
 _TAGS = ("lerim-memories", "system-reminder", "session_context", "hook_context", "system_note")
 

@@ -16,7 +16,7 @@ from lerim.sessions.readers.engine import (
     JSON_NULL,
     LineStream,
     is_settling,
-    parse_json,
+    parse_json_or_none,
     parse_object,
     parse_timestamp,
     read_session_file,
@@ -24,7 +24,6 @@ from lerim.sessions.readers.engine import (
     split_json_array,
     usable_id,
 )
-from lerim.sessions.readers.gemini.message_text import extract_message_text
 
 BEGINNING_BYTES = 1024 * 1024
 """How many bytes of the files are searched for the working folder."""
@@ -93,6 +92,24 @@ class _Line(GeminiMessage, gc=False):
     rewind: str | None = msgspec.field(default="", name="$rewindTo")
     set: msgspec.Raw = msgspec.field(default=JSON_NULL, name="$set")
     session_id: str | None = ""
+
+
+def extract_message_text(content: msgspec.Raw) -> tuple[str, bool]:
+    """Returns the text of a content (a string, a part, or a list of both), and whether it contains results of tool
+    calls."""
+    value = parse_json_or_none(content)
+    texts: list[str] = []
+    has_results = False
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            has_results = has_results or "functionResponse" in part
+            if isinstance(text := part.get("text"), str) and not part.get("thought"):
+                texts.append(text)
+            elif "inlineData" in part or "fileData" in part:
+                texts.append("[file]")
+    return "".join(texts), has_results
 
 
 _MessageKey = tuple[str | None, str]
@@ -265,12 +282,3 @@ def _apply_shortened_history(messages: list[GeminiMessage], updated: str | None,
             session.drop_message(native_id)
         elif native_id not in session.messages:
             session.put_message(message, native_id)
-
-
-def decode_arguments(data: bytes | msgspec.Raw) -> dict[object, object]:
-    """Decodes the arguments of a call; returns an empty dict if they are not an object."""
-    try:
-        value = parse_json(data)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

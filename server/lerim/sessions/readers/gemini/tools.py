@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath, PureWindowsPath
 
 import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import OWN_COMMAND, FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.engine import cut_blocks, keep_ends, parse_json_or_none, without_nul
-from lerim.sessions.readers.gemini.records import GeminiCall, decode_arguments
+from lerim.sessions.readers.engine import (
+    cut_blocks,
+    file_name,
+    find_text,
+    keep_ends,
+    kinds_by_name,
+    list_objects,
+    list_texts,
+    parse_fields,
+    parse_json_or_none,
+    parse_question,
+    without_nul,
+)
+from lerim.sessions.readers.gemini.records import GeminiCall
 
-_KINDS: dict[str, ToolKind] = {
-    "run_shell_command": "shell",
-    "read_file": "read",
-    "read_many_files": "read",
-    "replace": "edit",
-    "edit": "edit",
-    "write_file": "write",
-    "glob": "search",
-    "grep_search": "search",
-    "search_file_content": "search",
-    "list_directory": "search",
-    "ask_user": "ask",
-    "exit_plan_mode": "plan",
-    "google_web_search": "web",
-    "web_fetch": "web",
-    "invoke_agent": "agent",
-    "delegate_to_agent": "agent",
-    "codebase_investigator": "agent",
-}
-
+_KINDS = kinds_by_name(
+    {
+        "shell": "run_shell_command",
+        "read": "read_file read_many_files",
+        "edit": "replace edit",
+        "write": "write_file",
+        "search": "glob grep_search search_file_content list_directory",
+        "ask": "ask_user",
+        "plan": "exit_plan_mode",
+        "web": "google_web_search web_fetch",
+        "agent": "invoke_agent delegate_to_agent codebase_investigator",
+    }
+)
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
 _SHELL_CODE = re.compile(r"Command exited with code (-?\d{1,10})\.")
 _CODE_SEARCH_LENGTH = 600
@@ -57,36 +61,35 @@ class GeminiPlans:
     def remember(self, path: str, text: str) -> None:
         """Remembers the text written to a Markdown file."""
         if path.endswith(".md"):
-            self._written[_file_name(path)] = text
+            self._written[file_name(path)] = text
 
     def find_text(self, path: str) -> str:
         """Returns the text last written to a file of this name; '' if there is none."""
-        return self._written.get(_file_name(path), "")
-
-
-def _file_name(path: str) -> str:
-    return (PureWindowsPath(path) if "\\" in path else PurePosixPath(path)).name
+        return self._written.get(file_name(path), "")
 
 
 def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> ToolCall:
     """Parses a call with its result; `brief` leaves out the text it writes, and its output if it succeeded."""
     name = without_nul(call.name)[:200]
-    arguments = {key: value for key, value in decode_arguments(call.args).items() if isinstance(key, str)}
+    arguments = parse_fields(call.args)
     kind: ToolKind = "agent" if call.agent_id else _KINDS.get(name, "other")
-    path = _find_path(arguments)
+    path = find_text(arguments, "file_path", "absolute_path", "path", "dir_path")
     if kind == "write":
-        plans.remember(path, _get_text(arguments, "content"))
+        plans.remember(path, find_text(arguments, "content"))
     edits = _build_edits(kind, path, arguments) if kind in ("edit", "write") and not brief else ()
+    included = arguments.get("include") or arguments.get("paths")
     pending = ToolCall(
         id=without_nul(call.id),
         name=name,
         kind=kind,
-        command=_first_text(arguments, "command", "url", "query", "pattern", "prompt" if kind == "web" else "fact"),
-        description=_first_text(arguments, "description", "instruction", "objective", "reason"),
-        paths=_find_paths(path, arguments),
+        command=find_text(arguments, "command", "url", "query", "pattern", "prompt" if kind == "web" else "fact"),
+        description=find_text(arguments, "description", "instruction", "objective", "reason"),
+        paths=tuple(one for one in (path, *list_texts(included)[:50]) if one),
         edits=edits,
-        answers=_build_questions(arguments) if kind == "ask" else (),
-        plan=(_get_text(arguments, "plan") or plans.find_text(_first_text(arguments, "plan_filename", "plan_path")))
+        answers=tuple(parse_question(one, "question") for one in list_objects(arguments.get("questions")))
+        if kind == "ask"
+        else (),
+        plan=(find_text(arguments, "plan") or plans.find_text(find_text(arguments, "plan_filename", "plan_path")))
         if kind == "plan"
         else "",
         subagent=without_nul(call.agent_id),
@@ -112,48 +115,10 @@ def make_gemini_own_command(text: str, output: str) -> ToolCall:
     )
 
 
-def _get_text(arguments: dict[str, object], name: str) -> str:
-    value = arguments.get(name)
-    return without_nul(value) if isinstance(value, str) else ""
-
-
-def _first_text(arguments: dict[str, object], *names: str) -> str:
-    return next((found for name in names if (found := _get_text(arguments, name))), "")
-
-
-def _find_path(arguments: dict[str, object]) -> str:
-    return _first_text(arguments, "file_path", "absolute_path", "path", "dir_path")
-
-
-def _find_paths(path: str, arguments: dict[str, object]) -> tuple[str, ...]:
-    included = arguments.get("include") or arguments.get("paths")
-    more_paths = (
-        [without_nul(path_value) for path_value in included if isinstance(path_value, str)]
-        if isinstance(included, list)
-        else []
-    )
-    return tuple(path_value for path_value in (path, *more_paths[:50]) if path_value)
-
-
 def _build_edits(kind: ToolKind, path: str, arguments: dict[str, object]) -> tuple[FileEdit, ...]:
     if kind == "write":
-        return (FileEdit(path, "", _get_text(arguments, "content")),)
-    return (FileEdit(path, _get_text(arguments, "old_string"), _get_text(arguments, "new_string")),)
-
-
-def _build_questions(arguments: dict[str, object]) -> tuple[QuestionAnswer, ...]:
-    questions = arguments.get("questions")
-    return (
-        tuple(_build_question(one) for one in questions if isinstance(one, dict)) if isinstance(questions, list) else ()
-    )
-
-
-def _build_question(question: dict[str, object]) -> QuestionAnswer:
-    options = question.get("options")
-    raw_options = [option for option in options if isinstance(option, dict)] if isinstance(options, list) else []
-    descriptions = tuple(_get_text(option, "description") for option in raw_options)
-    labels = tuple(_get_text(option, "label") for option in raw_options)
-    return QuestionAnswer(_get_text(question, "question"), labels, "", descriptions if any(descriptions) else ())
+        return (FileEdit(path, "", find_text(arguments, "content")),)
+    return (FileEdit(path, find_text(arguments, "old_string"), find_text(arguments, "new_string")),)
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -229,7 +194,7 @@ def _response_text(response: object) -> str:
 
 
 def _parse_answers(questions: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    answers = decode_arguments(text.encode("utf-8", "replace")).get("answers") if questions else None
+    answers = parse_fields(text.encode("utf-8", "replace")).get("answers") if questions else None
     if not isinstance(answers, dict):
         return questions
-    return tuple(replace(question, answer=_get_text(answers, str(index))) for index, question in enumerate(questions))
+    return tuple(replace(question, answer=find_text(answers, str(index))) for index, question in enumerate(questions))

@@ -31,9 +31,6 @@ from lerim.sessions.readers.opencode.tools import parse_opencode_call
 FILE_LIMIT = 64 * 1024 * 1024
 """The largest file that is read, in bytes; larger ones are skipped and reported."""
 
-REQUIRED_COLUMNS = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "session_id", "data"}}
-"""The columns without which no conversation can be read, by table."""
-
 _USED_TYPES = ("text", "reasoning", "tool", "file", "compaction", "subtask")
 
 
@@ -118,7 +115,7 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
         stored = live.read_database(transcript.path, lambda db: _load_rows(db, transcript, brief=brief), problems)
         stored.problems += problems
         return stored.sort()
-    data = _read_session_text(transcript.path)
+    data = _read_limited(transcript.path)
     if data is None:
         raise TranscriptError(
             "This session is too long to be read", where=str(transcript.path), todo="Export it again."
@@ -140,7 +137,7 @@ def load_stored_session(transcript: Transcript, *, brief: bool) -> StoredSession
 def find_stored_folder(path: Path) -> str:
     """Returns the working folder of a session in an old file or an export; '' if it is unknown."""
     try:
-        info, export = _parse_session(_read_session_text(path) or b"")
+        info, export = _parse_session(_read_limited(path) or b"")
     except (TranscriptError, ValueError):
         return ""
     return without_nul(info.directory) or (_find_worktree(path.parents[2], info) if export is None else "")
@@ -148,6 +145,7 @@ def find_stored_folder(path: Path) -> str:
 
 def _parse_session(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
     """Decodes a session's own record, and the export that contains it if the data is one. Raises ValueError."""
+    data = convert_to_utf8(data)
     export = parse_object(data, OpenCodeExport)
     if bytes(export.info) == b"null":
         return parse_object(data, OpenCodeInfo), None
@@ -189,24 +187,16 @@ def _add_rows(
     brief: bool,
 ) -> None:
     """Adds the messages and parts that the conditions select for `value`."""
-    if REQUIRED_COLUMNS["message"] <= table_columns(db, "message"):
-        lost: list[int] = []
-        for native_id, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
-            stored.add_message(_encode_cell(data), column_text(native_id), f"{where} {column_text(native_id)}")
-        for row in lost:
-            stored.report_lost("message", f"{where} row {row}")
-    if REQUIRED_COLUMNS["part"] <= table_columns(db, "part"):
-        lost = []
-        for native_id, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost):
-            stored.add_part(
-                _encode_cell(data),
-                column_text(native_id),
-                column_text(message),
-                f"{where} {column_text(native_id)}",
-                brief=brief,
-            )
-        for row in lost:
-            stored.report_lost("part", f"{where} row {row}")
+    lost: list[int] = []
+    for native_id, data in read_rows(db, "message", "id, data", message_where, (value,), lost):
+        stored.add_message(_encode_cell(data), column_text(native_id), f"{where} {column_text(native_id)}")
+    lost_parts: list[int] = []
+    for native_id, message, data in read_rows(db, "part", "id, message_id, data", part_where, (value,), lost_parts):
+        part = column_text(native_id)
+        stored.add_part(_encode_cell(data), part, column_text(message), f"{where} {part}", brief=brief)
+    for what, rows in (("message", lost), ("part", lost_parts)):
+        for row in rows:
+            stored.report_lost(what, f"{where} row {row}")
 
 
 def load_message_row(db: sqlite3.Connection, message: str) -> StoredSession:
@@ -311,12 +301,6 @@ def _find_worktree(storage: Path, info: OpenCodeInfo) -> str:
         )
     except (TranscriptError, ValueError):  # the session is still read; only its folder stays unknown
         return ""
-
-
-def _read_session_text(path: Path) -> bytes | None:
-    """Returns the content of a session file or export as UTF-8, or None if it is too long."""
-    data = _read_limited(path)
-    return None if data is None else convert_to_utf8(data)
 
 
 def _read_limited(path: Path) -> bytes | None:

@@ -3,8 +3,6 @@ its exports. Only the fields that are used are declared; all others are skipped 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import msgspec
 
 from lerim.sessions.readers.engine import JSON_NULL
@@ -125,18 +123,3 @@ class OpenCodeExport(msgspec.Struct):
 
     info: msgspec.Raw = JSON_NULL
     messages: msgspec.Raw = JSON_NULL
-
-
-def opencode_time(milliseconds: float | None) -> datetime | None:
-    """Converts milliseconds since 1970 to a datetime; returns None if there is no usable time."""
-    if not milliseconds or milliseconds <= 0:
-        return None
-    try:
-        return datetime.fromtimestamp(milliseconds / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def token_count(number: float | None) -> int:
-    """Returns a number of tokens as an integer; 0 if it is missing or implausible."""
-    return int(number) if number and 0 < number < 1 << 53 else 0

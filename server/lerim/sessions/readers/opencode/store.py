@@ -30,6 +30,13 @@ MESSAGE_BYTES = 16 * 1024
 reading more."""
 
 _DATABASE = re.compile(r"opencode(?:-[A-Za-z0-9._-]{1,100})?\.db")
+_REQUIRED_COLUMNS = {
+    "session": {"id"},
+    "message": {"id", "session_id", "data"},
+    "part": {"id", "message_id", "session_id", "data"},
+}
+"""The columns without which no conversation can be read, by table."""
+
 _OPEN_MESSAGES = 2
 """Number of messages that may still be written: the newest answer, and a prompt waiting behind it."""
 
@@ -119,8 +126,7 @@ def _list_rows(db: sqlite3.Connection, path: Path) -> tuple[list[Transcript], in
     columns = table_columns(db, "session")
     if "id" not in columns and not is_table_missing(db, "session"):
         return [], 0
-    required = {"session": {"id"}, **forms.REQUIRED_COLUMNS}
-    if not all(names <= table_columns(db, table) for table, names in required.items()):
+    if not all(names <= table_columns(db, table) for table, names in _REQUIRED_COLUMNS.items()):
         raise live.missing_tables_error(path)
     stamps = _read_message_stamps(db, lost)
     optional = ("parent_id", "directory", "time_updated", "revert")
@@ -166,20 +172,10 @@ def _read_message_stamps(db: sqlite3.Connection, lost: list[int]) -> _MessageSta
         if len(newest) < _OPEN_MESSAGES or message > newest[-1]:
             newest = nlargest(_OPEN_MESSAGES, [*newest, message])
         newest_messages[column_text(session)] = (count + 1, max(changed, column_number(updated)), newest)
-    has_index = _can_find_parts(db)
     return {
-        session: (count, changed, tuple(_stamp_parts(db, one) for _, one in newest) if has_index else ())
+        session: (count, changed, tuple(_stamp_parts(db, one) for _, one in newest))
         for session, (count, changed, newest) in newest_messages.items()
     }
-
-
-def _can_find_parts(db: sqlite3.Connection) -> bool:
-    """Returns whether the parts of a message can be found without reading all parts, as in every version of
-    OpenCode."""
-    if not {"message_id", "time_updated"} <= table_columns(db, "part"):
-        return False
-    plan = db.execute("EXPLAIN QUERY PLAN SELECT 1 FROM part WHERE message_id = ''").fetchall()
-    return any("INDEX" in column_text(step[3]) for step in plan)
 
 
 def _stamp_parts(db: sqlite3.Connection, message: str) -> tuple[int, int]:

@@ -10,36 +10,34 @@ from msgspec.structs import replace
 from lerim.sessions.model import OWN_COMMAND, FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.readers.engine import (
     JSON_NULL,
-    Shape,
     cut_blocks,
+    decode_leniently,
+    find_text,
     keep_ends,
-    parse_object,
+    kinds_by_name,
+    list_objects,
+    list_texts,
+    parse_fields,
+    parse_json_or_none,
     parse_patch,
-    split_json_array,
+    parse_question,
     without_nul,
 )
 from lerim.sessions.readers.opencode.records import OpenCodePart, ToolState
 
-_KINDS: dict[str, ToolKind] = {
-    "bash": "shell",
-    "shell": "shell",
-    "read": "read",
-    "edit": "edit",
-    "multiedit": "edit",
-    "patch": "edit",
-    "apply_patch": "edit",
-    "write": "write",
-    "grep": "search",
-    "glob": "search",
-    "list": "search",
-    "codesearch": "search",
-    "question": "ask",
-    "plan_exit": "plan",
-    "submit_plan": "plan",
-    "task": "agent",
-    "webfetch": "web",
-    "websearch": "web",
-}
+_KINDS = kinds_by_name(
+    {
+        "shell": "bash shell",
+        "read": "read",
+        "edit": "edit multiedit patch apply_patch",
+        "write": "write",
+        "search": "grep glob list codesearch",
+        "ask": "question",
+        "plan": "plan_exit submit_plan",
+        "agent": "task",
+        "web": "webfetch websearch",
+    }
+)
 _DENIED_STARTS = ("The user rejected permission", "The user has specified a rule", "The user dismissed this question")
 _OWN_ERRORS: frozenset[ToolKind] = frozenset({"shell", "read", "edit", "write", "search", "ask", "plan"})
 """Kinds of built-in tools whose error messages OpenCode writes itself. Errors of a server, a plugin, a page or a
@@ -56,45 +54,6 @@ _NOTE_LENGTH = 600
 """How many characters from the end of the output the shell tool notes what cut a command short."""
 
 
-class _Option(msgspec.Struct, gc=False):
-    label: str | None = ""
-    description: str | None = ""
-
-
-class _Question(msgspec.Struct, gc=False):
-    question: str | None = ""
-    options: msgspec.Raw = JSON_NULL
-
-
-class _Todo(msgspec.Struct, gc=False):
-    content: str | None = ""
-    status: str | None = ""
-
-
-class _Replacement(msgspec.Struct, gc=False):
-    file_path: str | None = msgspec.field(default="", name="filePath")
-    old: str | None = msgspec.field(default="", name="oldString")
-    new: str | None = msgspec.field(default="", name="newString")
-
-
-class _ToolInput(msgspec.Struct, gc=False):
-    command: str | None = ""
-    description: str | None = ""
-    file_path: str | None = msgspec.field(default="", name="filePath")
-    path: str | None = ""
-    pattern: str | None = ""
-    query: str | None = ""
-    url: str | None = ""
-    plan: str | None = ""
-    content: str | None = ""
-    old: str | None = msgspec.field(default="", name="oldString")
-    new: str | None = msgspec.field(default="", name="newString")
-    patch: str | None = msgspec.field(default="", name="patchText")
-    edits: msgspec.Raw = JSON_NULL
-    questions: msgspec.Raw = JSON_NULL
-    todos: msgspec.Raw = JSON_NULL
-
-
 class _ToolMetadata(msgspec.Struct, gc=False):
     exit: int | None = None
     interrupted: bool | None = False
@@ -108,28 +67,22 @@ def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
     state = part.state or ToolState()
     name = without_nul(part.tool)[:200]
     kind = _KINDS.get(name, "other")
-    arguments, metadata = _parse_or_default(state.input, _ToolInput), _parse_or_default(state.metadata, _ToolMetadata)
+    arguments, metadata = parse_fields(state.input), decode_leniently(state.metadata, _ToolMetadata)
     exit_code = (
         metadata.exit if kind == "shell" and metadata.exit is not None and abs(metadata.exit) < 1 << 32 else None
     )
     status = _find_status(state, metadata, kind, exit_code)
-    path = without_nul(arguments.file_path) or without_nul(arguments.path)
+    path = find_text(arguments, "filePath", "path")
+    todos = _format_todos(list_objects(arguments.get("todos"))) if name == "todowrite" else ""
     call = ToolCall(
         id=without_nul(part.call_id),
         name=name,
         kind=kind,
         status=status,
-        command=without_nul(arguments.command)
-        or without_nul(arguments.url)
-        or without_nul(arguments.query)
-        or without_nul(arguments.pattern),
-        description=without_nul(arguments.description),
+        command=find_text(arguments, "command", "url", "query", "pattern"),
+        description=find_text(arguments, "description"),
         paths=(path,) if path else (),
-        plan=without_nul(arguments.plan)
-        if kind == "plan"
-        else _format_todos(arguments.todos)
-        if name == "todowrite"
-        else "",
+        plan=find_text(arguments, "plan") if kind == "plan" else todos,
         exit_code=exit_code,
         answers=_parse_answers(arguments, metadata) if kind == "ask" else (),
         subagent=without_nul(metadata.session_id) if kind == "agent" else "",
@@ -142,13 +95,6 @@ def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
 def mark_own_command(call: ToolCall) -> ToolCall:
     """Returns the call as a command that the person ran, not the model. Whether it failed is not recorded."""
     return replace(call, id="", name=OWN_COMMAND, kind="shell", description="")
-
-
-def _parse_or_default(data: msgspec.Raw, shape: type[Shape]) -> Shape:
-    try:
-        return parse_object(data, shape)
-    except ValueError:
-        return shape()
 
 
 def _find_status(state: ToolState, metadata: _ToolMetadata, kind: ToolKind, exit_code: int | None) -> ToolStatus:
@@ -185,48 +131,34 @@ def _add_output(call: ToolCall, state: ToolState, *, brief: bool) -> ToolCall:
     return replace(call, output=output, output_cut=omitted)
 
 
-def _add_edits(call: ToolCall, path: str, arguments: _ToolInput, *, brief: bool) -> ToolCall:
-    if arguments.patch:
-        patch = parse_patch(arguments.patch, brief=brief)
+def _add_edits(call: ToolCall, path: str, arguments: dict[str, object], *, brief: bool) -> ToolCall:
+    if text := find_text(arguments, "patchText"):
+        patch = parse_patch(text, brief=brief)
         return replace(call, kind="write" if patch.only_adds_files else "edit", paths=patch.paths, edits=patch.edits)
     if brief and not PLAN_FILE.search(path):
         return call
     if call.kind == "write":
-        return replace(call, edits=(FileEdit(path, "", without_nul(arguments.content)),))
-    replacements = [_parse_or_default(one, _Replacement) for one in split_json_array(arguments.edits)]
-    edits = tuple(
-        FileEdit(without_nul(one.file_path) or path, without_nul(one.old), without_nul(one.new)) for one in replacements
+        return replace(call, edits=(FileEdit(path, "", find_text(arguments, "content")),))
+    replacements = list_objects(arguments.get("edits")) or [arguments]
+    edits = (
+        FileEdit(find_text(one, "filePath") or path, find_text(one, "oldString"), find_text(one, "newString"))
+        for one in replacements
     )
-    return replace(call, edits=edits or (FileEdit(path, without_nul(arguments.old), without_nul(arguments.new)),))
+    return replace(call, edits=tuple(edits))
 
 
-def _parse_answers(arguments: _ToolInput, metadata: _ToolMetadata) -> tuple[QuestionAnswer, ...]:
-    chosen_by_question = [_join_strings(question) for question in split_json_array(metadata.answers)]
-    answers: list[QuestionAnswer] = []
-    for index, question in enumerate(
-        _parse_or_default(raw, _Question) for raw in split_json_array(arguments.questions)
-    ):
-        options = [_parse_or_default(raw, _Option) for raw in split_json_array(question.options)]
-        labels = tuple(without_nul(option.label) for option in options)
-        descriptions = tuple(without_nul(option.description) for option in options)
-        chosen = chosen_by_question[index] if index < len(chosen_by_question) else ""
-        answers.append(
-            QuestionAnswer(without_nul(question.question), labels, chosen, descriptions if any(descriptions) else ())
-        )
-    return tuple(answers)
+def _parse_answers(arguments: dict[str, object], metadata: _ToolMetadata) -> tuple[QuestionAnswer, ...]:
+    questions = [parse_question(one, "question") for one in list_objects(arguments.get("questions"))]
+    chosen = parse_json_or_none(metadata.answers)
+    answers = [", ".join(list_texts(one)) for one in (chosen if isinstance(chosen, list) else ())]
+    return tuple(replace(one, answer=answers[at] if at < len(answers) else "") for at, one in enumerate(questions))
 
 
-def _join_strings(data: msgspec.Raw) -> str:
-    try:
-        return without_nul(", ".join(msgspec.json.decode(data, type=list[str])))
-    except (msgspec.MsgspecError, UnicodeError):
-        return ""
-
-
-def _format_todos(data: msgspec.Raw) -> str:
+def _format_todos(todos: list[dict[str, object]]) -> str:
     """Returns a todo list as lines of a Markdown list: searchable, but not a plan that anybody approved."""
     marks = {"completed": "x", "cancelled": "-"}
-    todos = [_parse_or_default(one, _Todo) for one in split_json_array(data)]
     return "\n".join(
-        f"- [{marks.get(one.status or '', ' ')}] {without_nul(one.content)}" for one in todos if one.content
+        f"- [{marks.get(find_text(one, 'status'), ' ')}] {find_text(one, 'content')}"
+        for one in todos
+        if find_text(one, "content")
     )

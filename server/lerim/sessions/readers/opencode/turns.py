@@ -8,15 +8,20 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from lerim.errors import Problem
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, ToolCall, Transcript, Turn, make_turn_id
-from lerim.sessions.readers.engine import MEMORIES_TAG, LoadedSession, cut_blocks, text_outside_blocks, without_nul
+from lerim.sessions.readers.engine import (
+    MEMORIES_TAG,
+    LoadedSession,
+    cut_blocks,
+    limit_problems,
+    milliseconds_to_time,
+    plausible_count,
+    text_outside_blocks,
+    without_nul,
+)
 from lerim.sessions.readers.opencode.forms import OpenCodePiece, StoredSession
-from lerim.sessions.readers.opencode.records import OpenCodeMessage, OpenCodeTimes, Revert, opencode_time, token_count
+from lerim.sessions.readers.opencode.records import OpenCodeMessage, OpenCodeTimes, Revert
 from lerim.sessions.readers.opencode.tools import PLAN_FILE, mark_own_command
-
-PROBLEM_LIMIT = 100
-"""Problems reported one by one; any further ones are only counted."""
 
 _DEFAULT_TITLE = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]{1,20}Z?")
 _OWN_COMMAND_NOTE = "The following tool was executed by the user"
@@ -92,7 +97,7 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
         _build_session(transcript, stored, tally, turns),
         turns,
         _count_final_turns(stored, turns, starts),
-        _limit_problems(stored),
+        limit_problems(stored.problems, transcript.path),
     )
 
 
@@ -132,7 +137,7 @@ def _build_prompt(
         role="user",
         kind="prompt",
         text=text,
-        time=opencode_time(message.time.created) if message.time else None,
+        time=milliseconds_to_time(message.time.created) if message.time else None,
         cwd=cwd,
         sidechain=is_subagent,
     )
@@ -166,7 +171,7 @@ def _build_reply(
         role="assistant",
         kind="reply",
         text=text,
-        time=opencode_time(message.time.created) if message.time else None,
+        time=milliseconds_to_time(message.time.created) if message.time else None,
         cwd=cwd,
         reasoning=reasoning,
         tool_calls=calls,
@@ -194,10 +199,10 @@ def _message_tokens(message: OpenCodeMessage) -> Tokens | None:
         return None
     cache = usage.cache
     return Tokens(
-        token_count(usage.input),
-        token_count(usage.output) + token_count(usage.reasoning),
-        token_count(cache.read) if cache else 0,
-        token_count(cache.write) if cache else 0,
+        plausible_count(usage.input),
+        plausible_count(usage.output) + plausible_count(usage.reasoning),
+        plausible_count(cache.read) if cache else 0,
+        plausible_count(cache.write) if cache else 0,
     )
 
 
@@ -210,7 +215,7 @@ def _count_usage(tally: _Tally, message: OpenCodeMessage, *, is_copied: bool) ->
     message counts only in the session it was copied from.
     """
     time = message.time or OpenCodeTimes()
-    for when in (opencode_time(time.created), opencode_time(time.completed)):
+    for when in (milliseconds_to_time(time.created), milliseconds_to_time(time.completed)):
         if when is not None and (tally.ended is None or when > tally.ended):
             tally.ended = when
     if message.role != "assistant":
@@ -234,8 +239,8 @@ def _build_session(transcript: Transcript, stored: StoredSession, tally: _Tally,
         platform="opencode",
         path=transcript.path,
         title="" if _DEFAULT_TITLE.fullmatch(title) else title[:500],
-        started=opencode_time(time.created),
-        ended=tally.ended or opencode_time(time.updated),
+        started=milliseconds_to_time(time.created),
+        ended=tally.ended or milliseconds_to_time(time.updated),
         cwds=tuple(tally.cwds)
         or ((default_cwd,) if (default_cwd := without_nul(info.directory) or without_nul(stored.worktree)) else ()),
         models=tuple(tally.models),
@@ -276,14 +281,3 @@ def _count_final_turns(stored: StoredSession, turns: list[Turn], starts: list[in
 def _is_complete(message: OpenCodeMessage) -> bool:
     ended = bool(message.time and message.time.completed)
     return bool(message.error) or (ended and message.finish not in _UNFINISHED_REASONS)
-
-
-def _limit_problems(stored: StoredSession) -> list[Problem]:
-    omitted = len(stored.problems) - PROBLEM_LIMIT
-    if omitted <= 0:
-        return stored.problems
-    where = stored.problems[0].path
-    return [
-        *stored.problems[:PROBLEM_LIMIT],
-        Problem("many", where, f"{omitted} more records of this session could not be read"),
-    ]
