@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from lerim.cli.app import app
 from lerim.jobs import maintain
 from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.review import acts, merge_conflict, queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Git, added
+from terminal import answer
 
-Git = Callable[..., str]
 QUESTION = "Where do we store the build cache?"
 ANSWERS = ("Store the build cache in Redis", "Store the build cache in SQLite")
 
@@ -26,7 +23,7 @@ ANSWERS = ("Store the build cache in Redis", "Store the build cache in SQLite")
 def merged(place: ReviewPaths, git: Git, answers: tuple[str, str]) -> tuple[str, str, str]:
     """A question and what two branches made of it, after the merge; their ids."""
     root = place.project.root
-    asked = Path(queue.add_memory(place, "question", QUESTION, "Nobody knows.").path or "").stem
+    asked = added(place, QUESTION, "Nobody knows.", "question").stem
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Asked")
     names: list[str] = []
@@ -54,8 +51,8 @@ def run(place: ReviewPaths) -> MaintainReport:
 
 
 def status(place: ReviewPaths) -> list[dict[str, str]]:
-    shown = CliRunner().invoke(app, ["status", "--repo", str(place.project.root), "--json"])
-    return [one for one in json.loads(shown.stdout)["problems"] if one["code"] == "two-answers"]
+    problems = answer("status", "--repo", str(place.project.root))["problems"]
+    return [one for one in problems if one["code"] == "two-answers"]
 
 
 def test_both_answers_and_their_links_are_kept_and_the_person_is_told(
