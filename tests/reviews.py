@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from lerim.extraction.candidate import Candidate
+from lerim.jobs import maintain
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import StoredMemory
 from lerim.review import queue
@@ -60,3 +64,19 @@ def waiting(place: ReviewPaths) -> list[str]:
 def titles(place: ReviewPaths) -> list[str]:
     """The titles of the memories that hold."""
     return sorted(one.record.title for one in place.store().load_all()[0] if one.status == "active")
+
+
+def maintained(
+    place: ReviewPaths,
+    now: datetime | None = None,
+    settings: str | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    **options: Any,
+) -> MaintainReport:
+    """What maintaining the project's memories at this time, and with these settings, did."""
+    if settings is not None:
+        place.home.root.mkdir(mode=0o700, exist_ok=True)
+        place.home.config.write_text(settings, encoding="utf-8")
+    wanted = MaintainOptions(**{"model": "none", **options})
+    clock = lambda: now or datetime.now(UTC)  # noqa: E731
+    return maintain.maintain_project(place.project, place.home, os.environ, wanted, lambda _: None, cancelled, clock)

@@ -53,12 +53,3 @@ def test_what_a_person_changed_while_it_waits_stays_to_the_byte(place: ReviewPat
     again = queue.propose_candidate(place, make(turn="t2"))
     assert isinstance(again, queue.AlreadyKnown) and not again.gained_evidence
     assert first.path.read_bytes() == before
-
-
-def test_an_edit_taken_back_leaves_a_candidate_that_gains(place: ReviewPaths, make: Make) -> None:
-    first = proposed(place, make())
-    queue.propose_candidate(place, make(turn="t2"))
-    queue.edit_candidate(place, first.id, queue.CandidateEdit("Mine", "My words.", ()))
-    queue.undo_last(place)
-    again = queue.propose_candidate(place, make(turn="t3"))
-    assert isinstance(again, queue.AlreadyKnown) and again.gained_evidence

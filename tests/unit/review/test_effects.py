@@ -139,11 +139,9 @@ def test_a_suggestion_that_was_rejected_waits_for_another_text(place: ReviewPath
     suggestion = queue.Suggestion("archive", old.record, (old,), "Nobody used it.")
     first = queue.propose_suggestion(place, suggestion)
     assert isinstance(first, queue.CandidateProposed)
-    assert isinstance(queue.find_earlier_result(place, suggestion), queue.AlreadyKnown)
     assert isinstance(queue.propose_suggestion(place, suggestion), queue.AlreadyKnown)
     queue.reject_candidate(place, first.proposal.id)
     assert queue.propose_suggestion(place, suggestion) == queue.ClaimBlocked(first.proposal.id, 1)
-    assert isinstance(queue.find_earlier_result(place, suggestion), queue.ClaimBlocked)
     old.path.write_text(old.path.read_text() + "My line.\n")
     old = place.store().load(old.path)[0]
     assert isinstance(queue.propose_suggestion(place, replace(suggestion, targets=(old,))), queue.CandidateProposed)
@@ -181,16 +179,6 @@ def test_a_suggestion_is_shown_again_when_a_memory_changed_and_goes_when_it_is_g
     with pytest.raises(StaleError):
         queue.accept_candidate(place, waits.id)
     assert queue.list_pending(place)[0] == []
-
-
-def test_a_later_claim_on_another_memory_keeps_what_a_person_wrote_there(place: ReviewPaths, make: Make) -> None:
-    old = remembered(
-        place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`.")
-    )
-    old.path.write_text(old.path.read_text() + "\nMy line.\n")
-    new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
-    assert queue.accept_candidate(place, new.id).ok
-    assert place.store().load_by_id(old.record.id).path.read_text().endswith("My line.\n")
 
 
 def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, make: Make) -> None:
@@ -232,10 +220,3 @@ def test_a_sentence_of_a_persons_own_keeps_the_place_it_names(place: ReviewPaths
     refer = suggested(place, "refer", (old,), replace(old.record, references=("start.sh",)))
     assert queue.accept_candidate(place, refer.id, quotes="shared").ok
     assert place.store().load_by_id(old.record.id).record.body == "It concerns `run.sh`."
-
-
-def test_places_that_became_one_are_named_once(place: ReviewPaths, make: Make) -> None:
-    old = remembered(place, make("Start", "Start so. It concerns `a.sh` and `b.sh`.", references=("a.sh", "b.sh")))
-    refer = suggested(place, "refer", (old,), replace(old.record, references=("b.sh",)))
-    assert queue.accept_candidate(place, refer.id, quotes="shared").ok
-    assert place.store().load_by_id(old.record.id).record.body == "Start so. It concerns `b.sh`."

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from killer import DONE, at_once, every_kill
-from lerim.errors import NotFoundError, UsageError
+from lerim.errors import UsageError
 from lerim.extraction.candidate import DroppedSignal, DropReason, drop_candidate
 from lerim.review import queue
 from lerim.review.accepting import doubt_reason
@@ -128,16 +128,6 @@ def test_what_is_doubtful_is_flagged_so_that_nothing_accepts_it_unseen(
     assert proposal.flags
     assert doubt_reason(proposal)
     assert queue.auto_accept_all(place, "shared") == ([], [])
-
-
-def test_what_cannot_be_a_memory_says_so(place: ReviewPaths) -> None:
-    [item] = leave_out(place, DroppedSignal("invalid", "cut in the", "s1", "t1", "cut in the middle"))
-    with pytest.raises(NotFoundError, match="cannot be proposed"):
-        queue.propose_anyway(place, item.id)
-    with pytest.raises(NotFoundError, match="Nothing left out has the id"):
-        queue.propose_anyway(place, "nope")
-    with pytest.raises(NotFoundError):
-        queue.propose_anyway(place, "")
 
 
 def test_a_beginning_that_several_have_names_none(place: ReviewPaths, make: Make) -> None:

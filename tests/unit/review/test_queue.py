@@ -36,14 +36,6 @@ def test_a_candidate_waits_as_a_file_and_becomes_a_memory_file(place: ReviewPath
     assert queue.list_pending(place)[0] == []
 
 
-def test_an_accepted_turn_is_not_proposed_again_even_if_its_words_changed(place: ReviewPaths, make: Make) -> None:
-    accepted(place, make())
-    again = queue.propose_candidate(
-        place, make(title="Use uv instead of pip", body="uv pip sync requirements.lock installs.")
-    )
-    assert isinstance(again, queue.AlreadyKnown)
-
-
 def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
     result = queue.accept_candidate(place, proposal.id)
@@ -52,15 +44,6 @@ def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths,
     assert queue.accept_candidate(place, proposal.id, quotes="local").ok
     second = proposed(place, make(title="Run `make check`", body="It is `make check` here.", turn="other"))
     assert queue.accept_candidate(place, second.id).ok
-
-
-def test_local_quotes_stay_out_of_the_file_and_are_shown_all_the_same(place: ReviewPaths, make: Make) -> None:
-    candidate = make()
-    path = queue.accept_candidate(place, proposed(place, candidate).id, quotes="local").path
-    assert path and candidate.evidence[0].quote not in Path(path).read_text()
-    assert place.store().load_by_id(Path(path).stem).record.evidence == candidate.evidence
-    queue.undo_last(place)
-    assert not list((place.private / "quotes").iterdir())
 
 
 def test_the_ledger_holds_no_word_of_a_rejected_claim(place: ReviewPaths, make: Make) -> None:
@@ -91,16 +74,6 @@ def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Revie
     memory = place.store().load_by_id(path.stem).record
     assert [item.turn for item in memory.evidence] == ["t2", "0a1b2c3d4e5f"]
     assert memory.updated == newer.time
-
-
-def test_nothing_new_adds_its_evidence_without_touching_the_file(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, make())
-    before = path.read_bytes()
-    extra = make(title="use **uv**, not pip.", turn="t2", minutes=5)
-    outcome = queue.propose_candidate(place, extra)
-    assert isinstance(outcome, queue.AlreadyKnown) and outcome.gained_evidence
-    assert path.read_bytes() == before
-    assert [item.turn for item in place.store().load_by_id(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
 
 
 def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: ReviewPaths, make: Make) -> None:
@@ -185,13 +158,6 @@ def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPath
     found, problems, _ = queue.list_pending(place)
     assert found == []
     assert sorted(problem.code for problem in problems) == ["candidate-unreadable", "foreign-candidate"]
-
-
-def test_a_memory_written_by_hand_has_no_transcript_and_can_be_undone(place: ReviewPaths) -> None:
-    result = queue.add_memory(place, "learning", "Mind the gap", "In `a.py`.", kind="pitfall", references=["a.py"])
-    assert result.path and place.store().load_by_id(Path(result.path).stem).record.source == "manual"
-    queue.undo_last(place)
-    assert not Path(result.path).exists()
 
 
 def test_looking_writes_nothing(place: ReviewPaths) -> None:

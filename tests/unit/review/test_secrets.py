@@ -1,7 +1,5 @@
 """What a person writes in the review reaches no file with a secret in it."""
 
-from pathlib import Path
-
 import pytest
 
 from lerim.review import queue
@@ -24,15 +22,6 @@ def test_a_secret_in_an_edit_reaches_no_file(place: ReviewPaths, make: Make, at_
     assert "Deploy with [redacted:github-token]" in written
     assert SECRET not in written + result.message
     assert "swordfishy" not in written
-
-
-def test_a_secret_in_a_memory_written_by_hand_reaches_no_file(place: ReviewPaths) -> None:
-    result = queue.add_memory(place, "decision", f"Deploy with {SECRET}", f"It is {SECRET}.", tags=(SECRET,))
-    assert result.path is not None
-    written = Path(result.path).read_text(encoding="utf-8")
-    assert SECRET not in written + result.message + result.path
-    assert written.count("[redacted:github-token]") == 3
-    assert result.message.endswith("3 secrets were removed.")
 
 
 def test_a_difference_shows_no_secret_of_the_memory_it_changes() -> None:

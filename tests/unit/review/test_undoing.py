@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import StaleError
-from lerim.review import acts, queue
+from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 
 
@@ -46,22 +46,3 @@ def test_a_step_that_is_named_is_told_as_often_as_it_is_asked_for_and_passed_by_
         with pytest.raises(StaleError, match="removed"):
             queue.undo_last(place, second)
     assert queue.undo_last(place).action == first
-
-
-def test_the_last_steps_are_listed_newest_first_with_what_became_of_them(place: ReviewPaths) -> None:
-    assert queue.list_steps(place) == [] and not place.private.exists()
-    first, one = added(place, "Use uv")
-    second, two = added(place, "Pin the port")
-    archived = acts.archive_memory(place, one.stem).action
-    by_hand(two)
-    queue.undo_last(place, archived)
-    steps = queue.list_steps(place)
-    assert [(step.action, step.label, step.state) for step in steps] == [
-        (archived, "Archived: Use uv", "undone"),
-        (second, "Added: Pin the port", "changed"),
-        (first, "Added: Use uv", "done"),
-    ]
-    assert all(step.time for step in steps)
-    for number in range(20):
-        added(place, f"Number {number} is right")
-    assert len(queue.list_steps(place)) == 20

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lerim.memory.record import Evidence
-from lerim.review import acts, queue
+from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, proposed, suggested, titles
 
@@ -74,20 +74,3 @@ def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: ReviewPaths, m
     stored = place.store().load_by_id(found.id)
     suggested(place, "archive", (stored,))
     assert queue.auto_accept_all(place) == ([], []) and path.exists()
-
-
-def test_what_a_person_restored_is_put_away_by_nobody_else(place: ReviewPaths, make: Make) -> None:
-    found = proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install`."))
-    queue.auto_accept_all(place)
-    acts.archive_memory(place, found.id)
-    acts.restore_memory(place, found.id)
-    archiving = suggested(place, "archive", (place.store().load_by_id(found.id),))
-    assert queue.auto_accept(place, archiving) is None and titles(place) == ["Use pip, not uv"]
-
-
-def test_a_suggestion_that_wants_a_person_waits_for_one(place: ReviewPaths, make: Make) -> None:
-    found = proposed(place, make())
-    queue.auto_accept_all(place)
-    stored = place.store().load_by_id(found.id)
-    assert queue.auto_accept(place, suggested(place, "archive", (stored,), flags=("plain",))) is None
-    assert titles(place) == [stored.record.title]
