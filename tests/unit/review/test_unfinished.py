@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,24 +13,28 @@ from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, accepted, proposed
 
+NUMBERS = count()
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def numbered(place: ReviewPaths, make: Make) -> Iterator[tuple[Kill, queue.Proposal]]:
-    """A kill at each touch of the disk, and a new candidate for it."""
-    accepted(place, make("Pin the port", turn="first"))  # what an accept makes once is there
-    for at in range(200):
-        yield Kill(at), proposed(place, make(f"Name it number{at}", f"`f{at}.py`", f"t{at}"))
+def numbered(place: ReviewPaths, make: Make, begin: int = 0) -> Iterator[tuple[Kill, queue.Proposal]]:
+    """A kill at each touch of the disk from this one on, and a new candidate for it."""
+    if not begin:
+        accepted(place, make("Pin the port", turn="first"))  # what an accept makes once is there
+    for at in range(begin, 200):
+        number = next(NUMBERS)
+        yield Kill(at), proposed(place, make(f"Name it number{number}", f"`f{number}.py`", f"t{number}"))
     raise AssertionError("no kill hit the instant between the two files")
 
 
-def cut_short(place: ReviewPaths, make: Make) -> tuple[queue.Proposal, Path]:
-    """A candidate whose accept was killed with its memory written and the candidate not yet removed; both."""
-    for kill, one in numbered(place, make):
+def cut_short(place: ReviewPaths, make: Make, begin: int) -> tuple[queue.Proposal, Path, int]:
+    """A candidate whose accept was killed with its memory written and the candidate not yet removed; both, and the
+    instant."""
+    for kill, one in numbered(place, make, begin):
         kill(queue.accept_candidate, place, one.id, quotes="shared")
         memory = place.store().path_of(one.id)
         if memory and one.path.exists():
-            return one, memory
+            return one, memory, kill.at
     raise AssertionError
 
 
@@ -50,26 +55,26 @@ def replace_by_folder(path: Path) -> Callable[[], object]:
     return path.rmdir
 
 
-@pytest.mark.parametrize("broken", [replace_by_bytes, replace_by_link, replace_by_folder])
-def test_a_file_that_cannot_be_read_holds_up_its_own_candidate_only(
-    place: ReviewPaths, make: Make, broken: Callable[[Path], Callable[[], object]]
-) -> None:
-    one, memory = cut_short(place, make)
-    text = memory.read_text()
-    mend = broken(memory)
-    accepted(place, make())
-    assert queue.undo_last(place).ok
-    assert [(told.code, told.path) for told in queue.list_pending(place)[1]] == [("unfinished", str(memory))]
-    for step in (queue.accept_candidate, queue.reject_candidate):
-        with pytest.raises(LerimError) as caught:
-            step(place, one.id)
-        assert caught.value.where == str(memory) and caught.value.todo
-    assert queue.withdraw_candidates(place, one.turn, "no") == []
-    assert broken is not replace_by_bytes or memory.read_bytes() == b"\xff\xfe mine"
-    mend()
-    assert queue.accept_candidate(place, one.id).code == "already"  # with nothing in its way, it came to its end
-    assert memory.read_text() == text and not one.path.exists()
-    assert queue.list_pending(place)[1] == []
+def test_a_file_that_cannot_be_read_holds_up_its_own_candidate_only(place: ReviewPaths, make: Make) -> None:
+    at = 0
+    for broken in (replace_by_bytes, replace_by_link, replace_by_folder):
+        one, memory, at = cut_short(place, make, max(0, at - 2))
+        text = memory.read_text()
+        mend = broken(memory)
+        other = f"Other of {broken.__name__}"
+        accepted(place, make(other, turn=other))
+        assert queue.undo_last(place).ok
+        assert [(told.code, told.path) for told in queue.list_pending(place)[1]] == [("unfinished", str(memory))]
+        for step in (queue.accept_candidate, queue.reject_candidate):
+            with pytest.raises(LerimError) as caught:
+                step(place, one.id)
+            assert caught.value.where == str(memory) and caught.value.todo
+        assert queue.withdraw_candidates(place, one.turn, "no") == []
+        assert broken is not replace_by_bytes or memory.read_bytes() == b"\xff\xfe mine"
+        mend()
+        assert queue.accept_candidate(place, one.id).code == "already"  # with nothing in its way, it came to its end
+        assert memory.read_text() == text and not one.path.exists()
+        assert queue.list_pending(place)[1] == []
 
 
 def test_an_undo_that_cannot_be_finished_is_told_and_no_other_is_undone_in_its_place(
