@@ -116,7 +116,7 @@ def measure(references: int) -> list[Row]:
         rows.append((what, time_ms(lambda: fresh.check(subjects=())), None, "ms"))
         rows.append(("files read for it", len(opened_files), TOUCHED + RENAMED, ""))
         each = references // FILES
-        standings = fresh.drift_by_memory()
+        standings = fresh.summary().drift_by_memory
         drifted = sum(one.state == "drifted" for one in standings.values())
         moved = sum(one.state == "fresh" and bool(one.moved_to) for one in standings.values())
         gone = sum(one.state == "gone" for one in standings.values())

@@ -6,8 +6,10 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
+
+from long import LONG
 
 TOUCHES_DISK = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "sqlite3.connect"}
 KILLED, DONE = 9, 0
@@ -68,3 +70,49 @@ def in_child(work: Callable[[], object], kill_at: int = -1) -> int:
         os._exit(DONE)
     except BaseException:
         os._exit(1)
+
+
+class Kill:
+    """Runs work that is killed at the `at`th touch of the disk."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.code = KILLED
+
+    def __call__(self, work: Callable[..., object], *given: object, **named: object) -> int:
+        """Run `work(*given, **named)`; KILLED or DONE."""
+        self.code = in_child(lambda: work(*given, **named), self.at)
+        assert self.code in (KILLED, DONE), "it failed by itself"
+        return self.code
+
+
+def every_kill(every: int = 3, least: int = 3, begin: int = 0) -> Iterator[Kill]:
+    """A kill at each touch of the disk (on each change at each `every`th), until the work comes to its end."""
+    at = begin
+    while True:
+        kill = Kill(at)
+        yield kill
+        if kill.code == DONE:
+            break
+        at += 1 if LONG else every
+    assert at >= least, "the work hardly touched the disk"
+
+
+def at_once(work: Callable[[int], object], count: int = 4) -> list[int]:
+    """Run `work(number)` in that many processes at once; their exit codes."""
+    ready, go = os.pipe()
+    children = []
+    for number in range(count):
+        pid = os.fork()
+        if not pid:
+            try:
+                os.close(go)
+                os.read(ready, 1)
+                work(number)
+                os._exit(DONE)
+            except BaseException:
+                os._exit(1)
+        children.append(pid)
+    os.close(ready)
+    os.close(go)
+    return [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]

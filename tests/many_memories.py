@@ -22,19 +22,13 @@ TITLES: dict[str, Callable[[int], str]] = {
 
 def memories(count: int, alike: str) -> list[MemoryRecord]:
     """Decisions, one a minute."""
+    body = BODY if alike != "one word" else ""
+    times = [START + timedelta(minutes=number) for number in range(count)]
     return [
         MemoryRecord(
-            id=f"{START:%Y%m%d}-memory-{number}",
-            primitive="decision",
-            title=TITLES[alike](number),
-            created=START + timedelta(minutes=number),
-            updated=START + timedelta(minutes=number),
-            source="manual",
-            confidence=0.8,
-            tags=(),
-            body=BODY if alike != "one word" else "",
+            *(f"{START:%Y%m%d}-memory-{at}", "decision", TITLES[alike](at), time, time, "manual", 0.8, (), body)
         )
-        for number in range(count)
+        for at, time in enumerate(times)
     ]
 
 

@@ -185,7 +185,7 @@ def what_is_stale_is_found(life: Life) -> None:
     """Each rename, deletion and change of the history is seen, and what was moved is referred to where it is."""
     place = life.desk.place
     freshness = DriftChecker(place.project, place.home, open_git(place.project.root, {}))
-    standings = freshness.drift_by_memory()
+    standings = freshness.summary().drift_by_memory
     by_file = {
         reference: one.record.id
         for one in life.active()

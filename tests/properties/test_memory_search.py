@@ -158,15 +158,18 @@ def test_filters_find_exactly_what_they_say(
             assert found == set(wanted)
 
 
-@given(st.text(max_size=80), filters)
+TYPED = st.text(max_size=80) | st.sampled_from(["C++", "what's", 'world-foo "x', '"', "NEAR(", "a AND", "*", "-", "?"])
+
+
+@given(TYPED, filters, st.booleans())
 @SETTINGS
-def test_any_text_with_any_filters_is_a_safe_query(query: str, narrowed: MemoryFilters) -> None:
+def test_any_text_with_any_filters_is_a_safe_query(query: str, narrowed: MemoryFilters, scan: bool) -> None:
     with place() as (project, home):
         file_of(project, "decision", IDS[0], False).write_text(
             render_record(MemoryRecord(IDS[0], "decision", "alpha", NOW, NOW, "manual", 0.9, (), "beta")),
             encoding="utf-8",
         )
-        with MemorySearch(project, home, scan=True) as search:
+        with MemorySearch(project, home, scan=scan) as search:
             assert len(search.search(query, 5, narrowed, NOW)) <= 1
             assert search.problems == []
 

@@ -20,39 +20,9 @@ from lerim.memory.record import (
 )
 from lerim.memory.reference import parse_reference
 
-ODD = st.sampled_from(
-    [
-        "---",
-        "\n---\n",
-        "a: b",
-        "- x",
-        "'",
-        '"',
-        "\\",
-        "#",
-        " # x",
-        "\u2028",
-        "\x85",
-        "\r\n",
-        "\ufeff",
-        "yes",
-        "1.0",
-        "{",
-        "*a",
-        "&a",
-        "!!python/object:os.system",
-        "%",
-        "@",
-        "`",
-        "\0",
-        "\t",
-        "2026-01-01",
-        "null",
-        "~",
-        "[a]",
-        "x:",
-    ]
-)
+WORDS_OF_YAML = "--- ' \" \\ # yes 1.0 { *a &a !!python/object:os.system % @ ` 2026-01-01 null ~ [a] x:"
+SPACED = ("\n---\n", "a: b", "- x", " # x", "\u2028", "\x85", "\r\n", "\ufeff", "\0", "\t")
+ODD = st.sampled_from([*WORDS_OF_YAML.split(), *SPACED])
 TEXT = st.lists(st.one_of(ODD, st.text(max_size=12)), max_size=5).map("".join)
 LINE = TEXT.filter(lambda text: text.strip() != "")
 WORDS = st.lists(LINE, max_size=3).map(tuple)

@@ -50,15 +50,7 @@ def do(memory_dir: Path, step: Step, tick: int) -> Path:
     time = NOW + timedelta(days=NAMES.index(step.name), seconds=tick)
     ends = tuple(f"20260801-{name}" for name in step.ends)
     record = MemoryRecord(
-        path.stem,
-        "decision",
-        f"{step.name} {tick}",
-        NOW,
-        time,
-        "manual",
-        0.9,
-        (),
-        "Body",
+        *(path.stem, "decision", f"{step.name} {tick}", NOW, time, "manual", 0.9, (), "Body"),
         supersedes=ends,
         references=step.references,
     )

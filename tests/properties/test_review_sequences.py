@@ -145,4 +145,4 @@ class Reviews(RuleBasedStateMachine):
 
 
 TestReviews = Reviews.TestCase
-TestReviews.settings = settings(max_examples=at_most(25, few=8), stateful_step_count=25)
+TestReviews.settings = settings(max_examples=at_most(25, few=5), stateful_step_count=25)

@@ -12,7 +12,7 @@ import pytest
 
 from desk import Desk, correction
 from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence, MemoryRecord, Speaker
+from lerim.memory.record import Evidence, MemoryRecord, Speaker, render_record
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.review import queue
@@ -94,7 +94,9 @@ def test_a_sync_prints_a_beginning_of_each_id_that_names_no_other(repo: Path, is
 def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: ReviewPaths, repo: Path) -> None:
     memory, day = "20260703-pytest", datetime(2026, 7, 3, tzinfo=UTC)
     record = MemoryRecord(memory, "decision", "Pytest", day, day, "manual", 0.9, (), "It runs.")
-    path = place.store().write_new(record)
+    path = place.store().path_for(record)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render_record(record), encoding="utf-8")
     waits = propose(place, "Pytest", "bbbbbbbbbbbb")
     assert waits == f"{memory}-2"
     before = path.read_bytes()

@@ -13,14 +13,11 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from killer import DONE, KILLED, in_child
+from killer import every_kill
 from lerim.errors import BusyError
 from lerim.extraction.candidate import Candidate
-from lerim.jobs import maintain
 from lerim.jobs.maintain import (
     MAX_WAITING_PROPOSALS,
-    MaintainOptions,
-    MaintainProgress,
     MaintainReport,
     is_maintenance_due,
 )
@@ -30,6 +27,7 @@ from lerim.paths import Home
 from lerim.project.lock import hold_project_lock
 from lerim.review import acts, queue
 from lerim.sessions.catalog.catalog import Catalog
+from reviews import accepted, maintained
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 UPLOADS = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
@@ -61,26 +59,12 @@ def said(
     """A memory a session of so many days before NOW gave, accepted; its id."""
     turn = f"{abs(hash((title, body, days))):012x}"[:12]
     time = NOW - timedelta(days=days)
+    kind = kind or ("pitfall" if primitive == "learning" else None)
     candidate = Candidate(
-        primitive=primitive,
-        kind=kind or ("pitfall" if primitive == "learning" else None),
-        title=title,
-        body=body,
-        confidence=0.8,
-        tags=(),
-        references=references,
-        evidence=(Evidence(f"he said {title}", turn, "user"),),
-        platform="claude",
-        session="s1",
-        turn=turn,
-        time=time,
-        signal="prompt",
+        *(primitive, kind, title, body, 0.8, (), references, (Evidence(f"he said {title}", turn, "user"),)),
+        *("claude", "s1", turn, time, "prompt"),
     )
-    outcome = queue.propose_candidate(desk.place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    done = queue.accept_candidate(desk.place, outcome.proposal.id, quotes="shared", now=time)
-    assert done.ok and done.path
-    return Path(done.path).stem
+    return accepted(desk.place, candidate, now=time).stem
 
 
 def written(desk: Desk, title: str, body: str = "", *, days: int = 1, primitive: Primitive = "decision") -> Path:
@@ -102,11 +86,8 @@ def run(
     model: str = "none",
     now: datetime = NOW,
     cancelled: Callable[[], bool] = lambda: False,
-    emit: Callable[[MaintainProgress], None] = lambda _at: None,
 ) -> MaintainReport:
-    at = desk.place
-    options = MaintainOptions(dry_run=dry_run, model="none" if model == "none" else "auto")
-    return maintain.maintain_project(at.project, at.home, os.environ, options, emit, cancelled, lambda: now)
+    return maintained(desk.place, now, None, cancelled, dry_run=dry_run, model=model)
 
 
 def twice(desk: Desk) -> tuple[str, str]:
@@ -135,24 +116,19 @@ def test_what_says_the_same_is_proposed_as_one_with_the_reason_and_accepting_it_
     assert "2 memories say the same" in proposal.reason
     assert report.counts == {"merged": 1}
     assert contents(desk.repo / ".lerim" / "memory") == before
+    folder = Path(report.run)
+    assert folder.name.startswith("maintain-20260801-120000-")
+    told = json.loads((folder / "maintain_actions.json").read_text("utf-8"))
+    assert [(one["action"], one["id"]) for one in told["actions"]] == [("proposed-merge", proposal.id)]
+    assert told["counts"] == {"merged": 1, "proposed": 1}
+    assert not (folder / "extract.json").exists()
+    assert "| maintain | repo | done: 1 merged |" in desk.home.activity_log.read_text("utf-8")
     done = queue.accept_candidate(desk.place, proposal.id)
     assert done.ok
     [left] = [one for one in desk.place.store().load_all()[0] if one.status == "active"]
     assert left.record.id == old
     assert queue.undo_last(desk.place).ok
     assert contents(desk.repo / ".lerim" / "memory") == before
-
-
-def test_its_run_folder_tells_what_was_done(desk: Desk) -> None:
-    twice(desk)
-    report = run(desk)
-    folder = Path(report.run)
-    assert folder.name.startswith("maintain-20260801-120000-")
-    told = json.loads((folder / "maintain_actions.json").read_text("utf-8"))
-    assert [(one["action"], one["id"]) for one in told["actions"]] == [("proposed-merge", report.proposals[0].id)]
-    assert told["counts"] == {"merged": 1, "proposed": 1} == {**report.counts, "proposed": 1}
-    assert not (folder / "extract.json").exists()
-    assert "| maintain | repo | done: 1 merged |" in desk.home.activity_log.read_text("utf-8")
 
 
 def test_a_dry_run_writes_nothing_into_the_repository(desk: Desk) -> None:
@@ -167,7 +143,7 @@ def test_a_dry_run_writes_nothing_into_the_repository(desk: Desk) -> None:
 
 
 def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: Desk) -> None:
-    twice(desk)
+    _, late = twice(desk)
     [first] = run(desk).proposals
     again = run(desk)
     assert (again.proposals, again.counts["waiting"]) == ([], 1)
@@ -176,15 +152,10 @@ def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: De
     later = run(desk)
     assert (later.proposals, later.counts) == ([], {"rejected": 1})
     assert queue.list_pending(desk.place)[0] == []
-
-
-def test_a_rejected_proposal_comes_back_once_one_of_its_memories_changed(desk: Desk) -> None:
-    _, late = twice(desk)
-    queue.reject_candidate(desk.place, run(desk).proposals[0].id)
     path = desk.place.store().path_of(late)
     assert path
     path.write_text(path.read_text("utf-8") + "\nMind the quota.\n", encoding="utf-8")
-    assert [one.action for one in run(desk).proposals] == ["merge"]
+    assert [one.action for one in run(desk).proposals] == ["merge"], "one of its memories changed"
 
 
 def test_a_proposal_that_holds_no_more_is_taken_back(desk: Desk) -> None:
@@ -225,48 +196,6 @@ def test_where_the_review_is_automatic_it_is_done_at_once_and_can_be_undone(desk
     assert contents(desk.repo / ".lerim" / "memory") == before
 
 
-def test_what_a_person_wrote_or_edited_waits_for_them_even_where_the_review_is_automatic(desk: Desk) -> None:
-    settings(desk, AUTO)
-    twice(desk)
-    name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
-    path = desk.place.store().path_of(name)
-    assert path
-    path.write_text(path.read_text("utf-8") + "\nMind what Ada said.\n", encoding="utf-8")
-    before = contents(desk.repo / ".lerim" / "memory")
-    report = run(desk)
-    assert sorted(one.action for one in report.proposals) == ["archive", "merge"]
-    assert contents(desk.repo / ".lerim" / "memory") == before
-
-
-def test_links_that_do_not_agree_are_put_right_at_once(desk: Desk) -> None:
-    old, new = written(desk, "Use pip", days=30), written(desk, "Use uv for everything", days=3)
-    text = new.read_text("utf-8").replace("tags: []", f"tags: []\nsupersedes: [{old.stem}]")
-    new.write_text(text, encoding="utf-8")
-    assert run(desk, dry_run=True).counts == {"repaired": 1, "unchanged": 1}
-    report = run(desk)
-    assert report.counts == {"repaired": 1, "unchanged": 1}
-    assert [one.action for one in report.done] == ["repaired"]
-    assert desk.place.store().load_by_id(old.stem).status == "superseded"
-    assert queue.undo_last(desk.place, report.done[0].undo).ok
-
-
-def test_a_twin_of_what_was_superseded_is_merged_with_nothing(desk: Desk) -> None:
-    settings(desk, AUTO)
-    old = written(desk, "Retry uploads 3 times", UPLOADS, days=30)
-    new = written(desk, "Retry uploads 5 times", UPLOADS, days=3)
-    before = old.read_text("utf-8")
-    text = new.read_text("utf-8").replace("tags: []", f"tags: []\nsupersedes: [{old.stem}]")
-    new.write_text(text, encoding="utf-8")
-    assert run(desk, dry_run=True).counts == {"repaired": 1, "unchanged": 1}
-    run(desk)
-    old.write_text(before, encoding="utf-8")  # as a checkout brings it back
-    kept = contents(desk.repo / ".lerim" / "memory")
-    for dry_run in (True, False):
-        report = run(desk, dry_run=dry_run)
-        assert (report.proposals, report.done) == ([], [])
-    assert contents(desk.repo / ".lerim" / "memory") == kept
-
-
 def test_what_a_person_restored_or_took_back_is_ended_again_by_nobody_else(desk: Desk) -> None:
     settings(desk, AUTO)
     name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
@@ -290,39 +219,6 @@ def test_a_theme_ends_once_no_session_works_on_its_ground(desk: Desk) -> None:
     assert (one.action, one.reason) == ("archive", "No session worked on its files for 50 days.")
 
 
-def test_a_place_that_git_moved_is_referred_to_where_it_is(desk: Desk, git: Callable[..., str]) -> None:
-    name = said(desk, "Parse dates by hand", references=("src/app.py",))
-    run(desk)
-    git(desk.repo, "mv", "src/app.py", "src/start.py")
-    git(desk.repo, "commit", "-q", "-m", "Move")
-    [one] = run(desk).proposals
-    assert (one.action, one.reason) == ("refer", "src/app.py was moved to src/start.py.")
-    assert queue.accept_candidate(desk.place, one.id).ok
-    assert desk.place.store().load_by_id(name).record.references == ("src/start.py",)
-    assert run(desk).proposals == []
-
-
-def test_memories_whose_code_changed_are_named_with_what_changed_and_what_is_over_is_not(desk: Desk) -> None:
-    name = said(desk, "Parse dates by hand", references=("src/app.py",))
-    over = said(desk, "Read the config twice", references=("src/app.py",))
-    run(desk)
-    acts.archive_memory(desk.place, over)
-    (desk.repo / "src" / "app.py").write_text("other = 1\n", encoding="utf-8")
-    report = run(desk)
-    assert [(one.id, one.title, one.standing, one.reference) for one in report.stale] == [
-        (name, "Parse dates by hand", "drifted", "src/app.py")
-    ]
-    assert report.counts == {"drifted": 1}, "what drifted is not unchanged, too"
-    assert report.stale[0].detail and report.stale[0].since == "2026-08-01"
-
-
-def test_a_project_another_process_works_on_is_busy(desk: Desk) -> None:
-    twice(desk)
-    with hold_project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
-        run(desk)
-    assert "| maintain | repo | busy:" in desk.home.activity_log.read_text("utf-8")
-
-
 def test_where_nothing_can_be_proposed_it_says_so_and_is_partly_done(desk: Desk) -> None:
     twice(desk)
     shutil.rmtree(desk.place.review)
@@ -340,28 +236,26 @@ def test_what_cannot_be_known_of_freshness_keeps_nothing_else_from_being_done(de
     assert [one.action for one in report.proposals] == ["merge"]
 
 
-def test_cancelled_it_takes_nothing_back_and_says_so(desk: Desk) -> None:
+def test_cancelled_or_kept_from_it_by_another_process_it_takes_nothing_back_and_says_so(desk: Desk) -> None:
     twice(desk)
     run(desk)
     waits = desk.waiting()
-    report = run(desk, cancelled=lambda: True)
-    assert report.state == "cancelled"
+    assert run(desk, cancelled=lambda: True).state == "cancelled"
+    with hold_project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
+        run(desk)
+    assert "| maintain | repo | busy:" in desk.home.activity_log.read_text("utf-8")
     assert desk.waiting() == waits != []
 
 
 def test_killed_at_any_touch_of_the_disk_it_loses_nothing_and_the_next_run_ends_it(desk: Desk) -> None:
     settings(desk, AUTO)
-    said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
-    said(desk, "Imports of `shop` make a circle", primitive="learning", days=220)
-    at = 0
-    while (code := in_child(lambda: run(desk), at)) == KILLED:
-        store = desk.place.store()
-        kept = {one.record.title for one in store.load_all(archived=True)[0]}
-        assert kept == {"The pool hangs without a timeout", "Imports of `shop` make a circle"}
-        at += 7
-    assert code == DONE
-    report = run(desk)
-    assert report.state == "done"
+    names = {"The pool hangs without a timeout", "Imports of `shop` make a circle"}
+    for title in names:
+        said(desk, title, primitive="learning", days=214)
+    for kill in every_kill(every=11):
+        kill(run, desk)
+        assert {one.record.title for one in desk.place.store().load_all(archived=True)[0]} == names
+    assert run(desk).state == "done"
     assert desk.memories() == []
     assert queue.list_pending(desk.place)[0] == []
 

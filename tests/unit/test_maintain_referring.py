@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from desk import Desk
-from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainReport
 from lerim.paths import Home
 from lerim.review import queue
+from reviews import maintained
 
 Git = Callable[..., str]
 
@@ -34,10 +33,8 @@ def moved(desk: Desk, git: Git, before: str, now: str) -> None:
     git(desk.repo, "commit", "-q", "-m", f"To {now}")
 
 
-def run(desk: Desk, *, dry_run: bool = False) -> MaintainReport:
-    at = desk.place
-    options = MaintainOptions(dry_run=dry_run, model="none")
-    return maintain.maintain_project(at.project, at.home, os.environ, options, lambda _: None, lambda: False)
+def run(desk: Desk, **options: bool) -> MaintainReport:
+    return maintained(desk.place, **options)
 
 
 def waiting(desk: Desk) -> list[tuple[str, tuple[str, ...]]]:

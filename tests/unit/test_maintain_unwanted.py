@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,14 +10,14 @@ import pytest
 from desk import Desk
 from lerim.errors import NotFoundError, StaleError
 from lerim.extraction.candidate import Candidate
-from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainReport
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import Evidence, Primitive
 from lerim.memory.uses import Uses
 from lerim.paths import Home
 from lerim.review import acts, queue
 from lerim.review.candidates import CandidateEdit
+from reviews import accepted, maintained
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 TURN = "0a1b2c3d4e5f"
@@ -35,32 +34,21 @@ def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive 
         *(primitive, "pitfall" if primitive == "learning" else None, title, "It is `upload.py` that does.", 0.9),
         *((), (), (Evidence(f"he said {title}", TURN, "user"),), "claude", "s1", TURN, NOW, "prompt"),
     )
-    outcome = queue.propose_candidate(desk.place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    done = queue.accept_candidate(desk.place, outcome.proposal.id, quotes="shared", now=NOW)
-    assert done.ok and done.path
-    return Path(done.path).stem
+    return accepted(desk.place, candidate, now=NOW).stem
 
 
-def run(desk: Desk) -> MaintainReport:
-    at = desk.place
-    options = MaintainOptions(model="none")
-    return maintain.maintain_project(
-        at.project, at.home, os.environ, options, lambda _: None, lambda: False, lambda: NOW
-    )
+def run(desk: Desk, settings: str | None = None) -> MaintainReport:
+    return maintained(desk.place, NOW, settings)
 
 
 def waiting(desk: Desk) -> list[str]:
     return [one.action for one in queue.list_pending(desk.place)[0]]
 
 
-def automatic(desk: Desk) -> None:
-    desk.home.root.mkdir(mode=0o700, exist_ok=True)
-    desk.home.config.write_text('[review]\nmode = "auto"\n', encoding="utf-8")
-
-
-@pytest.mark.parametrize("primitive", ["decision", "learning", "question", "theme"])
-@pytest.mark.parametrize("word", ["wrong", "outdated"])
+@pytest.mark.parametrize(
+    ("word", "primitive"),
+    [("wrong", "decision"), ("outdated", "learning"), ("wrong", "question"), ("outdated", "theme")],
+)
 def test_what_a_person_called_wrong_or_outdated_is_proposed_to_be_archived_for_that_reason(
     desk: Desk, word: Feedback, primitive: Primitive
 ) -> None:
@@ -144,14 +132,13 @@ def test_a_refused_proposal_comes_back_only_when_the_memory_is_called_so_again(d
 
 
 def test_an_automatic_review_archives_it_where_no_word_of_it_is_a_persons(desk: Desk) -> None:
-    automatic(desk)
     lerims, mine = said(desk), said(desk, "Sign the release with `minisign`")
     acts.edit_memory(
         desk.place, mine, CandidateEdit("Sign the release with `signify`", "It is `upload.py` that does.", ())
     )
     for name in (lerims, mine):
         acts.give_feedback(desk.place, name, "wrong")
-    run(desk)
+    run(desk, '[review]\nmode = "auto"\n')
     store = desk.place.store()
     assert (store.load_by_id(lerims).status, store.load_by_id(mine).status) == ("archived", "active")
     assert waiting(desk) == ["archive"]

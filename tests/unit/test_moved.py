@@ -61,27 +61,31 @@ def assert_whole(desk: Desk) -> None:
 
 
 WAYS = {
-    "alias": (("project", "alias", "{old}"),),
-    "add-alias": (("project", "add"), ("project", "alias", "{old}")),
     "sync-alias": (("sync", "--alias", "{old}"),),
     "sync-first": (("sync",), ("project", "alias", "{old}")),
     "status-first": (("status", "--alias", "{old}"), ("project", "alias", "{old}/")),
-    "twice": (("project", "alias", "{old}"), ("project", "alias", "{old}"), ("project", "add")),
+    "twice": (("project", "add"), ("project", "alias", "{old}"), ("project", "alias", "{old}"), ("project", "add")),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("remote", ["", "https://example.invalid/team/app.git"])
-def test_a_moved_repository_takes_its_review_along(before: Desk, tmp_path: Path, git: Any, way: str, remote: str):
-    if remote:
-        git(before.repo, "remote", "add", "origin", remote)
+def test_a_moved_repository_takes_its_review_along(before: Desk, tmp_path: Path, git: Any, way: str):
+    if way == "twice":
+        git(before.repo, "remote", "add", "origin", "https://example.invalid/team/app.git")
     desk = moved(before, tmp_path / "new" / "place")
     for step in WAYS[way]:
-        answer(*(word.format(old=before.repo) for word in step), "--repo", str(desk.repo))
+        kept = entries(desk)
+        answered = answer(*(word.format(old=before.repo) for word in step), "--repo", str(desk.repo))
+        if step[0] == "status":
+            assert answered["candidates"] == 1 and entries(desk) == kept, "it shows the state and changes nothing"
     assert_whole(desk)
     listed = answer("project", "list")
     assert [one["root"] for one in listed["projects"]] == [str(desk.repo)]
     assert listed["problems"] == []
+
+
+def entries(desk: Desk) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in desk.home.root.rglob("project.json")}
 
 
 def test_a_repository_that_moves_twice_or_deeper_or_back_keeps_everything(before: Desk, tmp_path: Path):
@@ -96,13 +100,6 @@ def test_a_repository_that_moves_twice_or_deeper_or_back_keeps_everything(before
     back = moved(out, first)
     answer("project", "alias", str(out.repo), "--repo", str(back.repo))
     assert_whole(back)
-
-
-def test_status_with_an_alias_shows_the_state_and_changes_nothing(before: Desk, tmp_path: Path):
-    desk = moved(before, tmp_path / "new")
-    kept = sorted((path, path.read_bytes()) for path in desk.home.root.rglob("project.json"))
-    assert answer("status", "--alias", str(before.repo), "--repo", str(desk.repo))["candidates"] == 1
-    assert sorted((path, path.read_bytes()) for path in desk.home.root.rglob("project.json")) == kept
 
 
 def test_a_new_repository_in_the_old_place_has_nothing_of_the_moved_one(before: Desk, tmp_path: Path, git: Any):
@@ -124,22 +121,14 @@ def test_a_new_repository_in_the_old_place_has_nothing_of_the_moved_one(before: 
 def test_a_kill_after_the_old_entry_was_rewritten_leaves_the_moved_project_with_its_state(before: Desk, tmp_path: Path):
     desk = moved(before, tmp_path / "new")
     here = ("--repo", str(desk.repo))
+    with hold_project_lock(desk.home, desk.place.project.key):  # it is worked on: it is not taken over meanwhile
+        assert answer("project", "alias", str(before.repo), *here, code=4)["error"]["code"] == "busy"
     own = answer("project", "add", *here)["project"]["key"]
     entry = (desk.home.project(own) / registry.ENTRY_FILE).read_bytes()
     answer("project", "alias", str(before.repo), *here)
     assert not (desk.home.project(own) / registry.ENTRY_FILE).exists()
     (desk.home.project(own) / registry.ENTRY_FILE).write_bytes(entry)  # as if its removal had not come
     assert len(answer("project", "list")["projects"]) == 1
-    assert_whole(desk)
-
-
-def test_a_project_that_is_worked_on_is_not_taken_over_meanwhile(before: Desk, tmp_path: Path):
-    desk = moved(before, tmp_path / "new")
-    here = ("--repo", str(desk.repo))
-    with hold_project_lock(desk.home, desk.place.project.key):
-        error = answer("project", "alias", str(before.repo), *here, code=4)["error"]
-    assert error["code"] == "busy"
-    answer("project", "alias", str(before.repo), *here)
     assert_whole(desk)
 
 
@@ -157,7 +146,8 @@ def test_candidates_that_were_proposed_in_the_new_place_are_proposed_again_to_th
     assert listed["problems"] == []
 
 
-def test_two_reviews_are_not_made_one_and_both_ways_out_work(before: Desk, tmp_path: Path):
+@pytest.mark.parametrize("way_out", ["set the new one aside", "forget the old one"])
+def test_two_reviews_are_not_made_one_and_both_ways_out_work(before: Desk, tmp_path: Path, way_out: str):
     desk = moved(before, tmp_path / "new")
     here = ("--repo", str(desk.repo))
     desk.session("orjson", *correction(desk, "orjson", over="simplejson"))
@@ -168,25 +158,16 @@ def test_two_reviews_are_not_made_one_and_both_ways_out_work(before: Desk, tmp_p
         assert (error["code"], error["where"]) == ("project", str(before.repo))
         assert f"lerim project remove --repo {before.repo}" in error["todo"]
         assert str(desk.place.private) in error["todo"]
-    mine = desk.place.private
-    assert mine == desk.home.project(desk.place.project.key)
-
-    aside = tmp_path / "aside"
-    mine.rename(aside)
-    answer("project", "alias", str(before.repo), *here)
-    assert len(answer("review", "list", *here)["candidates"]) == 1
-
-
-def test_who_keeps_the_new_review_forgets_the_old_project_first(before: Desk, tmp_path: Path):
-    desk = moved(before, tmp_path / "new")
-    here = ("--repo", str(desk.repo))
-    desk.session("orjson", *correction(desk, "orjson", over="simplejson"))
-    [made] = answer("sync", *here)["candidates"]
-    answer("review", "reject", made["id"], *here)
-    answer("project", "remove", "--repo", str(before.repo))
+    if way_out == "set the new one aside":
+        desk.place.private.rename(tmp_path / "aside")
+    else:
+        answer("project", "remove", "--repo", str(before.repo))
     assert str(before.repo) in answer("project", "alias", str(before.repo), *here)["project"]["aliases"]
-    answer("sync", *here)
-    assert not any("orjson" in title for title in desk.waiting())
+    if way_out == "set the new one aside":
+        assert len(answer("review", "list", *here)["candidates"]) == 1
+    else:
+        answer("sync", *here)
+        assert not any("orjson" in title for title in desk.waiting())
 
 
 def test_an_entry_of_a_gone_project_names_the_one_step_that_is_needed(before: Desk, tmp_path: Path):

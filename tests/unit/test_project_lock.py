@@ -9,7 +9,7 @@ import pytest
 
 from lerim.errors import BusyError
 from lerim.paths import Home
-from lerim.project.lock import hold_project_lock, read_lock_holder
+from lerim.project.lock import hold_project_lock
 
 KEY = "0123456789abcdef"
 HOLD = """
@@ -41,25 +41,21 @@ def other(home):
     process.communicate()
 
 
-def test_a_second_process_is_told_who_holds_the_lock_and_what_for(home, other):
+def test_others_are_told_who_holds_the_lock_until_it_dies_and_another_project_is_free(home, other):
     with pytest.raises(BusyError, match=f"process {other.pid} is syncing") as caught, hold_project_lock(home, KEY):
         pass
     assert caught.value.exit_code == 4
-
-
-def test_another_project_is_free(home, other):
     with hold_project_lock(home, "f" * 16):
-        assert read_lock_holder(home, "f" * 16) is not None
-
-
-def test_a_killed_holder_frees_the_lock(home, other):
+        assert (home.project("f" * 16) / "holder.json").exists()
     os.kill(other.pid, signal.SIGKILL)
     other.wait()
     with hold_project_lock(home, KEY, "accepting"):
-        named = read_lock_holder(home, KEY)
-        assert named is not None
-        assert (named.pid, named.doing) == (os.getpid(), "accepting")
-    assert read_lock_holder(home, KEY) is None
+        for path in home.project(KEY).iterdir():
+            assert path.stat().st_mode & 0o077 == 0, path
+        assert home.project(KEY).stat().st_mode & 0o777 == 0o700
+        with pytest.raises(BusyError, match=f"process {os.getpid()} is accepting"), hold_project_lock(home, KEY):
+            pass  # not even this process takes it twice
+    assert not (home.project(KEY) / "holder.json").exists()
 
 
 def test_the_lock_is_free_after_an_error_inside(home):
@@ -76,16 +72,4 @@ def test_the_lock_is_free_although_its_holder_s_name_cannot_be_removed(home):
         side.mkdir()  # as a file that somebody has open on Windows: it cannot be unlinked
     side.rmdir()
     with hold_project_lock(home, KEY):
-        pass
-
-
-def test_the_lock_s_files_are_private(home):
-    with hold_project_lock(home, KEY):
-        for path in home.project(KEY).iterdir():
-            assert path.stat().st_mode & 0o077 == 0, path
-        assert home.project(KEY).stat().st_mode & 0o777 == 0o700
-
-
-def test_the_same_process_cannot_take_it_twice(home):
-    with hold_project_lock(home, KEY), pytest.raises(BusyError), hold_project_lock(home, KEY):
         pass

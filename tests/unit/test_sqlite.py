@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from hang import HANG
-from killer import DONE, KILLED, in_child
+from killer import at_once, every_kill, in_child
 from lerim import sqlite
 from lerim.errors import LerimError, MemoryError_, Problem
 from lerim.memory import summaries
@@ -134,9 +134,7 @@ def test_a_database_of_a_newer_lerim_is_refused_and_left_alone(store: Store, hom
         db.execute("PRAGMA user_version = 99")
     before = path.read_bytes()
     message = told(store, home)
-    assert "newer Lerim" in message
-    assert "99" in message
-    assert "Update Lerim" in message
+    assert all(part in message for part in ("newer Lerim", "99", "Update Lerim"))
     assert path.read_bytes() == before
 
 
@@ -168,30 +166,25 @@ def test_an_empty_file_or_database_is_a_new_one(store: Store, home: Home) -> Non
     assert told(store, home) == ""
 
 
-def test_a_folder_in_the_place_of_a_database_is_told_with_where_it_is(store: Store, home: Home) -> None:
-    store.path(home).mkdir(parents=True)
-    assert "Is a directory" in (message := told(store, home))
-    assert str(store.path(home)) in message
-
-
-def test_a_database_that_cannot_be_written_is_told_and_stays(store: Store, home: Home) -> None:
-    store.use(home)
+@pytest.mark.parametrize("how", ["a folder in its place", "not writable", "no folder for it"])
+def test_a_database_that_cannot_be_opened_is_told_with_the_reason(store: Store, home: Home, how: str) -> None:
     path = store.path(home)
-    path.chmod(0o400)
-    before = path.read_bytes()
+    if how == "a folder in its place":
+        path.mkdir(parents=True)
+        message = told(store, home)
+        assert "Is a directory" in message and str(path) in message
+        return
+    if how == "not writable":
+        store.use(home)
+    else:
+        path.parent.mkdir(parents=True)
+    closed = path if how == "not writable" else path.parent
+    before = path.read_bytes() if path.exists() else None
+    closed.chmod(0o500)
     with bound():
         assert "Permission denied" in told(store, home)
-    assert path.read_bytes() == before
-
-
-def test_where_no_database_can_be_made_it_is_told(store: Store, home: Home) -> None:
-    folder = store.path(home).parent
-    folder.mkdir(parents=True)
-    folder.chmod(0o500)
-    with bound():
-        message = told(store, home)
-    folder.chmod(0o700)
-    assert "Permission denied" in message
+    assert before is None or path.read_bytes() == before
+    closed.chmod(0o700)
     assert told(store, home) == ""
 
 
@@ -233,25 +226,20 @@ def notes(path: Path, schema: Schema = FIRST) -> list[str]:
         return [text for (text,) in db.execute("SELECT text FROM notes ORDER BY text")]
 
 
-@pytest.mark.parametrize("wal", [True, False])
-@pytest.mark.parametrize("before", [None, *JUNK])
+@pytest.mark.parametrize(("before", "wal"), [(None, True), (None, False), (JUNK[0], False), (JUNK[1], True)])
 def test_a_kill_at_any_step_of_making_or_replacing_leaves_what_the_next_opening_makes_good(
     tmp_path: Path, before: bytes | None, wal: bool
 ) -> None:
     schema = replace(FIRST, wal=wal)
-    for step in range(100):
-        path = tmp_path / str(step) / "notes.sqlite3"
+    for kill in every_kill(every=2):
+        path = tmp_path / str(kill.at) / "notes.sqlite3"
         path.parent.mkdir()
         if before is not None:
             path.write_bytes(before)
-        ended = in_child(lambda path=path: note(path, "said", schema), step)  # type: ignore[misc]
-        assert ended in (KILLED, DONE)
+        kill(note, path, "said", schema)
         assert notes(path, schema) in ([], ["said"])
         note(path, "said later", schema)
         assert "said later" in notes(path, schema)
-        if ended == DONE:
-            return
-    pytest.fail("making a database never came to its end")
 
 
 @pytest.mark.parametrize("schema", [SECOND, RECORD])
@@ -288,28 +276,26 @@ def test_an_upgrade_that_finds_the_disk_full_is_told_and_made_once_there_is_spac
     assert problems == []
 
 
-def fails(db: sqlite3.Connection, version: int) -> None:
-    db.execute("DROP TABLE notes")
-    db.execute("INSERT INTO a_table_that_is_not_there VALUES (1)")
-
-
-def test_a_record_that_cannot_be_upgraded_stays_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", [SECOND, RECORD])
+def test_what_cannot_be_upgraded_is_replaced_if_it_can_be_made_again_and_stays_otherwise(
+    tmp_path: Path, schema: Schema
+) -> None:
     path = tmp_path / "notes.sqlite3"
     note(path, "said")
-    with pytest.raises(MemoryError_, match="no such table"):
-        open_database(path, replace(RECORD, upgrade=fails))
-    assert notes(path) == ["said"]
-
-
-def test_what_can_be_made_again_is_replaced_where_it_cannot_be_upgraded(tmp_path: Path) -> None:
-    path = tmp_path / "notes.sqlite3"
-    note(path, "said")
-    problems: list[Problem] = []
 
     def fails_on_old(db: sqlite3.Connection, version: int) -> None:
-        (fails if version else add_times)(db, version)
+        add_times(db, version)
+        if version:
+            db.execute("INSERT INTO a_table_that_is_not_there VALUES (1)")
 
-    open_database(path, replace(SECOND, upgrade=fails_on_old), problems).close()
+    failing = replace(schema, upgrade=fails_on_old)
+    if schema is RECORD:
+        with pytest.raises(MemoryError_, match="no such table"):
+            open_database(path, failing)
+        assert notes(path) == ["said"]
+        return
+    problems: list[Problem] = []
+    open_database(path, failing, problems).close()
     assert [problem.code for problem in problems] == ["notes"]
     assert notes(path, SECOND) == []
     with closing(sqlite3.connect(tmp_path / "notes.sqlite3.damaged-copy")) as db:
@@ -345,21 +331,6 @@ def test_damage_met_in_use_is_told_and_the_next_opening_replaces_the_database(tm
     assert notes(path) == []
 
 
-OTHER = """
-import sys
-from pathlib import Path
-sys.path[:0] = sys.argv[1:3]
-from test_sqlite import SECOND, Problem, closing, open_database, transaction
-problems: list[Problem] = []
-sys.stdout.write("ready\\n")
-sys.stdout.flush()
-sys.stdin.readline()
-with closing(open_database(Path(sys.argv[3]), SECOND, problems)) as db, transaction(db):
-    db.execute("INSERT INTO notes VALUES (?, 0)", (sys.argv[4],))
-print(len(problems))
-"""
-
-
 @pytest.mark.parametrize("before", ["nothing", "an older version", "damage"])
 def test_of_processes_that_open_it_at_once_one_makes_it_and_none_loses_a_row(tmp_path: Path, before: str) -> None:
     path = tmp_path / "notes.sqlite3"
@@ -367,19 +338,14 @@ def test_of_processes_that_open_it_at_once_one_makes_it_and_none_loses_a_row(tmp
         note(path, "old")
     elif before == "damage":
         path.write_bytes(JUNK[0])
-    here = Path(__file__).parent
-    command = [sys.executable, "-c", OTHER, str(here), str(here.parent), str(path)]
-    pipe = subprocess.PIPE
-    others = [subprocess.Popen([*command, str(one)], stdin=pipe, stdout=pipe, text=True) for one in range(4)]
-    for other in others:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "ready\n"
-    for other in others:
-        assert other.stdin is not None
-        other.stdin.write("\n")
-        other.stdin.flush()
-    told = sorted(other.communicate(timeout=HANG)[0].strip() for other in others)
-    assert told == ["0", "0", "0", "1" if before == "damage" else "0"]
+
+    def write(number: int) -> None:
+        problems: list[Problem] = []
+        with closing(open_database(path, SECOND, problems)) as db, transaction(db):
+            db.execute("INSERT INTO notes VALUES (?, 0)", (str(number),))
+        os._exit(10 + len(problems))
+
+    assert sorted(at_once(write)) == [10, 10, 10, 11 if before == "damage" else 10]
     assert notes(path, SECOND) == ["0", "1", "2", "3", *(["old"] if before == "an older version" else [])]
 
 

@@ -17,22 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, StaleError, error_reason
-from lerim.files.directory import Directory, open_directory, resolve_inside
+from lerim.files.directory import Directory, open_directory
 from lerim.files.exchange import remove_if_unchanged, replace_if_unchanged
-from lerim.files.leftovers import sweep_leftovers, temporary_file
-
-__all__ = [
-    "create_file",
-    "hash_text",
-    "is_absent",
-    "make_folder",
-    "path_to_text",
-    "read_text",
-    "remove_file",
-    "replace_file",
-    "resolve_inside",
-    "sweep_leftovers",
-]
+from lerim.files.leftovers import temporary_file
 
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)  # so that opening a named pipe planted here does not block
 _WRITE_TODO = "Free some space or make the folder writable, then try again; nothing was changed."

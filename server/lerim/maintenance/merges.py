@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from heapq import merge, nlargest
 
 from lerim.maintenance.pairs import PairTally, find_near_pairs
-from lerim.memory import ClaimWords, MemoryRecord, normalise_claim, strip_boilerplate
+from lerim.memory import ClaimWords, MemoryRecord, claim_text
 
 MAX_MERGED = 50
 """How many memories one merge may join; the rest are joined in another merge."""
@@ -83,7 +83,7 @@ def find_merges(
                 break
         if len(members) > 1:
             merged.update(members)
-            same_text = len({_normalised_text(memories[one]) for one in members}) == 1
+            same_text = len({claim_text(memories[one].title, memories[one].body) for one in members}) == 1
             yield Merge(tuple(members), same_text, min(texts.similarity(first, other) for other in members[1:]))
 
 
@@ -156,7 +156,3 @@ def are_different_rules(one: AbstractSet[str], other: AbstractSet[str]) -> bool:
     these are not all numbers."""
     only_one, only_other = one - other, other - one
     return bool(only_one and only_other) and not all(map(str.isdecimal, only_one | only_other))
-
-
-def _normalised_text(memory: MemoryRecord) -> str:
-    return normalise_claim(memory.title, strip_boilerplate(memory.body))

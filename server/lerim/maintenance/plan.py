@@ -26,6 +26,7 @@ from lerim.memory import (
     MemoryRecord,
     StoredMemory,
     ThemeActivity,
+    claim_text,
     claim_words,
     conflicting_answers_among,
     dice_overlap,
@@ -35,10 +36,8 @@ from lerim.memory import (
     merge_bodies,
     merge_evidence,
     never_written_by_lerim,
-    normalise_claim,
     parse_reference,
     reference_text,
-    strip_boilerplate,
     with_current_status,
 )
 from lerim.review import Suggestion
@@ -200,7 +199,7 @@ class _Planner:
             answers = [
                 unplanned[name] for name in conflict.answers if name in unplanned and name not in self.planned_ids
             ]
-            if len(answers) < 2 or all(self._is_same_claim(answers[0].record, other.record) for other in answers[1:]):
+            if len({claim_text(answer.record.title, answer.record.body) for answer in answers}) < 2:
                 continue
             titles = {answer.record.id: answer.record.title for answer in answers}
             reason = f"{join_titles(titles, titles)} both answer {conflict.question}; the latest would stay."
@@ -208,11 +207,6 @@ class _Planner:
             yield PlannedSuggestion(
                 "merged", Suggestion("merge", targets[0].record, targets, reason, flags=(TWO_ANSWERS_CODE,))
             )
-
-    def _is_same_claim(self, one: MemoryRecord, other: MemoryRecord) -> bool:
-        return normalise_claim(one.title, strip_boilerplate(one.body)) == normalise_claim(
-            other.title, strip_boilerplate(other.body)
-        )
 
     def merge_duplicates(self) -> Iterator[PlannedSuggestion]:
         """Merge memories of one primitive that say nearly the same; within a merge, every two are similar."""

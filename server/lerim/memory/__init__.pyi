@@ -5,6 +5,7 @@ from . import slug as slug
 from . import summaries as summaries
 from .claims import ClaimWords as ClaimWords
 from .claims import IsWrittenByLerim as IsWrittenByLerim
+from .claims import claim_text as claim_text
 from .claims import claim_words as claim_words
 from .claims import dice_overlap as dice_overlap
 from .claims import is_older as is_older
@@ -83,7 +84,6 @@ from .search import load_all as load_all
 from .search import memory_search as memory_search
 from .search import parse_memory_query as parse_memory_query
 from .search import search_memories as search_memories
-from .similarity import normalise_claim as normalise_claim
 from .slug import new_id as new_id
 from .store import ARCHIVED_FOLDERS as ARCHIVED_FOLDERS
 from .store import LIVE_FOLDERS as LIVE_FOLDERS

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim import files
-from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, StaleError, error_reason
+from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundError, Problem, error_reason
 from lerim.memory import slug
 from lerim.memory.claims import IsWrittenByLerim, never_written_by_lerim
 from lerim.memory.lifecycle import Status, ended_status
-from lerim.memory.quotes import Quotes, strip_quotes
-from lerim.memory.record import FOLDERS, MAX_FILE_BYTES, MemoryRecord, examine_record, render_record
+from lerim.memory.quotes import Quotes
+from lerim.memory.record import FOLDERS, MAX_FILE_BYTES, MemoryRecord, examine_record
 from lerim.memory.stray_files import find_duplicate_ids, find_stray_files
 from lerim.project import folder
 
@@ -202,58 +202,10 @@ class Store:
         """Returns the path of this record's file, live or archived."""
         return self.memory_dir / ("archived" if archived else "") / FOLDERS[record.primitive] / f"{record.id}.md"
 
-    def write_new(self, record: MemoryRecord) -> Path:
-        """Writes a new memory file and returns its path; if the id is taken, the next free one is used.
-
-        Raises MemoryError_ (nothing is left behind) or BoundaryError.
-        """
-        path = self.create(self.path_for(record), self.render(record))
-        while path is None:
-            record = replace(record, id=self.new_id(record))
-            path = self.create(self.path_for(record), self.render(record))
-        return path
-
-    def render(self, record: MemoryRecord) -> str:
-        """Returns the file's text for a record, without quotes if they stay private."""
-        if self.quotes.read_choice() == "local":
-            record = replace(record, evidence=strip_quotes(record.evidence))
-        return render_record(record)
-
-    def create(self, path: Path, text: str) -> Path | None:
-        """Writes a new file and returns its path; returns None if a memory with this id already exists."""
-        self._check_size(path, text)
-        self.make_folder(path.parent)
-        if self.path_of(path.stem) is not None:
-            return None
-        return path if files.create_file(path, text, anchor=self.anchor) else None
-
-    def rewrite(self, memory_id: str, before_hash: str, new_text: str) -> Path:
-        """Replaces a memory's text if its file has `before_hash`. Raises StaleError if not, NotFoundError,
-        MemoryError_."""
-        path = self.path_of(memory_id)
-        if path is None:
-            raise NotFoundError(f"The memory {memory_id[:80]!r} no longer exists.", where=str(self.memory_dir))
-        self._check_size(path, new_text)
-        before = self.read_text(path)
-        if files.hash_text(before) != before_hash:
-            raise StaleError(
-                "The memory has changed in the meantime; nothing was overwritten.",
-                where=str(path),
-                todo="Check the new difference and decide again.",
-            )
-        examine_record(new_text, path)
-        files.replace_file(path, new_text, anchor=self.anchor, before=before)
-        return path
-
     def make_folder(self, place: Path) -> None:
         """Creates the folder that a memory is about to be written to. Raises MemoryError_, BoundaryError."""
         self._make_parent(self.memory_dir.parent)
         files.make_folder(place, anchor=self.anchor)
-
-    def _check_size(self, path: Path, text: str) -> None:
-        if len(text.encode("utf-8", "replace")) > MAX_FILE_BYTES:
-            message = f"The memory would be larger than {MAX_FILE_BYTES // 1024} kB."
-            raise MemoryError_(message, where=str(path), todo="Shorten its text.")
 
 
 def find_memory_files(

@@ -76,11 +76,6 @@ class Uses:
             lambda db: db.execute("INSERT INTO feedback VALUES (?, ?, ?)", (memory_id, what, _to_microseconds(at)))
         )
 
-    def last_use(self, memory_id: str) -> datetime | None:
-        """Returns when a memory was last used, or None if it never was."""
-        used = self.of_memories([memory_id]).get(memory_id)
-        return used.last if used else None
-
     def of_memories(self, ids: Iterable[str]) -> dict[str, LastUse]:
         """Returns the uses of these memories by id, without those that were never used."""
         wanted = list(dict.fromkeys(ids))

@@ -51,11 +51,6 @@ def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, wait: flo
         lock.release()
 
 
-def read_lock_holder(home: Home, key: str) -> LockHolder | None:
-    """Returns who last announced that they hold the lock, or None. The holder may be dead by now."""
-    return _read_holder(home.project(key) / "holder.json")
-
-
 def _write_holder(holder_file: Path, doing: str) -> None:
     try:  # not flushed: useless after a crash
         replace_file(holder_file, msgspec.json.encode(LockHolder(os.getpid(), doing)), flush=False)

@@ -5,7 +5,7 @@ Candidates have no effect until they are accepted: nothing outside this package 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -27,10 +27,9 @@ from lerim.review.accepting import (
 from lerim.review.acts import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
 from lerim.review.candidates import CandidateEdit, Proposal, Target, load_candidate, load_candidates
 from lerim.review.compare import NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
-from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, LedgerClaim, load_correction, open_ledger
+from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim, load_correction, open_ledger
 from lerim.review.proposing import (
     Suggestion,
-    find_earlier_result,
     keep_left_out,
     list_left_out,
     open_memory_search,
@@ -66,7 +65,6 @@ __all__ = [
     "claim_states",
     "doubt_reason",
     "edit_candidate",
-    "find_earlier_result",
     "find_undoable",
     "is_only_ranked",
     "keep_left_out",
@@ -173,27 +171,47 @@ def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, only: str = 
     candidate that a person edited or asked for stays. With `only`, the id of a candidate, no other candidate is
     withdrawn and nothing is undone. Raises MemoryError_, BusyError.
     """
-    withdrawn: list[str] = []
     if files.is_absent(paths.private / "review.sqlite3"):
-        return withdrawn
+        return []
     with actions.locked_ledger(paths) as ledger:
         if not only:
             undo_auto_accept(paths, ledger, turn)
-        unfinished = {action.candidate for action in ledger.unfinished_actions()}
-        for claim in ledger.claims("pending"):
-            path = paths.candidate_path(claim.id)
-            if claim.id in unfinished or claim.source.rpartition("#")[2] != turn or files.is_absent(path):
-                continue
-            if only and claim.id != only:
-                continue
-            proposal = load_candidate(paths, claim.id, paths.store())
-            if _belongs_to_person(proposal, claim):
-                continue
-            withdraw_in_ledger(paths, ledger, proposal, reason)
-            withdrawn.append(claim.id)
-        if withdrawn:
-            propose_orphans(paths, ledger)
+        wanted = (one for one in ledger.claims("pending") if one.source.rpartition("#")[2] == turn)
+        return _withdraw(paths, ledger, (one for one in wanted if only in ("", one.id)), reason)
+
+
+def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bool:
+    """Withdraw one waiting candidate. Return False if it does not wait, or if a person edited it or asked for it.
+
+    Raises MemoryError_, BusyError.
+    """
+    if files.is_absent(paths.private / "review.sqlite3"):
+        return False
+    with actions.locked_ledger(paths) as ledger:
+        claims = [one for one in ledger.claims("pending") if one.id == candidate_id]
+        return bool(_withdraw(paths, ledger, claims, reason))
+
+
+def _withdraw(paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim], reason: str) -> list[str]:
+    withdrawn = []
+    for claim, proposal in _withdrawable(paths, ledger, claims):
+        withdraw_in_ledger(paths, ledger, proposal, reason)
+        withdrawn.append(claim.id)
+    if withdrawn:
+        propose_orphans(paths, ledger)
     return withdrawn
+
+
+def _withdrawable(
+    paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim]
+) -> Iterator[tuple[LedgerClaim, Proposal]]:
+    """Yields those of these pending claims that no action is at work on and that no person edited or asked for."""
+    unfinished = {action.candidate for action in ledger.unfinished_actions()}
+    for claim in claims:
+        if claim.id not in unfinished and not files.is_absent(paths.candidate_path(claim.id)):
+            proposal = load_candidate(paths, claim.id, paths.store())
+            if not _belongs_to_person(proposal, claim):
+                yield claim, proposal
 
 
 def _belongs_to_person(proposal: Proposal, claim: LedgerClaim) -> bool:
@@ -216,14 +234,11 @@ def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) ->
     if files.is_absent(paths.private / "review.sqlite3"):
         return withdrawn
     with actions.locked_ledger(paths) as ledger:
-        unfinished = {action.candidate for action in ledger.unfinished_actions()}
-        for claim in ledger.claims("pending"):
-            session, _, turn = claim.source.rpartition("#")
-            path = paths.candidate_path(claim.id)
-            if session != source or turn not in turns or claim.id in unfinished or files.is_absent(path):
-                continue
-            proposal, candidate = load_candidate(paths, claim.id, paths.store()), ledger.load_proposed(claim.id)
-            if candidate is None or not is_only_ranked(proposal) or _belongs_to_person(proposal, claim):
+        parts = ((one, one.source.rpartition("#")) for one in ledger.claims("pending"))
+        wanted = (one for one, (session, _, turn) in parts if session == source and turn in turns)
+        for claim, proposal in _withdrawable(paths, ledger, wanted):
+            candidate = ledger.load_proposed(claim.id)
+            if candidate is None or not is_only_ranked(proposal):
                 continue
             dropped = drop_candidate(candidate, "model-read", "", candidate.score)
             # `withdraw_in_ledger` commits this in its first transaction, so a kill leaves both or neither.
@@ -237,25 +252,3 @@ def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) ->
         # claims that a killed process left.
         ledger.forget_left_out("model-read")
     return withdrawn
-
-
-def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bool:
-    """Withdraw one waiting candidate. Return False if it does not wait, or if a person edited it or asked for it.
-
-    Raises MemoryError_, BusyError.
-    """
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return False
-    with actions.locked_ledger(paths) as ledger:
-        claim = ledger.find_claim(candidate_id)
-        path = paths.candidate_path(candidate_id)
-        if claim is None or claim.state != "pending" or files.is_absent(path):
-            return False
-        if any(action.candidate == candidate_id for action in ledger.unfinished_actions()):
-            return False
-        proposal = load_candidate(paths, candidate_id, paths.store())
-        if _belongs_to_person(proposal, claim):
-            return False
-        withdraw_in_ledger(paths, ledger, proposal, reason)
-        propose_orphans(paths, ledger)
-        return True

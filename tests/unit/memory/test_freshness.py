@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from lerim.errors import MemoryError_
 from lerim.memory.freshness.drift import Drift, DriftChecker, DriftSubject
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import MemoryRecord, render_record
@@ -52,6 +51,11 @@ class Desk:
         (self.root / path).write_text(text.replace(old, new), encoding="utf-8")
 
 
+def state_of(checker: DriftChecker, memory: str) -> str:
+    found = checker.summary().drift_by_memory.get(memory)
+    return found.state if found else "fresh"
+
+
 @pytest.fixture
 def desk(repo: Path, tmp_path: Path) -> Desk:
     return Desk(repo, Home(tmp_path / "home"))
@@ -76,11 +80,11 @@ def test_the_worst_reference_counts_and_since_is_the_day_it_was_seen(desk: Desk)
     desk.edit("open(path)", "open(path, 'rb')")
     assert desk.fresh.check(now=LATER) == {"20261101-one"}
     drifted = Drift("drifted", f"{APP}#load", "", "`load` changed", "2026-11-21")
-    assert desk.fresh.worst_drift("20261101-one") == drifted
+    assert desk.fresh.summary().drift_by_memory["20261101-one"] == drifted
     (desk.root / "README.md").unlink()
     desk.fresh.check(now=datetime(2026, 12, 1, tzinfo=UTC))
     gone = Drift("gone", "README.md", "", "`README.md`", "2026-12-01")
-    assert desk.fresh.drift_by_memory() == {"20261101-one": gone}
+    assert desk.fresh.summary().drift_by_memory == {"20261101-one": gone}
 
 
 def test_only_files_with_another_stamp_are_looked_at(desk: Desk) -> None:
@@ -100,22 +104,9 @@ def test_a_file_in_the_middle_of_an_edit_stands_as_it_did(desk: Desk) -> None:
     desk.memory(f"{APP}#load")
     desk.edit("def load(path):", "def load(path:")
     assert desk.fresh.check() == set()
-    assert desk.fresh.worst_drift("20261101-one").state == "fresh"
+    assert state_of(desk.fresh, "20261101-one") == "fresh"
     desk.edit("def load(path:", "def load(path, more):")
     assert desk.fresh.check() == {"20261101-one"}
-
-
-def test_still_true_makes_it_fresh_and_its_undo_takes_that_back(desk: Desk) -> None:
-    before = desk.memory(f"{APP}#load")
-    desk.edit("open(path)", "open(path, 'rb')")
-    desk.fresh.check()
-    now = desk.keep(verify_record(desk.project, desk.home, before, LATER))
-    assert now.verified.startswith("2026-11-21@")
-    assert desk.fresh.check() == set()
-    assert desk.fresh.drift_by_memory() == {}
-    desk.keep(before)
-    assert desk.fresh.check() == {"20261101-one"}
-    assert desk.fresh.worst_drift("20261101-one").state == "drifted"
 
 
 def test_a_memory_of_another_clone_is_compared_with_its_commit_by_a_job(desk: Desk, tmp_path: Path, git: Git) -> None:
@@ -128,9 +119,9 @@ def test_a_memory_of_another_clone_is_compared_with_its_commit_by_a_job(desk: De
     other = Desk((tmp_path / "clone").resolve(), Home(tmp_path / "other"))
     subject = DriftSubject("20261101-one", (parse_reference(f"{APP}#load"),), desk.memory().verified)  # type: ignore[arg-type]
     other.fresh.check([APP], subjects=[subject])
-    assert other.fresh.worst_drift("20261101-one").state == "unknown"  # the sidecar starts no git
+    assert state_of(other.fresh, "20261101-one") == "unknown"  # the sidecar starts no git
     assert DriftChecker(other.project, other.home, open_git(other.root, os.environ)).check() == {"20261101-one"}
-    assert other.fresh.worst_drift("20261101-one").state == "drifted"
+    assert state_of(other.fresh, "20261101-one") == "drifted"
 
 
 def test_where_its_commit_is_not_there_a_memory_counts_from_now_on(desk: Desk) -> None:
@@ -152,21 +143,21 @@ def test_what_cannot_be_read_is_unknown_and_nothing_outside_is_read(desk: Desk, 
     desk.fresh.check()
     (tmp_path / "secret.py").write_text("def key():\n    return 2\n", encoding="utf-8")
     desk.fresh.check()
-    assert desk.fresh.worst_drift("20261101-one").state == "unknown"
+    assert state_of(desk.fresh, "20261101-one") == "unknown"
 
 
 def test_a_reference_that_was_taken_out_and_a_memory_that_is_no_more_are_forgotten(desk: Desk) -> None:
     record = desk.memory(f"{APP}#load", "README.md")
     (desk.root / "README.md").unlink()
     desk.fresh.check()
-    assert desk.fresh.drift_by_memory()["20261101-one"].state == "gone"
+    assert desk.fresh.summary().drift_by_memory["20261101-one"].state == "gone"
     desk.keep(replace(record, references=(f"{APP}#load",)))
     assert desk.fresh.check() == {"20261101-one"}
-    assert desk.fresh.drift_by_memory() == {}
+    assert desk.fresh.summary().drift_by_memory == {}
     (desk.project.memory_dir / "decisions" / "20261101-one.md").unlink()
     desk.edit("open(path)", "open(path, 'rb')")
     desk.fresh.check()
-    assert desk.fresh.drift_by_memory() == {}
+    assert desk.fresh.summary().drift_by_memory == {}
 
 
 def test_worktrees_stand_by_themselves(desk: Desk, tmp_path: Path, git: Git) -> None:
@@ -177,28 +168,7 @@ def test_worktrees_stand_by_themselves(desk: Desk, tmp_path: Path, git: Git) -> 
     tree.edit("open(path)", "open(path, 'rb')")
     assert tree.fresh.check() == {"20261101-one"}
     assert desk.fresh.check() == set()
-    assert (tree.fresh.worst_drift("20261101-one").state, desk.fresh.drift_by_memory()) == ("drifted", {})
-
-
-def test_what_is_kept_and_damaged_is_told_and_stops_no_verifying(desk: Desk) -> None:
-    record = desk.memory(APP)
-    (desk.home.project(desk.project.key) / "freshness.sqlite3").write_bytes(b"nonsense" * 1000)
-    with pytest.raises(MemoryError_, match="The record of referenced code cannot be used"):
-        desk.fresh.check()
-    assert verify_record(desk.project, desk.home, record, LATER) == record
-
-
-def test_verified_twice_in_one_day_each_is_kept_apart(desk: Desk) -> None:
-    first = desk.memory(f"{APP}#load")
-    desk.edit("open(path)", "open(path, 'rb')")
-    second = desk.keep(verify_record(desk.project, desk.home, first, NOW))
-    assert second.verified == first.verified + second.verified[len(first.verified) :]
-    assert len(second.verified) == len(first.verified) + 1
-    assert verify_record(desk.project, desk.home, second, NOW).verified == second.verified
-    assert desk.fresh.check() == set()
-    desk.keep(first)
-    assert desk.fresh.check() == {"20261101-one"}
-    assert desk.fresh.worst_drift("20261101-one").state == "drifted"
+    assert (state_of(tree.fresh, "20261101-one"), desk.fresh.summary().drift_by_memory) == ("drifted", {})
 
 
 def test_a_text_that_is_none_any_more_drifted_and_one_too_large_stands_as_it_did(desk: Desk) -> None:
@@ -210,7 +180,7 @@ def test_a_text_that_is_none_any_more_drifted_and_one_too_large_stands_as_it_did
     def states(text: str) -> set[str]:
         (desk.root / APP).write_text(text, encoding="utf-8")
         desk.fresh.check()
-        standings = desk.fresh.drift_by_memory()
+        standings = desk.fresh.summary().drift_by_memory
         assert set(standings) <= both
         return {standings[one].state if one in standings else "fresh" for one in both}
 
@@ -222,7 +192,7 @@ def test_a_text_that_is_none_any_more_drifted_and_one_too_large_stands_as_it_did
     (desk.root / APP).unlink()
     (desk.root / APP).mkdir()
     desk.fresh.check()
-    assert {one.state for one in desk.fresh.drift_by_memory().values()} == {"drifted"}
+    assert {one.state for one in desk.fresh.summary().drift_by_memory.values()} == {"drifted"}
 
 
 def test_a_python_function_that_is_defined_once_more_is_another(desk: Desk) -> None:
@@ -232,7 +202,7 @@ def test_a_python_function_that_is_defined_once_more_is_another(desk: Desk) -> N
     more = "\n\nclass Other:\n    def save(self):\n        return 1\n\n\ndef load(path):\n    return path\n"
     (desk.root / APP).write_text(text + more, encoding="utf-8")
     assert desk.fresh.check() == {"20261101-one"}
-    assert desk.fresh.worst_drift("20261101-one").state == "drifted"
+    assert state_of(desk.fresh, "20261101-one") == "drifted"
 
 
 def test_a_folder_is_followed_where_all_of_it_went(desk: Desk, git: Git) -> None:
@@ -247,13 +217,13 @@ def test_a_folder_is_followed_where_all_of_it_went(desk: Desk, git: Git) -> None
     git(desk.root, "commit", "-q", "-m", "Moved")
     job = DriftChecker(desk.project, desk.home, open_git(desk.root, os.environ))
     job.check()
-    assert job.moved_references() == {"20261101-one": {"guides": "docs"}}
+    assert job.summary().moved_references == {"20261101-one": {"guides": "docs"}}
     git(desk.root, "mv", "docs/a.md", "README-a.md")
     git(desk.root, "mv", "docs", "other")
     git(desk.root, "commit", "-q", "-m", "Apart")
     job.check()
-    assert job.moved_references() == {}
-    assert job.worst_drift("20261101-one").state == "gone"
+    assert job.summary().moved_references == {}
+    assert state_of(job, "20261101-one") == "gone"
 
 
 def test_of_two_files_that_are_what_one_was_neither_is_taken_for_it(desk: Desk, git: Git) -> None:
@@ -268,7 +238,7 @@ def test_of_two_files_that_are_what_one_was_neither_is_taken_for_it(desk: Desk, 
     job = DriftChecker(desk.project, desk.home, open_git(desk.root, os.environ))
     for _ in range(2):
         job.check()
-        assert (job.worst_drift("20261101-one").state, job.moved_references()) == ("gone", {})
+        assert (state_of(job, "20261101-one"), job.summary().moved_references) == ("gone", {})
 
 
 @pytest.mark.parametrize(
@@ -287,21 +257,43 @@ def test_a_small_page_of_settings_or_rules_has_drifted_with_any_line_that_reads_
     record = desk.memory(path)
     source.write_text(f"# more\n\n{text}   \nmore = 1\n")  # what was added takes nothing back
     desk.fresh.check()
-    assert desk.fresh.worst_drift(record.id).state == "fresh"
+    assert state_of(desk.fresh, record.id) == "fresh"
     source.write_text(text.replace(old, new))
     desk.fresh.check()
-    assert desk.fresh.worst_drift(record.id).state == "drifted"
+    assert state_of(desk.fresh, record.id) == "drifted"
     source.write_text(text)
     desk.fresh.check()
-    assert desk.fresh.worst_drift(record.id).state == "fresh"
+    assert state_of(desk.fresh, record.id) == "fresh"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "state"),
+    [
+        (b"port = 5433\nhost = local\n", b"", "drifted"),
+        (b"{}\n", b"\n \n", "drifted"),
+        (b"\0\1\2", b"", "drifted"),
+        (b"line of a log\n" * 90_000, b"", "drifted"),
+        (b"[\n]\n", b'["a"]\n', "fresh"),
+        (b"\n", b"port = 5433\n", "fresh"),
+        (b"", b"", "fresh"),
+    ],
+)
+def test_a_file_that_was_emptied_has_drifted_and_one_that_was_empty_has_not(
+    desk: Desk, before: bytes, after: bytes, state: str
+) -> None:
+    source = desk.root / "settings.cfg"
+    source.write_bytes(before)
+    name = desk.memory("settings.cfg").id
+    for text, wanted in ((before, "fresh"), (after, state), (before, "fresh")):
+        source.write_bytes(text)
+        desk.fresh.check()
+        assert state_of(desk.fresh, name) == wanted
 
 
 def test_a_large_page_does_not_drift_with_each_line(desk: Desk) -> None:
-    source = desk.root / "package.json"
     lines = [f'"entry{number}": "{number}.0",' for number in range(60)]
-    source.write_text("\n".join(lines))
+    (desk.root / "package.json").write_text("\n".join(lines))
     record = desk.memory("package.json")
-    for changed in (10, 20):
-        source.write_text("\n".join([line.replace(".0", ".1") for line in lines[:changed]] + lines[changed:]))
-        desk.fresh.check()
-        assert desk.fresh.worst_drift(record.id).state == "fresh"
+    (desk.root / "package.json").write_text("\n".join([line.replace(".0", ".1") for line in lines[:20]] + lines[20:]))
+    desk.fresh.check()
+    assert state_of(desk.fresh, record.id) == "fresh"

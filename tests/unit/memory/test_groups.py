@@ -23,19 +23,10 @@ def learning(
     kind: LearningKind = "pitfall",
 ) -> MemoryRecord:
     time = START + timedelta(days=number)
+    name, turn = f"{time:%Y%m%d}-learning-{number}", f"{number:012x}"
     return MemoryRecord(
-        id=f"{time:%Y%m%d}-learning-{number}",
-        primitive="learning",
-        title=title,
-        created=time,
-        updated=time,
-        source=f"claude:one#{number:012x}",
-        confidence=0.8,
-        tags=tags,
-        body=body,
-        kind=kind,
-        references=references,
-        evidence=(Evidence(f"quote {number}", f"{number:012x}", "user"),),
+        *(name, "learning", title, time, time, f"claude:one#{turn}", 0.8, tags, body, kind, references),
+        evidence=(Evidence(f"quote {number}", turn, "user"),),
     )
 
 
@@ -56,17 +47,9 @@ def test_three_learnings_about_one_file_that_share_words_are_a_group() -> None:
     assert group.subject == "`src/db.py`"
 
 
-def test_two_are_no_group() -> None:
-    assert found(*POOL[:2]) == []
-
-
-def test_learnings_about_one_file_that_share_no_words_are_no_group() -> None:
-    others = [
-        learning(3, "Fixtures live beside tests"),
-        learning(4, "Migrations run at night"),
-        learning(5, "Ask Anna"),
-    ]
-    assert found(*others) == []
+def test_two_are_no_group_nor_are_learnings_about_one_file_that_share_no_words() -> None:
+    titles = ("Fixtures live beside tests", "Migrations run at night", "Ask Anna")
+    assert found(*POOL[:2]) == found(*(learning(at, title) for at, title in enumerate(titles, 3))) == []
 
 
 def test_learnings_without_a_place_belong_together_by_two_tags() -> None:

@@ -53,24 +53,6 @@ def all_of(store: Store) -> dict[str, StoredMemory]:
     return {one.record.id: one for one in store.load_all(archived=True)[0]}
 
 
-def test_a_missing_back_link_is_written_and_the_old_one_archived(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    write(store, [record(NAMES[0]), record(NAMES[1], 1, supersedes=(NAMES[0],))])
-    assert settle(store) == 1
-    old = all_of(store)[NAMES[0]]
-    assert (old.record.superseded_by, old.status) == (NAMES[1], "superseded")
-    assert old.path == store.path_for(old.record, archived=True)
-    assert settle(store) == 0
-
-
-def test_a_back_link_that_the_newer_one_does_not_confirm_goes(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[1], 1)], archived=[NAMES[0]])
-    assert settle(store) == 1
-    old = all_of(store)[NAMES[0]]
-    assert (old.record.superseded_by, old.status) == ("", "archived")
-
-
 def test_a_back_link_to_what_is_not_there_or_cannot_be_read_stays(tmp_path: Path) -> None:
     store = stored(tmp_path)
     write(store, [record(NAMES[0], superseded_by=NAMES[1]), record(NAMES[2], superseded_by=NAMES[3])])

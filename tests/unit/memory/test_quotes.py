@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lerim.memory.quotes import Quotes, merge_evidence, strip_quotes
-from lerim.memory.record import Evidence, MemoryRecord
+from lerim.memory.record import Evidence, MemoryRecord, render_record
 from lerim.memory.store import Store
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
@@ -71,8 +71,9 @@ def test_private_quotes_do_not_outgrow_what_can_be_read(quotes: Quotes) -> None:
 
 def test_reading_one_memory_lists_no_folder_of_quotes(tmp_path: Path) -> None:
     store = Store(tmp_path / "repo/.lerim/memory", tmp_path / "private")
-    (tmp_path / "repo").mkdir()
-    path = store.write_new(replace(RECORD, evidence=(replace(ONE, quote=""),)))
+    path = store.path_for(RECORD)
+    path.parent.mkdir(parents=True)
+    path.write_text(render_record(replace(RECORD, evidence=(replace(ONE, quote=""),))))
     put(store.quotes, store.quotes.text_with_quotes(RECORD.id, (ONE,)))
     listed: list[str] = []
     watching = True

@@ -115,15 +115,6 @@ def test_values_a_person_wrote_bare_are_the_words_they_wrote() -> None:
     assert parse_record("---\ntitle: 1.10\n---\n", Path("decisions/20260801-x.md")).title == "1.10"
 
 
-@pytest.mark.parametrize("line", ['title: "Use\tuv"', 'title: "Use\tuv \\u0021"', 'tags: ["a\tb"]'])
-def test_a_tab_inside_quotes_is_part_of_the_words(line: str) -> None:
-    key = line.partition(":")[0]
-    before = "title: Use uv" if key == "title" else "tags:"
-    record, problems = examine_record(GOOD.replace(before, line), PATH)
-    assert problems == []
-    assert "\t" in "".join((record.title, *record.tags))
-
-
 def test_a_reference_that_leads_out_of_the_repository_is_told_and_kept_as_written() -> None:
     text = '---\ntitle: T\nconfidence: 0.5\nid: 20260801-x\nreferences: ["../up.py", src\\app.py]\n---\n'
     memory, problems = examine_record(text, Path("decisions/20260801-x.md"))

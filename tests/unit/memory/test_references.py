@@ -68,36 +68,6 @@ def test_files_and_symbols_find_their_memories_newest_first(memory_dir: Path) ->
     assert not found.scan()
 
 
-def test_one_changed_moved_or_removed_file_is_followed(memory_dir: Path) -> None:
-    one = record("one", "a.py#f")
-    path = write(memory_dir, one)
-    found = ReferenceMap(memory_dir)
-    found.scan()
-    write(memory_dir, replace(one, references=("b.py",)))
-    assert found.update(path)
-    assert (names(found.for_file("a.py")), names(found.for_file("b.py"))) == ([], ["one"])
-    assert found.for_symbol("a.py", "f") == ()
-    path.unlink()
-    assert found.update(path)
-    assert found.for_file("b.py") == () and len(found) == 0
-    assert not found.update(path)
-
-
-def test_a_broken_file_is_a_problem_until_it_is_mended(memory_dir: Path) -> None:
-    good = write(memory_dir, record("good", "a.py"))
-    bad = write(memory_dir, record("bad", "a.py"))
-    text = bad.read_text()
-    bad.write_text("---\ntitle: [\n---\n")
-    found = ReferenceMap(memory_dir)
-    found.scan()
-    assert [problem.path for problem in found.problems] == [str(bad)]
-    assert names(found.for_file("a.py")) == ["good"]
-    bad.write_text(text)
-    assert found.update(bad)
-    assert found.problems == [] and len(found.for_file("a.py")) == 2
-    assert good.exists()
-
-
 def test_what_is_over_is_not_shown(memory_dir: Path) -> None:
     write(memory_dir, replace(record("past", "a.py"), superseded_by="20260802-x"))
     archived = memory_dir / "archived" / "decisions"

@@ -7,33 +7,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from lerim.errors import Problem
 from lerim.memory.freshness import baselines
-from lerim.memory.record import Evidence, MemoryRecord, render_record
+from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.reference import Reference
 from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
 from lerim.memory.search.index import MAX_RANKED
 from lerim.memory.search.memory_search import MemorySearch, search_memories
 from lerim.memory.uses import Uses
 from lerim.paths import Home
-from lerim.project.project import Project, locate_project
+from lerim.project.project import Project
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def project(repo: Path, isolated: Path) -> Project:
-    found = locate_project(repo, Home(isolated / ".lerim"))
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-def home(isolated: Path) -> Home:
-    return Home(isolated / ".lerim")
 
 
 def write(folder: Path, title: str, body: str = "", **more: object) -> Path:
@@ -80,8 +66,8 @@ def test_words_names_and_their_parts_are_found(project: Project, home: Home, sca
     assert (project.lerim_dir / "index").exists() != scan
 
 
-def test_titles_weigh_more_than_bodies_and_all_words_more_than_some(project: Project, home: Home) -> None:
-    write(project.memory_dir, "Retry uploads")
+def test_titles_weigh_more_than_bodies_and_all_words_more_than_some_or_certainty(project: Project, home: Home) -> None:
+    write(project.memory_dir, "Retry uploads", confidence=0.1, updated=NOW - timedelta(days=900))
     write(project.memory_dir, "Something else", "We retry here. Nothing about them.")
     write(project.memory_dir, "Uploads", "Once they fail, retry. " + "Filler words stand here. " * 20)
     assert titles(project, home, "retry") == ["Retry uploads", "Something else", "Uploads"]
@@ -111,33 +97,6 @@ def test_of_thousands_that_match_the_best_come_first_however_old(project: Projec
         assert one.search("alpha beta", filters=EVERY_STATUS)[0].record.title in ("Alpha beta", "Alpha beta gone")
 
 
-@given(
-    query=st.one_of(
-        st.text(max_size=60), st.sampled_from(["C++", "what's", 'world-foo "x', '"', "NEAR(", "a AND", "*", "-"])
-    )
-)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@example(query="?")
-def test_any_text_is_a_safe_query(project: Project, home: Home, query: str) -> None:
-    write(project.memory_dir, "Something")
-    titles(project, home, query)
-
-
-def test_an_empty_query_gives_the_newest(project: Project, home: Home) -> None:
-    for day in range(3):
-        write(project.memory_dir, f"Day {day}", updated=NOW + timedelta(days=day))
-    assert titles(project, home, " ", limit=2) == ["Day 2", "Day 1"]
-
-
-def test_what_changed_on_disk_is_found_at_the_next_search(project: Project, home: Home) -> None:
-    path = write(project.memory_dir, "Old words", "alpha")
-    assert titles(project, home, "alpha") == ["Old words"]
-    write(project.memory_dir, "Old words", "beta beta")
-    assert (titles(project, home, "alpha"), titles(project, home, "beta")) == ([], ["Old words"])
-    path.unlink()
-    assert titles(project, home, "beta") == []
-
-
 def test_an_open_search_follows_single_files_and_other_processes(project: Project, home: Home) -> None:
     write(project.memory_dir, "One", "alpha")
     with MemorySearch(project, home) as first, MemorySearch(project, home) as second:
@@ -156,25 +115,6 @@ def test_an_open_search_follows_single_files_and_other_processes(project: Projec
         assert {hit.record.title for hit in first.search("gamma alpha?")} == {"One", "Three"}
 
 
-def test_archived_memories_are_found_on_request_only(project: Project, home: Home) -> None:
-    path = write(project.memory_dir, "Past", "alpha")
-    archive = project.memory_dir / "archived" / "decisions"
-    archive.mkdir(parents=True)
-    path.rename(archive / path.name)
-    assert titles(project, home, "alpha") == []
-    assert titles(project, home, "alpha", filters=EVERY_STATUS) == ["Past"]
-
-
-def test_the_persons_own_memories_are_found_everywhere_and_marked(project: Project, home: Home) -> None:
-    write(home.memory, "Mine", "alpha", evidence=(Evidence("a zebra", "t", "user"),))
-    write(project.memory_dir, "Ours", "alpha")
-    assert {(hit.record.title, hit.scope) for hit in search_memories(project, home, "alpha")} == {
-        ("Mine", "global"),
-        ("Ours", "project"),
-    }
-    assert titles(None, home, "zebra") == ["Mine"]
-
-
 def test_without_memories_nothing_is_made(project: Project, home: Home) -> None:
     assert titles(project, home, "x") == []
     assert not project.lerim_dir.exists() and not home.root.exists()
@@ -187,7 +127,7 @@ def plant(index: Path) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("how", ["copied", "linked", "no database", "another nonce", "journal"])
+@pytest.mark.parametrize("how", ["copied", "linked", "no database", "another nonce", "half written", "journal"])
 def test_an_index_we_did_not_make_is_replaced_and_never_opened(
     project: Project, home: Home, tmp_path: Path, how: str
 ) -> None:
@@ -206,6 +146,8 @@ def test_an_index_we_did_not_make_is_replaced_and_never_opened(
         index.symlink_to(foreign)
     elif how == "no database":
         index.write_bytes(b"not a database" * 1000)
+    elif how == "half written":
+        (home.project(project.key) / "index-memories.json").unlink()
     elif how == "another nonce":
         with sqlite3.connect(index) as connection:
             connection.execute("UPDATE meta SET nonce = 'x'")
@@ -218,25 +160,16 @@ def test_an_index_we_did_not_make_is_replaced_and_never_opened(
     assert list(index.parent.iterdir()) == [index] and not index.is_symlink()
 
 
-def test_an_index_left_half_written_is_made_anew(project: Project, home: Home) -> None:
-    write(project.memory_dir, "One", "alpha")
-    titles(project, home, "alpha")
-    (home.project(project.key) / "index-memories.json").unlink()  # as while it is written
-    assert titles(project, home, "alpha") == ["One"]
-
-
-def test_where_the_index_cannot_be_written_the_search_works_and_says_so(project: Project, home: Home) -> None:
-    write(project.memory_dir, "One", "alpha")
-    (project.lerim_dir / "index").write_text("a file where the folder should be")
-    problems: list[Problem] = []
-    assert [hit.record.title for hit in search_memories(project, home, "alpha", problems=problems)] == ["One"]
-    assert [problem.code for problem in problems] == ["index"]
-
-
-def test_a_linked_index_folder_is_not_followed(project: Project, home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["a link", "a file"])
+def test_where_the_index_cannot_be_kept_the_search_works_and_says_so(
+    project: Project, home: Home, tmp_path: Path, how: str
+) -> None:
     write(project.memory_dir, "One", "alpha")
     (tmp_path / "elsewhere").mkdir()
-    (project.lerim_dir / "index").symlink_to(tmp_path / "elsewhere")
+    if how == "a link":
+        (project.lerim_dir / "index").symlink_to(tmp_path / "elsewhere")
+    else:
+        (project.lerim_dir / "index").write_text("a file where the folder should be")
     problems: list[Problem] = []
     assert len(search_memories(project, home, "alpha", problems=problems)) == 1
     assert [problem.code for problem in problems] == ["index"] and not list((tmp_path / "elsewhere").iterdir())
@@ -257,12 +190,6 @@ def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Pro
     assert len(titles(project, home, "alpha")) == 3
 
 
-def test_candidates_are_not_found(project: Project, home: Home) -> None:
-    write(project.memory_dir, "One", "alpha")
-    shutil.copytree(project.memory_dir / "decisions", project.lerim_dir / "review")
-    assert titles(project, home, "alpha") == ["One"]
-
-
 @pytest.mark.parametrize("scan", [False, True])
 def test_between_equals_the_surer_the_later_and_the_used_come_first(project: Project, home: Home, scan: bool) -> None:
     folder = project.memory_dir
@@ -281,13 +208,6 @@ def test_between_equals_the_surer_the_later_and_the_used_come_first(project: Pro
             "Alpha unsure",
         ]
         assert [hit.record.title for hit in one.search("beta", now=NOW)] == ["Beta used", "Beta idle"]
-
-
-def test_a_better_match_comes_before_a_surer_one(project: Project, home: Home) -> None:
-    write(project.memory_dir, "Retry uploads", confidence=0.1, updated=NOW - timedelta(days=900))
-    write(project.memory_dir, "Something else", "We retry here.", confidence=1.0)
-    write(project.memory_dir, "Nothing of it", "Filler words.")
-    assert titles(project, home, "retry") == ["Retry uploads", "Something else"]
 
 
 def test_what_became_of_its_places_decides_between_equals_and_can_be_asked_for(project: Project, home: Home) -> None:
@@ -358,26 +278,6 @@ def test_of_comparable_matches_the_projects_come_first(project: Project, home: H
     write(project.memory_dir, "Nightly jobs run at two")
     best = titles(project, home, "where is the coverage of the nightly build uploaded?", scan=scan)[0]
     assert best == "Upload coverage of the nightly build to the bucket"
-
-
-def test_what_another_memory_ends_is_never_found_as_current(project: Project, home: Home) -> None:
-    write(project.memory_dir, "Alpha old")
-    newer = write(project.memory_dir, "Alpha new", supersedes=("20260801-alpha-old",))
-    with MemorySearch(project, home) as one:
-        assert [hit.record.title for hit in one.search("alpha")] == ["Alpha new"]
-        [over] = one.search("alpha", filters=MemoryFilters(statuses=("superseded",)))
-        assert (over.record.title, over.stored.status) == ("Alpha old", "superseded")
-        newer.unlink()
-        one.refresh()
-        assert [(hit.record.title, hit.stored.status) for hit in one.search("alpha")] == [("Alpha old", "active")]
-
-
-def test_an_empty_query_with_filters_gives_the_newest_of_those(project: Project, home: Home) -> None:
-    for day in range(4):
-        write(project.memory_dir, f"Day {day}", updated=NOW + timedelta(days=day), tags=("odd",) if day % 2 else ())
-    assert titles(project, home, "", filters=MemoryFilters(tags=("ODD",))) == ["Day 3", "Day 1"]
-    late = MemoryFilters(since=NOW + timedelta(days=1), until=NOW + timedelta(days=3))
-    assert titles(project, home, "", filters=late) == ["Day 2", "Day 1"]
 
 
 FILTERS = [

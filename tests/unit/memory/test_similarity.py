@@ -18,10 +18,9 @@ from lerim.memory.similarity import (
     cosine,
     normalise_claim,
     text_words,
-    word_rarity,
 )
 from lerim.paths import Home
-from lerim.project.project import Project, locate_project
+from lerim.project.project import Project
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 TEXTS = st.one_of(
@@ -30,18 +29,6 @@ TEXTS = st.one_of(
         " ".join
     ),
 )
-
-
-@pytest.fixture
-def project(repo: Path, isolated: Path) -> Project:
-    found = locate_project(repo, Home(isolated / ".lerim"))
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-def home(isolated: Path) -> Home:
-    return Home(isolated / ".lerim")
 
 
 def write(folder: Path, name: str, title: str, body: str = "", **more: object) -> Path:
@@ -85,12 +72,8 @@ def test_a_shared_title_counts_more_than_a_shared_body() -> None:
     assert similarity(claim, ("Retry uploads", "Other words")) > similarity(claim, ("Other words", "Nightly builds"))
 
 
-def test_a_rare_word_counts_more_than_a_common_one() -> None:
-    assert word_rarity(100, 1) > word_rarity(100, 50) > word_rarity(100, 100) > 0
-
-
 @pytest.mark.parametrize(
-    "text", ["x" * 1_000_000, "東" * 1_000_000, "a_" * 500_000, "* `" * 300_000, "", " \n", "\x00\ud800"]
+    "text", ["x" * 200_000, "東" * 200_000, "a_" * 100_000, "* `" * 60_000, "", " \n", "\x00\ud800"]
 )
 def test_hostile_text_has_few_words_and_is_compared_safely(text: str, project: Project, home: Home) -> None:
     write(project.memory_dir, "20260801-uv", "Use uv", "x" * 200_000)
@@ -98,11 +81,6 @@ def test_hostile_text_has_few_words_and_is_compared_safely(text: str, project: P
     assert normalise_claim(text, text) == normalise_claim(text, text)
     with MemorySearch(project, home) as search:
         assert all(MIN_SIMILARITY <= one.similarity <= 1 for one in search.nearest(text, text))
-
-
-@given(title=TEXTS, body=TEXTS)
-def test_white_space_around_a_text_does_not_matter(title: str, body: str) -> None:
-    assert normalise_claim(f"  {title}\n", f"\n{body} ") == normalise_claim(title, body)
 
 
 @pytest.mark.parametrize(
@@ -158,14 +136,3 @@ def test_skipped_memories_make_room_for_others_however_many_they_are(project: Pr
         write(project.memory_dir, name, "Retry failed uploads twice")
     with MemorySearch(project, home) as search:
         assert [one.id for one in search.nearest("Retry uploads", "", 3, set(names[1:]))] == names[:1]
-
-
-def test_neighbours_follow_the_files(project: Project, home: Home) -> None:
-    with MemorySearch(project, home) as search:
-        assert search.nearest("Retry uploads", "") == []
-        path = write(project.memory_dir, "20260801-a", "Retry uploads")
-        search.update_file(path)
-        assert [one.id for one in search.nearest("Retry uploads", "")] == ["20260801-a"]
-        path.unlink()
-        search.update_file(path)
-        assert search.nearest("Retry uploads", "") == []

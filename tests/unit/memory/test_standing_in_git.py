@@ -220,7 +220,7 @@ def test_every_rename_and_deletion_is_found_and_no_other(place: tuple[Project, H
     assert look(project, home).check(now=NOW) == set()
     live_on(project.root, git)
     changed = look(project, home).check(now=LATER)
-    found = look(project, home).drift_by_memory()
+    found = look(project, home).summary().drift_by_memory
     wanted = {case.reference: (case.state, case.moved_to) for case in CASES}
     assert {case.reference: stands(found.get(memory)) for memory, case in ids.items()} == wanted
     assert (
@@ -230,4 +230,4 @@ def test_every_rename_and_deletion_is_found_and_no_other(place: tuple[Project, H
     )
     assert {one.since for one in found.values()} == {"2026-11-21"}
     assert look(project, home).check() == set()
-    assert look(project, home).drift_by_memory() == found
+    assert look(project, home).summary().drift_by_memory == found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from killer import DONE, KILLED, in_child
+from killer import Kill, every_kill
 from lerim.memory.record import MemoryRecord, examine_record
 from lerim.memory.summaries import Summaries, SummaryChange, read_summary
 
@@ -27,53 +28,32 @@ def files(place: Path) -> list[Path]:
     return sorted((place / "memory").rglob("*.md"))
 
 
-def test_a_first_writing_that_was_killed_is_done_again_in_the_same_place(tmp_path: Path) -> None:
-    instants = 0
-    while True:
-        place = tmp_path / str(instants)
+def places(folder: Path) -> Iterator[tuple[Kill, Path]]:
+    """A kill at each touch of the disk, and a new place for it."""
+    for kill in every_kill(every=1, least=2):
+        place = folder / str(kill.at)
         (place / "private").mkdir(parents=True)
-        code = in_child(lambda here=place: write(here, "one"), instants)  # type: ignore[misc]
-        assert code in (KILLED, DONE)
-        assert write(place, "two") in ("written", "updated")
-        [path] = files(place)
-        assert path.relative_to(place).as_posix() == "memory/summaries/20260301/093000/pad-left.md"
-        assert examine_record(path.read_text(encoding="utf-8"), path)[0].body == "two"
-        if code == DONE:
-            break
-        instants += 1
-    assert instants > 3
+        yield kill, place
 
 
-def test_an_update_that_was_killed_is_not_taken_for_a_persons_edit(tmp_path: Path) -> None:
-    instants = 0
-    while True:
-        place = tmp_path / str(instants)
-        (place / "private").mkdir(parents=True)
-        write(place, "one")
-        code = in_child(lambda here=place: write(here, "two"), instants)  # type: ignore[misc]
-        assert code in (KILLED, DONE)
-        assert write(place, "three") == "updated"
-        found = read_summary(place / "memory", place, place / "private", "claude:s1")
-        assert found is not None
-        assert found[0].body == "three"
-        if code == DONE:
-            break
-        instants += 1
-    assert instants > 1
-
-
-def test_what_a_killed_writing_left_is_removed_when_another_sessions_summary_is_written(tmp_path: Path) -> None:
-    instants = 0
-    while True:
-        place = tmp_path / str(instants)
-        (place / "private").mkdir(parents=True)
-        code = in_child(lambda here=place: write(here, "one"), instants)  # type: ignore[misc]
-        assert code in (KILLED, DONE)
+def test_a_first_writing_that_was_killed_is_done_again_in_the_same_place_and_leaves_nothing(tmp_path: Path) -> None:
+    for kill, place in places(tmp_path):
+        kill(write, place, "one")
         for path in (place / "memory").rglob("*"):
             os.utime(path, (0, 0))
         write(place, "other", "claude:s2", START.replace(hour=17))
         assert list((place / "memory").rglob("*.tmp")) == []
-        if code == DONE:
-            break
-        instants += 1
-    assert instants > 3
+        assert write(place, "two") in ("written", "updated")
+        path = files(place)[0]
+        assert len(files(place)) == 2
+        assert path.relative_to(place).as_posix() == "memory/summaries/20260301/093000/pad-left.md"
+        assert examine_record(path.read_text(encoding="utf-8"), path)[0].body == "two"
+
+
+def test_an_update_that_was_killed_is_not_taken_for_a_persons_edit(tmp_path: Path) -> None:
+    for kill, place in places(tmp_path):
+        write(place, "one")
+        kill(write, place, "two")
+        assert write(place, "three") == "updated"
+        found = read_summary(place / "memory", place, place / "private", "claude:s1")
+        assert found is not None and found[0].body == "three"

@@ -13,13 +13,12 @@ NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 
 def test_uses_add_up_whatever_kind_they_are_and_the_last_one_counts(tmp_path: Path) -> None:
     uses = Uses(tmp_path / "private")
-    assert (uses.last_use("a"), uses.of_all(), uses.of_memories(["a"]), uses.last_feedback()) == (None, {}, {}, {})
+    assert (uses.of_all(), uses.of_memories(["a"]), uses.last_feedback()) == ({}, {}, {})
     assert not (tmp_path / "private").exists()
     uses.record_use(["a", "b", "a"], "opened", NOW)
     uses.record_use(["a"], "cited", NOW - timedelta(days=3))
     assert uses.of_all() == {"a": LastUse(NOW, 2), "b": LastUse(NOW, 1)}
     assert Uses(tmp_path / "private").of_memories(["b", "c"]) == {"b": LastUse(NOW, 1)}
-    assert uses.last_use("a") == NOW
     assert uses.problems == []
 
 
@@ -55,5 +54,5 @@ def test_where_nothing_can_be_kept_readers_go_on_and_it_is_told(tmp_path: Path, 
     uses = Uses(tmp_path / "private")
     uses.record_use(["a"], "opened", NOW)
     uses.record_use(["a"], "opened", NOW)
-    assert uses.last_use("a") is None
+    assert uses.of_all() == {}
     assert [problem.code for problem in uses.problems].count("uses") == len(uses.problems) >= 1

@@ -1,28 +1,14 @@
 """What a candidate is to the memories near it: what its words suggest, what a person answers, and taking it back."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from lerim.errors import MemoryError_, StaleError
-from lerim.extraction.candidate import Candidate
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.review.views import candidate_view
+from reviews import Make, accepted, proposed, remembered, suggested
 
-Make = Callable[..., Candidate]
 UV = ("Install packages with uv", "Installs go through `uv pip sync requirements.lock`.")
-
-
-def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose_candidate(place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    return outcome.proposal
-
-
-def accepted(place: ReviewPaths, candidate: Candidate) -> Path:
-    return Path(queue.accept_candidate(place, proposed(place, candidate).id, quotes="shared").path or "")
 
 
 def files(place: ReviewPaths) -> dict[str, bytes]:
@@ -177,15 +163,6 @@ def test_a_memory_that_is_not_as_it_was_shown_is_not_touched(place: ReviewPaths,
     assert files(place) == before
 
 
-def test_accepting_is_not_compared_again_with_what_was_accepted_meanwhile(place: ReviewPaths, make: Make) -> None:
-    one = proposed(place, make(*UV))
-    other = proposed(place, make("Packages come from uv", "", turn="t2", minutes=5))
-    assert queue.accept_candidate(place, one.id, quotes="shared").code == "accepted"
-    [waiting] = queue.with_neighbours(place, queue.list_pending(place)[0])
-    assert [near.stored.record.id for near in waiting.neighbours] == [one.id], "the list shows it"
-    assert queue.accept_candidate(place, other.id).code == "accepted"
-
-
 def test_a_pair_that_was_answered_is_not_shown_again(place: ReviewPaths, make: Make) -> None:
     old = accepted(place, make(*UV))
     beside = make("Install packages with uv in CI too", "", turn="t2", minutes=5)
@@ -212,15 +189,10 @@ def test_a_rejected_claim_is_held_back_in_the_same_text_and_asked_about_in_anoth
     place: ReviewPaths, make: Make
 ) -> None:
     queue.reject_candidate(place, proposed(place, make(*UV)).id)
-    assert isinstance(
-        queue.propose_candidate(place, make(f"{UV[0]}.", UV[1], turn="t2", minutes=5)), queue.ClaimBlocked
-    )
-    assert isinstance(queue.propose_candidate(place, make(f"{UV[0]} here", UV[1])), queue.ClaimBlocked), (
-        "the same turn, read again"
-    )
-    assert isinstance(
-        queue.propose_candidate(place, make(f"{UV[0]} here", UV[1], turn="t3", minutes=6)), queue.CandidateProposed
-    )
+    the_same_turn_read_again = make(f"{UV[0]} here", UV[1])
+    for known in (make(f"{UV[0]}.", UV[1], turn="t2", minutes=5), the_same_turn_read_again):
+        assert isinstance(queue.propose_candidate(place, known), queue.ClaimBlocked)
+    proposed(place, make(f"{UV[0]} here", UV[1], turn="t3", minutes=6))
 
 
 def test_a_model_suggests_and_never_decides(place: ReviewPaths, make: Make) -> None:
@@ -238,8 +210,6 @@ def test_a_model_suggests_and_never_decides(place: ReviewPaths, make: Make) -> N
 
 
 def test_there_is_nothing_to_choose_for_what_maintaining_proposes(place: ReviewPaths, make: Make) -> None:
-    old = place.store().load_by_id(accepted(place, make(*UV)).stem)
-    outcome = queue.propose_suggestion(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
-    assert isinstance(outcome, queue.CandidateProposed)
+    archiving = suggested(place, "archive", (remembered(place, make(*UV)),))
     with pytest.raises(MemoryError_):
-        queue.accept_candidate(place, outcome.proposal.id, choice=queue.NeighbourChoice("keep"))
+        queue.accept_candidate(place, archiving.id, choice=queue.NeighbourChoice("keep"))

@@ -1,25 +1,19 @@
 """What was accepted on another branch: the memories of the branch that is open are what counts."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lerim.extraction.candidate import Candidate
-from lerim.review import acts, queue
+from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
-
-Make = Callable[..., Candidate]
-Git = Callable[..., object]
+from reviews import Git, Make, proposed
 
 
 def accepted(place: ReviewPaths, candidate: Candidate, changed: Path | None = None) -> Path:
-    found = queue.propose_candidate(place, candidate)
-    assert isinstance(found, queue.CandidateProposed), found
     choice = queue.NeighbourChoice("changes", changed.stem) if changed else None
-    result = queue.accept_candidate(place, found.proposal.id, quotes="shared", choice=choice)
-    assert result.ok and result.path
-    return Path(result.path)
+    done = queue.accept_candidate(place, proposed(place, candidate).id, quotes="shared", choice=choice)
+    return Path(done.path or "")
 
 
 def on_another_branch(place: ReviewPaths, git: Git, candidate: Candidate, changed: Path | None = None) -> Path:
@@ -45,17 +39,9 @@ def test_what_was_accepted_on_another_branch_is_proposed_here_when_it_is_said_ag
 
 
 def test_what_was_rejected_is_rejected_on_every_branch(place: ReviewPaths, make: Make, git: Git) -> None:
-    found = queue.propose_candidate(place, make())
-    assert isinstance(found, queue.CandidateProposed)
-    queue.reject_candidate(place, found.proposal.id)
+    queue.reject_candidate(place, proposed(place, make()).id)
     git(place.project.root, "checkout", "-q", "-b", "other")
     assert isinstance(queue.propose_candidate(place, make(turn="111111111111", minutes=5)), queue.ClaimBlocked)
-
-
-def test_what_lies_in_the_archive_here_counts(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, make())
-    assert acts.archive_memory(place, path.stem).ok
-    assert isinstance(queue.propose_candidate(place, make(turn="111111111111", minutes=-5)), queue.AlreadyKnown)
 
 
 def test_the_turn_a_person_decided_on_does_not_bring_back_a_file_they_deleted(place: ReviewPaths, make: Make) -> None:
@@ -79,20 +65,13 @@ def updated_elsewhere(place: ReviewPaths, make: Make, git: Git) -> Path:
     return path
 
 
-def test_an_update_of_another_branch_is_proposed_here_when_it_is_said_again(
-    place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
-) -> None:
-    found = queue.propose_candidate(place, make(body=LONGER, turn="111111111111", minutes=90))
-    assert isinstance(found, queue.CandidateProposed)
-
-
 def test_the_turn_of_an_update_of_another_branch_may_be_proposed_here(
     place: ReviewPaths, make: Make, git: Git, updated_elsewhere: Path
 ) -> None:
     turn = make(body=LONGER, turn="444444444444", minutes=60)
-    assert isinstance(queue.propose_candidate(place, turn), queue.CandidateProposed)
+    found = proposed(place, turn)
     choice = queue.NeighbourChoice("changes", updated_elsewhere.stem)
-    assert queue.accept_candidate(place, queue.list_pending(place)[0][0].id, choice=choice).ok
+    assert queue.accept_candidate(place, found.id, choice=choice).ok
     assert "uv pip check" in updated_elsewhere.read_text()
     assert isinstance(queue.propose_candidate(place, turn), queue.AlreadyKnown)
 
@@ -101,9 +80,7 @@ def test_a_claim_older_than_an_update_of_another_branch_is_judged_by_the_text_th
     place: ReviewPaths, make: Make, updated_elsewhere: Path
 ) -> None:
     contrary = make("Use pip, not uv", "Installs go through `pip`.", turn="555555555555", minutes=30, replaces=("uv",))
-    found = queue.propose_candidate(place, contrary)
-    assert isinstance(found, queue.CandidateProposed)
-    assert [one.id for one in found.proposal.targets] == [updated_elsewhere.stem]
+    assert [one.id for one in proposed(place, contrary).targets] == [updated_elsewhere.stem]
 
 
 def test_what_only_said_an_update_of_another_branch_again_is_said_nowhere_here(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from test_queue import Make, accepted, proposed
 
 from lerim.memory.record import Evidence
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, proposed
 
 
 def test_a_claim_that_comes_again_while_it_waits_adds_its_quote_and_its_weight(place: ReviewPaths, make: Make) -> None:
@@ -20,7 +20,8 @@ def test_a_claim_that_comes_again_while_it_waits_adds_its_quote_and_its_weight(p
     waiting = queue.load_pending(place, first.id)
     assert [item.turn for item in waiting.record.evidence] == ["0a1b2c3d4e5f", "t2", "t3"]
     assert not waiting.edited and waiting.record.title == first.record.title
-    assert place.store().load_by_id(accepted(place, first.id).stem).record.evidence == waiting.record.evidence
+    assert queue.accept_candidate(place, first.id, quotes="shared").ok
+    assert place.store().load_by_id(first.id).record.evidence == waiting.record.evidence
 
 
 def test_the_same_turn_read_again_adds_nothing(place: ReviewPaths, make: Make) -> None:
@@ -52,12 +53,3 @@ def test_what_a_person_changed_while_it_waits_stays_to_the_byte(place: ReviewPat
     again = queue.propose_candidate(place, make(turn="t2"))
     assert isinstance(again, queue.AlreadyKnown) and not again.gained_evidence
     assert first.path.read_bytes() == before
-
-
-def test_an_edit_taken_back_leaves_a_candidate_that_gains(place: ReviewPaths, make: Make) -> None:
-    first = proposed(place, make())
-    queue.propose_candidate(place, make(turn="t2"))
-    queue.edit_candidate(place, first.id, queue.CandidateEdit("Mine", "My words.", ()))
-    queue.undo_last(place)
-    again = queue.propose_candidate(place, make(turn="t3"))
-    assert isinstance(again, queue.AlreadyKnown) and again.gained_evidence

@@ -7,40 +7,12 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import StaleError
-from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence, MemoryRecord
-from lerim.memory.store import StoredMemory
+from lerim.memory.record import Evidence
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, proposed, remembered, suggested
 
-Make = Callable[..., Candidate]
 QUESTION = {"primitive": "question", "kind": None, "signal": "reply"}
-
-
-def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose_candidate(place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    return outcome.proposal
-
-
-def memory(place: ReviewPaths, candidate: Candidate) -> StoredMemory:
-    done = queue.accept_candidate(place, proposed(place, candidate).id, quotes="shared")
-    assert done.ok and done.path
-    return place.store().load(Path(done.path))[0]
-
-
-def suggested(
-    place: ReviewPaths, action: str, targets: tuple[StoredMemory, ...], record: MemoryRecord | None = None
-) -> queue.Proposal:
-    suggestion = queue.Suggestion(action, record or targets[0].record, targets, "Because.")  # type: ignore[arg-type]
-    outcome = queue.propose_suggestion(place, suggestion)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    assert (outcome.proposal.reason, outcome.proposal.maker, outcome.proposal.platform) == (
-        "Because.",
-        "maintain",
-        None,
-    )
-    return outcome.proposal
 
 
 def files(place: ReviewPaths) -> dict[str, str]:
@@ -65,7 +37,9 @@ def accepted_and_undone(
 
 
 def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: ReviewPaths, make: Make) -> None:
-    old = memory(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
+    old = remembered(
+        place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`.")
+    )
     new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
     assert (new.action, new.target, new.ends) == ("supersede", old.record.id, (old.record.id,))
 
@@ -80,8 +54,8 @@ def test_a_claim_that_replaces_another_ends_it_and_both_name_each_other(place: R
 
 
 def test_merging_keeps_one_memory_with_the_evidence_of_all(place: ReviewPaths, make: Make) -> None:
-    one = memory(place, make(title="Cache keys hold the tenant", body="See `src/cache.py`.", tags=("a",)))
-    two = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", tags=("b",)))
+    one = remembered(place, make(title="Cache keys hold the tenant", body="See `src/cache.py`.", tags=("a",)))
+    two = remembered(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", tags=("b",)))
     both = (*one.record.evidence, *two.record.evidence)
     words = replace(one.record, title="Cache keys hold the tenant's id", tags=("a", "b"), evidence=both)
     merge = suggested(place, "merge", (one, two), words)
@@ -100,7 +74,7 @@ def test_merging_keeps_one_memory_with_the_evidence_of_all(place: ReviewPaths, m
 
 def test_several_learnings_become_one_that_names_them(place: ReviewPaths, make: Make) -> None:
     sources = tuple(
-        memory(place, make(title=title, body="Seen.", turn=title[:4], primitive="learning", kind="insight"))
+        remembered(place, make(title=title, body="Seen.", turn=title[:4], primitive="learning", kind="insight"))
         for title in ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
     )
     insight = replace(
@@ -123,7 +97,7 @@ def test_several_learnings_become_one_that_names_them(place: ReviewPaths, make: 
 
 
 def test_archiving_moves_the_file_and_changes_nothing_in_it(place: ReviewPaths, make: Make) -> None:
-    old = memory(place, make())
+    old = remembered(place, make())
     archive = suggested(place, "archive", (old,))
     text = old.path.read_text()
 
@@ -134,7 +108,7 @@ def test_archiving_moves_the_file_and_changes_nothing_in_it(place: ReviewPaths, 
 
 
 def test_references_alone_change_when_a_file_was_moved(place: ReviewPaths, make: Make) -> None:
-    old = memory(place, make(references=("src/a.py", "src/b.py#run")))
+    old = remembered(place, make(references=("src/a.py", "src/b.py#run")))
     old.path.write_text(old.path.read_text().replace("tags:", "mine: kept\ntags:"))
     old = place.store().load(old.path)[0]
     refer = suggested(place, "refer", (old,), replace(old.record, references=("src/new.py", "src/b.py#run")))
@@ -148,8 +122,8 @@ def test_references_alone_change_when_a_file_was_moved(place: ReviewPaths, make:
 
 
 def test_a_question_is_closed_by_a_memory_that_is_there(place: ReviewPaths, make: Make) -> None:
-    question = memory(place, make(title="Which port does the database use?", body="Unclear.", **QUESTION))
-    answer = memory(place, make(title="Keep money as cents", body="In `src/money.py`.", turn="t2", minutes=5))
+    question = remembered(place, make(title="Which port does the database use?", body="Unclear.", **QUESTION))
+    answer = remembered(place, make(title="Keep money as cents", body="In `src/money.py`.", turn="t2", minutes=5))
     close = suggested(place, "close", (question, answer), answer.record)
     assert close.ends == (question.record.id,) and "+resolves:" in close.diff
 
@@ -161,22 +135,20 @@ def test_a_question_is_closed_by_a_memory_that_is_there(place: ReviewPaths, make
 
 
 def test_a_suggestion_that_was_rejected_waits_for_another_text(place: ReviewPaths, make: Make) -> None:
-    old = memory(place, make())
+    old = remembered(place, make())
     suggestion = queue.Suggestion("archive", old.record, (old,), "Nobody used it.")
     first = queue.propose_suggestion(place, suggestion)
     assert isinstance(first, queue.CandidateProposed)
-    assert isinstance(queue.find_earlier_result(place, suggestion), queue.AlreadyKnown)
     assert isinstance(queue.propose_suggestion(place, suggestion), queue.AlreadyKnown)
     queue.reject_candidate(place, first.proposal.id)
     assert queue.propose_suggestion(place, suggestion) == queue.ClaimBlocked(first.proposal.id, 1)
-    assert isinstance(queue.find_earlier_result(place, suggestion), queue.ClaimBlocked)
     old.path.write_text(old.path.read_text() + "My line.\n")
     old = place.store().load(old.path)[0]
     assert isinstance(queue.propose_suggestion(place, replace(suggestion, targets=(old,))), queue.CandidateProposed)
 
 
 def test_what_was_taken_back_may_be_suggested_again(place: ReviewPaths, make: Make) -> None:
-    old = memory(place, make())
+    old = remembered(place, make())
     first = suggested(place, "archive", (old,))
     assert queue.withdraw_candidate(place, first.id, "It was used.")
     assert not queue.withdraw_candidate(place, first.id, "It was used.")
@@ -184,7 +156,7 @@ def test_what_was_taken_back_may_be_suggested_again(place: ReviewPaths, make: Ma
 
 
 def test_a_preview_writes_nothing(place: ReviewPaths, make: Make) -> None:
-    old = memory(place, make())
+    old = remembered(place, make())
     before = sorted(place.project.root.rglob("*"))
     shown = queue.preview_suggestion(place, queue.Suggestion("archive", old.record, (old,), "Nobody used it."))
     assert (shown.action, shown.reason, shown.ends) == ("archive", "Nobody used it.", (old.record.id,))
@@ -195,8 +167,8 @@ def test_a_preview_writes_nothing(place: ReviewPaths, make: Make) -> None:
 def test_a_suggestion_is_shown_again_when_a_memory_changed_and_goes_when_it_is_gone(
     place: ReviewPaths, make: Make, action: str
 ) -> None:
-    one = memory(place, make())
-    two = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2"))
+    one = remembered(place, make())
+    two = remembered(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2"))
     targets = (one, two) if action == "merge" else (one,)
     waits = suggested(place, action, targets)
     one.path.write_text(one.path.read_text() + "My line.\n")
@@ -207,14 +179,6 @@ def test_a_suggestion_is_shown_again_when_a_memory_changed_and_goes_when_it_is_g
     with pytest.raises(StaleError):
         queue.accept_candidate(place, waits.id)
     assert queue.list_pending(place)[0] == []
-
-
-def test_a_later_claim_on_another_memory_keeps_what_a_person_wrote_there(place: ReviewPaths, make: Make) -> None:
-    old = memory(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
-    old.path.write_text(old.path.read_text() + "\nMy line.\n")
-    new = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
-    assert queue.accept_candidate(place, new.id).ok
-    assert place.store().load_by_id(old.record.id).path.read_text().endswith("My line.\n")
 
 
 def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, make: Make) -> None:
@@ -235,12 +199,7 @@ def test_quotes_that_stay_here_are_in_no_file_of_a_merge(place: ReviewPaths, mak
 def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place: ReviewPaths, make: Make) -> None:
     said = "It concerns `src/app.py` and `run.sh`."
     body = f"Start with `run.sh`. {said}\n\nSee `run.sh`."
-    done = queue.propose_candidate(place, make("Start with the script", body, references=("run.sh", "src/app.py#load")))
-    assert (
-        isinstance(done, queue.CandidateProposed)
-        and queue.accept_candidate(place, done.proposal.id, quotes="shared").ok
-    )
-    old = place.store().load_by_id(done.proposal.id)
+    old = remembered(place, make("Start with the script", body, references=("run.sh", "src/app.py#load")))
     moved = replace(old.record, references=("bin/start.sh", "lib/app.py#load"))
     refer = suggested(place, "refer", (old,), moved)
     assert (
@@ -250,7 +209,7 @@ def test_a_reference_that_moved_is_moved_in_the_sentence_lerim_wrote_of_it(place
     )
     before = old.path.read_text()
     action = queue.accept_candidate(place, refer.id, quotes="shared").action
-    now = place.store().load_by_id(done.proposal.id).record
+    now = place.store().load_by_id(old.record.id).record
     assert now.body == body.replace(said, "It concerns `lib/app.py` and `bin/start.sh`.")
     assert queue.undo_last(place, action).ok and old.path.read_text() == before
 
@@ -261,17 +220,3 @@ def test_a_sentence_of_a_persons_own_keeps_the_place_it_names(place: ReviewPaths
     refer = suggested(place, "refer", (old,), replace(old.record, references=("start.sh",)))
     assert queue.accept_candidate(place, refer.id, quotes="shared").ok
     assert place.store().load_by_id(old.record.id).record.body == "It concerns `run.sh`."
-
-
-def test_places_that_became_one_are_named_once(place: ReviewPaths, make: Make) -> None:
-    done = queue.propose_candidate(
-        place, make("Start", "Start so. It concerns `a.sh` and `b.sh`.", references=("a.sh", "b.sh"))
-    )
-    assert (
-        isinstance(done, queue.CandidateProposed)
-        and queue.accept_candidate(place, done.proposal.id, quotes="shared").ok
-    )
-    old = place.store().load_by_id(done.proposal.id)
-    refer = suggested(place, "refer", (old,), replace(old.record, references=("b.sh",)))
-    assert queue.accept_candidate(place, refer.id, quotes="shared").ok
-    assert place.store().load_by_id(done.proposal.id).record.body == "Start so. It concerns `b.sh`."

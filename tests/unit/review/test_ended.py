@@ -1,50 +1,44 @@
-"""What is kept of how a memory ended, and shown with it."""
+"""How a memory ended is shown with it, wherever its file still lies, and what is over is not made global."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
+import pytest
 
-from lerim.cli.app import app
+from lerim.errors import MemoryError_
 from lerim.review import acts, queue
-from lerim.review.proposing import Suggestion
 from lerim.review.review_paths import ReviewPaths
+from reviews import added, suggested
+from terminal import answer, run
 
 
-def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
+def shown(place: ReviewPaths, memory: str) -> Any:
+    return answer("memory", "show", memory, "--repo", str(place.project.root))
 
 
-def shown(repo: Path, memory: str) -> Any:
-    return json.loads(run("memory", "show", memory, "--repo", str(repo), "--json"))
+def test_what_another_memory_ends_is_over_though_its_own_file_does_not_say_so(place: ReviewPaths) -> None:
+    old, new = added(place, "Use make").stem, added(place, "Build with just")
+    new.write_text(new.read_text().replace("\nsource:", f"\nsupersedes: [{old}]\nsource:", 1))
+    with pytest.raises(MemoryError_, match=r"inactive|no longer holds") as refused:
+        acts.globalize_memory(place, old)
+    assert new.stem in refused.value.message
+    assert place.personal().store().path_of(old) is None
+    assert acts.globalize_memory(place, new.stem).code == "globalize"
+    assert shown(place, old)["status"] == "superseded"
+    assert "superseded" in run("memory", "show", old, "--repo", str(place.project.root)).stdout
 
 
 def test_the_reason_a_memory_was_archived_for_is_shown_with_it(place: ReviewPaths) -> None:
-    added = Path(queue.add_memory(place, "decision", "Use uv", "").path or "").stem
-    assert (shown(place.project.root, added)["ended"], shown(place.project.root, added)["why"]) == ("", "")
-    done = acts.archive_memory(place, added, "We moved (again) to pip")
-    view = shown(place.project.root, added)
+    name = added(place).stem
+    assert (shown(place, name)["ended"], shown(place, name)["why"]) == ("", "")
+    done = acts.archive_memory(place, name, "We moved (again) to pip")
+    view = shown(place, name)
     assert view["why"] == "We moved (again) to pip" and view["ended"][:2] == "20"
-    assert f"archived {view['ended'][:10]}: We moved (again) to pip" in run(
-        "memory", "show", added, "--repo", str(place.project.root)
-    )
+    text = run("memory", "show", name, "--repo", str(place.project.root)).stdout
+    assert f"archived {view['ended'][:10]}: We moved (again) to pip" in text
     queue.undo_last(place, done.action)
-    assert shown(place.project.root, added)["ended"] == ""
-    acts.archive_memory(place, added)
-    assert shown(place.project.root, added)["why"] == ""
-
-
-def test_the_reason_of_a_proposal_that_archived_it_is_shown_with_it(place: ReviewPaths) -> None:
-    added = Path(queue.add_memory(place, "learning", "The cache is slow", "", kind="insight").path or "")
-    stored = place.store().load(added)[0]
-    offered = queue.propose_suggestion(
-        place, Suggestion("archive", stored.record, (stored,), "It was not used for 300 days.")
-    )
-    assert isinstance(offered, queue.CandidateProposed)
-    assert queue.accept_candidate(place, offered.proposal.id, quotes="shared").ok
-    assert shown(place.project.root, added.stem)["why"] == "It was not used for 300 days."
+    assert shown(place, name)["ended"] == ""
+    offered = suggested(place, "archive", (place.store().load_by_id(name),))
+    assert queue.accept_candidate(place, offered.id, quotes="shared").ok
+    assert shown(place, name)["why"] == "Because."

@@ -2,23 +2,12 @@
 
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from lerim.extraction.candidate import Candidate
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
-
-Make = Callable[..., Candidate]
-
-
-def accepted(place: ReviewPaths, candidate: Candidate) -> str:
-    found = queue.propose_candidate(place, candidate)
-    assert isinstance(found, queue.CandidateProposed), found
-    result = queue.accept_candidate(place, found.proposal.id, quotes="shared")
-    assert result.ok and result.path, result
-    return Path(result.path).stem
+from reviews import Make, accepted, added, proposed
 
 
 @pytest.fixture
@@ -38,36 +27,25 @@ def clone(place: ReviewPaths) -> Callable[[], ReviewPaths]:
 def test_what_lies_archived_is_not_proposed_again_from_an_earlier_turn(
     place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths], minutes: int
 ) -> None:
-    name = accepted(place, make())
+    candidate = make(time=make().time.replace(microsecond=700_000))
+    name = accepted(place, candidate).stem
     acts.archive_memory(place, name)
-    again = queue.propose_candidate(clone(), make(turn="t2", minutes=minutes))
-    assert isinstance(again, queue.AlreadyKnown) and again.id == name
-    assert "inactive" in again.reason
-    assert queue.list_pending(place)[0] == []
-
-
-def test_the_very_turn_that_made_it_is_read_again(
-    place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
-) -> None:
-    candidate = make()
-    candidate = make(time=candidate.time.replace(microsecond=700_000))
-    acts.archive_memory(place, accepted(place, candidate))
-    assert isinstance(queue.propose_candidate(clone(), candidate), queue.AlreadyKnown)
-
-
-def test_a_later_turn_says_it_anew(place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]) -> None:
-    acts.archive_memory(place, accepted(place, make()))
-    assert isinstance(queue.propose_candidate(clone(), make(turn="t2", minutes=5)), queue.CandidateProposed)
+    clone()
+    for earlier in (make(turn="t2", minutes=minutes), candidate):
+        again = queue.propose_candidate(place, earlier)
+        assert isinstance(again, queue.AlreadyKnown) and again.id == name
+        assert "inactive" in again.reason
+    proposed(place, make(turn="t3", minutes=5))  # a later turn says it anew
 
 
 def test_what_was_superseded_long_ago_is_not_proposed_from_a_turn_before_that(
     place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
 ) -> None:
-    old = accepted(place, make("Store the cache in Redis", "Workers share it.", minutes=0))
+    old = accepted(place, make("Store the cache in Redis", "Workers share it.", minutes=0)).stem
     new = accepted(
         place,
         make("Store the cache in SQLite", "One file, no server.", turn="t2", minutes=60, replaces=("Redis",)),
-    )
+    ).stem
     assert place.store().load_by_id(old).record.superseded_by == new
     clone()
     again = queue.propose_candidate(place, make("Store the cache in Redis", "Workers share it.", turn="t3", minutes=-5))
@@ -78,7 +56,7 @@ def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(
     place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
 ) -> None:
     asked = make("Where do we store the build cache?", "Open.", primitive="question", signal="reply")
-    name = accepted(place, asked)
+    name = accepted(place, asked).stem
     acts.promote_question(place, name, "Store the build cache in `~/.cache/build`", "There is room.")
     clone()
     earlier = make(asked.title, asked.body, turn="t2", minutes=-5, primitive="question", signal="reply")
@@ -87,7 +65,7 @@ def test_a_question_that_was_answered_is_not_asked_again_from_an_earlier_turn(
 
 
 def test_what_a_person_wrote_and_archived_stays_so(place: ReviewPaths, make: Make) -> None:
-    written = Path(queue.add_memory(place, "decision", make().title, make().body).path or "").stem
+    written = added(place, make().title, make().body).stem
     acts.archive_memory(place, written)
     assert isinstance(queue.propose_candidate(place, make()), queue.AlreadyKnown)
 
@@ -95,9 +73,8 @@ def test_what_a_person_wrote_and_archived_stays_so(place: ReviewPaths, make: Mak
 def test_what_is_over_is_neither_changed_nor_ended(
     place: ReviewPaths, make: Make, clone: Callable[[], ReviewPaths]
 ) -> None:
-    name = accepted(place, make("Retry uploads 3 times", "It is `upload.py` that does."))
+    name = accepted(place, make("Retry uploads 3 times", "It is `upload.py` that does.")).stem
     acts.archive_memory(place, name)
     clone()
-    found = queue.propose_candidate(place, make("Retry uploads 5 times", "Three were too few.", turn="t2", minutes=5))
-    assert isinstance(found, queue.CandidateProposed)
-    assert (found.proposal.action, found.proposal.targets) == ("add", ())
+    found = proposed(place, make("Retry uploads 5 times", "Three were too few.", turn="t2", minutes=5))
+    assert (found.action, found.targets) == ("add", ())

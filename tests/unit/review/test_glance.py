@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from lerim.extraction.candidate import Candidate
 from lerim.review import pending_count, queue
 from lerim.review.review_paths import ReviewPaths
-
-Make = Callable[..., Candidate]
+from reviews import Make, proposed
 
 
 def test_it_counts_the_candidates_of_ours_that_wait(place: ReviewPaths, make: Make) -> None:
     assert (pending_count.count_pending(place), pending_count.pending_stamp(place)) == (0, 0)
-    found = queue.propose_candidate(place, make())
-    assert isinstance(found, queue.CandidateProposed)
+    found = proposed(place, make())
     assert pending_count.count_pending(place) == 1
     (place.review / "20260101-foreign.md").write_text("not ours", encoding="utf-8")
     (place.review / ".20260101-hidden.md").write_text("a draft", encoding="utf-8")
-    (place.review / "20260102-link.md").symlink_to(found.proposal.path)
+    (place.review / "20260102-link.md").symlink_to(found.path)
     assert pending_count.count_pending(place) == 1
-    queue.reject_candidate(place, found.proposal.id)
+    queue.reject_candidate(place, found.id)
     assert pending_count.count_pending(place) == 0
 
 
@@ -28,13 +23,12 @@ def test_its_stamp_changes_with_every_change_of_a_candidate_and_with_nothing_els
     place: ReviewPaths, make: Make
 ) -> None:
     seen = [pending_count.pending_stamp(place)]
-    found = queue.propose_candidate(place, make())
-    assert isinstance(found, queue.CandidateProposed)
+    found = proposed(place, make())
     seen.append(pending_count.pending_stamp(place))
-    queue.edit_candidate(place, found.proposal.id, queue.CandidateEdit("Use uv", "Not pip.", ()))
+    queue.edit_candidate(place, found.id, queue.CandidateEdit("Use uv", "Not pip.", ()))
     seen.append(pending_count.pending_stamp(place))
     assert pending_count.pending_stamp(place) == seen[-1]
-    queue.accept_candidate(place, found.proposal.id, quotes="shared")
+    queue.accept_candidate(place, found.id, quotes="shared")
     assert pending_count.pending_stamp(place) == 0
     assert len(set(seen)) == 3
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from killer import DONE, KILLED, in_child
+from killer import every_kill
 from lerim.extraction.candidate import Candidate, drop_candidate
 from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.review import queue
 from lerim.review.ledger.judgments import count_judgments, find_ledgers, forget_judgments
 from lerim.review.ledger.signal_outcomes import outcomes_by_signal
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, proposed, waiting
 from rights import bound, close
 
-Make = Callable[..., Candidate]
 FEATURES = tuple(float(name in ("source prompt", "cue generalizes")) for name in FEATURE_NAMES)
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -34,12 +34,6 @@ def ranked(make: Make) -> Make:
     return candidate
 
 
-def propose(place: ReviewPaths, candidate: Candidate) -> str:
-    outcome = queue.propose_candidate(place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed)
-    return outcome.proposal.id
-
-
 def decided(place: ReviewPaths) -> list[tuple[str, str]]:
     """The decisions kept: what, and about which candidate."""
     with sqlite3.connect(place.private / "review.sqlite3") as book:
@@ -49,7 +43,7 @@ def decided(place: ReviewPaths) -> list[tuple[str, str]]:
 
 
 def test_each_act_is_kept_and_goes_with_its_undo(place: ReviewPaths, ranked: Make) -> None:
-    first, second, third = (propose(place, ranked(number)) for number in range(3))
+    first, second, third = (proposed(place, ranked(number)).id for number in range(3))
     queue.keep_left_out(place, [drop_candidate(ranked(3), "below-the-cut", "", 0.1)])
     queue.accept_candidate(place, first, quotes="shared")
     queue.edit_candidate(place, second, queue.CandidateEdit(title="Name parts after issues"))
@@ -66,7 +60,7 @@ def test_each_act_is_kept_and_goes_with_its_undo(place: ReviewPaths, ranked: Mak
 def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place: ReviewPaths, make: Make) -> None:
     for number, more in enumerate(({}, {"score": 0.3, "features": FEATURES[1:]}, {"score": 0.3})):
         queue.reject_candidate(
-            place, propose(place, make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more))
+            place, proposed(place, make(f"Name it part{number}", f"`f{number}.py`", f"t{number}", **more)).id
         )
     assert decided(place) == []
 
@@ -74,7 +68,7 @@ def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place
 def test_a_ledger_of_the_version_before_is_read_as_empty_and_brought_up_by_the_next_act(
     place: ReviewPaths, ranked: Make
 ) -> None:
-    candidate = propose(place, ranked())
+    candidate = proposed(place, ranked()).id
     with sqlite3.connect(place.private / "review.sqlite3") as older:
         older.execute("DROP TABLE judgments")
         older.execute("PRAGMA user_version=4")
@@ -86,7 +80,7 @@ def test_a_ledger_of_the_version_before_is_read_as_empty_and_brought_up_by_the_n
 
 
 def test_a_damaged_ledger_costs_only_itself(place: ReviewPaths, ranked: Make) -> None:
-    queue.reject_candidate(place, propose(place, ranked()))
+    queue.reject_candidate(place, proposed(place, ranked()).id)
     other = place.home.project("f" * 16)
     other.mkdir()
     (other / "review.sqlite3").write_bytes(b"no database " * 400)
@@ -99,7 +93,7 @@ def test_a_damaged_ledger_costs_only_itself(place: ReviewPaths, ranked: Make) ->
 
 
 def test_what_was_forgotten_stands_nowhere_in_the_ledger_as_a_decision(place: ReviewPaths, ranked: Make) -> None:
-    queue.reject_candidate(place, propose(place, ranked()))
+    queue.reject_candidate(place, proposed(place, ranked()).id)
     assert b"cue generalizes" in (place.private / "review.sqlite3").read_bytes()
     assert forget_judgments(place.home).forgotten == 1
     assert b"cue generalizes" not in (place.private / "review.sqlite3").read_bytes()
@@ -110,7 +104,7 @@ def test_what_was_forgotten_stands_nowhere_in_the_ledger_as_a_decision(place: Re
 def test_a_home_that_may_only_be_read_still_ranks_and_says_that_it_cannot_forget(
     place: ReviewPaths, ranked: Make
 ) -> None:
-    queue.reject_candidate(place, propose(place, ranked()))
+    queue.reject_candidate(place, proposed(place, ranked()).id)
     weights = queue.load_correction(place.home).weights
     close(place.home.root)
     try:
@@ -129,55 +123,34 @@ def test_a_home_that_may_only_be_read_still_ranks_and_says_that_it_cannot_forget
 def test_killed_at_any_instant_an_act_and_its_decision_are_both_there_or_neither(
     place: ReviewPaths, ranked: Make, act: str
 ) -> None:
-    instants = 0
-    while True:
+    for number, kill in enumerate(every_kill()):
         if act == "wanted":
-            queue.keep_left_out(place, [drop_candidate(ranked(instants), "below-the-cut", "", 0.1)])
-            item = queue.list_left_out(place)[0][0].id
-            work = lambda: queue.propose_anyway(place, item)  # noqa: B023, E731
+            queue.keep_left_out(place, [drop_candidate(ranked(number), "below-the-cut", "", 0.1)])
+            work = partial(queue.propose_anyway, place, queue.list_left_out(place)[0][0].id)
+        elif act == "reject":
+            work = partial(queue.reject_candidate, place, proposed(place, ranked(number)).id)
         else:
-            name = propose(place, ranked(instants))
-            do = (
-                queue.reject_candidate
-                if act == "reject"
-                else lambda at, which: queue.accept_candidate(at, which, quotes="shared")
-            )
-            work = lambda: do(place, name)  # noqa: B023, E731
-        code = in_child(work, instants)
-        assert code in (KILLED, DONE)
+            work = partial(queue.accept_candidate, place, proposed(place, ranked(number)).id, quotes="shared")
+        kill(work)
         work()
-        assert len(decided(place)) == count_judgments(place.home) == instants + 1
-        if code == DONE:
-            break
-        instants += 1
-    assert instants > 2
+        assert len(decided(place)) == count_judgments(place.home) == number + 1
 
 
 @forks
 def test_killed_at_any_instant_of_an_undo_the_decision_goes_with_it(place: ReviewPaths, ranked: Make) -> None:
-    candidate = propose(place, ranked())
-    instants = 0
-    while True:
+    candidate = proposed(place, ranked()).id
+    for kill in every_kill():
         assert queue.reject_candidate(place, candidate).ok
-        code = in_child(lambda: queue.undo_last(place), instants)
+        kill(queue.undo_last, place)
         queue.undo_last(place)
-        assert queue.list_pending(place)[0] and decided(place) == []
-        if code == DONE:
-            break
-        instants += 1
-    assert instants > 2
+        assert waiting(place) and decided(place) == []
 
 
 @forks
 def test_killed_while_forgetting_the_next_forgets_the_rest(place: ReviewPaths, ranked: Make) -> None:
-    instants = 0
-    while True:
-        queue.reject_candidate(place, propose(place, ranked(instants)))
-        code = in_child(lambda: forget_judgments(place.home), instants)
-        assert code in (KILLED, DONE)
+    for kill in every_kill(every=1, least=1):
+        queue.reject_candidate(place, proposed(place, ranked(kill.at)).id)
+        kill(forget_judgments, place.home)
         assert count_judgments(place.home) in (0, 1)
         forget_judgments(place.home)
         assert count_judgments(place.home) == 0
-        if code == DONE:
-            break
-        instants += 1

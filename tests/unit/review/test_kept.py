@@ -8,23 +8,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue
 from lerim.review.candidates import CandidateEdit
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, accepted, maintained
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LONG_AGO = NOW - timedelta(days=400)
 
 
-def maintained(place: ReviewPaths, now: datetime = NOW) -> MaintainReport:
-    options = MaintainOptions(dry_run=True, model="none")
-    return maintain.maintain_project(
-        place.project, place.home, os.environ, options, lambda _: None, lambda: False, lambda: now
-    )
+def decayed(place: ReviewPaths, now: datetime = NOW) -> int:
+    return maintained(place, now, dry_run=True).counts.get("decayed", 0)
 
 
 def written(place: ReviewPaths, days: int = 400, *, file_days: int = 400, verified: str = "") -> str:
@@ -49,20 +45,14 @@ def fade(place: ReviewPaths, memory: str) -> None:
     path = place.store().path_of(memory)
     assert path is not None
     os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))
-    assert maintained(place).counts["decayed"] == 1
+    assert decayed(place) == 1
 
 
-def test_what_was_just_accepted_of_year_old_sessions_is_not_put_away(
-    place: ReviewPaths, make: Callable[..., object]
-) -> None:
-    candidate = make(primitive="learning", kind="pitfall", time=LONG_AGO)
-    outcome = queue.propose_candidate(place, candidate)  # type: ignore[arg-type]
-    assert isinstance(outcome, queue.CandidateProposed)
-    done = queue.accept_candidate(place, outcome.proposal.id, quotes="shared")
-    assert done.path is not None
-    os.utime(done.path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))  # it is the use that counts, not the file's time
-    assert "decayed" not in maintained(place).counts
-    assert maintained(place, NOW + timedelta(days=400)).counts["decayed"] == 1
+def test_what_was_just_accepted_of_year_old_sessions_is_not_put_away(place: ReviewPaths, make: Make) -> None:
+    path = accepted(place, make(primitive="learning", kind="pitfall", time=LONG_AGO))
+    os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))  # it is the use that counts, not the file's time
+    assert decayed(place) == 0
+    assert decayed(place, NOW + timedelta(days=400)) == 1
 
 
 ACTS: dict[str, Callable[[ReviewPaths, str], object]] = {
@@ -83,7 +73,7 @@ def test_what_a_person_put_right_by_hand_is_used(place: ReviewPaths, act: str) -
     path = place.store().path_of(memory)
     assert path is not None
     os.utime(path, (LONG_AGO.timestamp(), LONG_AGO.timestamp()))
-    assert "decayed" not in maintained(place).counts
+    assert decayed(place) == 0
 
 
 def test_what_a_person_brought_back_is_used(place: ReviewPaths) -> None:
@@ -91,29 +81,20 @@ def test_what_a_person_brought_back_is_used(place: ReviewPaths) -> None:
     fade(place, memory)
     gone = acts.archive_memory(place, memory)
     queue.undo_last(place, gone.action)
-    assert "decayed" not in maintained(place).counts
+    assert decayed(place) == 0
     fade(place, memory)
     acts.archive_memory(place, memory)
     acts.restore_memory(place, memory)
-    assert "decayed" not in maintained(place).counts
+    assert decayed(place) == 0
 
 
-def test_that_git_wrote_a_file_is_no_use_of_its_memory(place: ReviewPaths) -> None:
-    written(place, file_days=0)
-    assert maintained(place).counts["decayed"] == 1
-
-
-def test_a_memory_a_teammate_verified_counts_as_unused_since_then(place: ReviewPaths) -> None:
-    written(place, verified=f"{NOW - timedelta(days=3):%Y-%m-%d}@0123456789ab")
-    assert "decayed" not in maintained(place).counts
-
-
-def test_one_used_long_ago_is_unused_though_its_file_was_written_again(place: ReviewPaths) -> None:
-    memory = written(place, file_days=0)
+@pytest.mark.parametrize(
+    ("verified", "unused"), [(f"{NOW - timedelta(days=3):%Y-%m-%d}@0123456789ab", 0), ("yesterday", 1), ("", 1)]
+)
+def test_a_memory_counts_as_unused_since_a_teammate_verified_it_whenever_git_wrote_its_file(
+    place: ReviewPaths, verified: str, unused: int
+) -> None:
+    memory = written(place, file_days=0, verified=verified)
+    assert decayed(place) == unused
     Uses(place.private).record_use([memory], "opened", LONG_AGO)
-    assert maintained(place).counts["decayed"] == 1
-
-
-def test_a_memory_whose_verified_is_no_date_is_looked_after_all_the_same(place: ReviewPaths) -> None:
-    written(place, verified="yesterday")
-    assert maintained(place).counts["decayed"] == 1
+    assert decayed(place) == unused

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from test_queue import Make, proposed
 
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, proposed, waiting
 
 TURN = "0a1b2c3d4e5f"
 SOURCE = "claude:s1"
-
-
-def waiting(place: ReviewPaths) -> list[str]:
-    return [one.record.title for one in queue.list_pending(place)[0]]
 
 
 def test_it_is_taken_back_and_listed_as_left_out(place: ReviewPaths, make: Make) -> None:

@@ -1,61 +1,39 @@
 """Candidates come in, wait, and become memories or not."""
 
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lerim.errors import NotFoundError, StaleError
-from lerim.extraction.candidate import Candidate
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.review import queue
 from lerim.review.compare import NeighbourChoice
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, accepted, proposed
 
-Make = Callable[..., Candidate]
 
-
-def accepted(place: ReviewPaths, candidate_id: str) -> Path:
+def accept(place: ReviewPaths, candidate_id: str) -> Path:
     result = queue.accept_candidate(place, candidate_id, quotes="shared")
     assert result.ok and result.path
     return Path(result.path)
-
-
-def proposed(place: ReviewPaths, candidate: object) -> queue.Proposal:
-    outcome = queue.propose_candidate(place, candidate)  # type: ignore[arg-type]
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    return outcome.proposal
 
 
 def test_a_candidate_waits_as_a_file_and_becomes_a_memory_file(place: ReviewPaths, make: Make) -> None:
     candidate = make()
     proposal = proposed(place, candidate)
     assert proposal.path == place.project.root / ".lerim/review/20260801-use-uv-not-pip.md"
-    waiting, problems, blocked = queue.list_pending(place)
-    assert ([one.id for one in waiting], problems, blocked) == ([proposal.id], [], 0)
-    path = accepted(place, proposal.id)
+    found, problems, blocked = queue.list_pending(place)
+    assert ([one.id for one in found], problems, blocked) == ([proposal.id], [], 0)
+    again = queue.propose_candidate(place, make(turn="another"))
+    assert isinstance(again, queue.AlreadyKnown) and again.id == proposal.id
+    path = accept(place, proposal.id)
     assert path == place.project.root / ".lerim/memory/decisions/20260801-use-uv-not-pip.md"
     memory = parse_record(path.read_text(), path)
     assert (memory.title, memory.body, memory.source) == (candidate.title, candidate.body, candidate.source)
-    assert memory.evidence == candidate.evidence
+    assert memory.evidence[:1] == candidate.evidence
     assert not proposal.path.exists()
     assert queue.list_pending(place)[0] == []
-
-
-def test_the_same_candidate_waits_once(place: ReviewPaths, make: Make) -> None:
-    first = proposed(place, make())
-    again = queue.propose_candidate(place, make(turn="another"))
-    assert isinstance(again, queue.AlreadyKnown) and again.id == first.id
-
-
-def test_an_accepted_turn_is_not_proposed_again_even_if_its_words_changed(place: ReviewPaths, make: Make) -> None:
-    accepted(place, proposed(place, make()).id)
-    again = queue.propose_candidate(
-        place, make(title="Use uv instead of pip", body="uv pip sync requirements.lock installs.")
-    )
-    assert isinstance(again, queue.AlreadyKnown)
 
 
 def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths, make: Make) -> None:
@@ -66,27 +44,6 @@ def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths,
     assert queue.accept_candidate(place, proposal.id, quotes="local").ok
     second = proposed(place, make(title="Run `make check`", body="It is `make check` here.", turn="other"))
     assert queue.accept_candidate(place, second.id).ok
-
-
-def test_local_quotes_stay_out_of_the_file_and_are_shown_all_the_same(place: ReviewPaths, make: Make) -> None:
-    candidate = make()
-    path = queue.accept_candidate(place, proposed(place, candidate).id, quotes="local").path
-    assert path and candidate.evidence[0].quote not in Path(path).read_text()
-    assert place.store().load_by_id(Path(path).stem).record.evidence == candidate.evidence
-    queue.undo_last(place)
-    assert not list((place.private / "quotes").iterdir())
-
-
-def test_rejecting_a_claim_does_not_reject_its_opposite(place: ReviewPaths, make: Make) -> None:
-    queue.reject_candidate(place, proposed(place, make(body="In `setup.py`.")).id)
-    proposed(place, make(title="Use pip, not uv", body="In `setup.py`.", turn="t2"))
-    proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3"))
-
-
-HELD = "This holds for all further work. It concerns `src/app.py`."
-
-
-VERSION_2, UNTIL = "Keep the API at version 2", "Keep the public API at version 2 until Berta says so"
 
 
 def test_the_ledger_holds_no_word_of_a_rejected_claim(place: ReviewPaths, make: Make) -> None:
@@ -101,7 +58,7 @@ def test_the_ledger_holds_no_word_of_a_rejected_claim(place: ReviewPaths, make: 
 
 
 def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, proposed(place, make()).id)
+    path = accepted(place, make())
     newer = make(body="Installs go through `uv pip sync --frozen requirements.lock`.", turn="t2", minutes=5)
     proposal = queue.suggest_answer(place, proposed(place, newer).id, "changes", path.stem, "It adds an option.")
     assert (proposal.action, proposal.target) == ("update", path.stem)
@@ -111,7 +68,7 @@ def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Revie
         queue.accept_candidate(place, proposal.id)
     assert "+Installs go through `uv pip sync --frozen requirements.lock`." in caught.value.diff
     assert "--frozen" not in str(caught.value)
-    accepted(place, proposal.id)
+    accept(place, proposal.id)
     text = path.read_text()
     assert "mine: kept  # by hand\n" in text and "--frozen" in text
     memory = place.store().load_by_id(path.stem).record
@@ -119,22 +76,12 @@ def test_a_change_of_an_accepted_memory_is_proposed_as_a_difference(place: Revie
     assert memory.updated == newer.time
 
 
-def test_nothing_new_adds_its_evidence_without_touching_the_file(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, proposed(place, make()).id)
-    before = path.read_bytes()
-    extra = make(title="use **uv**, not pip.", turn="t2", minutes=5)
-    outcome = queue.propose_candidate(place, extra)
-    assert isinstance(outcome, queue.AlreadyKnown) and outcome.gained_evidence
-    assert path.read_bytes() == before
-    assert [item.turn for item in place.store().load_by_id(path.stem).record.evidence] == ["0a1b2c3d4e5f", "t2"]
-
-
 def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
     queue.edit_candidate(
         place, proposal.id, queue.CandidateEdit("Use uv: always", "Because `uv` locks.\r\n", ("uv", "uv"))
     )
-    path = accepted(place, proposal.id)
+    path = accept(place, proposal.id)
     memory = parse_record(path.read_text(), path)
     assert (memory.title, memory.body, memory.tags) == ("Use uv: always", "Because `uv` locks.", ("uv",))
     assert memory.confidence == 0.95
@@ -142,10 +89,10 @@ def test_an_edit_is_kept_by_accept_with_a_persons_confidence(place: ReviewPaths,
 
 def test_what_a_person_accepts_is_no_longer_only_as_likely_as_the_ranker_said(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make(confidence=0.47))
-    waiting = proposal.path.read_text()
-    path = accepted(place, proposal.id)
+    before = proposal.path.read_text()
+    path = accept(place, proposal.id)
     assert parse_record(path.read_text(), path).confidence == 0.9
-    assert queue.undo_last(place).ok and proposal.path.read_text() == waiting
+    assert queue.undo_last(place).ok and proposal.path.read_text() == before
     assert queue.load_pending(place, proposal.id).record.confidence == 0.47
 
 
@@ -163,19 +110,19 @@ def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepte
 
 def test_every_step_can_be_taken_back(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
-    waiting = proposal.path.read_text()
+    before = proposal.path.read_text()
     queue.edit_candidate(place, proposal.id, queue.CandidateEdit("Other", "Words", ()))
-    path = accepted(place, proposal.id)
+    path = accept(place, proposal.id)
     assert queue.undo_last(place).ok and not path.exists()
-    assert queue.undo_last(place).ok and proposal.path.read_text() == waiting
+    assert queue.undo_last(place).ok and proposal.path.read_text() == before
     queue.reject_candidate(place, proposal.id)
-    assert queue.undo_last(place).ok and proposal.path.read_text() == waiting
+    assert queue.undo_last(place).ok and proposal.path.read_text() == before
     assert queue.undo_last(place).code == "nothing"
-    accepted(place, proposal.id)
+    accept(place, proposal.id)
 
 
 def test_undo_says_what_a_person_changed_since_and_keeps_it(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, proposed(place, make()).id)
+    path = accepted(place, make())
     path.write_text(path.read_text() + "My own line.\n")
     with pytest.raises(StaleError) as caught:
         queue.undo_last(place)
@@ -195,7 +142,7 @@ def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make:
 
 def test_accepting_twice_is_accepting_once(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
-    path = accepted(place, proposal.id)
+    path = accept(place, proposal.id)
     assert queue.accept_candidate(place, proposal.id).path == str(path)
     with pytest.raises(NotFoundError):
         queue.accept_candidate(place, "20260101-none")
@@ -208,16 +155,9 @@ def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPath
     secret.write_text(proposal.path.read_text())
     proposal.path.unlink()
     proposal.path.symlink_to(secret)
-    waiting, problems, _ = queue.list_pending(place)
-    assert waiting == []
+    found, problems, _ = queue.list_pending(place)
+    assert found == []
     assert sorted(problem.code for problem in problems) == ["candidate-unreadable", "foreign-candidate"]
-
-
-def test_a_memory_written_by_hand_has_no_transcript_and_can_be_undone(place: ReviewPaths) -> None:
-    result = queue.add_memory(place, "learning", "Mind the gap", "In `a.py`.", kind="pitfall", references=["a.py"])
-    assert result.path and place.store().load_by_id(Path(result.path).stem).record.source == "manual"
-    queue.undo_last(place)
-    assert not Path(result.path).exists()
 
 
 def test_looking_writes_nothing(place: ReviewPaths) -> None:
@@ -227,33 +167,27 @@ def test_looking_writes_nothing(place: ReviewPaths) -> None:
     assert not place.home.root.exists() and not place.project.lerim_dir.exists()
 
 
-def test_a_deleted_review_folder_is_no_rejection(place: ReviewPaths, make: Make) -> None:
-    first = proposed(place, make())
-    shutil.rmtree(place.review)
-    assert proposed(place, make()).id == first.id
-
-
 def test_one_search_kept_open_for_many_candidates_knows_what_was_accepted_meanwhile(
     place: ReviewPaths, make: Make
 ) -> None:
     with MemorySearch(place.project, place.home) as memories:
         first = queue.propose_candidate(place, make(), memories)
         assert isinstance(first, queue.CandidateProposed)
-        accepted(place, first.proposal.id)
+        accept(place, first.proposal.id)
         again = queue.propose_candidate(place, make(turn="t2", minutes=5), memories)
         assert isinstance(again, queue.AlreadyKnown) and again.gained_evidence
         body = "Installs go through `uv pip sync --frozen requirements.lock`."
         newer = queue.propose_candidate(place, make(turn="t3", minutes=9, body=body), memories)
         assert isinstance(newer, queue.CandidateProposed) and len(newer.proposal.neighbours) == 1
-        accepted(place, newer.proposal.id).unlink()
-        accepted(place, first.proposal.id).unlink()
+        accept(place, newer.proposal.id).unlink()
+        accept(place, first.proposal.id).unlink()
         body = "Installs go through `uv pip sync --offline requirements.lock`."
         newest = queue.propose_candidate(place, make(turn="t4", minutes=20, body=body), memories)
         assert isinstance(newest, queue.CandidateProposed) and newest.proposal.neighbours == ()
 
 
 def test_the_persons_own_memories_hide_none_of_the_projects(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, proposed(place, make()).id)
+    path = accepted(place, make())
     text = path.read_text()
     everywhere = place.home.memory / "decisions"
     everywhere.mkdir(parents=True)
@@ -261,3 +195,18 @@ def test_the_persons_own_memories_hide_none_of_the_projects(place: ReviewPaths, 
         (everywhere / f"20260801-use-uv-{number}.md").write_text(text)
     newer = make(body="Installs go through `uv pip sync --frozen requirements.lock`.", turn="t2", minutes=5)
     assert [one.stored.path for one in proposed(place, newer).neighbours] == [path]
+
+
+def test_a_question_becomes_a_file_of_its_own_folder_and_is_known_or_rejected_like_any_other(
+    place: ReviewPaths, make: Make
+) -> None:
+    asked = ("Extract the quota check, or not?", "Nobody answered.")
+    question = {"primitive": "question", "signal": "reply"}
+    queue.reject_candidate(place, proposed(place, make("Keep it?", turn="t0", **question)).id)
+    assert isinstance(queue.propose_candidate(place, make("Keep it?", turn="t1", **question)), queue.ClaimBlocked)
+    path = accepted(place, make(*asked, turn="t2", **question))
+    assert path.parent == place.project.root / ".lerim/memory/questions"
+    memory = parse_record(path.read_text(), path)
+    assert (memory.primitive, memory.kind, memory.title) == ("question", None, asked[0])
+    assert isinstance(queue.propose_candidate(place, make(*asked, turn="t3", **question)), queue.AlreadyKnown)
+    proposed(place, make("Extract the quota check", "It is shared by `api` and `cli`.", turn="t4"))

@@ -60,11 +60,6 @@ def test_what_is_done_after_the_folder_was_written_is_added_to_it(place: ReviewP
         add_memory_actions(folder, [second])
 
 
-def test_what_was_done_though_nothing_was_extracted_leaves_a_folder(place: ReviewPaths) -> None:
-    folder = RunFolder(place, NOW, actions=[MemoryAction("accepted", "c", "Use uv")]).write()
-    assert folder is not None and [path.name for path in folder.iterdir()] == ["memory_actions.json"]
-
-
 def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: ReviewPaths, make: Make) -> None:
     other = place.state / "workspace" / "mine"
     other.mkdir(parents=True)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from lerim.extraction.candidate import Candidate
-from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions
 from lerim.memory import Feedback
 from lerim.memory.record import Evidence, render_record
 from lerim.memory.uses import Uses
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, accepted, maintained, proposed, titles, waiting
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 AUTO = '[review]\nmode = "auto"\nquotes = "shared"\n'
@@ -46,44 +43,30 @@ def said(days: float, title: str = TITLE, body: str = "Set `POOL_TIMEOUT`.") -> 
 
 def learned(place: ReviewPaths, days: int = 300) -> Path:
     """A learning accepted so many days before NOW."""
-    outcome = queue.propose_candidate(place, said(days))
-    assert isinstance(outcome, queue.CandidateProposed)
-    done = queue.accept_candidate(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=days))
-    assert done.path
-    return Path(done.path)
+    return accepted(place, said(days), now=NOW - timedelta(days=days))
 
 
-def maintained(place: ReviewPaths, now: datetime = NOW, settings: str = "") -> list[str]:
+def looked_after(place: ReviewPaths, now: datetime = NOW, settings: str = "") -> list[str]:
     """What a maintaining proposes or does, and accepts."""
-    place.home.root.mkdir(mode=0o700, exist_ok=True)
-    place.home.config.write_text(settings, encoding="utf-8")
-    report = maintain.maintain_project(
-        place.project, place.home, os.environ, MaintainOptions(model="none"), lambda _: None, lambda: False, lambda: now
-    )
+    report = maintained(place, now, settings)
     for one in report.proposals:
         assert queue.accept_candidate(place, one.id).ok
     return [one.action for one in report.done]
-
-
-def titles(place: ReviewPaths) -> list[str]:
-    return [one.record.title for one in place.store().load_all()[0] if one.status == "active"]
 
 
 def test_what_is_said_again_every_week_is_in_use(place: ReviewPaths) -> None:
     path = learned(place)
     for days in range(280, 0, -7):
         assert isinstance(queue.propose_candidate(place, said(days)), queue.AlreadyKnown)
-    assert maintained(place) == [] and path.exists()
-    assert maintained(place, NOW + timedelta(days=300)) == ["proposed-archive"]
+    assert looked_after(place) == [] and path.exists()
+    assert looked_after(place, NOW + timedelta(days=300)) == ["proposed-archive"]
 
 
 def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back_as_it_was(place: ReviewPaths) -> None:
     path = learned(place)
     was = place.store().load(path)[0].record
-    assert maintained(place) == ["proposed-archive"] and titles(place) == []
-    later = queue.propose_candidate(place, said(-5))
-    assert isinstance(later, queue.CandidateProposed)
-    proposal = later.proposal
+    assert looked_after(place) == ["proposed-archive"] and titles(place) == []
+    proposal = proposed(place, said(-5))
     assert (proposal.action, proposal.target, proposal.ends) == ("add", was.id, ())
     assert "is restored" in proposal.reason
     before = {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")}
@@ -92,17 +75,15 @@ def test_what_nobody_used_is_proposed_again_when_it_is_said_again_and_comes_back
     assert done.path == str(path) and (now.id, now.created, now.title) == (was.id, was.created, TITLE)
     assert [item.turn for item in now.evidence] == ["t-5", "t300"]
     assert [one.record.id for one in place.store().load_all(archived=True)[0]] == [was.id]
-    assert maintained(place, NOW + timedelta(days=20)) == []
+    assert looked_after(place, NOW + timedelta(days=20)) == []
     assert queue.undo_last(place, done.action).ok
     assert {one: one.read_bytes() for one in place.project.memory_dir.rglob("*.md")} == before
     assert [one.id for one in queue.list_pending(place)[0]] == [proposal.id]
 
 
 def test_under_an_automatic_review_it_comes_back_by_itself(place: ReviewPaths) -> None:
-    outcome = queue.propose_candidate(place, said(300))
-    assert isinstance(outcome, queue.CandidateProposed)
-    queue.accept_candidate(place, outcome.proposal.id, quotes="shared", now=NOW - timedelta(days=300))
-    assert maintained(place, settings=AUTO) == ["accepted-archive"] and titles(place) == []
+    learned(place)
+    assert looked_after(place, settings=AUTO) == ["accepted-archive"] and titles(place) == []
     queue.propose_candidate(place, said(-5))
     assert [result.code for _, result in queue.auto_accept_all(place)[0]] == ["accepted"]
     assert titles(place) == [TITLE] and queue.list_pending(place)[0] == []
@@ -111,45 +92,29 @@ def test_under_an_automatic_review_it_comes_back_by_itself(place: ReviewPaths) -
 def test_what_the_bound_put_away_comes_back_too(place: ReviewPaths) -> None:
     path = learned(place, 9)
     for number, word in enumerate(WORDS):
-        other = queue.propose_candidate(
-            place, said(1 + number / 10, f"The {word} is slow", f"It is the {word}'s {word}s.")
-        )
-        assert isinstance(other, queue.CandidateProposed)
-        queue.accept_candidate(place, other.proposal.id, now=NOW - timedelta(days=1))
-    assert maintained(place, settings="[maintain]\nmost_learnings = 10\n") == ["proposed-archive"]
+        other = said(1 + number / 10, f"The {word} is slow", f"It is the {word}'s {word}s.")
+        accepted(place, other, now=NOW - timedelta(days=1))
+    assert looked_after(place, settings="[maintain]\nmost_learnings = 10\n") == ["proposed-archive"]
     assert not path.exists()
-    again = queue.propose_candidate(place, said(0))
-    assert isinstance(again, queue.CandidateProposed) and queue.accept_candidate(place, again.proposal.id).ok
+    accepted(place, said(0))
     assert path.exists()
 
 
-def test_an_earlier_turn_brings_nothing_back(place: ReviewPaths) -> None:
-    learned(place)
-    maintained(place)
-    assert isinstance(queue.propose_candidate(place, said(301)), queue.AlreadyKnown)
-    assert queue.list_pending(place)[0] == []
-
-
-def test_what_a_person_archived_stays_away(place: ReviewPaths) -> None:
+def test_an_earlier_turn_brings_nothing_back_and_what_a_person_archived_stays_away(place: ReviewPaths) -> None:
     path = learned(place)
+    looked_after(place)
+    assert isinstance(queue.propose_candidate(place, said(301)), queue.AlreadyKnown)
+    acts.restore_memory(place, path.stem)
     acts.archive_memory(place, path.stem)
     assert isinstance(queue.propose_candidate(place, said(-5)), queue.AlreadyKnown)
-    assert titles(place) == [] and queue.list_pending(place)[0] == []
+    assert titles(place) == [] and waiting(place) == []
 
 
 @pytest.mark.parametrize("word", ["wrong", "outdated"])
 def test_what_a_person_does_not_want_stays_away(place: ReviewPaths, word: Feedback) -> None:
     path = learned(place)
     acts.give_feedback(place, path.stem, word)
-    assert maintained(place) == ["proposed-archive"]
-    assert isinstance(queue.propose_candidate(place, said(-5)), queue.AlreadyKnown)
-
-
-def test_what_a_person_restored_and_archived_again_stays_away(place: ReviewPaths) -> None:
-    path = learned(place)
-    maintained(place)
-    acts.restore_memory(place, path.stem)
-    acts.archive_memory(place, path.stem)
+    assert looked_after(place) == ["proposed-archive"]
     assert isinstance(queue.propose_candidate(place, said(-5)), queue.AlreadyKnown)
 
 
@@ -162,45 +127,25 @@ def test_a_file_that_a_clone_wrote_today_is_as_old_as_it_says_and_never_put_away
     text = render_record(record).replace(record.id, cloned).replace(f"{record.updated:%Y-%m-%d}", f"{old:%Y-%m-%d}")
     there = path.with_name(f"{cloned}.md")
     there.write_text(text.replace(f"verified: {datetime.now(UTC):%Y-%m-%d}", f"verified: {old:%Y-%m-%d}"))
-    assert Uses(place.private).last_use(cloned) is None
-    place.home.config.write_text(AUTO, encoding="utf-8")
-    report = maintain.maintain_project(
-        place.project, place.home, os.environ, MaintainOptions(model="none"), lambda _: None, lambda: False, lambda: NOW
-    )
-    assert [one.action for one in report.done] == ["proposed-archive"] and there.exists()
-
-
-def test_where_the_uses_are_lost_disuse_begins_when_it_was_accepted_here(place: ReviewPaths) -> None:
-    path = learned(place)  # accepted by the clock, whatever its session's day
-    Uses(place.private).path.unlink()
-    assert maintained(place, datetime.now(UTC) + timedelta(days=1)) == [] and path.exists()
-
-
-Make = Callable[..., Candidate]
+    assert Uses(place.private).of_memories([cloned]) == {}
+    assert [one.action for one in maintained(place, NOW, AUTO).done] == ["proposed-archive"] and there.exists()
 
 
 def test_what_was_accepted_unseen_is_undone_when_the_person_takes_it_back(place: ReviewPaths, make: Make) -> None:
-    first = queue.propose_candidate(place, make("Use pip, not uv", "Installs go through `pip`."))
-    assert isinstance(first, queue.CandidateProposed)
+    proposed(place, make("Use pip, not uv", "Installs go through `pip`."))
     queue.auto_accept_all(place)
-    second = queue.propose_candidate(place, make("Log to stderr", "Quieter.", turn="t2", minutes=9))
-    assert isinstance(second, queue.CandidateProposed)
+    second = proposed(place, make("Log to stderr", "Quieter.", turn="t2", minutes=9))
     queue.auto_accept_all(place)
-    assert sorted(titles(place)) == ["Log to stderr", "Use pip, not uv"]
-    assert queue.withdraw_candidates(place, "t2", "the person then said: no") == [second.proposal.id]
+    assert titles(place) == ["Log to stderr", "Use pip, not uv"]
+    assert queue.withdraw_candidates(place, "t2", "the person then said: no") == [second.id]
     assert titles(place) == ["Use pip, not uv"] and queue.list_pending(place)[0] == []
     assert queue.auto_accept_all(place) == ([], [])
 
 
 def test_what_a_person_accepted_or_changed_since_stays(place: ReviewPaths, make: Make) -> None:
-    first = queue.propose_candidate(place, make())
-    assert isinstance(first, queue.CandidateProposed)
-    queue.accept_candidate(place, first.proposal.id, quotes="shared")
+    accepted(place, make())
     assert queue.withdraw_candidates(place, "0a1b2c3d4e5f", "no") == []
-    second = queue.propose_candidate(
-        place, make("Run `make lint` before a commit", "It is quick.", turn="t2", minutes=9)
-    )
-    assert isinstance(second, queue.CandidateProposed)
+    proposed(place, make("Run `make lint` before a commit", "It is quick.", turn="t2", minutes=9))
     [(_, result)] = queue.auto_accept_all(place)[0]
     path = Path(result.path or "")
     path.write_text(path.read_text() + "\nMy line.\n")

@@ -1,24 +1,18 @@
 """What a person writes in the review reaches no file with a secret in it."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from lerim.extraction.candidate import Candidate
 from lerim.review import queue
 from lerim.review.candidates import redacted_diff
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, proposed
 
-Make = Callable[..., Candidate]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["accepted with the edit", "edited, then accepted"])
 def test_a_secret_in_an_edit_reaches_no_file(place: ReviewPaths, make: Make, at_once: bool) -> None:
-    outcome = queue.propose_candidate(place, make())
-    assert isinstance(outcome, queue.CandidateProposed)
-    waiting = outcome.proposal
+    waiting = proposed(place, make())
     words = queue.CandidateEdit(f"Deploy with {SECRET}", "DB_PASSWORD: swordfishy", ("deploy", SECRET))
     if not at_once:
         assert queue.edit_candidate(place, waiting.id, words).ok
@@ -28,15 +22,6 @@ def test_a_secret_in_an_edit_reaches_no_file(place: ReviewPaths, make: Make, at_
     assert "Deploy with [redacted:github-token]" in written
     assert SECRET not in written + result.message
     assert "swordfishy" not in written
-
-
-def test_a_secret_in_a_memory_written_by_hand_reaches_no_file(place: ReviewPaths) -> None:
-    result = queue.add_memory(place, "decision", f"Deploy with {SECRET}", f"It is {SECRET}.", tags=(SECRET,))
-    assert result.path is not None
-    written = Path(result.path).read_text(encoding="utf-8")
-    assert SECRET not in written + result.message + result.path
-    assert written.count("[redacted:github-token]") == 3
-    assert result.message.endswith("3 secrets were removed.")
 
 
 def test_a_difference_shows_no_secret_of_the_memory_it_changes() -> None:

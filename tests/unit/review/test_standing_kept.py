@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from lerim.extraction.candidate import Candidate
 from lerim.memory.freshness.drift import DriftChecker
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import StoredMemory
@@ -17,10 +16,10 @@ from lerim.project.git import open_git
 from lerim.project.project import locate_project
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Git, Make, proposed, remembered, suggested
 
-Make = Callable[..., Candidate]
-Git = Callable[..., str]
-LOAD, SAVE = "src/app.py#load", "src/app.py#Store"
+Clone = Callable[[], ReviewPaths]
+LOAD, SAVE, FETCH, OTHER = "src/app.py#load", "src/app.py#Store", "src/app.py#fetch", "src/other.py#load"
 CHANGED = ("return open(path).read()", "yield from open(path)")
 
 
@@ -30,7 +29,9 @@ def standing(place: ReviewPaths) -> dict[str, tuple[str, str, str]]:
     seen: list[dict[str, tuple[str, str, str]]] = []
     for _ in range(2):
         fresh.check()
-        seen.append({name: (one.state, one.reference, one.moved_to) for name, one in fresh.drift_by_memory().items()})
+        seen.append(
+            {name: (one.state, one.reference, one.moved_to) for name, one in fresh.summary().drift_by_memory.items()}
+        )
     assert seen[0] == seen[1]
     return seen[0]
 
@@ -42,139 +43,121 @@ def edit(place: ReviewPaths, old: str, new: str, path: str = "src/app.py") -> No
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def memory(place: ReviewPaths, candidate: Candidate) -> StoredMemory:
-    outcome = queue.propose_candidate(place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    done = queue.accept_candidate(place, outcome.proposal.id, quotes="shared")
+def commit(place: ReviewPaths, git: Git) -> None:
+    git(place.project.root, "add", ".")
+    git(place.project.root, "commit", "-q", "-m", "All")
+
+
+def accepted(place: ReviewPaths, action: str, targets: tuple[StoredMemory, ...], record: MemoryRecord) -> str:
+    """The memory that came of a suggestion."""
+    done = queue.accept_candidate(place, suggested(place, action, targets, record).id)
     assert done.ok and done.path
-    return place.store().load(Path(done.path))[0]
+    return Path(done.path).stem
 
 
-def accepted(
-    place: ReviewPaths, action: str, targets: tuple[StoredMemory, ...], record: MemoryRecord
-) -> tuple[str, str]:
-    """The memory that came of a suggestion, and the action that made it."""
-    outcome = queue.propose_suggestion(place, queue.Suggestion(action, record, targets, "Because."))  # type: ignore[arg-type]
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    done = queue.accept_candidate(place, outcome.proposal.id)
-    assert done.ok and done.path and done.action
-    return Path(done.path).stem, done.action
-
-
-def learnings(place: ReviewPaths, make: Make) -> tuple[StoredMemory, ...]:
+@pytest.mark.parametrize("edited", ["before, and seen", "before", "after"])
+def test_learnings_put_together_stand_as_the_worst_of_them(place: ReviewPaths, make: Make, edited: str) -> None:
     titles = ("Ports clash on CI", "Windows paths break globs", "Locks outlive their process")
-    kinds = {"primitive": "learning", "kind": "insight", "references": (LOAD,)}
-    return tuple(memory(place, make(title=one, body="Seen.", turn=one[:4], **kinds)) for one in titles)
-
-
-def insight(sources: tuple[StoredMemory, ...], *references: str) -> MemoryRecord:
-    made = replace(sources[0].record, id="", title="Tests meet the machine", body="Three ways.", verified="")
-    return replace(made, references=references)
-
-
-def test_learnings_put_together_stand_as_the_worst_of_them(place: ReviewPaths, make: Make) -> None:
-    sources = learnings(place, make)
-    edit(place, *CHANGED)
-    assert set(standing(place)) == {one.record.id for one in sources}
-    together, action = accepted(place, "consolidate", sources, insight(sources, LOAD))
+    sources = tuple(
+        remembered(place, make(one, "Seen.", one[:4], primitive="learning", kind="insight", references=(LOAD,)))
+        for one in titles
+    )
+    worst = {one.record.id: ("drifted", LOAD, "") for one in sources}
+    if edited != "after":
+        edit(place, *CHANGED)
+    if edited == "before, and seen":
+        assert standing(place) == worst
+    insight = replace(sources[0].record, id="", title="Tests meet the machine", body="Three ways.", verified="")
+    together = accepted(place, "consolidate", sources, insight)
     assert place.store().load_by_id(together).record.verified == sources[0].record.verified
+    if edited == "before, and seen":
+        assert together in drifted(place, check=False), "before any look"
+    if edited == "after":
+        assert standing(place) == {}
+        edit(place, *CHANGED)
     assert standing(place) == {together: ("drifted", LOAD, "")}
-    assert queue.undo_last(place, action).ok
-    assert standing(place) == {one.record.id: ("drifted", LOAD, "") for one in sources}
-
-
-def test_what_stands_of_learnings_put_together_is_served_before_any_look(place: ReviewPaths, make: Make) -> None:
-    sources = learnings(place, make)
-    edit(place, *CHANGED)
-    standing(place)
-    together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
-    assert DriftChecker(place.project, place.home).worst_drift(together).state == "drifted"
-
-
-def test_learnings_put_together_that_were_fresh_are_fresh_until_the_code_changes(
-    place: ReviewPaths, make: Make
-) -> None:
-    sources = learnings(place, make)
-    together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
-    assert standing(place) == {}
-    edit(place, *CHANGED)
-    assert standing(place) == {together: ("drifted", LOAD, "")}
-
-
-def test_learnings_nobody_looked_at_since_the_change_are_found_drifted_put_together(
-    place: ReviewPaths, make: Make
-) -> None:
-    sources = learnings(place, make)
-    edit(place, *CHANGED)
-    together, _ = accepted(place, "consolidate", sources, insight(sources, LOAD))
-    assert standing(place) == {together: ("drifted", LOAD, "")}
+    assert queue.undo_last(place).ok
+    assert standing(place) == worst
 
 
 @pytest.mark.parametrize("verified_again", [False, True])
 def test_a_merged_memory_stands_where_the_other_had_drifted(
     place: ReviewPaths, make: Make, git: Git, verified_again: bool
 ) -> None:
-    kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", references=(SAVE,)))
-    other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", turn="t2", references=(LOAD,)))
+    kept = remembered(place, make(title="Cache keys hold the tenant", body="See there.", references=(SAVE,)))
+    other = remembered(place, make("Pin the port to 5433", "In `compose.yml`.", turn="t2", references=(LOAD,)))
     edit(place, *CHANGED)
     git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
     if verified_again:
         acts.verify_memory(place, kept.record.id)
         kept = place.store().load_by_id(kept.record.id)
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
-    words = replace(kept.record, references=(SAVE, LOAD))
-    _, action = accepted(place, "merge", (kept, other), words)
+    accepted(place, "merge", (kept, other), replace(kept.record, references=(SAVE, LOAD)))
     assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
-    assert queue.undo_last(place, action).ok
+    assert queue.undo_last(place).ok
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
 
 
+@pytest.mark.parametrize("committed", [True, False])
 def test_of_a_place_both_refer_to_the_worse_is_kept_and_still_true_ends_it(
-    place: ReviewPaths, make: Make, git: Git
+    place: ReviewPaths, make: Make, git: Git, committed: bool
 ) -> None:
-    other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", references=(LOAD,)))
+    other = remembered(place, make(title="Pin the port to 5433", body="In `compose.yml`.", references=(LOAD,)))
     edit(place, *CHANGED)
-    git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
-    kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", turn="t2", references=(LOAD,)))
+    if committed:
+        git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
+    kept = remembered(place, make("Cache keys hold the tenant", "See there.", turn="t2", references=(LOAD,)))
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
-    _, action = accepted(place, "merge", (kept, other), kept.record)
+    accepted(place, "merge", (kept, other), kept.record)
     assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
-    assert place.store().load_by_id(kept.record.id).record.verified == other.record.verified
-    assert queue.undo_last(place, action).ok
+    assert place.store().load_by_id(kept.record.id).record.verified.startswith(other.record.verified)
+    assert queue.undo_last(place).ok
     assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
     assert queue.accept_candidate(place, queue.list_pending(place)[0][0].id).ok
     acts.verify_memory(place, kept.record.id)
     assert standing(place) == {}
 
 
-def moved(place: ReviewPaths, git: Git, *changes: tuple[str, str]) -> None:
-    """`src/app.py`, by now a file of many functions, is `src/other.py`, with these changes."""
-    root = place.project.root
-    git(root, "mv", "src/app.py", "src/other.py")
-    for old, new in changes:
-        edit(place, old, new, "src/other.py")
-    git(root, "commit", "-q", "-a", "-m", "Moved")
-
-
 def filled(place: ReviewPaths, git: Git) -> None:
+    """`src/app.py` is a file of many functions."""
     more = "".join(f"\n\ndef one{at}(a):\n    return a + {at} * {at * 7}\n" for at in range(30))
     edit(place, "pass\n", f"pass\n{more}")
     git(place.project.root, "commit", "-q", "-a", "-m", "More")
 
 
-OTHER = "src/other.py#load"
+def moved(place: ReviewPaths, git: Git, *changes: tuple[str, str]) -> None:
+    """`src/app.py` is `src/other.py`, with these changes."""
+    git(place.project.root, "mv", "src/app.py", "src/other.py")
+    for old, new in changes:
+        edit(place, old, new, "src/other.py")
+    git(place.project.root, "commit", "-q", "-a", "-m", "Moved")
 
 
-def test_a_memory_referred_to_where_its_changed_place_is_stays_drifted(
-    place: ReviewPaths, make: Make, git: Git
+@pytest.fixture
+def clone(place: ReviewPaths, git: Git, tmp_path: Path) -> Clone:
+    """Commits all there is, and gives another person's clone of it."""
+
+    def made() -> ReviewPaths:
+        commit(place, git)
+        git(tmp_path, "clone", "-q", str(place.project.root), "clone")
+        home = Home(tmp_path / "another")
+        project = locate_project((tmp_path / "clone").resolve(), home)
+        assert project is not None
+        return ReviewPaths(project, home)
+
+    return made
+
+
+def test_a_memory_referred_to_where_its_changed_place_is_stays_drifted_also_in_a_clone(
+    place: ReviewPaths, make: Make, git: Git, clone: Clone
 ) -> None:
     filled(place, git)
-    one = memory(place, make(references=(LOAD,)))
+    one = remembered(place, make(references=(LOAD,)))
     moved(place, git, CHANGED)
     assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
-    _, action = accepted(place, "refer", (one,), replace(one.record, references=(OTHER,)))
-    assert standing(place) == {one.record.id: ("drifted", OTHER, "")}
-    assert queue.undo_last(place, action).ok
+    accepted(place, "refer", (one,), replace(one.record, references=(OTHER,)))
+    assert standing(place) == standing(clone()) == {one.record.id: ("drifted", OTHER, "")}
+    assert queue.undo_last(place).ok
     assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
 
 
@@ -182,7 +165,7 @@ def test_a_memory_referred_to_where_its_place_is_is_fresh_until_that_changes(
     place: ReviewPaths, make: Make, git: Git
 ) -> None:
     filled(place, git)
-    one = memory(place, make(references=(LOAD, "README.md")))
+    one = remembered(place, make(references=(LOAD, "README.md")))
     moved(place, git)
     assert standing(place) == {one.record.id: ("fresh", LOAD, OTHER)}
     accepted(place, "refer", (one,), replace(one.record, references=(OTHER, "README.md")))
@@ -196,77 +179,78 @@ def test_a_renamed_function_is_fresh_under_its_new_name_and_drifts_there(
     place: ReviewPaths, make: Make, call: str
 ) -> None:
     edit(place, "open(path).read()", f"open(path).read() or {call}")
-    one = memory(place, make(references=(LOAD,)))
+    one = remembered(place, make(references=(LOAD,)))
     edit(place, "def load", "def fetch")
-    fetch = "src/app.py#fetch"
-    assert standing(place) == {one.record.id: ("fresh", LOAD, fetch)}
-    accepted(place, "refer", (one,), replace(one.record, references=(fetch,)))
+    assert standing(place) == {one.record.id: ("fresh", LOAD, FETCH)}
+    accepted(place, "refer", (one,), replace(one.record, references=(FETCH,)))
     assert standing(place) == {}
     edit(place, "open(path).read()", "open(path, 'rb').read()")
-    assert standing(place) == {one.record.id: ("drifted", fetch, "")}
+    assert standing(place) == {one.record.id: ("drifted", FETCH, "")}
 
 
-def test_a_clone_finds_drifted_what_was_referred_to_its_new_place_elsewhere(
-    place: ReviewPaths, make: Make, git: Git, tmp_path: Path
+@pytest.fixture
+def renamed(place: ReviewPaths, make: Make, git: Git) -> str:
+    """`load` of a long file is `fetch` by now, and a memory says so; nothing of that is committed."""
+    filled(place, git)
+    one = remembered(place, make(references=(LOAD,)))
+    edit(place, "def load", "def fetch")
+    accepted(place, "refer", (one,), replace(one.record, references=(FETCH,)))
+    assert standing(place) == {}
+    return one.record.id
+
+
+def test_a_renamed_function_is_fresh_in_a_clone_and_elsewhere_until_it_changes(
+    place: ReviewPaths, renamed: str, clone: Clone
+) -> None:
+    again = ReviewPaths(place.project, Home(place.home.root.parent / "again"))  # the rename is not committed yet
+    for theirs in (again, clone()):
+        assert standing(theirs) == {}
+        edit(theirs, *CHANGED)
+        assert standing(theirs) == {renamed: ("drifted", FETCH, "")}
+
+
+def test_a_renamed_function_has_drifted_in_a_clone_when_it_changed_since(
+    place: ReviewPaths, git: Git, renamed: str, clone: Clone
+) -> None:
+    commit(place, git)
+    for number in range(3):
+        edit(place, "class Store:\n", f"class Store:\n    part{number} = {number}\n")
+        commit(place, git)
+    edit(place, *CHANGED)
+    assert standing(place) == standing(clone()) == {renamed: ("drifted", FETCH, "")}
+
+
+def test_a_function_that_was_new_after_the_memory_is_no_rename(
+    place: ReviewPaths, make: Make, git: Git, clone: Clone
 ) -> None:
     filled(place, git)
-    one = memory(place, make(references=(LOAD,)))
-    moved(place, git, CHANGED)
-    standing(place)
-    accepted(place, "refer", (one,), replace(one.record, references=(OTHER,)))
-    git(place.project.root, "add", ".")
-    git(place.project.root, "commit", "-q", "-m", "A memory")
-    git(tmp_path, "clone", "-q", str(place.project.root), "clone")
-    home = Home(tmp_path / "another")
-    clone = locate_project((tmp_path / "clone").resolve(), home)
-    assert clone is not None
-    assert standing(ReviewPaths(clone, home)) == {one.record.id: ("drifted", OTHER, "")}
+    remembered(place, make(references=(FETCH,)))
+    edit(place, "class Store:", "def fetch(url):\n    return get(url, 3).items\n\n\nclass Store:")
+    commit(place, git)
+    edit(place, "get(url, 3)", "get(url, 4)")
+    assert standing(place) == standing(clone()) == {}, "the file stands for what was not there"
 
 
 def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(place: ReviewPaths) -> None:
     made = queue.add_memory(place, "decision", "Load reads all", "At once.", references=(LOAD,))
     question = queue.add_memory(place, "question", "Should load read all?", "Or lines?", references=(LOAD,))
-    assert made.path and question.path
-    decided = acts.promote_question(place, Path(question.path).stem, "Load reads lines")
-    assert decided.path
-    today = f"{datetime.now(UTC):%Y-%m-%d}@"
-    for path in (made.path, decided.path):
-        assert place.store().load(Path(path))[0].record.verified.startswith(today)
+    decided = acts.promote_question(place, Path(question.path or "").stem, "Load reads lines")
+    paths = (Path(made.path or ""), Path(decided.path or ""))
+    for path in paths:
+        assert place.store().load(path)[0].record.verified.startswith(f"{datetime.now(UTC):%Y-%m-%d}@")
     edit(place, *CHANGED)
-    assert standing(place) == {Path(path).stem: ("drifted", LOAD, "") for path in (made.path, decided.path)}
-
-
-def test_still_true_is_a_step_of_its_own_that_can_be_taken_back(place: ReviewPaths, make: Make) -> None:
-    one = memory(place, make(references=(LOAD,)))
-    edit(place, *CHANGED)
-    assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
-    done = acts.verify_memory(place, one.record.id)
-    assert done.action and standing(place) == {}
-    assert queue.undo_last(place).action == done.action
-    assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
+    assert standing(place) == {path.stem: ("drifted", LOAD, "") for path in paths}
 
 
 def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: ReviewPaths, make: Make) -> None:
-    one = memory(place, make(references=(LOAD,)))
+    one = remembered(place, make(references=(LOAD,)))
     edit(place, *CHANGED)
     newer = "Installs go through `uv pip sync --frozen requirements.lock`."
-    outcome = queue.propose_candidate(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
-    assert isinstance(outcome, queue.CandidateProposed)
-    assert queue.accept_candidate(place, outcome.proposal.id, choice=queue.NeighbourChoice("changes", one.record.id)).ok
+    update = proposed(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
+    assert queue.accept_candidate(place, update.id, choice=queue.NeighbourChoice("changes", one.record.id)).ok
     assert standing(place) == {}
     assert queue.undo_last(place).ok
     assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
-
-
-def test_a_merge_that_is_taken_back_the_same_day_leaves_the_kept_one_fresh(place: ReviewPaths, make: Make) -> None:
-    other = memory(place, make(title="Pin the port to 5433", body="In `compose.yml`.", references=(LOAD,)))
-    edit(place, *CHANGED)
-    kept = memory(place, make(title="Cache keys hold the tenant", body="See there.", turn="t2", references=(LOAD,)))
-    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
-    _, action = accepted(place, "merge", (kept, other), kept.record)
-    assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
-    assert queue.undo_last(place, action).ok
-    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
 
 
 @pytest.mark.parametrize("change", [(), (CHANGED,)])
@@ -274,7 +258,7 @@ def test_still_true_of_a_place_that_moved_is_said_of_where_it_is(
     place: ReviewPaths, make: Make, git: Git, change: tuple[tuple[str, str], ...]
 ) -> None:
     filled(place, git)
-    one = memory(place, make(references=(LOAD,)))
+    one = remembered(place, make(references=(LOAD,)))
     moved(place, git, *change)
     assert standing(place) == {one.record.id: ("drifted" if change else "fresh", LOAD, OTHER)}
     assert acts.verify_memory(place, one.record.id).ok
@@ -284,10 +268,50 @@ def test_still_true_of_a_place_that_moved_is_said_of_where_it_is(
 
 
 def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: ReviewPaths, make: Make) -> None:
-    one = memory(place, make(references=(LOAD,)))
+    one = remembered(place, make(references=(LOAD,)))
     edit(place, "def load", "def fetch")
-    assert standing(place) == {one.record.id: ("fresh", LOAD, "src/app.py#fetch")}
-    assert acts.verify_memory(place, one.record.id).ok
-    assert standing(place) == {one.record.id: ("fresh", LOAD, "src/app.py#fetch")}
+    for _ in range(2):
+        assert standing(place) == {one.record.id: ("fresh", LOAD, FETCH)}
+        assert acts.verify_memory(place, one.record.id).ok
     edit(place, "open(path)", "open(path, 'rb')")
     assert standing(place) == {one.record.id: ("gone", LOAD, "")}
+
+
+def drifted(place: ReviewPaths, *, check: bool = True) -> list[str]:
+    freshness = DriftChecker(place.project, place.home)
+    if check:
+        freshness.check()
+    return [name for name, one in freshness.summary().drift_by_memory.items() if one.state == "drifted"]
+
+
+def test_each_act_that_says_a_memory_is_true_can_be_taken_back_where_nothing_is_committed(
+    place: ReviewPaths, tmp_path: Path, git: Git
+) -> None:
+    (tmp_path / "new").mkdir()
+    git(tmp_path / "new", "init", "-q")
+    project = locate_project(tmp_path / "new", place.home)
+    assert project is not None
+    new = ReviewPaths(project, place.home)
+    source = project.root / "a.py"
+    source.write_text("def load():\n    return 1 + 2 + 3\n")
+    made = Path(queue.add_memory(new, "decision", "A rule of load", "", references=("a.py#load",)).path or "")
+    before = made.read_bytes()
+    for number in (4, 5):
+        source.write_text(f"def load():\n    return 1 + 2 + {number}\n")
+        assert drifted(new) == [made.stem]
+        assert acts.verify_memory(new, made.stem).action
+        assert drifted(new) == []
+    for _ in range(2):
+        assert queue.undo_last(new).ok and drifted(new) == [made.stem]
+    assert made.read_bytes() == before
+
+
+def test_a_drifted_memory_in_other_words_is_as_verified_as_one_that_is_still_true(place: ReviewPaths) -> None:
+    name = Path(queue.add_memory(place, "decision", "A rule", "", references=(LOAD,)).path or "").stem
+    edit(place, *CHANGED)
+    assert drifted(place) == [name]
+    acts.edit_memory(place, name, queue.CandidateEdit(tags=("tagged",)))
+    assert drifted(place) == [name]  # its words are those of then
+    acts.edit_memory(place, name, queue.CandidateEdit(body="It yields now."))
+    assert drifted(place) == []
+    assert queue.undo_last(place).ok and drifted(place) == [name]

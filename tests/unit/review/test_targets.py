@@ -7,28 +7,20 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import StaleError
-from lerim.extraction.candidate import Candidate
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Make, accepted, proposed
 
-Make = Callable[..., Candidate]
 NEWER = "Installs go through `uv pip sync --frozen requirements.lock`."
-
-
-def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose_candidate(place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    return outcome.proposal
 
 
 def update(place: ReviewPaths, make: Make) -> tuple[queue.Proposal, Path]:
     """A candidate that changes a memory, and that memory's file."""
-    path = queue.accept_candidate(place, proposed(place, make()).id, quotes="shared").path
+    path = accepted(place, make())
     found = proposed(place, make(body=NEWER, turn="t2", minutes=5))
-    assert path
-    found = queue.suggest_answer(place, found.id, "changes", Path(path).stem, "It adds an option.")
-    assert (found.action, found.target) == ("update", Path(path).stem)
-    return found, Path(path)
+    found = queue.suggest_answer(place, found.id, "changes", path.stem, "It adds an option.")
+    assert (found.action, found.target) == ("update", path.stem)
+    return found, path
 
 
 def archive(path: Path) -> Path:
@@ -66,22 +58,21 @@ def test_a_change_of_a_memory_that_is_over_becomes_a_new_one_and_is_looked_at_fi
     assert place.store().load_by_id(change.id).record.body == NEWER
 
 
-def test_an_edit_can_be_taken_back_after_the_change_was_shown_anew(place: ReviewPaths, make: Make) -> None:
+@pytest.mark.parametrize("at_once", [True, False])
+def test_an_edit_is_kept_when_its_accept_is_refused_and_can_be_taken_back(
+    place: ReviewPaths, make: Make, at_once: bool
+) -> None:
     change, path = update(place, make)
-    queue.edit_candidate(place, change.id, queue.CandidateEdit("Use uv, frozen", NEWER, ()))
+    edit = queue.CandidateEdit("My title", "My words.", ())
+    if not at_once:
+        queue.edit_candidate(place, change.id, edit)
     path.write_text(path.read_text() + "My own line.\n")
     with pytest.raises(StaleError):
-        queue.accept_candidate(place, change.id)
-    assert queue.undo_last(place).ok
-    assert queue.load_pending(place, change.id).record.title == change.record.title
-
-
-def test_the_words_that_came_with_an_accept_are_kept_when_it_is_refused(place: ReviewPaths, make: Make) -> None:
-    change, path = update(place, make)
-    path.write_text(path.read_text() + "My own line.\n")
-    with pytest.raises(StaleError):
-        queue.accept_candidate(place, change.id, queue.CandidateEdit("My title", "My words.", ()))
+        queue.accept_candidate(place, change.id, edit if at_once else None)
     assert queue.load_pending(place, change.id).record.title == "My title"
+    if not at_once:
+        assert queue.undo_last(place).ok
+        assert queue.load_pending(place, change.id).record.title == change.record.title
 
 
 def test_a_ledger_of_the_first_version_is_taken_over(place: ReviewPaths, make: Make) -> None:

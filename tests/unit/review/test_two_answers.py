@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from lerim.cli.app import app
-from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions, MaintainReport
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.review import acts, merge_conflict, queue
 from lerim.review.review_paths import ReviewPaths
+from reviews import Git, added, maintained
+from terminal import answer
 
-Git = Callable[..., str]
 QUESTION = "Where do we store the build cache?"
 ANSWERS = ("Store the build cache in Redis", "Store the build cache in SQLite")
 
@@ -26,7 +20,7 @@ ANSWERS = ("Store the build cache in Redis", "Store the build cache in SQLite")
 def merged(place: ReviewPaths, git: Git, answers: tuple[str, str]) -> tuple[str, str, str]:
     """A question and what two branches made of it, after the merge; their ids."""
     root = place.project.root
-    asked = Path(queue.add_memory(place, "question", QUESTION, "Nobody knows.").path or "").stem
+    asked = added(place, QUESTION, "Nobody knows.", "question").stem
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Asked")
     names: list[str] = []
@@ -48,14 +42,9 @@ def two(place: ReviewPaths, git: Git) -> tuple[str, str, str]:
     return merged(place, git, ANSWERS)
 
 
-def run(place: ReviewPaths) -> MaintainReport:
-    options = MaintainOptions(model="none")
-    return maintain.maintain_project(place.project, place.home, os.environ, options, lambda _: None, lambda: False)
-
-
 def status(place: ReviewPaths) -> list[dict[str, str]]:
-    shown = CliRunner().invoke(app, ["status", "--repo", str(place.project.root), "--json"])
-    return [one for one in json.loads(shown.stdout)["problems"] if one["code"] == "two-answers"]
+    problems = answer("status", "--repo", str(place.project.root))["problems"]
+    return [one for one in problems if one["code"] == "two-answers"]
 
 
 def test_both_answers_and_their_links_are_kept_and_the_person_is_told(
@@ -72,12 +61,12 @@ def test_both_answers_and_their_links_are_kept_and_the_person_is_told(
     live = ReferenceMap(place.project.memory_dir)
     live.scan()
     assert [one.code for one in live.problems] == ["two-answers"]
-    assert [one.code for one in run(place).problems] == ["two-answers"]
+    assert [one.code for one in maintained(place).problems] == ["two-answers"]
 
 
 def test_maintaining_proposes_that_the_later_answer_stays(place: ReviewPaths, two: tuple[str, str, str]) -> None:
     asked, one, other = two
-    [proposal] = run(place).proposals
+    [proposal] = maintained(place).proposals
     kept = proposal.target
     [ended] = proposal.ends
     assert (proposal.action, {kept, ended}) == ("merge", {one, other})
@@ -91,13 +80,12 @@ def test_maintaining_proposes_that_the_later_answer_stays(place: ReviewPaths, tw
     )
     assert place.store().load_by_id(ended).status == "superseded"
     assert place.store().load_by_id(ended).record.resolves == (asked,)
-    assert status(place) == [] and run(place).proposals == []
+    assert status(place) == [] and maintained(place).proposals == []
     assert queue.undo_last(place).ok and len(status(place)) == 1
 
 
 def test_an_automatic_review_leaves_it_to_the_person(place: ReviewPaths, two: tuple[str, str, str]) -> None:
-    place.home.config.write_text('[review]\nmode = "auto"\n', encoding="utf-8")
-    run(place)
+    maintained(place, settings='[review]\nmode = "auto"\n')
     assert [one.action for one in queue.list_pending(place)[0]] == ["merge"]
     assert {place.store().load_by_id(name).status for name in two[1:]} == {"active"}
 
@@ -106,12 +94,12 @@ def test_an_automatic_review_leaves_it_to_the_person(place: ReviewPaths, two: tu
 def test_one_answer_that_is_put_away_or_answers_no_more_ends_it(
     place: ReviewPaths, two: tuple[str, str, str], how: str
 ) -> None:
-    run(place)
+    maintained(place)
     if how == "archive":
         acts.archive_memory(place, two[1])
     else:
         path = place.store().load_by_id(two[1]).path
         path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("resolves")))
     assert status(place) == []
-    run(place)
+    maintained(place)
     assert queue.list_pending(place)[0] == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import StaleError
-from lerim.review import acts, queue
+from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 
 
@@ -24,6 +24,7 @@ def by_hand(path: Path) -> str:
 def test_the_next_undo_goes_on_to_the_step_before(place: ReviewPaths) -> None:
     first, one = added(place, "Use uv")
     second, two = added(place, "Pin the port")
+    before = two.read_text()
     mine = by_hand(two)
     assert (label := queue.find_undoable(place)) and label.id == second
     with pytest.raises(StaleError) as caught:
@@ -33,18 +34,8 @@ def test_the_next_undo_goes_on_to_the_step_before(place: ReviewPaths) -> None:
     assert queue.undo_last(place).action == first and not one.exists()
     assert queue.undo_last(place).code == "nothing" and queue.find_undoable(place) is None
     assert two.read_text() == mine
-
-
-def test_a_step_that_was_passed_is_taken_back_once_its_file_is_as_it_left_it(place: ReviewPaths) -> None:
-    first, _ = added(place, "Use uv")
-    second, path = added(place, "Pin the port")
-    before = path.read_text()
-    by_hand(path)
-    with pytest.raises(StaleError):
-        queue.undo_last(place)
-    path.write_text(before)
-    assert queue.undo_last(place).action == second and not path.exists()
-    assert queue.undo_last(place).action == first
+    two.write_text(before)
+    assert queue.undo_last(place, second).ok and not two.exists(), "its file is as the step left it again"
 
 
 def test_a_step_that_is_named_is_told_as_often_as_it_is_asked_for_and_passed_by_plain_undo(place: ReviewPaths) -> None:
@@ -55,25 +46,3 @@ def test_a_step_that_is_named_is_told_as_often_as_it_is_asked_for_and_passed_by_
         with pytest.raises(StaleError, match="removed"):
             queue.undo_last(place, second)
     assert queue.undo_last(place).action == first
-
-
-def test_the_last_steps_are_listed_newest_first_with_what_became_of_them(place: ReviewPaths) -> None:
-    first, one = added(place, "Use uv")
-    second, two = added(place, "Pin the port")
-    archived = acts.archive_memory(place, one.stem).action
-    by_hand(two)
-    queue.undo_last(place, archived)
-    steps = queue.list_steps(place)
-    assert [(step.action, step.label, step.state) for step in steps] == [
-        (archived, "Archived: Use uv", "undone"),
-        (second, "Added: Pin the port", "changed"),
-        (first, "Added: Use uv", "done"),
-    ]
-    assert all(step.time for step in steps)
-    for number in range(20):
-        added(place, f"Number {number} is right")
-    assert len(queue.list_steps(place)) == 20
-
-
-def test_without_a_ledger_no_step_is_listed_and_nothing_is_made(place: ReviewPaths) -> None:
-    assert queue.list_steps(place) == [] and not place.private.exists()

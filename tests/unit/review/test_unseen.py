@@ -1,26 +1,13 @@
 """What is accepted without a person, where they set the review to automatic."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence
-from lerim.review import acts, queue
+from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
-
-Make = Callable[..., Candidate]
-
-
-def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
-    outcome = queue.propose_candidate(place, candidate)
-    assert isinstance(outcome, queue.CandidateProposed), outcome
-    return outcome.proposal
-
-
-def titles(place: ReviewPaths) -> list[str]:
-    return sorted(one.record.title for one in place.store().load_all()[0])
+from reviews import Make, proposed, suggested, titles
 
 
 def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(place: ReviewPaths, make: Make) -> None:
@@ -29,10 +16,13 @@ def test_what_nothing_speaks_against_is_accepted_and_each_step_can_be_undone(pla
     assert [result.code for _, result in done] == ["accepted"] and problems == []
     [(_, result)] = done
     assert queue.undo_last(place, result.action).ok and titles(place) == []
+    assert queue.auto_accept_all(place) == ([], []) and len(queue.list_pending(place)[0]) == 1, (
+        "it waits for the person"
+    )
 
 
 def test_what_has_a_near_neighbour_or_replaces_a_memory_waits_for_a_person(place: ReviewPaths, make: Make) -> None:
-    proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install -r requirements.lock`."))
+    proposed(place, make("Use pip, not uv", "Installs go through `pip install`."))
     assert len(queue.auto_accept_all(place)[0]) == 1
     replacing = proposed(place, make(title="Use uv, not pip", turn="t2", minutes=9, replaces=("pip",)))
     beside = proposed(place, make(title="Use pip with hashes", body="", turn="t3", minutes=9))
@@ -82,36 +72,5 @@ def test_a_memory_somebody_wrote_in_is_theirs_from_then_on(place: ReviewPaths, m
     path = Path(result.path or "")
     path.write_text(path.read_text() + "\nMy line.\n")
     stored = place.store().load_by_id(found.id)
-    suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
-    assert isinstance(queue.propose_suggestion(place, suggestion), queue.CandidateProposed)
+    suggested(place, "archive", (stored,))
     assert queue.auto_accept_all(place) == ([], []) and path.exists()
-
-
-def test_what_a_person_took_back_waits_for_them(place: ReviewPaths, make: Make) -> None:
-    proposed(place, make())
-    [(_, result)] = queue.auto_accept_all(place)[0]
-    assert queue.undo_last(place, result.action).ok
-    assert queue.auto_accept_all(place) == ([], []) and titles(place) == []
-    assert len(queue.list_pending(place)[0]) == 1
-
-
-def test_what_a_person_restored_is_put_away_by_nobody_else(place: ReviewPaths, make: Make) -> None:
-    found = proposed(place, make(title="Use pip, not uv", body="Installs go through `pip install`."))
-    queue.auto_accept_all(place)
-    acts.archive_memory(place, found.id)
-    acts.restore_memory(place, found.id)
-    stored = place.store().load_by_id(found.id)
-    suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.")
-    outcome = queue.propose_suggestion(place, suggestion)
-    assert isinstance(outcome, queue.CandidateProposed)
-    assert queue.auto_accept(place, outcome.proposal) is None and titles(place) == ["Use pip, not uv"]
-
-
-def test_a_suggestion_that_wants_a_person_waits_for_one(place: ReviewPaths, make: Make) -> None:
-    found = proposed(place, make())
-    queue.auto_accept_all(place)
-    stored = place.store().load_by_id(found.id)
-    suggestion = queue.Suggestion("archive", stored.record, (stored,), "Nobody used it.", flags=("plain",))
-    outcome = queue.propose_suggestion(place, suggestion)
-    assert isinstance(outcome, queue.CandidateProposed) and queue.auto_accept(place, outcome.proposal) is None
-    assert titles(place) == [stored.record.title]

@@ -1,6 +1,7 @@
 from .boilerplate import strip_boilerplate as strip_boilerplate
 from .boilerplate import update_file_sentence as update_file_sentence
 from .claim_words import ClaimWords as ClaimWords
+from .claim_words import claim_text as claim_text
 from .claim_words import claim_words as claim_words
 from .claim_words import dice_overlap as dice_overlap
 from .claim_words import word_stems as word_stems

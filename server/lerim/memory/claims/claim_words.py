@@ -1,7 +1,7 @@
 """The words of a claim, for a rough estimate of how much two claims have in common.
 
 Words are lower-cased and stripped of filler words and English endings; negation and word order are lost. They never
-decide whether two texts say the same: `similarity.normalise_claim` does.
+decide whether two texts say the same: `claim_text` does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from lerim.memory.claims.boilerplate import strip_boilerplate
+from lerim.memory.similarity import normalise_claim
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_words, stem
 
 _T = TypeVar("_T")
@@ -28,6 +29,12 @@ def claim_words(title: str, body: str) -> ClaimWords:
     """Returns the words of a memory or candidate, without the sentences Lerim adds (`boilerplate.py`)."""
     head = word_stems(title)
     return ClaimWords(head, head | word_stems(strip_boilerplate(body)))
+
+
+def claim_text(title: str, body: str) -> str:
+    """Returns a memory's or candidate's text without differences in form and without the sentences Lerim adds. Two with
+    equal results say the same."""
+    return normalise_claim(title, strip_boilerplate(body))
 
 
 def word_stems(text: str) -> frozenset[str]:

@@ -4,18 +4,15 @@ when its file was last checked. It cannot be rebuilt from files: nothing else re
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from lerim import files, sqlite
-from lerim.errors import MemoryError_, error_reason
+from lerim.errors import MemoryError_
 from lerim.memory.reference import DRIFT_STATES, DriftState, Reference, reference_text
-from lerim.paths import Home
 from lerim.project import PATH_DIGEST_BYTES
 
 StatStamp = tuple[int, ...]
@@ -143,12 +140,10 @@ class Baselines:
         sql = "SELECT DISTINCT place, stamp FROM looks WHERE tree = ?"
         return ((str(place), _parse_stamp(stamp)) for place, stamp in self._db.execute(sql, (self._worktree,)))
 
-    def stale_records(self, memory: str = "") -> list[DriftRecord]:
-        """Returns the references that are not fresh or have moved: of one memory, or of all."""
-        how, one = ("", " AND memory = ?") if memory else ("INDEXED BY stale", "")
-        values = (self._worktree, memory) if memory else (self._worktree,)
-        sql = f"SELECT {_COLUMNS} FROM looks {how} WHERE tree = ? AND (state <> 'fresh' OR moved_to <> ''){one}"
-        return [_parse_drift_record(row) for row in self._db.execute(sql, values)]
+    def stale_records(self) -> list[DriftRecord]:
+        """Returns the references that are not fresh or have moved."""
+        sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY stale WHERE tree = ? AND (state <> 'fresh' OR moved_to <> '')"
+        return [_parse_drift_record(row) for row in self._db.execute(sql, (self._worktree,))]
 
     def store_drift(self, *drift_records: DriftRecord) -> None:
         """Stores drift records."""
@@ -239,24 +234,6 @@ def open_baselines(private_dir: Path, root: Path) -> Iterator[Baselines]:
     files.make_folder(private_dir, 0o700)
     with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as db:
         yield Baselines(db, root)
-
-
-@contextmanager
-def copy_baselines(home: Home, key: str) -> Iterator[Home]:
-    """Yields a temporary home folder with only a copy of a project's database, to check again without changing
-    anything. Raises MemoryError_."""
-    with TemporaryDirectory(prefix="lerim-", ignore_cleanup_errors=True) as folder:
-        away = Home(Path(folder))
-        away.project(key).mkdir(parents=True)
-        for name in (DATABASE, f"{DATABASE}-wal"):
-            try:
-                shutil.copyfile(home.project(key) / name, away.project(key) / name)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                todo = "Check the file's permissions and the free disk space."
-                raise MemoryError_(f"It cannot be read: {error_reason(error)}.", where=name, todo=todo) from error
-        yield away
 
 
 def _parse_baseline(row: tuple[str, int, str, bytes]) -> Baseline:

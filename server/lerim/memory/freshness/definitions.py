@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 MAX_PLACES = 200
 MAX_LINE = 2000
@@ -23,13 +23,15 @@ COMMENTS = ("//", "*", "--", "<!--")
 QUOTES = "\"'`"
 
 SymbolFinder = Callable[[str], int | None]
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 def make_symbol_finder(path: str, text: str, lines: Sequence[str]) -> SymbolFinder:
     """Returns a function that returns the line (from 0) defining a symbol; None if no line does, or several may."""
     if path.endswith((".py", ".pyi")) and len(text) <= MAX_PYTHON:
-        known = python_definitions(text)
-        if known is not None:
+        tree = parse_python(text)
+        if tree is not None:
+            known = [(name, node.lineno - 1) for name, node in iterate_definitions(tree)]
             return lambda name: _single_line_of(known, _dotted(name))
     return lambda name: find_definition_line(name, lines)
 
@@ -44,31 +46,21 @@ def parse_python(text: str) -> ast.Module | None:
         return None
 
 
-def python_definitions(text: str) -> dict[str, list[int]] | None:
-    """Returns the lines (from 0) of every function and class, and of every name assigned outside functions, by
-    qualified name.
-
-    Returns None if the text does not parse.
-    """
-    tree = parse_python(text)
-    if tree is None:
-        return None
-    found: dict[str, list[int]] = {}
+def iterate_definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+    """Yields every function and class, and every assignment of a name outside functions, by qualified name."""
     waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
     while waiting:
         node, inside, local = waiting.pop()
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                found.setdefault(inside + child.name, []).append(child.lineno - 1)
+                yield inside + child.name, child
                 waiting.append((child, f"{inside}{child.name}.", not isinstance(child, ast.ClassDef)))
             elif isinstance(child, ast.Assign | ast.AnnAssign):
-                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
-                names = [target.id for target in targets if isinstance(target, ast.Name) and not local]
-                for name in names:
-                    found.setdefault(inside + name, []).append(child.lineno - 1)
+                for target in child.targets if isinstance(child, ast.Assign) else [child.target]:
+                    if isinstance(target, ast.Name) and not local:
+                        yield inside + target.id, child
             elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 waiting.append((child, inside, local))
-    return found
 
 
 def find_definition_line(name: str, lines: Sequence[str]) -> int | None:
@@ -124,9 +116,9 @@ def _is_code(before: str) -> bool:
     return not quote
 
 
-def _single_line_of(known: Mapping[str, Sequence[int]], name: str) -> int | None:
+def _single_line_of(known: Sequence[tuple[str, int]], name: str) -> int | None:
     """Returns the only line whose qualified name is `name` or ends with it; None if there is none, or several."""
-    found = [line for full, lines in known.items() if full == name or full.endswith(f".{name}") for line in lines]
+    found = [line for full, line in known if full == name or full.endswith(f".{name}")]
     return found[0] if len(found) == 1 else None
 
 

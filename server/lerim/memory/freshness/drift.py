@@ -119,21 +119,8 @@ class DriftChecker:
                 on_summary(_summarise_drift(database))
             return changed
 
-    def worst_drift(self, memory_id: str) -> Drift:
-        """Returns the worst drift of a memory's references; fresh if nothing else is known."""
-        with baselines.open_baselines(self._private, self._project.root) as database:
-            return worst_drift(database.stale_records(memory_id)) or Drift("fresh", "")
-
-    def drift_by_memory(self) -> dict[str, Drift]:
-        """Returns the worst drift of every memory that is not fresh or has moved (`moved_to`), by id."""
-        return self.summary().drift_by_memory
-
-    def moved_references(self) -> dict[str, dict[str, str]]:
-        """Returns where renamed or moved references are now, by memory; both as written."""
-        return self.summary().moved_references
-
     def summary(self) -> DriftSummary:
-        """Returns `drift_by_memory` and `moved_references` together."""
+        """Returns the drift of all memories, as it was found by the last checks."""
         if not baselines.has_baselines(self._private):
             return DriftSummary({}, {})
         with baselines.open_baselines(self._private, self._project.root) as database:

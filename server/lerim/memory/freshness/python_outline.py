@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from lerim.memory.freshness.definitions import parse_python
+from lerim.memory.freshness.definitions import Definition, iterate_definitions, parse_python
 
 KIND = "a"
 MAX_PYTHON = 512 * 1024
@@ -14,8 +14,6 @@ OWN_NAME = "\1"
 """The placeholder for a definition's own name."""
 _CLOSE_MARK = ")"
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
-
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 class PythonOutline:
@@ -45,20 +43,8 @@ def outline_python(text: str) -> PythonOutline | None:
     if tree is None:
         return None
     found: dict[str, list[Definition]] = {}
-    waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
-    while waiting:
-        node, inside, local = waiting.pop()
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                found.setdefault(inside + child.name, []).append(child)
-                waiting.append((child, f"{inside}{child.name}.", not isinstance(child, ast.ClassDef)))
-            elif isinstance(child, ast.Assign | ast.AnnAssign):
-                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
-                for target in targets:
-                    if isinstance(target, ast.Name) and not local:
-                        found.setdefault(inside + target.id, []).append(child)
-            elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-                waiting.append((child, inside, local))
+    for name, node in iterate_definitions(tree):
+        found.setdefault(name, []).append(node)
     return PythonOutline(found)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory.links import EndingLink, EndKind, ending_links, find_ended
-from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
 from lerim.memory.references.entries import (
     MemoryEntry,
@@ -34,9 +33,6 @@ from lerim.memory.store import (
     unreadable_problem,
 )
 from lerim.memory.stray_files import DUPLICATE_ID_CODE
-
-__all__ = ["MemoryEntry", "Reference", "ReferenceMap", "parse_reference"]
-
 
 ReadOutcome = tuple[StoredMemory, list[Problem]] | MemoryError_
 """The result of reading a memory's file."""

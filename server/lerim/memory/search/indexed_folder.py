@@ -94,11 +94,11 @@ class IndexedFolder:
     ) -> list[RankedMemory]:
         """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
         memories."""
-        return self._query_index(lambda index: _find_ranked(index, query, limit, filters, states), [])
+        return self.query_index(lambda index: _find_ranked(index, query, limit, filters, states), [])
 
     def rows_present(self, ranked: list[RankedMemory]) -> set[int]:
         """Returns the rows of another scope whose memories are in this one, too."""
-        return self._query_index(lambda index: index.rows_present(ranked), set()) if ranked else set()
+        return self.query_index(lambda index: index.rows_present(ranked), set()) if ranked else set()
 
     def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the memories that share some words with a text."""
@@ -108,27 +108,7 @@ class IndexedFolder:
             known = index.ranked_memories(one.row for one in rows)
             return [known[one.row] for one in rows if one.row in known]
 
-        return list(self.load(self._query_index(alike, [])).values())
-
-    def version(self) -> int:
-        """Returns a number that differs whenever this object changed its index; 0 if there is no index."""
-        return self._query_index(lambda index: index.version, 0)
-
-    def total(self) -> int:
-        """Returns how many memories can be found."""
-        return self._query_index(lambda index: index.total(), 0)
-
-    def count(self, query: str) -> int:
-        """Returns how many memories match an FTS5 query, counted up to `index.COMMON_WORD_COUNT`."""
-        return self._query_index(lambda index: index.count(query), 0)
-
-    def active_rows(self, query: str, limit: int) -> list[int]:
-        """Returns the rows of active memories that match an FTS5 query, the last changed first."""
-        return self._query_index(lambda index: index.active_rows(query, limit), [])
-
-    def stored_texts(self, rows: Iterable[int]) -> list[tuple[str, str, str]]:
-        """Returns the id, title and body of each of these memories, as the index stores them."""
-        return self._query_index(lambda index: index.stored_texts(rows), [])
+        return list(self.load(self.query_index(alike, [])).values())
 
     def links(self) -> list[MemoryLinks] | None:
         """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
@@ -175,7 +155,7 @@ class IndexedFolder:
         over = {one.name: one.status for one in ranked}
         return {name: _with_shown_status(stored, over[name]) for name, stored in loaded.items()}
 
-    def _query_index(self, ask: Callable[[Index], R], nothing: R) -> R:
+    def query_index(self, ask: Callable[[Index], R], nothing: R) -> R:
         """Queries the index, or a new one in memory if it turns out to be unusable."""
         if self._index is None:
             return nothing

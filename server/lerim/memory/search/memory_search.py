@@ -21,7 +21,7 @@ from lerim.memory.freshness import baselines
 from lerim.memory.links import MemoryLinks
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.reference import DriftState
-from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
+from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
 from lerim.memory.search.neighbours import NeighbourFinder
@@ -30,17 +30,6 @@ from lerim.memory.similarity import Neighbour
 from lerim.memory.store import Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project
-
-__all__ = [
-    "ACTIVE_MEMORIES",
-    "EVERY_STATUS",
-    "GLOBAL_KEY",
-    "Hit",
-    "MemoryFilters",
-    "MemorySearch",
-    "load_links",
-    "search_memories",
-]
 
 GLOBAL_KEY = "global"
 RULES = MaintenanceRules()

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from heapq import nlargest
 
+from lerim.memory.search.index import Index
 from lerim.memory.search.indexed_folder import IndexedFolder
 from lerim.memory.similarity import (
     MIN_SIMILARITY,
@@ -25,6 +27,10 @@ MAX_WORDS = 16
 """How many words of a claim are searched for."""
 MAX_COMPARED = 12
 """How many memories of each index are compared word by word: those that share the most weight with the claim."""
+
+
+StoredText = tuple[str, str, str]
+"""The id, title and body of a memory, as the index stores them."""
 
 
 class NeighbourFinder:
@@ -64,36 +70,37 @@ class _Rarities(dict[str, float]):
         super().__init__()
         self.versions = _versions(folders)
         self._folders = folders
-        self._memory_count = sum(folder.total() for folder in folders)
+        self._memory_count = sum(folder.query_index(Index.total, 0) for folder in folders)
 
     def __missing__(self, word: str) -> float:
-        match_count = sum(folder.count(f'"{word}"') for folder in self._folders)
+        match_count = sum(folder.query_index(lambda index: index.count(f'"{word}"'), 0) for folder in self._folders)
         self[word] = found = word_rarity(self._memory_count, match_count)
         return found
 
 
 def _versions(folders: Sequence[IndexedFolder]) -> tuple[int, ...]:
-    return tuple(folder.version() for folder in folders)
+    return tuple(folder.query_index(lambda index: index.version, 0) for folder in folders)
 
 
-def _find_candidates(
-    folder: IndexedFolder, weights: Mapping[str, float], skip: Container[str]
-) -> list[tuple[str, str, str]]:
+def _find_candidates(folder: IndexedFolder, weights: Mapping[str, float], skip: Container[str]) -> list[StoredText]:
     """Returns the id, title and body of the memories that share the most weight with a claim. `weights` are those of
     its words, the rarest first."""
     shared: defaultdict[int, float] = defaultdict(float)
     room = MAX_ROWS
     for word, weight in weights.items():
-        rows = folder.active_rows(f'"{word}"', MAX_ROWS)
+        rows: list[int] = folder.query_index(partial(Index.active_rows, query=f'"{word}"', limit=MAX_ROWS), [])
         for row in rows:
             shared[row] += weight
         room -= len(rows)
         if room < 0:
             break
     ranked = sorted(shared, key=shared.__getitem__, reverse=True)
-    found: list[tuple[str, str, str]] = []
+    found: list[StoredText] = []
     for start in range(0, len(ranked), MAX_COMPARED):
-        found += [one for one in folder.stored_texts(ranked[start : start + MAX_COMPARED]) if one[0] not in skip]
+        texts: list[StoredText] = folder.query_index(
+            partial(Index.stored_texts, rows=ranked[start : start + MAX_COMPARED]), []
+        )
+        found += [one for one in texts if one[0] not in skip]
         if len(found) >= MAX_COMPARED:
             break
     return found

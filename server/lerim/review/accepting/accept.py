@@ -7,27 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from lerim.memory import (
-    MemoryRecord,
-    MemorySearch,
-    QuoteChoice,
-    Store,
-    Uses,
-    inherit_baselines,
-    verifying,
-)
+from lerim.memory import MemoryRecord, MemorySearch, QuoteChoice, Store, Uses, inherit_baselines, verifying
 from lerim.review import actions
 from lerim.review.accepting.answers import answer_to_record, apply_choice, find_kept_beside
 from lerim.review.accepting.edit_or_reject import load_claim, load_waiting
 from lerim.review.accepting.effects import Effects, compute_effects
 from lerim.review.accepting.outdated import check_changed_targets, check_lost_targets, check_rating_stands
-from lerim.review.candidates import (
-    CandidateEdit,
-    Proposal,
-    accepted_record,
-    apply_edit,
-    parse_candidate,
-)
+from lerim.review.candidates import CandidateEdit, Proposal, accepted_record, apply_edit, parse_candidate
 from lerim.review.compare import NeighbourChoice
 from lerim.review.ledger import ActionKind, ClaimState, FileChange, JudgmentKind, Ledger
 from lerim.review.results import ReviewResult

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from lerim import files
 from lerim.errors import NotFoundError, StaleError
-from lerim.memory import (
-    Store,
-)
+from lerim.memory import Store
 from lerim.review import actions
-from lerim.review.candidates import (
-    CandidateEdit,
-    Proposal,
-    apply_edit,
-    load_candidate,
-    parse_candidate,
-)
+from lerim.review.candidates import CandidateEdit, Proposal, apply_edit, load_candidate, parse_candidate
 from lerim.review.ledger import FileChange, Ledger, LedgerClaim
 from lerim.review.proposing import SUGGESTION_PREFIX, propose_orphans
 from lerim.review.results import ReviewResult

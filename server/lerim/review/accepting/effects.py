@@ -184,19 +184,19 @@ def _rewrite_changes(store: Store, stored: StoredMemory, before: str, after: str
 def _evidence_change(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
     """The change that adds the evidence of a candidate that says the same. It is stored in the private folder; the
     memory's file stays unchanged."""
-    text = store.quotes.text_with_evidence(kept, again.evidence)
-    if text is None:
-        return []
-    path = store.quotes.path_for(kept.id)
-    before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE_BYTES)
-    return [FileChange("private", str(store.quotes.private), str(path), before, text)]
+    return _private_change(store, kept.id, store.quotes.text_with_evidence(kept, again.evidence))
 
 
 def _quotes_change(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
     """The change that stores the quotes in the private folder, if the person chose to keep them on this machine."""
     if store.quotes.read_choice() != "local":
         return []
+    return _private_change(store, memory_id, store.quotes.text_with_quotes(memory_id, memory.evidence))
+
+
+def _private_change(store: Store, memory_id: str, after: str | None) -> list[FileChange]:
+    if after is None:
+        return []
     path = store.quotes.path_for(memory_id)
     before = None if files.is_absent(path) else files.read_text(path, record.MAX_FILE_BYTES)
-    after = store.quotes.text_with_quotes(memory_id, memory.evidence)
     return [FileChange("private", str(store.quotes.private), str(path), before, after)]

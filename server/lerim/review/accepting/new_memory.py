@@ -9,22 +9,11 @@ from datetime import UTC, datetime
 
 from lerim import files
 from lerim.errors import MemoryError_
-from lerim.memory import (
-    LearningKind,
-    MemoryRecord,
-    Primitive,
-    Store,
-    StoredMemory,
-    render_record,
-    slug,
-)
+from lerim.memory import LearningKind, MemoryRecord, Primitive, Store, StoredMemory, render_record, slug
 from lerim.redaction import redact_secrets
 from lerim.review import actions
 from lerim.review.accepting.accept import record_kept, verify_references
-from lerim.review.candidates import (
-    PERSON_CONFIDENCE,
-    join_lines,
-)
+from lerim.review.candidates import PERSON_CONFIDENCE, join_lines
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths

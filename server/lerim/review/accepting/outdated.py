@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from lerim import files
 from lerim.errors import StaleError
-from lerim.memory import (
-    Uses,
-    find_unwanted_reason,
-    is_feedback_reason,
-)
+from lerim.memory import Uses, find_unwanted_reason, is_feedback_reason
 from lerim.review import actions
-from lerim.review.candidates import (
-    Proposal,
-    Target,
-    action_fields,
-    load_candidate,
-)
+from lerim.review.candidates import Proposal, Target, action_fields, load_candidate
 from lerim.review.ledger import FileChange, Ledger
 from lerim.review.proposing import SUGGESTION_PREFIX
 from lerim.review.review_paths import ReviewPaths

@@ -1,12 +1,12 @@
 from .conflict_merge import ConflictMerge as ConflictMerge
 from .conflict_merge import find_unmerged_problems as find_unmerged_problems
 from .conflict_merge import merge_conflict as merge_conflict
-from .endings import find_ending as find_ending
 from .kind_acts import change_kind as change_kind
 from .kind_acts import globalize_memory as globalize_memory
 from .kind_acts import promote_question as promote_question
 from .lifecycle_acts import archive_memory as archive_memory
 from .lifecycle_acts import delete_theme as delete_theme
+from .lifecycle_acts import find_ending as find_ending
 from .lifecycle_acts import restore_memory as restore_memory
 from .link_repair import RepairResult as RepairResult
 from .link_repair import repair_links as repair_links

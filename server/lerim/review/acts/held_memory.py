@@ -9,17 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lerim.errors import MemoryError_, NotFoundError, StaleError
-from lerim.memory import (
-    HeaderValue,
-    MemoryRecord,
-    Primitive,
-    Status,
-    Store,
-    lifecycle,
-    parse_record,
-    record,
-    status_of,
-)
+from lerim.memory import HeaderValue, MemoryRecord, Primitive, Status, Store, lifecycle, parse_record, record, status_of
 from lerim.review import actions
 from lerim.review.accepting import record_kept
 from lerim.review.ledger import Action, ActionKind, FileChange, Ledger

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lerim.errors import LerimError, Problem
-from lerim.memory import (
-    links,
-    memory_search,
-)
+from lerim.memory import links, memory_search
 from lerim.review import actions
 from lerim.review.acts.held_memory import HeldMemory
 from lerim.review.ledger import FileChange

@@ -8,16 +8,7 @@ from datetime import UTC, datetime
 
 from lerim.errors import MemoryError_
 from lerim.files import hash_text
-from lerim.memory import (
-    Feedback,
-    HeaderValue,
-    Uses,
-    lifecycle,
-    parse_record,
-    parse_references,
-    split_header,
-    verifying,
-)
+from lerim.memory import Feedback, HeaderValue, Uses, lifecycle, parse_record, parse_references, split_header, verifying
 from lerim.redaction import redact_secrets
 from lerim.review.accepting import record_kept, withdraw_archiving
 from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory

@@ -1,3 +1,4 @@
+from .candidate_files import free_candidate_id as free_candidate_id
 from .candidate_files import load_candidate as load_candidate
 from .candidate_files import load_candidates as load_candidates
 from .candidate_files import parse_candidate as parse_candidate

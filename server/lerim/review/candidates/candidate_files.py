@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TypeVar, get_args
 
@@ -24,6 +24,7 @@ from lerim.memory import (
     Yaml,
     examine_record,
     load_header,
+    new_id,
     split_header,
 )
 from lerim.review.candidates.memory_texts import (
@@ -42,6 +43,16 @@ def load_candidate(paths: ReviewPaths, candidate_id: str, store: Store) -> Propo
     """Load a waiting candidate by its id. Raises NotFoundError, MemoryError_, BoundaryError."""
     path = paths.candidate_path(candidate_id)
     return parse_candidate(files.read_text(path, MAX_FILE_BYTES, paths.state_anchor), path, store)
+
+
+def free_candidate_id(paths: ReviewPaths, store: Store, title: str, day: date, taken: Collection[str]) -> str:
+    """An id for a new candidate that no memory and no candidate file has, and that is not in `taken`."""
+
+    def is_taken(name: str) -> bool:
+        known = name in taken or store.path_of(name) is not None
+        return known or not files.is_absent(paths.candidate_path(name))
+
+    return new_id(title, day, is_taken)
 
 
 def load_candidates(

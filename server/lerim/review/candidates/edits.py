@@ -7,10 +7,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import MemoryError_
-from lerim.memory import (
-    HeaderValue,
-    record,
-)
+from lerim.memory import HeaderValue, record
 from lerim.redaction import redact_secrets
 from lerim.review.candidates.proposal import PERSON_CONFIDENCE, Proposal
 

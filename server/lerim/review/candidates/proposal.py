@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from lerim.extraction import Signal
-from lerim.memory import (
-    MemoryRecord,
-    StoredMemory,
-)
+from lerim.memory import MemoryRecord, StoredMemory
 from lerim.review.compare import NearMemory
 from lerim.sessions import Platform
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from lerim.memory import claim_words, dice_overlap, normalise_claim, strip_boilerplate, word_stems
+from lerim.memory import claim_text, claim_words, dice_overlap, word_stems
 
 WORD_HASH_SIZE = 6
 """Bytes of a word's hash."""
@@ -28,13 +28,12 @@ class Fingerprint:
 
 def fingerprint(salt: bytes, title: str, body: str) -> Fingerprint:
     """The fingerprint of a claim, without the sentences that Lerim itself adds to a body."""
-    text = normalise_claim(title, strip_boilerplate(body))
     said = claim_words(title, body)
     title_words, words = (
         frozenset(_hash(salt, word, WORD_HASH_SIZE) for word in part - _REWORDING_STEMS)
         for part in (said.title, said.words)
     )
-    return Fingerprint(_hash(salt, text, _TEXT_HASH_SIZE), title_words, words)
+    return Fingerprint(_hash(salt, claim_text(title, body), _TEXT_HASH_SIZE), title_words, words)
 
 
 def _hash(salt: bytes, text: str, size: int) -> bytes:

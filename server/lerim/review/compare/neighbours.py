@@ -15,7 +15,7 @@ from datetime import datetime
 
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.extraction import Candidate
-from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, normalise_claim, strip_boilerplate, word_stems
+from lerim.memory import MemoryRecord, MemorySearch, Store, StoredMemory, claim_text, strip_boilerplate, word_stems
 from lerim.review.compare.neighbour_choices import NeighbourAnswer
 
 MAX_SHOWN_NEIGHBOURS = 3
@@ -87,11 +87,8 @@ def find_neighbours(
 
 def says_the_same(candidate: Candidate, memory: MemoryRecord) -> bool:
     """Whether a memory and a candidate have the same primitive and, after normalisation, the same text."""
-    if candidate.primitive != memory.primitive:
-        return False
-    return normalise_claim(candidate.title, strip_boilerplate(candidate.body)) == normalise_claim(
-        memory.title, strip_boilerplate(memory.body)
-    )
+    same_text = claim_text(candidate.title, candidate.body) == claim_text(memory.title, memory.body)
+    return candidate.primitive == memory.primitive and same_text
 
 
 def suggest_from_words(

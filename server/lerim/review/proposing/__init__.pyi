@@ -8,7 +8,6 @@ from .model_answer import suggest_answer as suggest_answer
 from .model_answer import to_candidate as to_candidate
 from .suggestions import SUGGESTION_PREFIX as SUGGESTION_PREFIX
 from .suggestions import Suggestion as Suggestion
-from .suggestions import find_earlier_result as find_earlier_result
 from .suggestions import make_earlier_result_lookup as make_earlier_result_lookup
 from .suggestions import preview_suggestion as preview_suggestion
 from .suggestions import propose_suggestion as propose_suggestion

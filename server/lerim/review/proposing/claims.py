@@ -10,9 +10,17 @@ from datetime import datetime
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, StaleError
 from lerim.extraction import Candidate
-from lerim.memory import MAX_FILE_BYTES, MemoryFilters, MemoryRecord, MemorySearch, Store, StoredMemory, Uses, new_id
+from lerim.memory import MAX_FILE_BYTES, MemoryFilters, MemoryRecord, MemorySearch, Store, StoredMemory, Uses
 from lerim.review import actions
-from lerim.review.candidates import Proposal, Target, add_repeat, candidate_text, new_record, parse_candidate
+from lerim.review.candidates import (
+    Proposal,
+    Target,
+    add_repeat,
+    candidate_text,
+    free_candidate_id,
+    new_record,
+    parse_candidate,
+)
 from lerim.review.compare import (
     ACTIONS,
     MAX_SEARCHED_NEIGHBOURS,
@@ -253,22 +261,6 @@ def _add_evidence_to_memory(
     return AlreadyKnown(memory.id, f"“{memory.title}” says the same already.", text is not None)
 
 
-def _new_id(
-    paths: ReviewPaths,
-    store: Store,
-    claims: Iterable[LedgerClaim],
-    candidate: Candidate,
-    fingerprint: Fingerprint,
-) -> str:
-    others = {known.id for known in claims if known.state != "pending" or known.fingerprint.text != fingerprint.text}
-
-    def taken(name: str) -> bool:
-        path = paths.candidate_path(name)
-        return store.path_of(name) is not None or name in others or not files.is_absent(path)
-
-    return new_id(candidate.title, candidate.time.date(), taken)
-
-
 def _write_candidate(
     paths: ReviewPaths,
     ledger: Ledger,
@@ -281,7 +273,8 @@ def _write_candidate(
 ) -> Proposal:
     """Register the candidate in the ledger, then write its file. If the process is killed in between, the claim can be
     proposed again. `restored` is the archived memory that accepting the candidate would restore."""
-    candidate_id = _new_id(paths, store, claims, candidate, fingerprint)
+    taken = {known.id for known in claims if known.state != "pending" or known.fingerprint.text != fingerprint.text}
+    candidate_id = free_candidate_id(paths, store, candidate.title, candidate.time.date(), taken)
     stored = {one.stored.record.id: one.stored for one in near}
     claims_of_neighbours = [known for known in claims if known.memory in stored]
     last_said = latest_turn_times(

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from lerim import files
 from lerim.errors import NotFoundError
 from lerim.extraction import Candidate, DroppedSignal
-from lerim.memory import new_id
 from lerim.review import actions
-from lerim.review.candidates import candidate_text, new_record
+from lerim.review.candidates import candidate_text, free_candidate_id, new_record
 from lerim.review.ledger import (
     DROP_REASON_FLAGS,
     DROP_REASON_TEXTS,
@@ -69,7 +68,8 @@ def _propose(paths: ReviewPaths, ledger: Ledger, item: LeftOut, candidate: Candi
     flag = DROP_REASON_FLAGS.get(item.reason)
     flags = tuple(dict.fromkeys((*candidate.flags, *((flag,) if flag else ()))))
     candidate = replace(candidate, flags=flags)
-    candidate_id = _new_id(paths, ledger, candidate)
+    day = candidate.time.date()
+    candidate_id = free_candidate_id(paths, paths.store(), candidate.title, day, ledger.states())
     reason = f"You proposed it; it had been left out because {DROP_REASON_TEXTS[item.reason]}."
     record = new_record(candidate, candidate_id)
     text = candidate_text(candidate, record, "add", (), reason=reason, maker="person")
@@ -88,12 +88,3 @@ def _propose(paths: ReviewPaths, ledger: Ledger, item: LeftOut, candidate: Candi
     label = f"Proposed: {record.title}"
     done = actions.perform_action(paths, ledger, "propose", label, candidate_id, states, [change], judged="wanted")
     return ReviewResult(True, "proposed", label, done.id, str(path))
-
-
-def _new_id(paths: ReviewPaths, ledger: Ledger, candidate: Candidate) -> str:
-    store, known = paths.store(), ledger.states()
-
-    def taken(name: str) -> bool:
-        return store.path_of(name) is not None or name in known or not files.is_absent(paths.candidate_path(name))
-
-    return new_id(candidate.title, candidate.time.date(), taken)

@@ -13,7 +13,15 @@ from lerim import files
 from lerim.errors import StaleError
 from lerim.memory import MemoryRecord, StoredMemory, slug
 from lerim.review import actions
-from lerim.review.candidates import Proposal, ProposedAction, Target, join_lines, parse_candidate, suggestion_text
+from lerim.review.candidates import (
+    Proposal,
+    ProposedAction,
+    Target,
+    free_candidate_id,
+    join_lines,
+    parse_candidate,
+    suggestion_text,
+)
 from lerim.review.compare import Fingerprint
 from lerim.review.ledger import Ledger, LedgerClaim, open_ledger
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
@@ -47,18 +55,20 @@ def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateP
 
     Raises MemoryError_ if the review folder cannot be written, BusyError.
     """
+    source = _source(suggestion)
     with actions.locked_ledger(paths) as ledger:
-        return propose_suggestion_in_ledger(paths, ledger, suggestion)
-
-
-def find_earlier_result(paths: ReviewPaths, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
-    """What `propose_suggestion` would return for a suggestion that already waits or was rejected; None for others.
-    Writes nothing."""
-    return make_earlier_result_lookup(paths)(suggestion)
+        known = _find_earlier_claim(paths, ledger.claims("pending", "rejected"), source)
+        if isinstance(known, ClaimBlocked):
+            return replace(known, times=ledger.record_blocked(known.rejected))
+        if known is not None:
+            return known
+        _withdraw_older(paths, ledger, suggestion)
+        return CandidateProposed(_write(paths, ledger, suggestion, source))
 
 
 def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
-    """`find_earlier_result` as a function for many suggestions, which reads the ledger only once."""
+    """A function that returns what `propose_suggestion` would for a suggestion that already waits or was rejected, and
+    None for others. It reads the ledger only once and writes nothing."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return lambda _: None
     claims_by_source: dict[str, list[LedgerClaim]] = defaultdict(list)
@@ -77,20 +87,6 @@ def preview_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> Proposal:
     """The proposal that a suggestion would become. Writes nothing; the written proposal may get another id."""
     name = slug.new_id(_name_title(suggestion), datetime.now(UTC).date(), lambda _: False)
     return parse_candidate(_candidate_text(suggestion, name), paths.review / f"{name}.md", paths.store())
-
-
-def propose_suggestion_in_ledger(
-    paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion
-) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
-    """`propose_suggestion` for a caller that already holds the ledger."""
-    source = _source(suggestion)
-    known = _find_earlier_claim(paths, ledger.claims("pending", "rejected"), source)
-    if isinstance(known, ClaimBlocked):
-        return replace(known, times=ledger.record_blocked(known.rejected))
-    if known is not None:
-        return known
-    _withdraw_older(paths, ledger, suggestion)
-    return CandidateProposed(_write(paths, ledger, suggestion, source))
 
 
 def _source(suggestion: Suggestion) -> str:
@@ -141,15 +137,8 @@ def _withdraw_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) 
 
 def _write(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion, source: str) -> Proposal:
     store = paths.store()
-
-    def taken(name: str) -> bool:
-        return (
-            ledger.find_claim(name) is not None
-            or store.path_of(name) is not None
-            or not files.is_absent(paths.candidate_path(name))
-        )
-
-    name = slug.new_id(_name_title(suggestion), datetime.now(UTC).date(), taken)
+    day = datetime.now(UTC).date()
+    name = free_candidate_id(paths, store, _name_title(suggestion), day, ledger.states())
     text = _candidate_text(suggestion, name)
     ledger.register(name, source, _EMPTY_FINGERPRINT, "pending", written=files.hash_text(text))
     ledger.commit()

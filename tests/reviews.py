@@ -1,0 +1,82 @@
+"""Short words for what tests do with a review: a candidate is proposed, accepted, suggested, and waits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lerim.extraction.candidate import Candidate
+from lerim.jobs import maintain
+from lerim.jobs.maintain import MaintainOptions, MaintainReport
+from lerim.memory.record import MemoryRecord
+from lerim.memory.store import StoredMemory
+from lerim.review import queue
+from lerim.review.review_paths import ReviewPaths
+
+Make = Callable[..., Candidate]
+Git = Callable[..., str]
+
+
+def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:
+    """The candidate, which waits."""
+    outcome = queue.propose_candidate(place, candidate)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
+    return outcome.proposal
+
+
+def accepted(place: ReviewPaths, candidate: Candidate, **choices: Any) -> Path:
+    """The memory file that a candidate became."""
+    done = queue.accept_candidate(place, proposed(place, candidate).id, quotes="shared", **choices)
+    assert done.ok and done.path, done
+    return Path(done.path)
+
+
+def remembered(place: ReviewPaths, candidate: Candidate) -> StoredMemory:
+    """The memory that a candidate became."""
+    return place.store().load(accepted(place, candidate))[0]
+
+
+def suggested(
+    place: ReviewPaths, action: Any, targets: tuple[StoredMemory, ...], record: MemoryRecord | None = None, **more: Any
+) -> queue.Proposal:
+    """What maintaining proposes to do with memories, which waits."""
+    suggestion = queue.Suggestion(action, record or targets[0].record, targets, "Because.", **more)
+    outcome = queue.propose_suggestion(place, suggestion)
+    assert isinstance(outcome, queue.CandidateProposed), outcome
+    return outcome.proposal
+
+
+def added(place: ReviewPaths, title: str = "Use uv", body: str = "It is fast.", primitive: Any = "decision") -> Path:
+    """The file of a memory that a person wrote."""
+    return Path(queue.add_memory(place, primitive, title, body).path or "")
+
+
+def waiting(place: ReviewPaths) -> list[str]:
+    """The titles of what waits."""
+    found, problems, _ = queue.list_pending(place)
+    assert problems == []
+    return [one.record.title for one in found]
+
+
+def titles(place: ReviewPaths) -> list[str]:
+    """The titles of the memories that hold."""
+    return sorted(one.record.title for one in place.store().load_all()[0] if one.status == "active")
+
+
+def maintained(
+    place: ReviewPaths,
+    now: datetime | None = None,
+    settings: str | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    **options: Any,
+) -> MaintainReport:
+    """What maintaining the project's memories at this time, and with these settings, did."""
+    if settings is not None:
+        place.home.root.mkdir(mode=0o700, exist_ok=True)
+        place.home.config.write_text(settings, encoding="utf-8")
+    wanted = MaintainOptions(**{"model": "none", **options})
+    clock = lambda: now or datetime.now(UTC)  # noqa: E731
+    return maintain.maintain_project(place.project, place.home, os.environ, wanted, lambda _: None, cancelled, clock)
