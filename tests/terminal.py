@@ -8,13 +8,13 @@ from typer.testing import CliRunner, Result
 from lerim.cli.app import app
 
 
-def run(*arguments: str) -> Result:
-    """Calls `lerim` with these arguments."""
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+def run(*arguments: str, typed: str | None = None) -> Result:
+    """Calls `lerim` with these arguments, and with what is typed into it."""
+    return CliRunner().invoke(app, list(arguments), input=typed, catch_exceptions=False)
 
 
-def answer(*arguments: str, code: int = 0) -> Any:
+def answer(*arguments: str, code: int = 0, typed: str | None = None) -> Any:
     """What a command prints with --json, once it ended with this code."""
-    result = run(*arguments, "--json")
+    result = run(*arguments, "--json", typed=typed)
     assert result.exit_code == code, result.output
     return json.loads(result.stdout)

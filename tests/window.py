@@ -1,11 +1,13 @@
-"""An editor's window with a real sidecar process in it, spoken to as an editor does."""
+"""An editor's window with a sidecar in it, spoken to as an editor does."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import os
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,14 +15,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pygls.io_ import StdoutWriter, run_async  # noqa: TID251
+from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from hang import HANG
 from lerim.lsp.protocol import core
+from lerim.lsp.server import create_server
 from lerim.memory.record import FOLDERS, Evidence, MemoryRecord, render_record
+from lerim.paths import Home
 
 SERVER = Path(__file__).resolve().parents[1] / "server"
 NOTIFICATIONS = (
@@ -65,6 +71,19 @@ class Editor:
         self.told: dict[str, list[Any]] = {method: [] for method in (*NOTIFICATIONS, REFRESH)}
         self.watched: list[Any] = []
 
+    @property
+    def server_pid(self) -> int:
+        """The process of the server: the test's own, unless it has one to itself."""
+        return self.client._server.pid if self.client._server else os.getpid()
+
+    def jobs(self) -> list[psutil.Process]:
+        """The job processes below the server."""
+        try:
+            below = psutil.Process(self.server_pid).children(recursive=True)
+            return [child for child in below if child.status() != "zombie" and "worker" in child.cmdline()]
+        except psutil.NoSuchProcess:
+            return []
+
     async def start(self, options: object = None, *, root: Path | None = None, process_id: int | None = None) -> Any:
         folder = root or self.repo
         default = {"trusted": True, "settings": {"idleSeconds": 0}}
@@ -73,7 +92,7 @@ class Editor:
         capabilities.workspace.did_change_watched_files.relative_pattern_support = True  # as since VS Code 1.66
         params = types.InitializeParams(
             capabilities=capabilities,
-            process_id=process_id if process_id is not None else os.getpid(),
+            process_id=process_id or (os.getpid() if self.client._server else None),
             workspace_folders=[types.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
             initialization_options=default if options is None else options,
         )
@@ -144,42 +163,58 @@ class Editor:
         return found
 
 
-class Visitor(Editor):
-    """An editor that opens its repository as a further folder of a window that is there already."""
-
-    def __init__(self, window: Editor, repo: Path) -> None:
-        super().__init__(window.client, repo)
-        self.told = window.told
-        for events in self.told.values():
-            events.clear()
-
-    async def start(self, options: object = None, *, root: Path | None = None, process_id: int | None = None) -> Any:
-        assert (options, root, process_id) == (None, None, None), "what is set at the start needs a server of its own"
-        self._change_folders(types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(self.root, "repo")], []))
-        await self.until(lambda: self.memories() is not None)
-
-    def leave(self) -> None:
-        self._change_folders(types.WorkspaceFoldersChangeEvent([], [types.WorkspaceFolder(self.root, "repo")]))
-
-    def _change_folders(self, event: types.WorkspaceFoldersChangeEvent) -> None:
-        self.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
-
-
 def server_environ() -> dict[str, str]:
     """The test's own environment, with the package to test on the module path."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))}
 
 
 @asynccontextmanager
+async def opened_in_thread(repo: Path) -> AsyncIterator[Editor]:
+    """An editor with a server in a thread of the test's process, which takes its home and keys from the environment
+    as it is now; `start` it in the test."""
+    client = make_test_lsp_client()
+    (server_input, to_server), (from_server, server_output) = os.pipe(), os.pipe()
+    sidecar = create_server(Home.from_environ(os.environ), server_environ())
+
+    def serve() -> None:
+        with os.fdopen(server_input, "rb", 0) as source, os.fdopen(server_output, "wb") as output:
+            sidecar.server.serve(source, output)
+        sidecar.stop()
+
+    thread = threading.Thread(target=serve, daemon=True, name="sidecar")
+    thread.start()
+    with os.fdopen(to_server, "wb") as requests:
+        client.protocol.set_writer(StdoutWriter(requests))
+        answers = asyncio.StreamReader()
+        end, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(answers), os.fdopen(from_server, "rb", 0)
+        )
+        stop = threading.Event()
+        listening = asyncio.create_task(run_async(stop, answers, client.protocol, None, client.report_server_error))
+        yield _make_editor(client, repo)
+        if client.capabilities is not None:
+            await client.shutdown_async(None)
+    await listening
+    end.close()
+    await asyncio.to_thread(thread.join, HANG)
+    gc.unfreeze()  # what a sidecar leaves out of the search for garbage counts again
+
+
+@asynccontextmanager
 async def opened(repo: Path, through: Sequence[str] = ()) -> AsyncIterator[Editor]:
-    """An editor with a server started; `start` it in the test. Its server is ended afterwards.
+    """An editor with a server process, for tests that are about the process; `start` it in the test. Its server is
+    ended afterwards.
 
     `through` is a command that starts the server, such as one that takes rights from it.
     """
-    command = [*through, sys.executable, "-P", "-m", "lerim", "lsp"]
-    config = ClientServerConfig(command, server_env=server_environ())
-    client = await config.start()
-    assert isinstance(client, LanguageClient)
+    client = make_test_lsp_client()
+    await client.start_io(*through, sys.executable, "-P", "-m", "lerim", "lsp", env=server_environ())
+    yield _make_editor(client, repo)
+    await client.shutdown_session()
+    await client.stop()
+
+
+def _make_editor(client: LanguageClient, repo: Path) -> Editor:
     editor = Editor(client, repo)
     for method in NOTIFICATIONS:
         client.feature(method)(functools.partial(editor.told[method].append))
@@ -192,6 +227,4 @@ async def opened(repo: Path, through: Sequence[str] = ()) -> AsyncIterator[Edito
     def register(params: types.RegistrationParams) -> None:
         editor.watched += [watcher for one in params.registrations for watcher in one.register_options["watchers"]]
 
-    yield editor
-    await client.shutdown_session()
-    await client.stop()
+    return editor

@@ -1,4 +1,4 @@
-"""Parses times as people type them: `36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`."""
+"""Times as people type them (`36h`, `14d`, `2026-07-01`, `2026-07-01T12:30`), and as they are shown to people."""
 
 from __future__ import annotations
 
@@ -26,3 +26,19 @@ def parse_time(text: str, now: datetime) -> datetime:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         raise ValueError(f"{text!r} is not a valid time; use {TIME_EXAMPLES}") from None
+
+
+def format_moment(time: datetime | str) -> str:
+    """Formats a time, or an ISO time, for people: `2 Mar 2026, 12:01` in local time, as the editor shows it."""
+    return f"{format_day(time)}, {_to_local_time(time):%H:%M}" if time else "at an unknown time"
+
+
+def format_day(time: datetime | str) -> str:
+    """Formats the local date of a time, or of an ISO time, for people: `2 Mar 2026`."""
+    local = _to_local_time(time)
+    return f"{local.day} {'Sept' if local.month == 9 else f'{local:%b}'} {local.year}"
+
+
+def _to_local_time(time: datetime | str) -> datetime:
+    known = datetime.fromisoformat(time) if isinstance(time, str) else time
+    return (known if known.tzinfo else known.replace(tzinfo=UTC)).astimezone()

@@ -10,9 +10,9 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 from test_editor_models import MODEL, Models, talk
-from test_sync import jobs_of, server_pid
 
 from lerim.lsp.protocol import core
+from terminal import answer as cli
 from window import Editor
 
 pytestmark = pytest.mark.asyncio
@@ -24,7 +24,7 @@ async def ready(editor: Editor, home: Path, answer: Any) -> Models:
     """A window whose sessions were learned from, with a model that answers."""
     talk(home, editor.repo, "Money")
     await editor.start()
-    await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    cli("sync", "--repo", str(editor.repo))
     models = Models(editor, answer)
     editor.client.protocol.notify(core.EDITOR_MODELS, {"models": [MODEL]})
     editor.configure(**{"idleSeconds": 0, "model.provider": "editor"})
@@ -58,7 +58,10 @@ async def test_sentences_come_while_the_editors_model_writes_and_their_sources_o
         await go.wait()
         return {"text": f"{FIRST}It is a rule of nature.", "why": "", "message": ""}
 
-    await ready(editor, isolated, answer)
+    models = await ready(editor, isolated, answer)
+    found = await editor.ask(core.ASK, question(editor, passages=True))
+    assert (found.sentences, found.model, models.asked) == ([], "none", [])
+    assert "by agreement with billing" in found.passages[0].text
     said = listened(editor)
     asking = asyncio.ensure_future(editor.ask(core.ASK, question(editor)))
     await editor.until(lambda: len(said) == 1)
@@ -87,11 +90,4 @@ async def test_a_question_that_is_cancelled_is_over_and_so_is_its_process(editor
     editor.client.cancel_request(types.CancelParams(id="ask"))
     with pytest.raises(JsonRpcException):
         await asking
-    await editor.until(lambda: not jobs_of(server_pid(editor)) and models.open == 0)
-
-
-async def test_without_a_model_the_passages_are_the_answer(editor: Editor, isolated: Path) -> None:
-    models = await ready(editor, isolated, None)
-    found = await editor.ask(core.ASK, question(editor, passages=True))
-    assert (found.sentences, found.model, models.asked) == ([], "none", [])
-    assert "by agreement with billing" in found.passages[0].text
+    await editor.until(lambda: not editor.jobs() and models.open == 0)

@@ -13,7 +13,6 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 from test_editor_models import MODEL, Models, refused
-from test_sync import jobs_of, server_pid
 
 from chat_server import KEY, chat, fails, hangs, says
 from hang import HANG
@@ -93,17 +92,13 @@ async def test_the_one_choice_is_marked(editor: Editor, isolated: Path) -> None:
     for settings, chosen in CHOICES:
         editor.configure(**settings)
         assert [told(option) for option in await options(editor) if option.chosen] == [chosen], settings
-
-
-async def test_an_address_is_listed_with_the_variable_of_its_own_key(editor: Editor, isolated: Path) -> None:
-    await start(editor)
     for address, variable in (
         ("https://third.example/v1", "LERIM_MODEL_KEY"),
         ("https://api.openai.com/v2", "OPENAI_API_KEY"),
     ):
         editor.configure(**{"model.provider": "openai", "model.name": "m", "model.baseUrl": address})
-        [chosen] = [option for option in await options(editor) if option.chosen]
-        assert (chosen.kind, chosen.baseUrl, chosen.variables) == ("address", address, [variable])
+        [option] = [option for option in await options(editor) if option.chosen]
+        assert (option.kind, option.baseUrl, option.variables) == ("address", address, [variable])
 
 
 async def test_an_address_of_the_file_does_not_follow_a_service_that_is_chosen(editor: Editor, isolated: Path) -> None:
@@ -113,25 +108,15 @@ async def test_an_address_of_the_file_does_not_follow_a_service_that_is_chosen(e
     assert (service.baseUrl, service.chosen) == ("https://api.openai.com/v1", False)
 
 
-async def test_a_model_that_answers_is_told_with_what_it_took(editor: Editor) -> None:
-    with chat(says("ready")) as server:
+async def test_a_model_that_answers_is_told_with_what_it_took_and_a_refusal_without_the_key(
+    key: str, editor: Editor
+) -> None:
+    with chat(says("ready"), fails(401, f"bad key {key}")) as server:
         await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": server.url})
         shown = await editor.ask(core.MODEL_TEST, {})
+        refusal = await editor.ask(core.MODEL_TEST, {})
     assert (shown.ok, shown.code, shown.model, shown.tokens, shown.cost) == (True, "", "openai:m", 1_050, 0.002)
-
-
-async def test_a_refused_key_is_told_without_the_key(key: str, editor: Editor) -> None:
-    with chat(fails(401, f"bad key {key}")) as server:
-        await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": server.url})
-        shown = await editor.ask(core.MODEL_TEST, {})
-    assert (shown.ok, shown.code) == (False, "model-key")
-    assert key not in str(shown)
-
-
-async def test_without_a_model_there_is_nothing_to_test(editor: Editor) -> None:
-    await start(editor)
-    shown = await editor.ask(core.MODEL_TEST, {})
-    assert (shown.ok, shown.code) == (False, "settings")
+    assert (refusal.ok, refusal.code) == (False, "model-key") and key not in str(refusal)
 
 
 async def test_the_editors_own_model_is_tested_over_the_bridge(editor: Editor) -> None:
@@ -156,7 +141,7 @@ async def test_a_test_that_is_cancelled_leaves_no_process(editor: Editor) -> Non
         async with asyncio.timeout(HANG):
             with pytest.raises(JsonRpcException):
                 await testing
-            await editor.until(lambda: not jobs_of(server_pid(editor)))
+            await editor.until(lambda: not editor.jobs())
 
 
 async def test_in_restricted_mode_nothing_is_listed_or_tested(editor: Editor) -> None:
@@ -186,12 +171,5 @@ async def test_an_installed_agent_is_listed_with_what_it_is_paid_with(
     assert (found.chosen, found.billed) == (True, False)
     trial = await editor.ask(core.MODEL_TEST, {})
     assert (trial.ok, trial.model, trial.cost) == (True, "claude-code:sonnet", None)
-
-
-async def test_a_trial_without_a_session_that_waits_says_so(
-    editor: Editor, isolated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent(isolated, monkeypatch, "ready")
-    await start(editor, **{"model.provider": "claude-code"})
     trial = await editor.ask(core.MODEL_TRY, {"root": editor.root})
-    assert (trial.ok, trial.code) == (False, "not-found")
+    assert (trial.ok, trial.code) == (False, "not-found"), "no session waits"

@@ -63,7 +63,7 @@ async def test_it_says_what_it_can_and_asks_to_watch_memory_files(editor: Editor
 
 
 @pytest.mark.asyncio
-async def test_bad_parameters_are_refused_and_the_server_goes_on(editor: Editor) -> None:
+async def test_bad_parameters_and_settings_are_refused_and_the_server_goes_on(editor: Editor) -> None:
     await editor.start()
     bad = [
         (core.SYNC, {}),
@@ -78,23 +78,24 @@ async def test_bad_parameters_are_refused_and_the_server_goes_on(editor: Editor)
         assert error.code == -32602
         assert "Traceback" not in str(error.data)
     assert (await editor.refused("lerim/unheardOf", {})).code == -32601
-    assert (await editor.ask(core.DEBUG, {})).version
     assert editor.client.messages == []
-
-
-@pytest.mark.asyncio
-async def test_bad_settings_are_one_message_each_and_the_default(editor: Editor) -> None:
-    write_memory(editor.repo)
-    await editor.start({"trusted": True, "settings": {"hover": "maybe", "idleSeconds": 0}})
+    editor.changed(write_memory(editor.repo))
+    await editor.until(lambda: editor.memories() == 1)
+    editor.configure(hover="maybe")
     await editor.until(lambda: editor.client.messages)
     assert [message.message for message in editor.client.messages] == [
         "`lerim.hover` cannot be 'maybe'; True is used instead."
     ]
     assert await editor.hover(editor.open("src/app.py"), 0, 5) is not None
+    told = await editor.ask(core.DEBUG, {})
+    assert told.version and told.python.startswith("3.")
+    assert (told.roots[0].uri, told.roots[0].memories) == (editor.root, 1)
+    assert "load" not in str(told)
 
 
 @pytest.mark.asyncio
-async def test_nothing_that_is_printed_reaches_the_protocol(noisy: None, editor: Editor) -> None:
+async def test_nothing_that_is_printed_reaches_the_protocol(noisy: None, process_editor: Editor) -> None:
+    editor = process_editor
     write_memory(editor.repo)
     await editor.start()
     app = editor.open("src/app.py")
@@ -104,20 +105,10 @@ async def test_nothing_that_is_printed_reaches_the_protocol(noisy: None, editor:
 
 
 @pytest.mark.asyncio
-async def test_debug_information_names_versions_and_counts_and_no_text(editor: Editor) -> None:
-    write_memory(editor.repo)
-    await editor.start()
-    told = await editor.ask(core.DEBUG, {})
-    assert told.python.startswith("3.")
-    assert told.roots[0].uri == editor.root
-    assert told.roots[0].memories == 1
-    assert "load" not in str(told)
-
-
-@pytest.mark.asyncio
 async def test_it_ends_when_the_editor_is_killed_although_its_pipes_stay_open(
-    editor: Editor, bystander: subprocess.Popen[bytes]
+    process_editor: Editor, bystander: subprocess.Popen[bytes]
 ) -> None:
+    editor = process_editor
     await editor.start(process_id=bystander.pid)
     server = editor.client._server
     assert server is not None

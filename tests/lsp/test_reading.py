@@ -17,11 +17,6 @@ OLD = datetime(2026, 7, 1, tzinfo=UTC)
 SECOND = {"id": "20260802-close-files", "primitive": "learning", "kind": "pitfall", "title": "Close what you open"}
 
 
-@pytest.fixture
-def editor(visitor: Editor) -> Editor:
-    return visitor
-
-
 async def test_hover_answers_on_a_symbol_a_path_and_line_one_and_nowhere_else(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start()

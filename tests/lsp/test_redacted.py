@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_review import memory_files, propose
+from test_review import memory_files
 
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
+from proposals import propose, review_paths
 from terminal import run
 from window import Editor
 
@@ -37,8 +38,7 @@ def readable(shown: str) -> list[str]:
 async def test_a_token_beside_a_quotation_mark_is_cut_everywhere(editor: Editor, isolated: Path, mark: str) -> None:
     told = f"API_TOKEN={mark}{TOKEN}{mark}"
     waiting = propose(
-        editor.repo,
-        isolated,
+        review_paths(editor.repo),
         title=f"Call it with {told}",
         body=f"In src/app.py: {told}",
         evidence=(Evidence(f"use {told}", "0123456789ab", "user"),),

@@ -9,44 +9,13 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from lerim.extraction.candidate import Candidate, drop_candidate
+from lerim.extraction.candidate import drop_candidate
 from lerim.lsp.protocol import core
-from lerim.memory.record import Evidence
-from lerim.paths import Home
-from lerim.project.project import locate_project
 from lerim.review import queue
+from proposals import CANDIDATE, propose, review_paths
 from window import Editor
 
 pytestmark = pytest.mark.asyncio
-
-CANDIDATE = Candidate(
-    primitive="decision",
-    kind=None,
-    title="Use pathlib, not os.path",
-    body="Paths in src/app.py are handled with pathlib.",
-    confidence=0.9,
-    tags=("style",),
-    references=("src/app.py",),
-    evidence=(Evidence("use pathlib", "0123456789ab", "user"),),
-    platform="claude",
-    session="11111111-2222-3333-4444-555555555555",
-    turn="0123456789ab",
-    time=datetime(2026, 8, 1, tzinfo=UTC),
-    signal="prompt",
-)
-
-
-def propose(repo: Path, home: Path, **changes: object) -> str:
-    place = queue.ReviewPaths(_project(repo, home), Home(home / ".lerim"))
-    found = queue.propose_candidate(place, replace(CANDIDATE, **changes))  # type: ignore[arg-type]
-    assert isinstance(found, queue.CandidateProposed)
-    return found.proposal.id
-
-
-def _project(repo: Path, home: Path):  # type: ignore[no-untyped-def]
-    found = locate_project(repo, Home(home / ".lerim"))
-    assert found
-    return found
 
 
 def write_below(path: str, line: str) -> None:
@@ -63,12 +32,12 @@ def memory_files(repo: Path) -> list[str]:
 
 
 async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(editor: Editor, isolated: Path) -> None:
-    waiting = propose(editor.repo, isolated)
+    waiting = propose(review_paths(editor.repo))
     await editor.start()
     app = editor.open("src/app.py", "x = 1\n")
     listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert [one.title for one in listed.candidates] == [CANDIDATE.title]
-    assert listed.candidates[0].evidence[0].quote == "use pathlib"
+    assert listed.candidates[0].evidence[0].quote == "no, Use uv, not pip"
     assert listed.undo is None
     assert await editor.hover(app, 0, 0) is None
 
@@ -78,7 +47,7 @@ async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(e
     done = await editor.ask(core.REVIEW_ACT, {**act, "quotes": "shared"})
     assert done.ok
     assert memory_files(editor.repo) == [done.path]
-    assert "pathlib" in (await editor.hover(app, 0, 0) or "")
+    assert "Use uv" in (await editor.hover(app, 0, 0) or "")
     await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
     assert editor.told[core.CANDIDATES_CHANGED][-1].pending == 0
 
@@ -90,7 +59,7 @@ async def test_an_accepted_candidate_is_a_hover_at_once_and_undo_takes_it_back(e
 
 
 async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: Path) -> None:
-    waiting = propose(editor.repo, isolated)
+    waiting = propose(review_paths(editor.repo))
     await editor.start()
     edit = {"title": "Use pathlib", "body": "In src/app.py.", "tags": []}
     act = {"root": editor.root, "id": waiting}
@@ -103,12 +72,12 @@ async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: 
 
 
 async def test_neighbours_are_listed_and_the_answer_for_one_is_carried_out(editor: Editor, isolated: Path) -> None:
-    first = propose(editor.repo, isolated)
+    first = propose(review_paths(editor.repo))
     await editor.start()
     act = {"root": editor.root, "action": "accept", "quotes": "shared"}
     assert (await editor.ask(core.REVIEW_ACT, {**act, "id": first})).ok
-    later = {"title": "Use pathlib instead of os.path for paths", "turn": "ba9876543210"}
-    second = propose(editor.repo, isolated, **later, time=datetime(2026, 8, 2, tzinfo=UTC))
+    later = {"title": "Use uv instead of pip for packages", "turn": "ba9876543210"}
+    second = propose(review_paths(editor.repo), **later, time=datetime(2026, 8, 2, tzinfo=UTC))
     [candidate] = (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
     [near] = candidate.neighbours
     assert (near.id, near.title, candidate.suggested) == (first, CANDIDATE.title, None) and 0 < near.similarity <= 1
@@ -123,15 +92,9 @@ def pending_told(editor: Editor) -> list[int]:
     return [told.pending for told in editor.told[core.CANDIDATES_CHANGED]]
 
 
-async def test_what_waits_is_told_at_the_start(editor: Editor, isolated: Path) -> None:
-    propose(editor.repo, isolated)
-    await editor.start()
-    await editor.until(lambda: pending_told(editor) == [1])
-
-
 async def test_what_another_window_decides_is_told_once_its_file_changes(editor: Editor, isolated: Path) -> None:
-    place = queue.ReviewPaths(_project(editor.repo, isolated), Home(isolated / ".lerim"))
-    waiting = propose(editor.repo, isolated)
+    place = review_paths(editor.repo)
+    waiting = propose(review_paths(editor.repo))
     await editor.start()
     await editor.until(lambda: pending_told(editor) == [1])
     queue.reject_candidate(place, waiting)
@@ -153,16 +116,8 @@ async def test_what_was_decided_unseen_is_told_when_a_file_is_opened(editor: Edi
     await editor.start()
     app = editor.open("src/app.py")
     await editor.hover(app, 0, 0)
-    propose(editor.repo, isolated)
+    propose(review_paths(editor.repo))
     editor.open("README.md")
-    await editor.until(lambda: pending_told(editor) == [1])
-
-
-async def test_what_was_decided_unseen_is_told_when_the_window_gets_the_focus(editor: Editor, isolated: Path) -> None:
-    await editor.start()
-    await editor.until(lambda: editor.told[core.MEMORIES_CHANGED])
-    propose(editor.repo, isolated)
-    editor.look_around()
     await editor.until(lambda: pending_told(editor) == [1])
 
 
@@ -170,13 +125,13 @@ async def test_what_several_looks_at_once_find_is_told_once(editor: Editor, isol
     await editor.start()
     app = editor.open("src/app.py")
     await editor.hover(app, 0, 0)
-    propose(editor.repo, isolated)
+    propose(review_paths(editor.repo))
     for _ in range(20):
         editor.look_around()
     await editor.until(lambda: pending_told(editor))
     assert (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
     editor.look_around()
-    propose(editor.repo, isolated, title="Another one", body="It says something else of src/app.py.")
+    propose(review_paths(editor.repo), title="Another one", body="It says something else of src/app.py.")
     editor.look_around()
     await editor.until(lambda: pending_told(editor)[-1:] == [2])
     assert pending_told(editor) == [1, 2]
@@ -199,13 +154,13 @@ async def test_the_candidates_of_a_worktree_are_watched_in_the_main_one(
     assert callable(git)
     tree = tmp_path / "tree"
     git(editor.repo, "worktree", "add", "-q", str(tree))
-    waiting = propose(tree, isolated)
+    waiting = propose(review_paths(tree))
     await editor.start(root=tree)
     await editor.until(lambda: pending_told(editor) == [1])
     review = editor.repo / ".lerim" / "review"
     assert [glob for glob in editor.globs() if not isinstance(glob, str)] == [(review.as_uri(), "*.md")]
 
-    queue.reject_candidate(queue.ReviewPaths(_project(tree, isolated), Home(isolated / ".lerim")), waiting)
+    queue.reject_candidate(review_paths(tree), waiting)
     editor.changed(review / f"{waiting}.md")
     await editor.until(lambda: pending_told(editor) == [1, 0])
 
@@ -227,7 +182,7 @@ async def test_a_folder_that_is_added_is_watched_too(editor: Editor, tmp_path: P
 
 
 async def test_candidates_in_restricted_mode_are_not_told(editor: Editor, isolated: Path) -> None:
-    waiting = propose(editor.repo, isolated)
+    waiting = propose(review_paths(editor.repo))
     await editor.start({"trusted": False})
     editor.changed(editor.repo / ".lerim" / "review" / f"{waiting}.md")
     await editor.ask(core.DEBUG, {})
@@ -237,7 +192,7 @@ async def test_candidates_in_restricted_mode_are_not_told(editor: Editor, isolat
 async def test_a_memory_changed_since_is_refused_with_the_difference_beside_the_message(
     editor: Editor, isolated: Path
 ) -> None:
-    waiting = propose(editor.repo, isolated)
+    waiting = propose(review_paths(editor.repo))
     await editor.start()
     act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
     write_below((await editor.ask(core.REVIEW_ACT, act)).path, "My own line.")
@@ -257,7 +212,7 @@ async def test_an_unknown_candidate_and_an_unknown_root_are_errors_with_a_kind(e
 async def test_candidates_of_sessions_outside_any_repository_wait_beside_the_first_repositorys(
     editor: Editor, isolated: Path
 ) -> None:
-    personal = queue.ReviewPaths(_project(editor.repo, isolated), Home(isolated / ".lerim")).personal()
+    personal = review_paths(editor.repo).personal()
     found = queue.propose_candidate(personal, replace(CANDIDATE, references=()))
     assert isinstance(found, queue.CandidateProposed)
     await editor.start()
@@ -280,7 +235,7 @@ async def test_candidates_of_sessions_outside_any_repository_wait_beside_the_fir
 
 
 async def test_what_was_left_out_is_listed_and_proposed_and_undo_takes_it_back(editor: Editor, isolated: Path) -> None:
-    place = queue.ReviewPaths(_project(editor.repo, isolated), Home(isolated / ".lerim"))
+    place = review_paths(editor.repo)
     queue.keep_left_out(place, [drop_candidate(CANDIDATE, "below-the-cut", "", score=0.3)])
     queue.keep_left_out(place.personal(), [drop_candidate(replace(CANDIDATE, title="My own"), "duplicate", "")])
     await editor.start()

@@ -12,6 +12,7 @@ from lerim.lsp.protocol import core
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.sessions.catalog.catalog import Catalog
+from terminal import answer as cli
 from window import Editor
 
 pytestmark = pytest.mark.asyncio
@@ -44,8 +45,8 @@ def talk(repo: Path) -> list[Fields]:
     ]
 
 
-async def synced(editor: Editor) -> None:
-    assert (await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})).state == "done"
+def synced(editor: Editor) -> None:
+    assert cli("sync", "--repo", str(editor.repo))["state"] == "done"
 
 
 async def the_session(editor: Editor) -> object:
@@ -63,7 +64,7 @@ async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without
     await editor.start()
     assert (await editor.ask(core.SESSIONS_DAYS, {"everywhere": True})).days == []
     assert not (isolated / ".lerim").exists(), "asking makes no catalog"
-    await synced(editor)
+    synced(editor)
     one = await the_session(editor)
     assert (one.session, one.platform, one.agent, one.gone) == (FIRST, "claude", "Claude Code", False)
     assert (one.prompts, one.toolCalls, one.toolErrors) == (2, 2, 1)
@@ -81,80 +82,86 @@ async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_s
     subagent.parent.mkdir(parents=True)
     path.rename(subagent)
     await editor.start()
-    await synced(editor)
+    synced(editor)
     one = await the_session(editor)
     assert (one.session, one.parent, one.parentMissing) == ("agent-a1", FIRST, True)
 
 
-async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(visitor: Editor, home: Path) -> None:
-    write(home, visitor.repo, FIRST, *talk(visitor.repo))
-    await visitor.start()
-    await synced(visitor)
-    one = await the_session(visitor)
-    opened = await visitor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
+async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    (editor.repo / ".lerim").mkdir()
+    await editor.start()
+    synced(editor)
+    one = await the_session(editor)
+    opened = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
     assert (opened.kinds, opened.at, opened.session.id) == ("prrp", -1, one.id)
     assert len(opened.sizes) == 4
-    page = await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
+    lines = opened.summary.splitlines()
+    assert "src/app.py" in lines[0]
+    assert lines[1].startswith("A Claude Code session of 2 prompts")
+    assert "- The user's last words: “thanks”" in lines
+    assert SECRET not in opened.summary and "\u202e" not in opened.summary
+    page = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
     first, second, third = page.turns
     assert first.text.startswith("Use the key [redacted:") and "U+202E" in first.text
     assert [(done.title, done.status, done.exitCode) for done in second.calls] == [("$ pytest -q", "error", 2)]
     assert "1 failed" in second.calls[0].text
-    assert [(done.title, done.status) for done in third.calls] == [(f"Edit {visitor.repo}/src/app.py", "ok")]
-    last = await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
+    assert [(done.title, done.status) for done in third.calls] == [(f"Edit {editor.repo}/src/app.py", "ok")]
+    last = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 3, "count": 3})
     assert [turn.text for turn in last.turns] == ["thanks"]
-    at = await visitor.ask(core.SESSION_OPEN, {"id": one.id, "turn": third.turn})
+    at = await editor.ask(core.SESSION_OPEN, {"id": one.id, "turn": third.turn})
     assert at.at == 2
-    found = await visitor.ask(core.SESSION_FIND, {"id": one.id, "text": "GETusername"})
+    found = await editor.ask(core.SESSION_FIND, {"id": one.id, "text": "GETusername"})
     assert found.positions == [2]
-    unknown = await visitor.refused(core.SESSION_OPEN, {"id": "nowhere", "turn": ""})
+    unknown = await editor.refused(core.SESSION_OPEN, {"id": "nowhere", "turn": ""})
     assert unknown.data["kind"] == "not-found"
 
 
-async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(visitor: Editor, home: Path) -> None:
-    write(home, visitor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
-    await visitor.start()
-    await synced(visitor)
-    one = await the_session(visitor)
-    [cut, _] = (await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
+async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
+    await editor.start()
+    synced(editor)
+    one = await the_session(editor)
+    [cut, _] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 9})).turns
     assert len(cut.text) == 20_000
     assert cut.left > 100_000
-    [whole] = (await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
+    [whole] = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 1, "whole": True})).turns
     assert len(whole.text) == len(cut.text) + cut.left
     assert whole.left == 0
 
 
-async def test_an_answer_is_bounded_however_many_turns_are_asked_for(visitor: Editor, home: Path) -> None:
+async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Editor, isolated: Path) -> None:
     exchanges = [(prompt(f"part {n}"), reply(f"m{n}", text(f"{n} " + "words and words " * 600))) for n in range(60)]
-    write(home, visitor.repo, FIRST, *(record for pair in exchanges for record in pair))
-    await visitor.start()
-    await synced(visitor)
-    one = await the_session(visitor)
+    write(isolated, editor.repo, FIRST, *(record for pair in exchanges for record in pair))
+    await editor.start()
+    synced(editor)
+    one = await the_session(editor)
     start, seen = 0, []
-    while turns := (await visitor.ask(core.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
+    while turns := (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": start, "count": 500})).turns:
         assert sum(len(turn.text) for turn in turns) <= 210_000
         seen += [turn.turn for turn in turns]
         start += len(turns)
     assert len(seen) == len(set(seen)) == 120
 
 
-async def test_search_finds_turns_with_filters_and_any_text_is_safe(visitor: Editor, home: Path) -> None:
-    write(home, visitor.repo, FIRST, *talk(visitor.repo))
-    await visitor.start()
+async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Editor, isolated: Path) -> None:
+    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    await editor.start()
     ask = {"everywhere": False, "limit": 10}
-    assert (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
-    await synced(visitor)
-    hits = (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
+    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
+    synced(editor)
+    hits = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:claude mended"})).hits
     [hit] = [one for one in hits if "`getUserName` is mended" in one.snippet]
     assert (hit.platform, hit.role) == ("claude", "assistant")
-    assert hit.id == (await the_session(visitor)).id
-    key = (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
+    assert hit.id == (await the_session(editor)).id
+    key = (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "key please"})).hits[0]
     assert SECRET not in str(key) and "[redacted:" in key.snippet
-    assert (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
-    assert (await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "since:2d mended"})).problems == []
-    refused = await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:nobody since:never mended"})
+    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:codex mended"})).hits == []
+    assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "since:2d mended"})).problems == []
+    refused = await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "agent:nobody since:never mended"})
     assert [problem.partition(":")[0] for problem in refused.problems] == ["agent", "since"]
     for odd in ('"', "C++ OR", "* NEAR(", "\x00", "路径", "'); DROP TABLE words; --", "file:", "🦉" * 5000):
-        await visitor.ask(core.SESSIONS_SEARCH, {**ask, "query": odd})
+        await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": odd})
 
 
 async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnected(
@@ -171,7 +178,7 @@ async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnect
         1,
         1,
     )
-    await synced(editor)
+    synced(editor)
     told = await editor.ask(core.AGENTS, {"root": editor.root})
     claude = next(agent for agent in told.agents if agent.platform == "claude")
     assert (told.project, claude.parsed, claude.waiting) == (editor.repo.name, 1, 0)
@@ -189,7 +196,7 @@ async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnect
 async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(editor: Editor, isolated: Path) -> None:
     write(isolated, editor.repo, FIRST, *talk(editor.repo))
     await editor.start()
-    await synced(editor)
+    synced(editor)
     home = Home(isolated / ".lerim")
     project = locate_project(editor.repo, home)
     assert project
@@ -206,18 +213,3 @@ async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(ed
     assert (await editor.ask(core.AGENTS, {"root": None})).jobs == []
     assert (await editor.ask(core.QUEUE_ACT, {"job": failed.job, "action": "retry"})).ok
     assert not (await editor.ask(core.QUEUE_ACT, {"job": 999, "action": "retry"})).ok
-
-
-async def test_a_transcript_opens_with_what_the_session_was_about(visitor: Editor, home: Path) -> None:
-    write(home, visitor.repo, FIRST, *talk(visitor.repo))
-    (visitor.repo / ".lerim").mkdir(exist_ok=True)
-    await visitor.start()
-    await synced(visitor)
-    one = await the_session(visitor)
-    opened = await visitor.ask(core.SESSION_OPEN, {"id": one.id, "turn": ""})
-    lines = opened.summary.splitlines()
-    assert "src/app.py" in lines[0]
-    assert lines[1].startswith("A Claude Code session of 2 prompts")
-    assert "- The user's last words: “thanks”" in lines
-    assert SECRET not in opened.summary
-    assert "\u202e" not in opened.summary

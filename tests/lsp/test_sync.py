@@ -10,7 +10,6 @@ import signal
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
@@ -21,7 +20,8 @@ from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project.lock import hold_project_lock
 from lerim.project.project import locate_project
-from window import Editor, server_environ, write_memory
+from lerim.times import format_moment
+from window import RECORD, Editor, server_environ, write_memory
 
 pytestmark = pytest.mark.asyncio
 
@@ -59,22 +59,9 @@ def session(home: Path, repo: Path, name: str, *records: Fields) -> Path:
 def long_work(home: Path, repo: Path) -> None:
     """So many sessions that a sync is still at work when a test looks at it."""
     words = "It uses `load` in src/app.py and goes on about it at some length. " * 100
-    for number in range(8):
+    for number in range(6):
         turns = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(10)]
         session(home, repo, f"{number:08d}-0000-4000-8000-000000000000", *itertools.chain(*turns))
-
-
-def jobs_of(pid: int) -> list[psutil.Process]:
-    """The job processes below a sidecar."""
-    try:
-        return [child for child in psutil.Process(pid).children(recursive=True) if child.status() != "zombie"]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def server_pid(editor: Editor) -> int:
-    assert editor.client._server is not None
-    return editor.client._server.pid
 
 
 def ask_sync(editor: Editor) -> asyncio.Future[object]:
@@ -82,7 +69,7 @@ def ask_sync(editor: Editor) -> asyncio.Future[object]:
     return asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
 
 
-async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(editor: Editor, isolated: Path) -> None:
+async def test_a_sync_finds_a_candidate_tells_its_progress_and_the_turns_open(editor: Editor, isolated: Path) -> None:
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     await editor.start()
     report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
@@ -109,9 +96,23 @@ async def test_a_sync_finds_a_candidate_tells_its_progress_and_shows_the_turn(ed
     assert gone.found == "gone"
     assert "not on this machine" in gone.text
 
+    editor.changed(write_memory(editor.repo))
+    await editor.until(lambda: editor.memories() == 1)
     again = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert (again.candidates, again.sessions.unchanged) == ([], 1)
-    assert not jobs_of(server_pid(editor))
+    assert not editor.jobs()
+
+    app = editor.open("src/app.py")
+    gone = await editor.ask(core.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
+    assert gone.found == "gone"
+    assert "Claude Code session 11111111-2222-3333-4444-555555555555" in gone.text
+    assert f"last read on {format_moment(RECORD.created)}" in gone.text
+    evidence = (Evidence("always use pathlib", found.turn, "user"),)
+    path = write_memory(editor.repo, source=f"claude:{found.session}#{found.turn}", evidence=evidence)
+    editor.changed(path)
+    shown = await editor.ask(core.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
+    assert (shown.found, shown.session, shown.turn) == ("catalog", found.session, found.turn)
+    assert (await editor.refused(core.TURN, {"handle": "0" * 18})).data["kind"] == "not-found"
 
 
 async def test_a_cancelled_sync_is_gone_and_the_next_one_carries_on(editor: Editor, isolated: Path) -> None:
@@ -119,66 +120,28 @@ async def test_a_cancelled_sync_is_gone_and_the_next_one_carries_on(editor: Edit
     await editor.start()
     waiting = ask_sync(editor)
     await editor.until(lambda: [event for event in editor.told[core.SYNC_PROGRESS] if event.sessionsDone])
-    assert jobs_of(server_pid(editor))
+    app = editor.open("src/app.py")
+    assert await editor.hover(app, 0, 5) is None  # answered meanwhile
+    assert len(editor.jobs()) == 1
     editor.client.cancel_request(types.CancelParams(id="sync"))
     with pytest.raises(JsonRpcException) as caught:
         await waiting
     assert caught.value.code == -32800
-    assert not jobs_of(server_pid(editor))
+    assert not editor.jobs()
     await editor.until(lambda: editor.told[core.SYNC_PROGRESS][-1].stage == "cancelled")
     assert (await editor.ask(core.DEBUG, {})).version
 
 
-async def test_a_second_sync_joins_the_first_and_hovers_answer_meanwhile(editor: Editor, isolated: Path) -> None:
-    long_work(isolated, editor.repo)
-    await editor.start()
-    app = editor.open("src/app.py")
-    first = ask_sync(editor)
-    await editor.until(lambda: jobs_of(server_pid(editor)))
-    second = asyncio.ensure_future(editor.ask(core.SYNC, {"root": editor.root, "explicit": True}))
-    for _ in range(20):
-        assert await editor.hover(app, 0, 5) is None
-    assert len(jobs_of(server_pid(editor))) == 1
-    assert not first.done()
-    reports = await asyncio.gather(first, second)
-    assert reports[0] == reports[1]
-
-
-async def test_a_sync_while_another_process_holds_the_project_says_who(editor: Editor, isolated: Path) -> None:
-    home = Home(isolated / ".lerim")
-    project = locate_project(editor.repo, home)
-    assert project
-    await editor.start()
-    with hold_project_lock(home, project.key, "syncing"):
-        report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
-    assert report.state == "busy"
-    assert f"process {os.getpid()} is syncing" in report.message
-
-
-async def test_killing_the_sidecar_leaves_no_job(editor: Editor, isolated: Path) -> None:
+async def test_killing_the_sidecar_leaves_no_job(process_editor: Editor, isolated: Path) -> None:
+    editor = process_editor
     long_work(isolated, editor.repo)
     await editor.start()
     waiting = ask_sync(editor)
-    jobs = await editor.until(lambda: jobs_of(server_pid(editor)))
-    os.kill(server_pid(editor), signal.SIGKILL)
+    jobs = await editor.until(editor.jobs)
+    os.kill(editor.server_pid, signal.SIGKILL)
     await editor.until(lambda: not any(job.is_running() and job.status() != "zombie" for job in jobs))
     waiting.cancel()
     editor.client.capabilities = None
-
-
-async def test_a_job_that_was_killed_is_an_error_and_the_next_sync_carries_on(editor: Editor, isolated: Path) -> None:
-    long_work(isolated, editor.repo)
-    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
-    await editor.start()
-    waiting = ask_sync(editor)
-    jobs = await editor.until(lambda: jobs_of(server_pid(editor)))
-    jobs[0].kill()
-    with pytest.raises(JsonRpcException) as caught:
-        await waiting
-    assert caught.value.data["kind"] == "job"
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
-    assert report.state == "done"
-    assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 1
 
 
 async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, isolated: Path) -> None:
@@ -262,26 +225,6 @@ async def test_a_job_ends_when_its_input_does(repo: Path, isolated: Path) -> Non
     assert (await job.stdout.readline()).startswith(b'{"event":"progress"')
     job.stdin.close()
     assert await job.wait() == 1
-
-
-async def test_a_hovers_link_opens_the_turn_it_rests_on_or_says_whose_it_was(editor: Editor, isolated: Path) -> None:
-    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
-    write_memory(editor.repo)
-    await editor.start()
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
-    app = editor.open("src/app.py")
-    gone = await editor.ask(core.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
-    assert gone.found == "gone"
-    assert "Claude Code session 11111111-2222-3333-4444-555555555555" in gone.text
-    assert "2026-08-01" in gone.text
-
-    found = report.candidates[0]
-    evidence = (Evidence("always use pathlib", found.turn, "user"),)
-    path = write_memory(editor.repo, source=f"claude:{found.session}#{found.turn}", evidence=evidence)
-    editor.changed(path)
-    shown = await editor.ask(core.TURN, {"handle": handle_in(await editor.hover(app, 0, 5))})
-    assert (shown.found, shown.session, shown.turn) == ("catalog", found.session, found.turn)
-    assert (await editor.refused(core.TURN, {"handle": "0" * 18})).data["kind"] == "not-found"
 
 
 def handle_in(hover: str | None) -> str:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from test_review import is_there, propose
+from test_review import is_there
 
 from lerim.lsp.protocol import core
+from proposals import propose, review_paths
 from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -76,7 +77,7 @@ async def test_of_many_memories_a_page_is_answered_and_the_next_goes_on(editor: 
 
 
 async def test_what_waits_stands_on_top_but_not_in_restricted_mode(editor: Editor, isolated: Path) -> None:
-    waiting = propose(editor.repo, isolated)
+    waiting = propose(review_paths(editor.repo))
     write_memory(editor.repo)
     await editor.start()
     asked = {"root": editor.root, "by": "primitive", "node": "", "start": 0}
@@ -87,7 +88,7 @@ async def test_what_waits_stands_on_top_but_not_in_restricted_mode(editor: Edito
 
 
 async def test_restricted_mode_shows_memories_and_lets_nothing_be_changed(editor: Editor, isolated: Path) -> None:
-    propose(editor.repo, isolated)
+    propose(review_paths(editor.repo))
     path = write_memory(editor.repo)
     before = path.read_bytes()
     await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})

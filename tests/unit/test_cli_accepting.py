@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,52 +10,28 @@ from pathlib import Path
 import pytest
 
 from desk import Desk, correction
-from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence, MemoryRecord, Speaker, render_record
+from lerim.memory.record import Evidence, MemoryRecord, render_record
 from lerim.paths import Home
-from lerim.project.project import locate_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from proposals import propose, review_paths
 from terminal import answer, run
 
 
 @pytest.fixture
 def place(repo: Path) -> ReviewPaths:
-    home = Home.from_environ(os.environ)
-    project = locate_project(repo, home)
-    assert project
-    return ReviewPaths(project, home)
-
-
-def propose(place: ReviewPaths, title: str, turn: str, who: Speaker = "user", flags: tuple[str, ...] = ()) -> str:
-    done = queue.propose_candidate(
-        place,
-        Candidate(
-            primitive="learning",
-            kind="preference",
-            title=title,
-            body=f"{title}. It concerns `src/app.py`.",
-            confidence=0.8,
-            tags=(),
-            references=("src/app.py",),
-            evidence=(Evidence(f"no, {title}", turn, who),),
-            platform="claude",
-            session="11111111-2222-4333-8444-555555555555",
-            turn=turn,
-            time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
-            signal="prompt",
-            flags=flags,
-        ),
-    )
-    assert isinstance(done, queue.CandidateProposed)
-    return done.proposal.id
+    return review_paths(repo)
 
 
 def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: ReviewPaths, repo: Path) -> None:
-    first = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
-    second = propose(place, "Use ruff for linting", "bbbbbbbbbbbb")
-    page = propose(place, "Pin the port to 5433", "cccccccccccc", who="web")
-    odd = propose(place, "Sort imports with isort", "dddddddddddd", flags=("imperative",))
+    assert "No waiting candidate can be accepted" in run("review", "accept", "--all", "--repo", str(repo)).stdout
+    assert answer("review", "accept", "--all", "--repo", str(repo)) == {"results": []}
+    first = propose(place, "Use uv, not pip", turn="aaaaaaaaaaaa")
+    second = propose(place, "Use ruff for linting", turn="bbbbbbbbbbbb")
+    page = propose(
+        place, "Pin the port to 5433", turn="cccccccccccc", evidence=(Evidence("5433", "cccccccccccc", "web"),)
+    )
+    odd = propose(place, "Sort imports with isort", turn="dddddddddddd", flags=("imperative",))
     said = run("review", "accept", "--all", "--quotes", "shared", "--repo", str(repo))
     assert said.exit_code == 0, said.output
     assert said.stdout.count("Accepted: ") == 2
@@ -65,13 +40,8 @@ def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: Revi
     assert [one.id for one in queue.list_pending(place)[0]] == [page, odd]
 
 
-def test_all_of_nothing_is_nothing(repo: Path) -> None:
-    assert "No waiting candidate can be accepted" in run("review", "accept", "--all", "--repo", str(repo)).stdout
-    assert answer("review", "accept", "--all", "--repo", str(repo)) == {"results": []}
-
-
 def test_either_candidates_are_named_or_all_are_meant(place: ReviewPaths, repo: Path) -> None:
-    name = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
+    name = propose(place, "Use uv, not pip", turn="aaaaaaaaaaaa")
     for wrong in ((name, "--all"), ()):
         assert "--all" in answer("review", "accept", *wrong, "--repo", str(repo), code=2)["error"]["message"]
     assert len(queue.list_pending(place)[0]) == 1
@@ -97,7 +67,7 @@ def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: Rev
     path = place.store().path_for(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render_record(record), encoding="utf-8")
-    waits = propose(place, "Pytest", "bbbbbbbbbbbb")
+    waits = propose(place, "Pytest", turn="bbbbbbbbbbbb")
     assert waits == f"{memory}-2"
     before = path.read_bytes()
     for command in (("accept", "--quotes", "shared"), ("edit", "--title", "Tests"), ("reject",)):
@@ -111,7 +81,7 @@ def test_the_id_of_a_memory_names_no_candidate_that_is_called_like_it(place: Rev
 
 
 def test_a_step_is_named_by_its_beginning_if_no_other_begins_so(place: ReviewPaths, repo: Path) -> None:
-    name = propose(place, "Use uv, not pip", "aaaaaaaaaaaa")
+    name = propose(place, "Use uv, not pip", turn="aaaaaaaaaaaa")
     done = answer("review", "accept", name, "--quotes", "shared", "--repo", str(repo))["results"][0]
     for wrong in ("", "zz", "%", "_" * 12):
         assert run("review", "undo", wrong or "-", "--repo", str(repo)).exit_code == 1

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from lerim.cli.app import app
+from terminal import answer, run
 
 CLONE = Path(__file__).resolve().parents[2]
-
-
-def answer(*arguments: str, code: int = 0, typed: str | None = None) -> Any:
-    result = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False, input=typed)
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
-
-
-def say(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 @pytest.fixture
@@ -86,15 +73,9 @@ def test_archived_memories_come_back(repo: Path, memory: str) -> None:
 
 def test_a_question_is_answered(repo: Path) -> None:
     asked = answer("memory", "add", "--title", "Which installer?", "--primitive", "question", "--repo", str(repo))["id"]
+    assert "Say what was decided" in act(repo, "promote", asked, code=2)["error"]["message"]
     path = act(repo, "promote", asked, "--title", "Use uv", "--body", "Fast.")["results"][0]["path"]
     assert (shown(repo, asked)["status"], shown(repo, Path(path).stem)["primitive"]) == ("resolved", "decision")
-
-
-def test_an_answer_or_a_kind_that_is_not_given_is_wrong_usage(repo: Path, memory: str) -> None:
-    asked = answer("memory", "add", "--title", "Which installer?", "--primitive", "question", "--repo", str(repo))["id"]
-    assert "Say what was decided" in act(repo, "promote", asked, code=2)["error"]["message"]
-    assert "Give --primitive, or --kind for a learning" in act(repo, "kind", memory, code=2)["error"]["message"]
-    assert (shown(repo, asked)["status"], shown(repo, memory)["primitive"]) == ("active", "decision")
 
 
 def test_a_text_that_would_be_empty_is_refused(repo: Path, memory: str) -> None:
@@ -107,32 +88,20 @@ def test_a_text_that_would_be_empty_is_refused(repo: Path, memory: str) -> None:
 
 def test_what_is_said_to_be_still_true_of_a_file_that_is_not_there_is_told(repo: Path, memory: str) -> None:
     act(repo, "edit", memory, "--reference", "src/nope.py")
-    said = say("memory", "verify", memory, "--repo", str(repo))
+    said = run("memory", "verify", memory, "--repo", str(repo)).output
     assert "Verified" in said and "src/nope.py does not exist" in said
 
 
 def test_what_was_added_is_named_and_can_be_taken_back(repo: Path) -> None:
-    said = say("memory", "add", "--title", "Use ruff", "--repo", str(repo))
+    said = run("memory", "add", "--title", "Use ruff", "--repo", str(repo)).output
     [added] = answer("memory", "list", "--repo", str(repo))["memories"]
     assert f"Written: {added['id']}\n" in said
-    say(*re.findall(r"undo: lerim (.*)", said)[0].split(), "--repo", str(repo))
+    run(*re.findall(r"undo: lerim (.*)", said)[0].split(), "--repo", str(repo))
     assert answer("memory", "list", "--repo", str(repo))["memories"] == []
 
 
-def test_ones_own_are_shown_without_being_asked_for(repo: Path, memory: str) -> None:
-    act(repo, "globalize", memory)
-    Path(shown(repo, memory)["path"]).unlink()
-    assert shown(repo, memory)["scope"] == "global"
-
-
-def test_status_tells_a_conflict_in_an_archived_memory(repo: Path, memory: str) -> None:
-    path = Path(act(repo, "archive", memory)["results"][0]["path"])
-    path.write_text(path.read_text().replace("It is fast.", "<<<<<<< a\nIt is fast.\n=======\nSlow.\n>>>>>>> b"))
-    status = answer("status", "--repo", str(repo))
-    assert [problem["code"] for problem in status["problems"]] == ["memory-conflict"] and status["memories"] == {}
-
-
 def test_a_kind_a_theme_a_word_and_a_check(repo: Path, memory: str) -> None:
+    assert "Give --primitive, or --kind for a learning" in act(repo, "kind", memory, code=2)["error"]["message"]
     assert act(repo, "kind", memory, "--primitive", "theme")["results"][0]["ok"]
     assert (
         "has no kind"
@@ -150,19 +119,16 @@ def test_ones_own_are_acted_on_from_anywhere(repo: Path, memory: str, tmp_path: 
     elsewhere = ("--global", "--repo", str(tmp_path))
     [view] = answer("memory", "list", *elsewhere)["memories"]
     assert (view["id"], view["scope"]) == (memory, "global")
-    said = say("memory", "archive", memory, *elsewhere)
+    said = run("memory", "archive", memory, *elsewhere).output
     [undo] = re.findall(r"undo: lerim (.*)", said)
     assert undo.endswith(" --global")
     assert answer("memory", "list", *elsewhere)["memories"] == []
-    say(*undo.split())
+    run(*undo.split())
     assert answer("memory", "show", memory, *elsewhere)["status"] == "active"
     act(repo, "archive", memory)
     assert [view["status"] for view in answer("memory", "list", *elsewhere)["memories"]] == ["active"]
-
-
-def test_what_is_ones_own_alone_is_named_so(repo: Path, memory: str) -> None:
-    act(repo, "globalize", memory)
     Path(shown(repo, memory)["path"]).unlink()
+    assert shown(repo, memory)["scope"] == "global", "one's own is shown without being asked for"
     assert "--global" in act(repo, "archive", memory, code=1)["error"]["todo"]
 
 
@@ -173,9 +139,10 @@ def test_a_merge_is_shown_before_it_is_done(repo: Path, memory: str) -> None:
     conflicted = path.read_text()
     listed = answer("memory", "list", "--repo", str(repo))
     assert [problem["code"] for problem in listed["problems"]] == ["memory-conflict"]
+    assert "memory-conflict" in [one["code"] for one in answer("status", "--repo", str(repo))["problems"]]
     look = act(repo, "merge", memory)
     assert look["result"] is None and "Caches lie" in look["diff"] and path.read_text() == conflicted
-    assert "nothing was written" in say("memory", "merge", memory, "--repo", str(repo))
+    assert "nothing was written" in run("memory", "merge", memory, "--repo", str(repo)).output
     assert act(repo, "merge", memory, "--yes")["result"]["code"] == "join"
     assert shown(repo, memory)["body"] == "It is fast.\n\nCaches lie in `/ci`."
     assert "Only one file" in act(repo, "merge", memory, "--yes", code=1)["error"]["message"]

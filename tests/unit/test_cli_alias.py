@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from claude_lines import encoded, prompt, reply, text
+from claude_lines import encoded, prompt
 from hang import HANG
 from terminal import answer
 
@@ -65,6 +65,7 @@ def test_an_alias_for_once_brings_its_sessions_into_one_sync_alone(repo: Path, o
     assert answer("sync", *here)["sessions"]["found"] == 0
     assert answer("queue", "list", *here)["jobs"] == []
     answer("project", "alias", old, *here)
+    assert (answer("status", *here)["sessions"], answer("status", *here)["waiting"]) == (2, 2)
     assert answer("sync", *here)["sessions"]["found"] == sessions_of(repo) == 2
     assert answer("sync", *here, "--alias", old)["sessions"]["found"] == sessions_of(repo) == 2
 
@@ -87,6 +88,7 @@ def test_a_second_sync_with_the_same_alias_reads_only_what_is_new(repo: Path, ol
     assert again["sessions"]["new"] == 0
     assert len(again["candidates"]) == 1
     assert counts(repo, "--alias", old) == (0, 0, 2)
+    assert len(answer("review", "list", "--repo", str(repo))["candidates"]) == 1
 
 
 def test_a_session_of_both_places_is_not_read_again_either_and_nothing_of_it_is_missed(
@@ -125,14 +127,6 @@ def test_a_folder_that_comes_for_the_first_time_is_read_from_the_start(repo: Pat
     assert len(report["candidates"]) == 1
 
 
-def test_what_was_proposed_in_that_sync_is_not_proposed_again(repo: Path, sessions: Path, tmp_path: Path):
-    gone = str(tmp_path / "old")
-    session(sessions, "aaaa", prompt("No, always use pathlib instead of os.path in this project.", cwd=gone))
-    for count in (1, 0, 0):
-        assert len(answer("sync", "--repo", str(repo), "--alias", gone)["candidates"]) == count
-    assert len(answer("review", "list", "--repo", str(repo))["candidates"]) == 1
-
-
 def test_what_a_killed_sync_was_lent_is_given_back_by_the_next(repo: Path, old: str, monkeypatch: pytest.MonkeyPatch):
     code = f"""
 import os, sys
@@ -164,19 +158,10 @@ def test_a_folder_in_which_no_session_ran_is_refused_with_the_nearest(repo: Path
     assert answer("sync", *here, "--alias", str(Path(old).parent))["sessions"]["found"] == 2
 
 
-def test_status_shows_them_at_once_when_the_alias_is_kept(repo: Path, old: str):
-    here = ("--repo", str(repo))
-    answer("sync", *here)
-    answer("project", "alias", old, *here)
-    assert (answer("status", *here)["sessions"], answer("status", *here)["waiting"]) == (2, 2)
-    assert answer("sync", *here)["sessions"]["found"] == 2
-    assert (answer("status", *here)["sessions"], answer("status", *here)["waiting"]) == (2, 0)
-
-
-@pytest.mark.parametrize("command", [("sync",), ("status",)])
-def test_an_alias_that_cannot_be_one_is_refused_for_once_too(repo: Path, command: tuple[str, ...]):
-    error = answer(*command, "--repo", str(repo), "--alias", "old/place", code=1)["error"]
-    assert (error["code"], error["where"]) == ("project", "old/place")
+def test_an_alias_that_cannot_be_one_is_refused_for_once_too(repo: Path):
+    for command in ("sync", "status"):
+        error = answer(command, "--repo", str(repo), "--alias", "old/place", code=1)["error"]
+        assert (error["code"], error["where"]) == ("project", "old/place")
 
 
 def test_a_live_repository_cannot_be_an_alias_of_another(repo: Path, tmp_path: Path, git: Any):
@@ -199,28 +184,3 @@ def test_a_worktree_a_plain_folder_and_the_repository_itself_may_be_named(repo: 
     (tmp_path / "plain").mkdir()
     for folder in (repo, tmp_path / "tree", tmp_path / "plain"):
         assert str(folder) in answer("project", "alias", str(folder), "--repo", str(repo))["project"]["aliases"]
-
-
-def test_two_forks_of_one_session_are_two_sessions(repo: Path, sessions: Path):
-    shared = [prompt("Why is retry slow?", cwd=str(repo)), reply("m1", text("It waits."), cwd=str(repo))]
-    session(sessions, "aaaa", *shared)
-    session(sessions, "bbbb", *shared)
-    assert answer("sync", "--repo", str(repo))["sessions"] == {
-        "found": 2,
-        "new": 2,
-        "changed": 0,
-        "unchanged": 0,
-        "failed": 0,
-    }
-    assert answer("sync", "--repo", str(repo))["sessions"]["unchanged"] == 2
-    assert answer("status", "--repo", str(repo))["sessions"] == 2
-
-
-def test_only_one_repository_is_listed_where_it_is_asked_for(repo: Path, tmp_path: Path, git: Any):
-    other = tmp_path / "other"
-    other.mkdir()
-    git(other, "init", "-q")
-    for folder in (repo, other):
-        answer("project", "add", "--repo", str(folder))
-    assert len(answer("project", "list")["projects"]) == 2
-    assert [one["root"] for one in answer("project", "list", "--repo", str(repo))["projects"]] == [str(repo)]

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
+import terminal
 from claude_lines import prompt
 from desk import Desk, correction
-from lerim.cli.app import app
 from lerim.paths import Home
 from lerim.sessions.platforms import PLATFORMS_FILE
+
+run = partial(terminal.run, "connect")
+answer = partial(terminal.answer, "connect")
 
 
 @pytest.fixture
 def desk(repo: Path, isolated: Path) -> Desk:
     return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["connect", *arguments], catch_exceptions=False)
-
-
-def answer(*arguments: str) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def state(platform: str) -> str:
@@ -76,10 +69,10 @@ def test_what_waited_when_an_agent_was_removed_is_not_learned_from_until_it_is_b
     desk.session("s1", *correction(desk))
     desk.sync(cancelled=stopping_after_indexing(desk))
     run("remove", "claude")
-    [job] = json.loads(CliRunner().invoke(app, ["queue", "list", "--repo", str(desk.repo), "--json"]).stdout)["jobs"]
+    [job] = json.loads(terminal.run("queue", "list", "--repo", str(desk.repo), "--json").stdout)["jobs"]
     assert job["state"] == "skipped"
     assert "no longer connected" in job["reason"]
-    CliRunner().invoke(app, ["queue", "retry", str(job["id"]), "--repo", str(desk.repo)])
+    terminal.run("queue", "retry", str(job["id"]), "--repo", str(desk.repo))
     assert desk.sync().candidates == []
     run("claude")
     assert len(desk.sync().candidates) == 1
@@ -118,13 +111,11 @@ def test_a_store_elsewhere_is_read(desk: Desk, tmp_path: Path) -> None:
     assert len(desk.sync().candidates) == 1
 
 
-@pytest.mark.parametrize("path", ["relative", "/no/such/place"])
-def test_a_place_that_cannot_be_is_refused_with_what_to_do(path: str) -> None:
-    result = run("codex", "--path", path, "--json")
-    assert result.exit_code == 1
-    error = json.loads(result.stdout)["error"]
-    assert (error["code"], error["where"]) == ("settings", path)
-    assert error["todo"]
+def test_a_place_that_cannot_be_is_refused_with_what_to_do() -> None:
+    for path in ("relative", "/no/such/place"):
+        error = answer("codex", "--path", path, code=1)["error"]
+        assert (error["code"], error["where"]) == ("settings", path)
+        assert error["todo"]
 
 
 def test_a_folder_without_anything_of_the_agent_is_kept_and_said_to_hold_nothing(desk: Desk) -> None:
@@ -138,17 +129,11 @@ def test_a_folder_without_anything_of_the_agent_is_kept_and_said_to_hold_nothing
     assert [store["path"] for store in codex["stores"]] == [str(folder)]
 
 
-@pytest.mark.parametrize(
-    ("platform", "name"), [("codex", "notes.txt"), ("opencode", "opencode.db"), ("cursor", "x.db")]
-)
-def test_a_file_that_can_be_no_store_is_refused_and_nothing_is_kept(
-    desk: Desk, tmp_path: Path, platform: str, name: str
-) -> None:
-    (tmp_path / name).write_text("random words\n" * 100)
-    refused = run(platform, "--path", str(tmp_path / name), "--json")
-    assert refused.exit_code == 1
-    error = json.loads(refused.stdout)["error"]
-    assert (error["code"], error["where"]) == ("settings", str(tmp_path / name))
+def test_a_file_that_can_be_no_store_is_refused_and_nothing_is_kept(desk: Desk, tmp_path: Path) -> None:
+    for platform, name in (("codex", "notes.txt"), ("opencode", "opencode.db"), ("cursor", "x.db")):
+        (tmp_path / name).write_text("random words\n" * 100)
+        error = answer(platform, "--path", str(tmp_path / name), code=1)["error"]
+        assert (error["code"], error["where"]) == ("settings", str(tmp_path / name))
     assert not (desk.home.root / PLATFORMS_FILE).exists()
 
 
@@ -174,7 +159,7 @@ def test_a_broken_file_stops_a_sync_with_a_message_and_is_left_alone(desk: Desk)
     desk.home.root.mkdir()
     broken = desk.home.root / PLATFORMS_FILE
     broken.write_text('{"platforms": ')
-    result = CliRunner().invoke(app, ["sync", "--repo", str(desk.repo)])
+    result = terminal.run("sync", "--repo", str(desk.repo))
     assert result.exit_code == 1
     assert str(broken) in result.stderr
     assert "Correct the file" in result.stderr

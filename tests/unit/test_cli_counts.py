@@ -12,6 +12,7 @@ import pytest
 from chat_server import KEY
 from desk import Desk, correction
 from lerim.paths import Home
+from lerim.times import format_moment
 from terminal import answer, run
 
 
@@ -69,5 +70,5 @@ def test_one_thing_is_not_told_as_several_and_times_are_told_to_the_minute(desk:
     assert "1 session: 1 new" in run("sync", *here).stdout
     status = run("status", *here).stdout
     newest = answer("status", *here)["last_session"]
-    assert newest[:16].replace("T", " ") in status
+    assert format_moment(newest) in status
     assert newest not in status

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from lerim.cli.app import app
-
-
-def answer(*arguments: str, code: int = 0) -> Any:
-    result = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
+from terminal import answer
 
 
 @pytest.fixture
@@ -34,33 +25,31 @@ def found(command: str, file: str, *more: str) -> set[str]:
     return {one["title"] for one in listed}
 
 
-@pytest.mark.parametrize("command", ["list", "search"])
-@pytest.mark.parametrize(
-    ("stands", "file", "titles"),
-    [
-        (".", "app.py", {"Load once"}),
-        (".", "APP.py", {"Load once"}),
-        (".", "gone.py", {"Old ground"}),
-        (".", "deep/gone.py", {"Old ground"}),
-        (".", "deep", {"Old ground"}),
-        (".", "app.py#load", {"Load once"}),
-        (".", "src", {"Load once"}),
-        (".", "p.py", set()),
-        ("src", "app.py", {"Load once"}),
-        ("src", ".", {"Load once"}),
-        ("src", "../tests", {"Test all"}),
-        ("tests", "src/app.py", {"Load once"}),
-        ("tests", "./test_app.py", {"Test all"}),
-    ],
+NAMED: tuple[tuple[str, str, set[str]], ...] = (
+    (".", "app.py", {"Load once"}),
+    (".", "APP.py", {"Load once"}),
+    (".", "deep/gone.py", {"Old ground"}),
+    (".", "deep", {"Old ground"}),
+    (".", "app.py#load", {"Load once"}),
+    (".", "src", {"Load once"}),
+    (".", "p.py", set()),
+    ("src", "app.py", {"Load once"}),
+    ("src", ".", {"Load once"}),
+    ("src", "../tests", {"Test all"}),
+    ("tests", "src/app.py", {"Load once"}),
+    ("tests", "./test_app.py", {"Test all"}),
 )
+"""From which folder, what is typed, and the memories that it names."""
+
+
 def test_a_file_is_named_from_where_one_stands_by_its_end_or_by_its_name(
-    three: Path, monkeypatch: pytest.MonkeyPatch, command: str, stands: str, file: str, titles: set[str]
+    three: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(three / stands)
-    assert found(command, file) == titles
-    assert found(command, str(Path.cwd() / file)) == (
-        titles if (Path.cwd() / file.partition("#")[0]).exists() else set()
-    )
+    for stands, file, titles in NAMED:
+        monkeypatch.chdir(three / stands)
+        assert found("list", file) == found("search", file) == titles, (stands, file)
+        exists = (Path.cwd() / file.partition("#")[0]).exists()
+        assert found("list", str(Path.cwd() / file)) == (titles if exists else set()), (stands, file)
 
 
 def test_a_name_that_two_files_have_finds_both(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:

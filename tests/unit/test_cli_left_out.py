@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from lerim.extraction.candidate import Candidate, DroppedSignal, drop_candidate
-from lerim.memory.record import Evidence
-from lerim.paths import Home
-from lerim.project.project import locate_project, make_personal_project
+from lerim.extraction.candidate import DroppedSignal, drop_candidate
+from lerim.project.project import make_personal_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from proposals import CANDIDATE, review_paths
 from terminal import answer, run
-
-CANDIDATE = Candidate(
-    primitive="learning",
-    kind="preference",
-    title="Use uv, not pip",
-    body="Use uv, not pip.",
-    confidence=0.4,
-    tags=(),
-    references=(),
-    evidence=(Evidence("use uv, not pip", "aaaaaaaaaaaa", "user"),),
-    platform="claude",
-    session="11111111-2222-4333-8444-555555555555",
-    turn="aaaaaaaaaaaa",
-    time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
-    signal="prompt",
-)
 
 
 @pytest.fixture
 def place(repo: Path) -> ReviewPaths:
-    home = Home.from_environ(os.environ)
-    project = locate_project(repo, home)
-    assert project
-    return ReviewPaths(project, home)
+    return review_paths(repo)
 
 
 def test_what_was_left_out_is_shown_with_reason_title_and_quote(place: ReviewPaths, repo: Path):
     assert "Nothing was left out." in run("review", "dropped", "--repo", str(repo)).output
     queue.keep_left_out(place, [drop_candidate(CANDIDATE, "below-the-cut", "", score=0.31)])
     shown = run("review", "dropped", "--repo", str(repo)).output
-    for part in ("Use uv, not pip", "it ranks too low", "score 0.31", "user: “use uv, not pip”"):
+    for part in ("Use uv, not pip", "it ranks too low", "score 0.31", "user: “no, Use uv, not pip”"):
         assert part in shown
     listed = answer("review", "dropped", "--repo", str(repo))
     [one] = listed["items"]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from lerim.cli.app import app
+import terminal
 from lerim.paths import Home
 from lerim.project.lock import hold_project_lock
 from lerim.project.project import add_project, locate_project, make_personal_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+
+run = partial(terminal.run, "maintain")
+told = partial(terminal.answer, "maintain")
 
 BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
 
@@ -30,16 +32,6 @@ def place(repo: Path, isolated: Path) -> ReviewPaths:
         queue.add_memory(made, "decision", f"Retry uploads {number} times", BODY)
     queue.add_memory(made, "decision", "Use uv", "For everything.")
     return made
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["maintain", *arguments], catch_exceptions=False)
-
-
-def told(*arguments: str, code: int = 0) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
 
 
 def test_it_prints_one_object_with_everything_promised(place: ReviewPaths) -> None:
@@ -58,6 +50,8 @@ def test_a_dry_run_shows_what_would_be_proposed_with_the_reasons(place: ReviewPa
     assert "Would be proposed" in result.stdout
     assert "Retry uploads 3 times" in result.stdout
     assert "2 memories say" in result.stdout
+    ids = {one.record.id for one in place.store().load_all()[0] if "uploads" in one.record.id}
+    assert len(ids) == 2 and all(f"({one})" in result.stdout for one in ids) and ");" in result.stdout
     assert queue.list_pending(place)[0] == []
 
 
@@ -88,11 +82,6 @@ def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_k
     assert told("--all-projects")["problems"] == []
 
 
-def test_a_model_that_is_no_choice_is_wrong_usage(place: ReviewPaths) -> None:
-    result = CliRunner().invoke(app, ["maintain", "--repo", str(place.project.root), "--model", "gpt"])
-    assert result.exit_code == 2
-
-
 def test_a_busy_project_is_exit_code_4(place: ReviewPaths) -> None:
     with hold_project_lock(place.home, place.project.key):
         assert told("--repo", str(place.project.root), code=4)["error"]["code"] == "busy"
@@ -107,10 +96,3 @@ def test_the_persons_own_memories_are_maintained_by_themselves(isolated: Path, r
     assert result.exit_code == 0
     assert "`lerim review list --global`" in " ".join(result.stdout.split())
     assert [one.action for one in queue.list_pending(own)[0]] == ["merge"]
-
-
-def test_each_memory_of_a_proposal_is_named_apart_with_its_id(place: ReviewPaths) -> None:
-    said = run("--repo", str(place.project.root)).stdout
-    ids = {one.record.id for one in place.store().load_all()[0] if "uploads" in one.record.id}
-    assert len(ids) == 2 and all(f"({one})" in said for one in ids)
-    assert ");" in said

@@ -4,8 +4,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from lerim.memory.uses import Uses
 from terminal import answer, run
 
@@ -27,6 +25,9 @@ def test_a_memory_written_by_hand_is_a_file_and_says_so(repo: Path):
     assert added["references"] == ["src/app.py#load", "README.md"]
     assert (added["primitive"], added["kind"], added["session"]) == ("learning", "insight", "")
     assert Path(added["path"]).parent == repo / ".lerim" / "memory" / "learnings"
+    shown = run("memory", "show", added["id"], "--repo", str(repo)).stdout
+    assert "Because it is slow." in shown and added["path"] in shown and "written by hand" in shown
+    assert answer("memory", "show", added["id"], "--repo", str(repo)) == {**added, "ended": "", "why": ""}
 
 
 def test_two_memories_of_one_title_are_two_files_unless_they_say_the_same(repo: Path):
@@ -41,22 +42,12 @@ def test_two_memories_of_one_title_are_two_files_unless_they_say_the_same(repo: 
     assert add(repo, "Use uv", "--body", "It is fast.")["id"] != first["id"]
 
 
-@pytest.mark.parametrize("reference", ["/etc/passwd", "../other/file.py", "C:\\x\\y.py", "", "#load"])
-def test_a_reference_outside_the_repository_is_refused(repo: Path, reference: str):
-    error = answer("memory", "add", "--title", "x", "--reference", reference, "--repo", str(repo), code=1)["error"]
-    assert error["where"] == "--reference"
-    assert not (repo / ".lerim").exists()
-
-
-def test_only_a_learning_has_a_kind(repo: Path):
-    error = answer(
-        *("memory", "add", "--title", "x", "--primitive", "decision", "--kind", "pitfall", "--repo", str(repo)), code=2
-    )["error"]
-    assert "has no kind" in error["message"]
-
-
-def test_an_empty_title_is_refused(repo: Path):
+def test_a_reference_outside_the_repository_and_an_empty_title_are_refused(repo: Path):
+    for reference in ("/etc/passwd", "../other/file.py", "C:\\x\\y.py", "", "#load"):
+        error = answer("memory", "add", "--title", "x", "--reference", reference, "--repo", str(repo), code=1)["error"]
+        assert error["where"] == "--reference"
     assert answer("memory", "add", "--title", "  ", "--repo", str(repo), code=1)["error"]["todo"]
+    assert not (repo / ".lerim").exists()
 
 
 def test_a_secret_in_a_memory_is_cut_out_before_it_is_written(repo: Path):
@@ -79,18 +70,12 @@ def test_a_secret_written_into_a_file_by_hand_is_not_printed(repo: Path):
         assert secret not in shown
 
 
-def test_the_list_is_filtered_by_kind_and_tag(repo: Path):
-    add(repo, "One", "--tag", "a", "--tag", "b")
-    add(repo, "Two", "--primitive", "learning", "--tag", "a")
+def test_the_list_is_filtered_and_a_search_finds_by_words_and_takes_any_text(repo: Path):
+    add(repo, "Load configuration once", "--body", "Reading settings.toml is slow.", "--tag", "a", "--tag", "b")
+    add(repo, "Use uv, not pip", "--body", "It is locked.", "--primitive", "learning", "--tag", "a")
     titles = lambda *more: [m["title"] for m in answer("memory", "list", *more, "--repo", str(repo))["memories"]]  # noqa: E731
-    assert sorted(titles()) == ["One", "Two"]
-    assert titles("--primitive", "learning") == ["Two"]
-    assert titles("--tag", "a", "--tag", "b") == ["One"]
-
-
-def test_search_finds_by_words_and_takes_any_text(repo: Path):
-    add(repo, "Load configuration once", "--body", "Reading settings.toml is slow.")
-    add(repo, "Use uv, not pip", "--body", "It is locked.")
+    assert titles("--primitive", "learning") == ["Use uv, not pip"]
+    assert titles("--tag", "a", "--tag", "b") == ["Load configuration once"]
     find = lambda *words: [m["title"] for m in answer("memory", "search", *words, "--repo", str(repo))["memories"]]  # noqa: E731
     assert find("settings.toml") == ["Load configuration once"]
     assert find("uv", "pip") == ["Use uv, not pip"]
@@ -120,15 +105,6 @@ def test_a_file_that_is_no_memory_is_a_problem_beside_the_others(repo: Path):
     assert broken.read_text(encoding="utf-8") == "no header here\n"
 
 
-def test_show_prints_the_text_and_where_it_lies(repo: Path):
-    added = add(repo, "One", "--body", "First line.\nSecond line.")
-    shown = run("memory", "show", added["id"], "--repo", str(repo)).stdout
-    assert "First line.\nSecond line." in shown
-    assert added["path"] in shown
-    assert "written by hand" in shown
-    assert answer("memory", "show", added["id"], "--repo", str(repo)) == {**added, "ended": "", "why": ""}
-
-
 def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo: Path, isolated: Path):
     name = add(repo, "Port 8443 is taken", "--primitive", "learning")["id"]
     [private] = (isolated / ".lerim" / "projects").iterdir()
@@ -144,9 +120,9 @@ def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo
     assert used() == before + 1
 
 
-@pytest.mark.parametrize("name", ["20260101-nothing", "../../etc/passwd", ""])
-def test_an_unknown_id_is_not_found(repo: Path, name: str):
-    assert answer("memory", "show", name, "--repo", str(repo), code=1)["error"]["code"] == "not-found"
+def test_an_unknown_id_is_not_found(repo: Path):
+    for name in ("20260101-nothing", "../../etc/passwd", ""):
+        assert answer("memory", "show", name, "--repo", str(repo), code=1)["error"]["code"] == "not-found"
 
 
 def test_status_counts_and_creates_nothing(repo: Path):

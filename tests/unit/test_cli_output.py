@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from hang import HANG
 from lerim import process_shell
-from lerim.cli.app import app
+from terminal import run
 
 CLONE = Path(__file__).resolve().parents[2]
-COMMANDS = (["--version"], ["--help"], ["config", "show"])
+COMMANDS = (["--help"], ["config", "show"])
 
 
 def start(arguments: list[str], cwd: Path, stdout: int) -> subprocess.CompletedProcess[str]:
@@ -53,12 +52,11 @@ def test_an_answer_that_finds_no_space_is_said_in_words(repo: Path, arguments: l
     assert "fault" not in done.stderr
 
 
-@pytest.mark.parametrize("command", [("sync",), ("config", "show"), ("memory", "list")], ids=" ".join)
-@pytest.mark.parametrize("inner", ["srcc", "src/app.py"])
+@pytest.mark.parametrize(("command", "inner"), [(("sync",), "srcc"), (("config", "show"), "src/app.py")])
 def test_a_folder_that_is_not_there_is_not_the_repository_around_it(
     repo: Path, command: tuple[str, ...], inner: str
 ) -> None:
-    result = CliRunner().invoke(app, [*command, "--repo", str(repo / inner), "--json"], catch_exceptions=False)
+    result = run(*command, "--repo", str(repo / inner), "--json")
     error = json.loads(result.stdout)["error"]
     assert (result.exit_code, error["code"], error["where"]) == (1, "project", str(repo / inner))
     assert error["message"] in ("This folder does not exist.", "This is a file, not a folder.")
@@ -74,17 +72,17 @@ def test_make_run_refuses_a_folder_that_is_not_there(repo: Path) -> None:
     assert not (repo / ".lerim").exists()
 
 
-def test_the_last_step_of_nothing_is_said_without_an_empty_name(repo: Path) -> None:
-    result = CliRunner().invoke(app, ["review", "undo", "--repo", str(repo)], catch_exceptions=False)
-    assert (result.exit_code, result.stderr) == (1, "error: There is nothing to undo.\n")
-
-
 def test_a_repository_that_is_not_known_is_not_all_of_them(repo: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     subprocess.run(["git", "init", "-q", str(other)], check=True)
-    CliRunner().invoke(app, ["project", "add", "--repo", str(repo)], catch_exceptions=False)
-    said = CliRunner().invoke(app, ["project", "list", "--repo", str(other)], catch_exceptions=False).stdout
+    run("project", "add", "--repo", str(repo))
+    said = run("project", "list", "--repo", str(other)).stdout
     assert said.startswith("Lerim does not know this repository yet.")
+    run("project", "add", "--repo", str(other))
+    assert [str(one) in run("project", "list", "--repo", str(other), "--json").stdout for one in (repo, other)] == [
+        False,
+        True,
+    ]
 
 
 def test_a_command_line_is_quoted_as_the_platform_s_shell_reads_it() -> None:

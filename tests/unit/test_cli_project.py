@@ -3,17 +3,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from terminal import run
-
-
-def answer(*arguments: str) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+from terminal import answer, run
 
 
 def test_a_repository_is_added_listed_and_removed(repo: Path):
@@ -27,17 +20,16 @@ def test_a_repository_is_added_listed_and_removed(repo: Path):
 
 
 def test_an_alias_is_kept_with_the_repository(repo: Path):
+    run("project", "list")
+    run("config", "show", "--repo", str(repo))
+    assert not Path(os.environ["LERIM_HOME"]).exists(), "a look creates nothing"
+    refused = run("project", "alias", "old/app", "--repo", str(repo))
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "what to do: Give the absolute folder" in refused.stderr
     answer("project", "alias", "/mnt/old/app", "--repo", str(repo))
     known = answer("project", "alias", "C:\\work\\app", "--repo", str(repo / "src"))["project"]
     assert known["aliases"] == ["/mnt/old/app", "C:\\work\\app"]
     assert "/mnt/old/app" in run("project", "list").stdout
-
-
-def test_a_relative_alias_is_refused_with_what_to_give(repo: Path):
-    result = run("project", "alias", "old/app", "--repo", str(repo))
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert "what to do: Give the absolute folder" in result.stderr
 
 
 def test_outside_any_repository_the_error_says_where_and_what_to_do(tmp_path: Path):
@@ -52,25 +44,26 @@ def test_outside_any_repository_the_error_says_where_and_what_to_do(tmp_path: Pa
     assert (error["code"], error["where"]) == ("project", str(tmp_path))
 
 
-def test_looking_at_projects_creates_nothing(repo: Path):
-    run("project", "list")
-    run("config", "show", "--repo", str(repo))
-    assert not Path(os.environ["LERIM_HOME"]).exists()
-    assert not (repo / ".lerim").exists()
-
-
-def test_settings_are_shown_with_their_origin_and_problems(repo: Path):
+def test_settings_are_shown_with_their_origin_and_problems(repo: Path, monkeypatch: pytest.MonkeyPatch):
     mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
     mine.parent.mkdir(parents=True)
-    mine.write_text("[search]\nlimit = 7\nlimits = 8\n", encoding="utf-8")
+    command = '[roles.extract]\nprovider = "command"\ncommand = ["claude", "-p"]\n'
+    mine.write_text(f"[search]\nlimit = 7\nlimits = 8\n{command}", encoding="utf-8")
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"budget.per_day_usd": 3}}))
     shown = answer("config", "show", "--repo", str(repo))
     by_name = {setting["name"]: setting for setting in shown["settings"]}
     assert by_name["search.limit"] == {"name": "search.limit", "value": 7, "origin": str(mine)}
     assert by_name["sync.accept_above"]["origin"] == "default"
+    assert by_name["roles.extract.command"]["value"] == ["claude", "-p"]
+    assert (by_name["budget.per_day_usd"]["value"], by_name["budget.per_day_usd"]["origin"]) == (
+        3.0,
+        "VS Code settings",
+    )
     assert [problem["code"] for problem in shown["problems"]] == ["settings"]
 
     table = run("config", "show", "--repo", str(repo))
     assert "search.limit" in table.stdout
+    assert '["claude", "-p"]' in table.stdout
     assert "did you mean 'search.limit'?" in table.stderr
 
 
@@ -89,10 +82,3 @@ def test_a_settings_file_that_is_named_but_missing_stops(repo: Path, monkeypatch
     result = run("config", "show", "--repo", str(repo), "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["code"] == "settings"
-
-
-def test_wrong_usage_exits_with_2_and_help_with_0():
-    assert run("project", "alias").exit_code == 2
-    assert run("nonsense").exit_code == 2
-    assert run("--help").exit_code == 0
-    assert run("--version").stdout.startswith("lerim ")

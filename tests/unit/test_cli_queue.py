@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+import terminal
 from desk import Desk, correction
-from lerim.cli.app import app
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 
@@ -39,13 +39,11 @@ def jobs_of(desk: Desk) -> Any:
 
 
 def run(desk: Desk, *arguments: str) -> Result:
-    return CliRunner().invoke(app, ["queue", *arguments, "--repo", str(desk.repo)], catch_exceptions=False)
+    return terminal.run("queue", *arguments, "--repo", str(desk.repo))
 
 
 def answer(desk: Desk, *arguments: str) -> Any:
-    result = run(desk, *arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    return terminal.answer("queue", *arguments, "--repo", str(desk.repo))
 
 
 def test_a_dead_job_is_listed_with_its_reason_and_without_secrets(desk: Desk) -> None:
@@ -61,11 +59,12 @@ def test_a_dead_job_is_listed_with_its_reason_and_without_secrets(desk: Desk) ->
     assert SECRET[:12] not in table
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_what_is_retried_runs_at_the_next_sync(desk: Desk, named: bool) -> None:
+def test_what_is_retried_runs_at_the_next_sync_also_if_it_was_skipped(desk: Desk) -> None:
     assert desk.sync().candidates == []
-    which = [str(answer(desk, "list")["jobs"][0]["id"])] if named else []
-    assert answer(desk, "retry", *which) == {"changed": 1}
+    assert answer(desk, "retry") == {"changed": 1}
+    assert answer(desk, "skip", str(answer(desk, "list")["jobs"][0]["id"])) == {"changed": 1}
+    assert answer(desk, "retry") == {"changed": 0}, "all that failed is not what a person skipped"
+    assert answer(desk, "retry", str(answer(desk, "list")["jobs"][0]["id"])) == {"changed": 1}
     assert len(desk.sync().candidates) == 1
     assert answer(desk, "list")["jobs"] == []
     assert run(desk, "retry").stdout == "Nothing to retry.\n"
@@ -82,29 +81,18 @@ def test_what_is_skipped_is_left_alone_until_its_session_grows(desk: Desk) -> No
     assert len(desk.sync().candidates) == 2
 
 
-def test_what_was_skipped_can_be_retried_by_its_number(desk: Desk) -> None:
-    answer(desk, "skip")
-    assert answer(desk, "retry") == {"changed": 0}, "all that failed is not what a person skipped"
-    assert answer(desk, "retry", str(answer(desk, "list")["jobs"][0]["id"])) == {"changed": 1}
-    assert len(desk.sync().candidates) == 1
-
-
-@pytest.mark.parametrize("command", ["retry", "skip"])
-def test_a_job_that_is_not_there_is_an_error_and_nothing_is_done(desk: Desk, command: str) -> None:
-    result = run(desk, command, "1", "987654", "--json")
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["error"]["code"] == "not-found"
+def test_a_job_that_is_not_there_is_an_error_and_nothing_is_done(desk: Desk) -> None:
+    for command in ("retry", "skip"):
+        result = run(desk, command, "1", "987654", "--json")
+        assert result.exit_code == 1
+        assert json.loads(result.stdout)["error"]["code"] == "not-found"
+        assert run(desk, command, "x").exit_code == run(desk, command, str(2**70)).exit_code == 2
     assert answer(desk, "list")["jobs"][0]["state"] == "dead"
-    assert run(desk, command, "x").exit_code == run(desk, command, str(2**70)).exit_code == 2
 
 
 def test_without_a_catalog_the_queue_is_empty_and_none_is_made(repo: Path, isolated: Path) -> None:
     desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
     assert answer(desk, "list") == {"jobs": [], "counts": {}}
     assert run(desk, "retry").stdout == "Nothing to retry.\n"
+    assert run(desk, "list").stdout == "Nothing is waiting. Run `lerim sync` to read this repository's sessions.\n"
     assert not desk.home.catalog.exists()
-
-
-def test_before_the_first_sync_nothing_is_said_to_be_learned(repo: Path, isolated: Path) -> None:
-    fresh = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-    assert run(fresh, "list").stdout == "Nothing is waiting. Run `lerim sync` to read this repository's sessions.\n"

@@ -4,49 +4,19 @@ import os
 import re
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from lerim.extraction.candidate import Candidate
-from lerim.memory.record import Evidence
-from lerim.paths import Home
-from lerim.project.project import locate_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from proposals import propose, review_paths
 from terminal import answer, run
 
 
 @pytest.fixture
 def place(repo: Path) -> ReviewPaths:
-    home = Home.from_environ(os.environ)
-    project = locate_project(repo, home)
-    assert project
-    return ReviewPaths(project, home)
-
-
-def propose(place: ReviewPaths, title: str = "Use uv, not pip", turn: str = "aaaaaaaaaaaa", body: str = "") -> str:
-    done = queue.propose_candidate(
-        place,
-        Candidate(
-            primitive="learning",
-            kind="preference",
-            title=title,
-            body=body or f"{title}. It concerns `src/app.py`.",
-            confidence=0.8,
-            tags=("tooling",),
-            references=("src/app.py",),
-            evidence=(Evidence(f"no, {title}", turn, "user"),),
-            platform="claude",
-            session="11111111-2222-4333-8444-555555555555",
-            turn=turn,
-            time=datetime(2026, 7, 3, 10, 0, tzinfo=UTC),
-            signal="prompt",
-        ),
-    )
-    assert isinstance(done, queue.CandidateProposed)
-    return done.proposal.id
+    return review_paths(repo)
 
 
 def memories(repo: Path) -> list[Path]:
@@ -55,28 +25,16 @@ def memories(repo: Path) -> list[Path]:
 
 def test_candidates_are_listed_with_what_a_person_needs(place: ReviewPaths, repo: Path):
     name = propose(place)
+    propose(place, "Use ruff\u202e, not\x1b[31m black", turn="bbbbbbbbbbbb")
     listed = answer("review", "list", "--repo", str(repo))
     assert (listed["blocked"], listed["problems"]) == (0, [])
-    [candidate] = listed["candidates"]
-    wanted = {
-        "id",
-        "primitive",
-        "kind",
-        "title",
-        "body",
-        "confidence",
-        "action",
-        "references",
-        "evidence",
-        "session",
-        "turn",
-    }
-    assert wanted <= set(candidate)
-    assert candidate["id"] == name
+    [candidate] = [one for one in listed["candidates"] if one["id"] == name]
+    assert {"action", "confidence", "evidence", "references", "session", "turn"} <= set(candidate)
     shown = run("review", "list", "--repo", str(repo)).stdout
     assert "Use uv, not pip" in shown
     assert "user: “no, Use uv, not pip”" in shown
     assert name in shown.splitlines()  # on a line of its own, to be copied
+    assert "\x1b" not in shown and "\u202e" not in shown
 
 
 def test_an_empty_list_says_so_and_creates_nothing(repo: Path):
@@ -95,27 +53,25 @@ def test_accept_writes_the_memory_and_says_how_quotes_are_kept(place: ReviewPath
     assert answer("review", "list", "--repo", str(repo))["candidates"] == []
 
 
-def test_quotes_stay_on_this_machine_when_asked(place: ReviewPaths, repo: Path):
-    name = propose(place)
-    result = run("review", "accept", name, "--quotes", "local", "--repo", str(repo))
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    assert "no, Use uv" not in memories(repo)[0].read_text(encoding="utf-8")
-    shown = answer("memory", "show", memories(repo)[0].stem, "--repo", str(repo))
-    assert shown["evidence"][0]["quote"] == "no, Use uv, not pip"
-
-
-def test_the_setting_answers_the_question_about_quotes(place: ReviewPaths, repo: Path):
+def test_quotes_stay_on_this_machine_by_the_setting_or_when_asked(place: ReviewPaths, repo: Path):
     mine = Path(os.environ["LERIM_HOME"]) / "config.toml"
     mine.parent.mkdir(parents=True, exist_ok=True)
     mine.write_text("[review]\nquotes = 'local'\n", encoding="utf-8")
-    run("review", "accept", propose(place), "--repo", str(repo))
-    assert "no, Use uv" not in memories(repo)[0].read_text(encoding="utf-8")
+    name = propose(place)
+    for option in ((), ("--quotes", "local")):
+        done = run("review", "accept", name, *option, "--repo", str(repo))
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert "no, Use uv" not in memories(repo)[0].read_text(encoding="utf-8")
+        shown = answer("memory", "show", memories(repo)[0].stem, "--repo", str(repo))
+        assert shown["evidence"][0]["quote"] == "no, Use uv, not pip"
+        assert run("review", "undo", "--repo", str(repo)).exit_code == 0
+        assert memories(repo) == []
+        mine.unlink(missing_ok=True)
 
 
 def test_several_are_accepted_at_once_and_an_unknown_one_is_partly(place: ReviewPaths, repo: Path):
     one = propose(place)
-    two = propose(place, "Run make check before every commit", "bbbbbbbbbbbb")
+    two = propose(place, "Run make check before every commit", turn="bbbbbbbbbbbb")
     results = answer("review", "accept", one, "20260101-nothing", two, "--repo", str(repo), code=3)["results"]
     assert [(result["id"], result["ok"], result["code"]) for result in results] == [
         (one, True, "accepted"),
@@ -125,13 +81,11 @@ def test_several_are_accepted_at_once_and_an_unknown_one_is_partly(place: Review
     assert len(memories(repo)) == 2
 
 
-@pytest.mark.parametrize("command", ["accept", "reject", "edit"])
-def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place: ReviewPaths, command: str):
+def test_an_unknown_candidate_is_an_error_that_says_what_to_do(repo: Path, place: ReviewPaths):
     propose(place)
-    more = ["--title", "x"] if command == "edit" else []
-    error = answer("review", command, "20260101-nothing", *more, "--repo", str(repo), code=1)["error"]
-    assert error["code"] == "not-found"
-    assert error["todo"]
+    for command, *more in (("accept",), ("reject",), ("edit", "--title", "x")):
+        error = answer("review", command, "20260101-nothing", *more, "--repo", str(repo), code=1)["error"]
+        assert error["code"] == "not-found" and error["todo"]
 
 
 def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: ReviewPaths, repo: Path):
@@ -141,19 +95,6 @@ def test_a_rejected_candidate_is_gone_and_undo_brings_it_back(place: ReviewPaths
     [undone] = answer("review", "undo", done["action"], "--repo", str(repo))["results"]
     assert undone["code"] == "undone"
     assert [c["id"] for c in answer("review", "list", "--repo", str(repo))["candidates"]] == [name]
-
-
-def test_undo_takes_back_the_last_accept(place: ReviewPaths, repo: Path):
-    run("review", "accept", propose(place), "--repo", str(repo))
-    assert len(memories(repo)) == 1
-    assert run("review", "undo", "--repo", str(repo)).exit_code == 0
-    assert memories(repo) == []
-
-
-def test_with_nothing_to_undo_the_exit_code_says_failed(repo: Path):
-    result = run("review", "undo", "--repo", str(repo))
-    assert result.exit_code == 1
-    assert "nothing to undo" in result.stderr
 
 
 def test_edit_changes_only_what_is_given(place: ReviewPaths, repo: Path):
@@ -197,15 +138,7 @@ def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
     assert Path(kept).read_text().endswith("More.")
 
 
-@pytest.mark.parametrize(
-    ("code", "kept"),
-    [
-        ("sys.exit(3)", ""),
-        ("path.write_text('Mine.'); sys.exit(3)", "Mine."),
-        ("path.write_text('only this')", "only this"),
-        ("path.unlink()", ""),
-    ],
-)
+@pytest.mark.parametrize(("code", "kept"), [("path.write_text('Mine.'); sys.exit(3)", "Mine."), ("path.unlink()", "")])
 def test_an_editor_that_fails_changes_nothing_and_what_was_written_is_kept(
     place: ReviewPaths, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, kept: str
 ):
@@ -217,29 +150,11 @@ def test_an_editor_that_fails_changes_nothing_and_what_was_written_is_kept(
     assert "what to do:" in result.stderr
     assert answer("review", "list", "--repo", str(repo))["candidates"][0]["edited"] is False
     assert [path.read_text() for path in (tmp_path / "temporary").rglob("*.md")] == [kept] * bool(kept)
-
-
-def test_an_editor_with_a_quote_that_is_not_closed_is_told(
-    place: ReviewPaths, repo: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("EDITOR", "'vim")
-    result = run("review", "edit", propose(place), "--repo", str(repo))
-    assert (result.exit_code, "Check EDITOR" in result.stderr) == (1, True)
-
-
-def test_without_an_editor_the_error_names_the_options(place: ReviewPaths, repo: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("EDITOR", raising=False)
-    monkeypatch.delenv("VISUAL", raising=False)
-    result = run("review", "edit", propose(place), "--repo", str(repo))
-    assert result.exit_code == 1
-    assert "--title, --body and --tag" in result.stderr
-
-
-def test_hidden_characters_of_a_candidate_are_shown(place: ReviewPaths, repo: Path):
-    propose(place, "Use uv\u202e, not\x1b[31m pip")
-    shown = run("review", "list", "--repo", str(repo)).stdout
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
+    for command, told in (("'vim", "Check EDITOR"), ("", "--title, --body and --tag")):
+        monkeypatch.setenv("EDITOR", command)
+        monkeypatch.delenv("VISUAL", raising=False)
+        result = run("review", "edit", *(one.id for one in queue.list_pending(place)[0]), "--repo", str(repo))
+        assert (result.exit_code, told in result.stderr) == (1, True)
 
 
 def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_the_message(
@@ -257,7 +172,7 @@ def test_a_memory_changed_since_is_shown_as_a_difference_and_never_as_part_of_th
 def test_the_beginning_of_an_id_names_a_candidate_if_no_other_that_waits_begins_so(
     place: ReviewPaths, repo: Path
 ) -> None:
-    first, second = propose(place), propose(place, "Use ruff for linting", "bbbbbbbbbbbb")
+    first, second = propose(place), propose(place, "Use ruff for linting", turn="bbbbbbbbbbbb")
     at = ("--repo", str(repo))
     several = answer("review", "reject", "20260703-use", *at, code=2)["error"]["message"]
     assert first in several and second in several
@@ -292,7 +207,7 @@ def test_undo_lists_the_last_steps_and_goes_past_one_whose_file_was_changed(plac
 def test_a_candidate_is_shown_with_the_memories_near_it_and_accepted_with_an_answer(place: ReviewPaths, repo: Path):
     old = propose(place, "Install packages with pip")
     answer("review", "accept", old, "--quotes", "shared", "--repo", str(repo))
-    new = propose(place, "Install packages with uv instead of pip", "bbbbbbbbbbbb")
+    new = propose(place, "Install packages with uv instead of pip", turn="bbbbbbbbbbbb")
     shown = run("review", "show", new[:20], "--repo", str(repo)).stdout
     assert f"suggested by the session's wording: replaces {old}" in " ".join(shown.split()) and " %" in shown
     candidate = answer("review", "show", new, "--repo", str(repo))
@@ -305,16 +220,8 @@ def test_a_candidate_is_shown_with_the_memories_near_it_and_accepted_with_an_ans
     assert done["code"] == "accepted" and {path.stem for path in memories(repo)} == {old, new}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--same", "x", "--keep"),
-        ("--replaces", "x", "--changes", "x"),
-        ("--answers", "x", "other"),
-        ("--all", "--keep"),
-    ],
-)
-def test_one_candidate_gets_one_answer(place: ReviewPaths, repo: Path, options: tuple[str, ...]):
+def test_one_candidate_gets_one_answer(place: ReviewPaths, repo: Path):
     name = propose(place)
-    done = run("review", "accept", *([] if "--all" in options else [name]), *options, "--repo", str(repo))
-    assert done.exit_code == 2 and memories(repo) == []
+    for wrong in ((name, "--same", "x", "--keep"), (name, "--answers", "x", "other"), ("--all", "--keep")):
+        assert run("review", "accept", *wrong, "--repo", str(repo)).exit_code == 2
+    assert memories(repo) == []

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
+import terminal
 from claude_lines import answer as result_of
 from claude_lines import call, prompt, reply, text
 from desk import Desk
-from lerim.cli.app import app
 from lerim.paths import Home
+from lerim.times import format_moment
+
+run = partial(terminal.run, "sessions")
+answer = partial(terminal.answer, "sessions")
 
 KEY = "sk-" + "ant-api03-" + "Zk39dMw8Qp2LrT6vYh1XcB5nJs7FgKe4Wa0"
 
@@ -22,16 +24,6 @@ KEY = "sk-" + "ant-api03-" + "Zk39dMw8Qp2LrT6vYh1XcB5nJs7FgKe4Wa0"
 def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.chdir(repo)
     return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["sessions", *arguments], catch_exceptions=False)
-
-
-def answer(*arguments: str, code: int = 0) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == code, result.output
-    return json.loads(result.stdout)
 
 
 @pytest.fixture
@@ -71,39 +63,35 @@ def texts(*arguments: str) -> list[str]:
 def test_a_search_is_of_this_repository_unless_all_is_asked(said: Desk):
     assert set(texts("max_attempts")) == {"Backoff⟨U+202E⟩ grows with max_attempts.", "Lowered max_attempts."}
     assert len(texts("max_attempts", "--all")) == 3
-
-
-def test_a_search_by_session_shows_the_best_turn_of_each(said: Desk):
     assert texts("lowered max_attempts", "--by", "session") == ["Lowered max_attempts."]
     found = answer("search", "lowered max_attempts", "--by", "session", "--all")["turns"]
     assert [turn["session"] for turn in found] == ["aaaa1111", "aaaa2222"]
 
 
-@pytest.mark.parametrize(
-    ("filters", "number"),
-    [
-        (["--branch", "main"], 1),
-        (["--branch", "fix/backoff"], 1),
-        (["--model", "claude-haiku"], 1),
-        (["--model", "gpt"], 0),
-        (["--agent", "claude"], 2),
-        (["--agent", "codex"], 0),
-        (["--failed"], 1),
-        (["--file", "app.py"], 1),
-        (["--file", "src/app.py"], 1),
-        (["--file", "SRC\\app.py"], 1),
-        (["--file", "rc/app.py"], 0),
-        (["--file", "other.py"], 0),
-        (["--since", "2026-03-02"], 1),
-        (["--until", "2026-03-01T20:00"], 1),
-        (["--limit", "1"], 1),
-    ],
-    ids=lambda one: " ".join(one) if isinstance(one, list) else None,
+FILTERS: tuple[tuple[list[str], int], ...] = (
+    (["--branch", "main"], 1),
+    (["--branch", "fix/backoff"], 1),
+    (["--model", "claude-haiku"], 1),
+    (["--model", "gpt"], 0),
+    (["--agent", "claude"], 2),
+    (["--agent", "codex"], 0),
+    (["--failed"], 1),
+    (["--file", "app.py"], 1),
+    (["--file", "src/app.py"], 1),
+    (["--file", "SRC\\app.py"], 1),
+    (["--file", "rc/app.py"], 0),
+    (["--file", "other.py"], 0),
+    (["--since", "2026-03-02"], 1),
+    (["--until", "2026-03-01T20:00"], 1),
+    (["--limit", "1"], 1),
 )
-def test_each_filter_leaves_what_it_says(said: Desk, filters: list[str], number: int):
-    assert len(texts("max_attempts", *filters)) == number
-    if "--limit" not in filters:
-        assert len(answer("list", *filters)["sessions"]) == min(number, 1)
+
+
+def test_each_filter_leaves_what_it_says(said: Desk):
+    for filters, number in FILTERS:
+        assert len(texts("max_attempts", *filters)) == number, filters
+        if "--limit" not in filters:
+            assert len(answer("list", *filters)["sessions"]) == min(number, 1), filters
 
 
 def test_nothing_that_leaves_holds_a_secret_or_a_hidden_character(said: Desk):
@@ -133,6 +121,8 @@ def test_what_is_not_there_or_not_plain_is_said(said: Desk):
 def test_a_machine_without_a_catalog_has_no_sessions_and_gets_none(desk: Desk):
     assert answer("list") == {"sessions": []}
     assert answer("search", "anything", "--all") == {"turns": []}
+    assert run("search", "anything").stdout == "No sessions have been read yet. Run `lerim sync`.\n"
+    assert run("list").stdout == "No sessions. Run `lerim sync` to read them.\n"
     assert not desk.home.catalog.exists()
 
 
@@ -141,12 +131,16 @@ def test_a_list_for_people_names_each_session_with_what_to_show(said: Desk):
     assert "aaaa1111" in listed
     assert "2 prompts, 2 calls, 1 file" in listed
     found = run("search", "lowered").output
-    assert "aaaa1111 --turn 3" in found
-    assert "Lowered max_attempts" in found
-
-
-def test_a_list_for_people_marks_a_session_whose_transcript_is_gone(said: Desk):
-    assert "gone" not in run("list").stdout
+    assert "aaaa1111 --turn 3" in found and "Lowered max_attempts" in found
+    first, answered = (format_moment(f"2026-03-0{day}T12:01:00Z") for day in (1, 2))
+    assert f"claude, assistant, {answered}, in: Why does getUserName wait?" in found
+    assert f"claude, {answered}, 2 prompts" in listed
+    shown = run("show", "aaaa1").output
+    assert f"\n\n[1] assistant, {first}\nBackoff" in shown
+    assert "\n  $ uv run pytest -x" in shown
+    assert run("list", "--all", "--limit", "1").stderr == "The last 1; --limit shows more.\n"
+    assert run("list", "--all").stderr == ""
+    assert run("list", "--agent", "codex").stdout == "No session matches.\n"
     next(said.projects.rglob("aaaa1111.jsonl")).unlink()
     said.sync()
     assert ", its transcript was deleted" in run("list").stdout
@@ -166,29 +160,23 @@ def copied(desk: Desk) -> Desk:
     return desk
 
 
-@pytest.mark.parametrize(
-    ("filters", "number"),
-    [
-        ([], 2),
-        (["--agent", "claude"], 2),
-        (["--agent", "codex"], 0),
-        (["--branch", "main"], 2),
-        (["--branch", "mai"], 0),
-        (["--model", "claude"], 2),
-        (["--model", "gpt"], 0),
-        (["--since", "2026-03-01"], 2),
-        (["--since", "2026-03-02"], 0),
-        (["--until", "2026-03-02"], 2),
-        (["--until", "2026-02-01"], 0),
-        (["--failed"], 1),
-    ],
-    ids=lambda one: " ".join(one) if isinstance(one, list) else None,
+COPY_FILTERS: tuple[tuple[list[str], int], ...] = (
+    ([], 2),
+    (["--agent", "codex"], 0),
+    (["--branch", "main"], 2),
+    (["--branch", "mai"], 0),
+    (["--model", "claude"], 2),
+    (["--model", "gpt"], 0),
+    (["--since", "2026-03-02"], 0),
+    (["--until", "2026-02-01"], 0),
+    (["--failed"], 1),
 )
-def test_a_session_that_only_holds_copies_of_another_one_s_turns_is_listed_too(
-    copied: Desk, filters: list[str], number: int
-):
-    assert len(answer("list", *filters)["sessions"]) == number
-    assert len(answer("list", "--all", *filters)["sessions"]) == number
+
+
+def test_a_session_that_only_holds_copies_of_another_one_s_turns_is_listed_too(copied: Desk):
+    for filters, number in COPY_FILTERS:
+        for everywhere in ([], ["--all"]):
+            assert len(answer("list", *everywhere, *filters)["sessions"]) == number, filters
 
 
 def test_a_session_without_turns_of_its_own_says_so_when_it_is_shown(copied: Desk):
@@ -201,26 +189,3 @@ def test_an_empty_list_points_to_the_sessions_of_the_whole_machine(desk: Desk):
     desk.session("aaaa2222", prompt("max_attempts elsewhere"), cwd=desk.repo.parent / "nowhere")
     desk.sync()
     assert "`lerim sessions list --all` lists those of all repositories" in run("list").stdout
-
-
-def test_a_match_says_which_session_it_is_in_and_when(said: Desk):
-    found = run("search", "lowered").output
-    assert "claude, assistant, 2026-03-02 12:01 UTC, in: Why does getUserName wait?" in found
-    assert "claude, 2026-03-02 12:01 UTC, 2 prompts" in run("list").output
-
-
-def test_turns_are_told_apart_by_an_empty_line_and_what_was_run_is_set_in(said: Desk):
-    shown = run("show", "aaaa1").output
-    assert "\n\n[1] assistant, 2026-03-01 12:01 UTC\nBackoff" in shown
-    assert "\n  $ uv run pytest -x" in shown
-
-
-def test_a_list_that_may_go_on_says_so_and_an_empty_one_why(said: Desk):
-    assert run("list", "--all", "--limit", "1").stderr == "The last 1; --limit shows more.\n"
-    assert run("list", "--all").stderr == ""
-    assert run("list", "--agent", "codex").stdout == "No session matches.\n"
-
-
-def test_a_search_before_the_first_sync_says_that_nothing_was_read(desk: Desk):
-    assert run("search", "anything").stdout == "No sessions have been read yet. Run `lerim sync`.\n"
-    assert run("list").stdout == "No sessions. Run `lerim sync` to read them.\n"

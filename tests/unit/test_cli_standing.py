@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from lerim.cli.app import app
+import terminal
 
 LOAD = "def load(path):\n    return path\n\n\ndef save(path):\n    return path\n"
 
 
 def run(repo: Path, *arguments: str) -> Result:
-    result = CliRunner().invoke(app, [*arguments, "--repo", str(repo)], catch_exceptions=False)
+    result = terminal.run(*arguments, "--repo", str(repo))
     assert result.exit_code == 0, result.output
     return result
 
 
 def answer(repo: Path, *arguments: str) -> Any:
-    return json.loads(run(repo, *arguments, "--json").stdout)
+    return terminal.answer(*arguments, "--repo", str(repo))
 
 
 @pytest.fixture
@@ -78,15 +77,6 @@ def test_a_verifying_that_is_undone_is_undone_for_a_search_too(repo: Path, app_f
     run(repo, "memory", "verify", loads)
     run(repo, "review", "undo")
     assert standings(repo, "search", "is:fresh") == {}
-
-
-def test_each_look_sees_what_changed_since_the_last(repo: Path, app_file: Path) -> None:
-    add(repo, "Load once", "src/app.py#load")
-    for command in (("list",), ("search", "load")):
-        app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
-        assert standings(repo, *command) == {"Load once": "drifted"}
-        app_file.write_text(LOAD, encoding="utf-8")
-        assert standings(repo, *command) == {"Load once": ""}
 
 
 def test_new_references_are_compared_with_now_and_the_old_ones_with_what_they_were(repo: Path, app_file: Path) -> None:
@@ -187,20 +177,6 @@ def test_a_search_looks_at_what_came_with_git(repo: Path, app_file: Path) -> Non
     assert standings(repo, "search", "load") == {"Load once": ""}
     app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
     assert standings(repo, "search", "load") == {"Load once": "drifted"}
-
-
-def test_a_renamed_file_is_where_it_is_now(repo: Path, app_file: Path) -> None:
-    def git(*words: str) -> None:
-        subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
-
-    git("add", ".")
-    git("commit", "-qm", "one")
-    add(repo, "Load once", "src/app.py#load")
-    git("mv", "src/app.py", "src/shop.py")
-    git("commit", "-qm", "two")
-    assert standings(repo, "list") == {"Load once": ""}
-    (repo / "src" / "shop.py").write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
-    assert standings(repo, "list") == {"Load once": "drifted"}
 
 
 def test_the_filters_of_the_editor_count_among_the_words_of_a_search(repo: Path) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
+import terminal
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.cli.app import app
 from lerim.paths import Home
+
+run = partial(terminal.run, "stats")
+answer = partial(terminal.answer, "stats")
 
 USED = {"input_tokens": 1000, "output_tokens": 200, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
 
@@ -20,16 +22,6 @@ USED = {"input_tokens": 1000, "output_tokens": 200, "cache_read_input_tokens": 0
 @pytest.fixture
 def desk(repo: Path, isolated: Path) -> Desk:
     return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["stats", *arguments], catch_exceptions=False)
-
-
-def answer(*arguments: str) -> Any:
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def spent(identity: str, model: str, time: str) -> Any:
@@ -71,21 +63,13 @@ def test_days_add_up_and_a_pause_is_no_time_spent(said: Desk) -> None:
     assert "The cost does not include 1 session of unknown price" in table
 
 
-def test_a_model_without_a_price_is_left_blank(said: Desk) -> None:
+def test_figures_are_grouped_by_model_or_repository_and_bounded_in_time(said: Desk) -> None:
     models = {one["key"]: one for one in answer("--by", "model")["groups"]}
-    assert models["house-made"]["cost"] is None
-    assert models["house-made"]["input"] == 1000
-    assert models["claude-sonnet-4-5"]["cost"] == 0.006
-    assert models["claude-haiku-4-5-20251001"]["prompts"] == 1
-
-
-def test_a_repository_is_named_by_its_folder_and_can_be_asked_for_alone(said: Desk) -> None:
+    assert (models["house-made"]["cost"], models["house-made"]["input"]) == (None, 1000)
+    assert (models["claude-sonnet-4-5"]["cost"], models["claude-haiku-4-5-20251001"]["prompts"]) == (0.006, 1)
     repos = {one["key"]: one["prompts"] for one in answer("--by", "repo")["groups"]}
     assert repos == {str(said.repo): 2, None: 1}
     assert answer("--repo", str(said.repo))["total"]["prompts"] == 2
-
-
-def test_times_bound_what_was_said(said: Desk) -> None:
     assert answer("--since", "2026-03-02T00:00Z")["total"]["prompts"] == 2
     only = answer("--since", "2026-03-02T00:00Z", "--until", "2026-03-02T12:30Z")["total"]
     assert (only["prompts"], only["sessions"], only["cost"]) == (1, 1, 0.006)
@@ -103,10 +87,5 @@ def test_figures_stand_below_each_other(said: Desk) -> None:
     head, *rows = [line for line in run("--by", "agent").stdout.splitlines() if line.strip() and "─" not in line][:3]
     end = head.index("prompts") + len("prompts")
     assert [row[end - 1] for row in rows] == ["3", "3"]
-
-
-def test_tokens_are_short_in_the_table_and_whole_in_json(said: Desk) -> None:
-    table = run("--by", "agent").stdout
-    assert "3.0k" in table
-    assert " 600 " in table
+    assert all("3.0k" in row and " 600 " in row for row in rows)
     assert answer("--by", "agent")["total"]["input"] == 3000

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -46,26 +45,21 @@ def memories(sample: Sample) -> list[Path]:
 
 
 def test_a_sync_prints_one_object_with_everything_promised(sample: Sample):
+    before = dict(os.environ)
     done = sync(sample)
     assert {"project", "sessions", "candidates", "dropped", "problems", "model", "seconds"} <= set(done)
     assert done["sessions"] == {"found": 11, "new": 11, "changed": 0, "unchanged": 0, "failed": 0}
     assert done["model"] == "none"
     assert done["problems"] == []
-    promised = {
-        "id",
-        "primitive",
-        "kind",
-        "title",
-        "body",
-        "confidence",
-        "action",
-        "references",
-        "evidence",
-        "session",
-        "turn",
-    }
     assert done["candidates"]
-    assert all(promised <= set(candidate) for candidate in done["candidates"])
+    assert {"action", "confidence", "evidence", "references", "session", "turn"} <= set(done["candidates"][0])
+    [line] = (sample.place.home.activity_log).read_text(encoding="utf-8").splitlines()
+    assert "| sync | repo |" in line
+    assert "11 sessions (11 new" in line
+    status = json.loads(run("status", "--repo", str(sample.repo), "--json").stdout)
+    assert (status["sessions"], status["waiting"], status["candidates"]) == (11, 0, len(done["candidates"]))
+    assert status["last_session"].startswith("2026-07-20")
+    assert dict(os.environ) == before, "the environment is only read"
 
 
 def test_a_sync_in_words_says_what_was_found_and_proposed(sample: Sample):
@@ -112,16 +106,11 @@ def test_an_automatic_review_accepts_what_nothing_speaks_against(sample: Sample)
     assert memories(sample) == []
 
 
-def test_accepted_ones_are_marked_in_the_table_and_say_where_they_are(sample: Sample):
-    said = run("sync", "--repo", str(sample.repo), "--accept-above", "0.45").stdout
-    taken = len(memories(sample))
-    assert said.count("accepted:") == taken > 0
+def test_accept_above_keeps_the_choice_made_for_quotes(sample: Sample):
+    said = run("sync", "--repo", str(sample.repo), "--accept-above", "0.45", "--quotes", "local").stdout
+    assert said.count("accepted:") == len(memories(sample)) > 0
     assert "`lerim memory list`" in said
     assert "`lerim review list`" in said  # others wait
-
-
-def test_accept_above_keeps_the_choice_made_for_quotes(sample: Sample):
-    sync(sample, "--accept-above", "0.45", "--quotes", "local")
     sync(sample, "--accept-above", "0.1")
     assert all("“" not in path.read_text(encoding="utf-8").split("---")[1] for path in memories(sample))
     assert sample.place.store().quotes.read_choice() == "local"
@@ -164,31 +153,6 @@ def test_a_session_that_cannot_be_read_is_a_failed_one_and_the_exit_code_is_3(sa
     assert done["state"] == "partial"
     assert [problem["path"] for problem in done["problems"]] == [str(victim)]
     assert len(done["candidates"]) >= 5
-
-
-def test_sessions_of_a_moved_repository_come_with_an_alias(sample: Sample, tmp_path: Path):
-    moved = tmp_path / "elsewhere" / "tally"
-    moved.parent.mkdir()
-    shutil.move(sample.repo, moved)
-    here = ("sync", "--repo", str(moved), "--json")
-    assert json.loads(run(*here).stdout)["sessions"]["found"] == 0
-    with_alias = json.loads(run(*here, "--alias", sample.repo.as_posix()).stdout)
-    assert with_alias["sessions"]["found"] == 11
-    assert len(with_alias["candidates"]) >= 6
-
-
-def test_sync_notes_what_it_did_in_the_activity_log(sample: Sample):
-    sync(sample)
-    [line] = (sample.place.home.activity_log).read_text(encoding="utf-8").splitlines()
-    assert "| sync | repo |" in line
-    assert "11 sessions (11 new" in line
-
-
-def test_status_after_a_sync_counts_sessions_and_candidates(sample: Sample):
-    proposed = len(sync(sample)["candidates"])
-    status = json.loads(run("status", "--repo", str(sample.repo), "--json").stdout)
-    assert (status["sessions"], status["waiting"], status["candidates"]) == (11, 0, proposed)
-    assert status["last_session"].startswith("2026-07-20")
 
 
 def test_main_returns_the_exit_code(sample: Sample, capsys: pytest.CaptureFixture[str]):
@@ -249,9 +213,3 @@ STRUCTS = (
 def test_every_field_that_json_prints_is_documented(struct: type[msgspec.Struct]):
     section = (CLONE / "docs" / "PROTOCOL.md").read_text(encoding="utf-8").split("## 3. Command line")[1]
     assert set(struct.__struct_fields__) <= set(re.findall(r"[a-z_]+", section))
-
-
-def test_the_environment_is_only_read(sample: Sample):
-    before = dict(os.environ)
-    sync(sample)
-    assert dict(os.environ) == before

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.times import parse_time
+from lerim.times import format_day, format_moment, parse_time
 
 NOW = datetime(2026, 7, 10, 12, 0, tzinfo=UTC)
 
@@ -41,3 +43,18 @@ def test_anything_else_is_refused_with_examples(text: str):
 def test_no_text_raises_anything_but_a_value_error(text: str):
     with suppress(ValueError):
         assert parse_time(text, NOW).tzinfo is UTC
+
+
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_time_is_shown_to_people_where_they_are_and_as_the_editor_shows_it(in_tokyo: None):
+    assert format_moment("2026-03-02T15:01:30Z") == "3 Mar 2026, 00:01"
+    assert format_moment(datetime(2026, 9, 2, 3, 1)) == "2 Sept 2026, 12:01"  # without a zone it is UTC
+    assert (format_day("2026-03-02T15:01:30Z"), format_moment("")) == ("3 Mar 2026", "at an unknown time")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import unicodedata
 
 import pytest
@@ -11,16 +10,10 @@ from lerim.cli.terminal import output
 from lerim.errors import NotFoundError, Problem
 
 
-def test_plain_text_of_any_script_is_left_alone():
+def test_control_and_hidden_characters_are_shown_and_plain_text_of_any_script_is_left_alone():
     for text in ("use uv, not pip", "naïve façade", "使用 uv", "Пример", "✓ done"):
         assert output.escape_controls(text) == text
-
-
-def test_a_terminal_escape_is_shown_and_not_obeyed():
     assert output.escape_controls("a\x1b[2Jb\x07") == "a\\x1b[2Jb\\x07"
-
-
-def test_hidden_and_turning_characters_are_shown():
     assert output.escape_controls("ab\u202ec\u200bd\U000e0041") == "ab\\u{202e}c\\u{200b}d\\u{e0041}"
 
 
@@ -36,45 +29,30 @@ def test_nothing_visible_holds_a_control_character(text: str):
 
 
 def test_a_table_in_a_pipe_has_no_colour_and_reads_markup_as_text(capsys: pytest.CaptureFixture[str]):
-    output.show_table(("title",), [("[red]not red[/red]",), ("a\x1b[31mb",)], title="Some [b]rows[/b]")
+    output.show_table(
+        ("title",), [("[red]not red[/red]",), ("a\x1b[31mb",), ("word " * 100,)], title="Some [b]rows[/b]"
+    )
     shown = capsys.readouterr().out
     assert "[red]not red[/red]" in shown
     assert "Some [b]rows[/b]" in shown
     assert "a\\x1b[31mb" in shown
     assert "\x1b" not in shown
-
-
-def test_a_long_cell_in_a_pipe_is_wrapped_and_never_cut(capsys: pytest.CaptureFixture[str]):
-    output.show_table(("title",), [("word " * 100,)])
-    assert capsys.readouterr().out.count("word") == 100
+    assert shown.count("word") == 100, "a long cell is wrapped and never cut"
 
 
 def test_an_error_says_what_where_and_what_to_do(capsys: pytest.CaptureFixture[str]):
     output.show_error(
         NotFoundError("No memory has this id.", where="2026\x1b", todo="See `lerim memory list`."), as_json=False
     )
+    output.print_problems([Problem("settings", "config.toml", "is broken")])
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.splitlines() == [
         "error: No memory has this id.",
         "  where: 2026\\x1b",
         "  what to do: See `lerim memory list`.",
+        "warning: config.toml: is broken",
     ]
-
-
-def test_an_error_in_json_is_one_object_on_standard_output(capsys: pytest.CaptureFixture[str]):
-    output.show_error(NotFoundError("No memory has this id.", where="x", todo="Look."), as_json=True)
-    shown = capsys.readouterr()
-    assert json.loads(shown.out) == {
-        "error": {"code": "not-found", "message": "No memory has this id.", "where": "x", "todo": "Look."}
-    }
-    assert shown.err == ""
-
-
-def test_problems_go_to_standard_error(capsys: pytest.CaptureFixture[str]):
-    output.print_problems([Problem("settings", "config.toml", "is broken")])
-    shown = capsys.readouterr()
-    assert (shown.out, shown.err) == ("", "warning: config.toml: is broken\n")
 
 
 def test_a_number_is_broken_in_no_terminal_that_holds_the_numbers(

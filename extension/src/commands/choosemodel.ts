@@ -98,7 +98,7 @@ function describeOption({ kind, name, detail, model, variables }: protocol.Optio
     case "server":
       return { label: name, description: detail };
     case "key":
-      return { label: name, description: `${model}, paid by the token` };
+      return { label: name, description: `${model}, each call costs money` };
     case "no-key":
       return { label: name, description: `set an API key… (${variables[0] ?? ""})` };
     case "address":

@@ -26,6 +26,7 @@ from lerim.cli.terminal import (
 from lerim.extraction import shorten
 from lerim.models import describe_spent
 from lerim.paths import Home
+from lerim.times import format_day
 
 MAX_PASSAGE_CHARACTERS = 240
 """How much of a passage is shown."""
@@ -100,7 +101,7 @@ def _show_answer(answer: Answer, home: Home) -> None:
 
 def _show_source(passage: Passage, home: Home, *, with_text: bool) -> None:
     citation = passage.citation
-    when = f", {passage.time[:10]}" if passage.time else ""
+    when = f", {format_day(passage.time)}" if passage.time else ""
     lines = [f"{passage.detail}{when}: {citation.title}", _format_show_command(passage, home)]
     if with_text:
         lines[1:1] = _first_lines(passage.text, citation.title)

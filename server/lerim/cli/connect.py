@@ -22,6 +22,7 @@ from lerim.cli.terminal import (
 from lerim.errors import UsageError
 from lerim.project import Project, locate_project
 from lerim.sessions import Platform
+from lerim.times import format_moment
 
 if TYPE_CHECKING:
     from lerim.jobs import AgentView
@@ -67,7 +68,7 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
             more = f" (and {skipped.count - 1} more)" if skipped.count > 1 else ""
             output.print_line(output.escape_controls(f"{agent.name}: {skipped.example}{more}: {skipped.message}"))
         if agent.last_error:
-            when = f" at {agent.last_error.time[:16].replace('T', ' ')} UTC" if agent.last_error.time else ""
+            when = f" ({format_moment(agent.last_error.time)})" if agent.last_error.time else ""
             output.print_line(output.escape_controls(f"{agent.name}: last error{when}: {agent.last_error.message}"))
 
 

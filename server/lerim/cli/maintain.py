@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +11,7 @@ import typer
 
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    DRIFT_LABELS,
     EXIT_CODES,
     GlobalOption,
     JsonOption,
@@ -23,6 +21,7 @@ from lerim.cli.terminal import (
     interruptible,
     open_command_context,
     output,
+    show_progress,
     with_error_exit,
 )
 from lerim.errors import BusyError, LerimError, Problem
@@ -55,7 +54,6 @@ _COUNT_LABELS = {
     "unchanged": ("memory unchanged", "memories unchanged"),
 }
 """What a count of the report counts, for one and for several."""
-_DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 _ACTION_LABELS = {
     "accepted": "done",
     "withdrawn": "withdrawn",
@@ -133,25 +131,16 @@ def _maintain_or_report(project: Project, options: MaintainOptions, *, quiet: bo
 def _maintain_project(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
     from lerim.jobs import maintain
 
-    with interruptible(STOP_SECONDS) as cancelled, _progress(quiet=quiet) as emit:
+    with (
+        interruptible(STOP_SECONDS) as cancelled,
+        show_progress("reading the memories", _describe_progress, quiet=quiet) as emit,
+    ):
         return maintain.maintain_project(project, find_home(), os.environ, options, emit, cancelled)
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[MaintainProgress], None]]:
-    """Shows a progress line if standard error is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _at: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True, markup=False, highlight=False).status("reading the memories") as status:
-
-        def show(event: MaintainProgress) -> None:
-            count = f" {event.done}/{event.total}" if event.total else ""
-            status.update(output.escape_controls(f"{event.message or event.stage}{count}"))
-
-        yield show
+def _describe_progress(event: MaintainProgress) -> str:
+    count = f" {event.done}/{event.total}" if event.total else ""
+    return f"{event.message or event.stage}{count}"
 
 
 def show_maintain_report(report: MaintainReport) -> None:
@@ -169,7 +158,7 @@ def show_maintain_report(report: MaintainReport) -> None:
         ]
         output.show_table(("done", "what", "memories", "why", "undo"), rows, title="Done")
     if report.stale:
-        stale = [(one.id, _DRIFT_LABELS[one.standing], _describe_drift(one)) for one in report.stale]
+        stale = [(one.id, DRIFT_LABELS[one.standing], _describe_drift(one)) for one in report.stale]
         output.show_table(
             ("memory", "state", "reference"), stale, title="Memories whose code has changed or is missing"
         )

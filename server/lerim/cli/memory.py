@@ -14,6 +14,7 @@ import typer
 from lerim.cli.review_output import format_type
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    DRIFT_LABELS,
     GlobalOption,
     JsonOption,
     RepoOption,
@@ -50,12 +51,12 @@ from lerim.memory import (
     with_current_status,
 )
 from lerim.review import ReviewPaths, find_ending, queue
+from lerim.times import format_day
 
 memory_app = typer.Typer(help="List, search and change memories.", no_args_is_help=True)
 
 PrimitiveName = Literal["decision", "learning", "question", "theme"]
 Choice = TypeVar("Choice", bound=str)
-DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 TagsOption = Annotated[list[str], typer.Option("--tag", metavar="TAG", help="Can be repeated.")]
 PrimitivesOption = Annotated[
     list[str],
@@ -268,11 +269,11 @@ def show_command(
     output.print_line(output.escape_controls(memory_output.title))
     kind = format_type(memory_output.primitive, memory_output.kind)
     confidence = output.format_percent(memory_output.confidence)
-    output.print_line(f"{kind}, {memory_output.status}, confidence {confidence}, {memory_output.updated[:10]}")
+    output.print_line(f"{kind}, {memory_output.status}, confidence {confidence}, {format_day(memory_output.updated)}")
     if ending.time:
         output.print_line(
             output.escape_controls(
-                f"{memory_output.status} {ending.time[:10]}{f': {ending.why}' if ending.why else ''}"
+                f"{memory_output.status} {format_day(ending.time)}{f': {ending.why}' if ending.why else ''}"
             )
         )
     if memory_output.standing and (standing := drifts.get(memory_output.id)):

@@ -89,7 +89,7 @@ def test_command(
     output.print_line(
         f"{output.escape_controls(trial.model)} answered: {output.escape_controls(trial.answer) or '(nothing)'}"
     )
-    cost = "cost unknown" if usage.unpriced else f"${usage.cost:.6f}" if model.billed else "not paid by the token"
+    cost = "cost unknown" if usage.unpriced else f"${usage.cost:.6f}" if model.billed else "no charge for each call"
     output.print_line(f"{usage.input_tokens} tokens in, {usage.output_tokens} out, {usage.seconds:.1f} s, {cost}")
     for step in trial.steps:
         output.print_line(f"{step.kind}: {output.escape_controls(step.why)}")
@@ -216,7 +216,7 @@ def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
 def _describe_role(role: RoleView) -> str:
     if not role.model:
         return f"{role.role}: no model is used{f', {role.why}' if role.why else ''}"
-    payment = "paid by the token" if role.billed else "not paid by the token"
+    payment = "each call costs money" if role.billed else "no charge for each call"
     if role.provider in AGENTS:
         payment = describe_payment(role.provider, os.environ)
     consent_hint = "" if role.allowed else "; the first sync asks for your approval (or use `lerim model allow`)"
@@ -247,7 +247,7 @@ def _show_models(view: ModelsView) -> None:
         if agent.program:
             output.print_line(
                 output.escape_controls(
-                    f"{agent.name} found at {agent.program}, {agent.price}: {_format_use_command(agent.provider)}"
+                    f"{agent.name} found at {agent.program}, {agent.price}: `lerim model use {agent.provider}`"
                 )
             )
         else:
@@ -258,12 +258,3 @@ def _show_models(view: ModelsView) -> None:
         may = {True: "allowed", False: "not allowed", None: "not asked yet"}[one.allowed]
         output.print_line(output.escape_controls(f"The editor offers {one.id} ({may})"))
     output.print_problems([*view.problems, *(problem for role in view.roles for problem in role.problems)])
-
-
-def _format_use_command(provider: str) -> str:
-    return f"`lerim model use {provider}`"
-
-
-@model_app.callback()
-def _model_group() -> None:
-    """Choose and test the language model that reads sessions."""

@@ -50,7 +50,7 @@ def _iterate_offers(home: Home, environ: Mapping[str, str]) -> Iterator[ModelOff
     limit = f"at most ${view.budget:g} a day" if view.budget else "no limit"
     for service in view.providers:
         if service.key:
-            yield ModelOffer(service.name, "", "", f"{service.name} {service.model}", f"paid by the token, {limit}")
+            yield ModelOffer(service.name, "", "", f"{service.name} {service.model}", f"each call costs money, {limit}")
 
 
 def show_offers(offers: Sequence[ModelOffer], report: SyncReport) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -11,6 +10,7 @@ import typer
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,
+    OnlyRepoOption,
     RepoOption,
     find_home,
     open_command_context,
@@ -22,10 +22,6 @@ from lerim.jobs import moved_projects
 from lerim.project import Project, project
 
 project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
-
-OptionalRepoOption = Annotated[
-    Path | None, typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all")
-]
 
 
 class ProjectView(msgspec.Struct, frozen=True):
@@ -65,7 +61,7 @@ def make_project_view(known: Project) -> ProjectView:
 
 @project_app.command("list")
 @with_error_exit
-def list_command(repo: OptionalRepoOption = None, as_json: JsonOption = False) -> None:
+def list_command(repo: OnlyRepoOption = None, as_json: JsonOption = False) -> None:
     """List the repositories Lerim knows."""
     projects, problems = project.list_projects(find_home())
     if repo is not None:

@@ -21,6 +21,7 @@ from lerim.cli.terminal import (
 from lerim.config import editor
 from lerim.errors import NotFoundError
 from lerim.sessions import JobRow
+from lerim.times import format_moment
 
 if TYPE_CHECKING:
     from lerim.sessions import Catalog
@@ -91,7 +92,7 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
                 job.title or job.session,
                 _STATE_LABELS.get(job.state, job.state),
                 str(job.tries),
-                f"{job.next_try:%Y-%m-%d %H:%M} UTC" if job.next_try else "",
+                format_moment(job.next_try) if job.next_try else "",
                 job.reason,
             )
             for job in view.jobs

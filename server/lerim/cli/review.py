@@ -27,6 +27,7 @@ from lerim.cli.terminal import (
 from lerim.errors import Problem
 from lerim.files import hash_text
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, candidate_view, queue
+from lerim.times import format_moment
 
 review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)
 
@@ -290,8 +291,7 @@ def undo_command(
             output.show_json(UndoListOutput(steps))
             return
         for step in steps:
-            when = step.time[:16].replace("T", " ")
-            output.show_item(step.action, [f"{when} UTC, {_STATE_LABELS[step.state]}: {step.label}"])
+            output.show_item(step.action, [f"{format_moment(step.time)}, {_STATE_LABELS[step.state]}: {step.label}"])
         if not steps:
             output.print_line("There is nothing to undo yet.")
         return

@@ -27,6 +27,7 @@ from lerim.jobs import SummaryView, find_folder_projects, find_summary_view
 from lerim.memory import format_time
 from lerim.redaction import clean_text
 from lerim.sessions import Catalog, Platform, SessionFilters, SessionListItem, TurnRow, browsing, tokenize_text
+from lerim.times import format_moment
 
 sessions_app = typer.Typer(help="List, search and show the sessions of all agents.", no_args_is_help=True)
 
@@ -154,7 +155,7 @@ def list_command(
         files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
         gone = ", its transcript was deleted" if view.gone else ""
         subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
-        details = f"{view.platform}, {_format_minute(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
+        details = f"{view.platform}, {format_moment(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
         output.show_item(f"{view.id}", [f"{view.title}", details])
     if len(sessions) == limit:
         output.print_note(f"The last {limit}; --limit shows more.")
@@ -201,7 +202,7 @@ def search_command(
     for turn, title in zip(turns, titles, strict=True):
         turn_output = _make_turn_output(turn)
         head = f"{turn_output.session} --turn {turn_output.number}"
-        details = f"{turn_output.platform}, {turn_output.role}, {_format_minute(turn_output.time)}, in: {title}"
+        details = f"{turn_output.platform}, {turn_output.role}, {format_moment(turn_output.time)}, in: {title}"
         output.show_item(head, [details, _make_snippet(turn_output, query)])
     if not turns:
         output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")
@@ -240,7 +241,7 @@ def show_command(
         output.show_json(ShownSessionOutput(session_output, [_make_turn_output(row) for row in rows], summary))
         return
     output.print_line(output.escape_controls(session_output.title))
-    times = f"{_format_minute(session_output.started)} to {_format_minute(session_output.ended)}"
+    times = f"{format_moment(session_output.started)} to {format_moment(session_output.ended)}"
     output.print_line(
         output.escape_controls(
             f"{session_output.platform} session {session_output.id}, {times}, {session_output.folder}"
@@ -254,7 +255,7 @@ def show_command(
         turn_output = _make_turn_output(row)
         output.print_line()
         output.print_line(
-            output.escape_controls(f"[{turn_output.number}] {turn_output.role}, {_format_minute(turn_output.time)}")
+            output.escape_controls(f"[{turn_output.number}] {turn_output.role}, {format_moment(turn_output.time)}")
         )
         for text, margin in ((turn_output.text, ""), (turn_output.tools, "  ")):
             if text:
@@ -352,11 +353,6 @@ def _make_turn_output(row: TurnRow) -> TurnOutput:
         tools=clean_text(row.tools),
         score=round(row.score, 3),
     )
-
-
-def _format_minute(time: str) -> str:
-    """Formats an ISO time to the minute, for people."""
-    return f"{time[:10]} {time[11:16]} UTC" if time else "at an unknown time"
 
 
 def _find_title(catalog: Catalog, row: TurnRow) -> str:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 import typer
 
-from lerim.cli.terminal import JsonOption, find_home, output, parse_time_option, resolve_folder, with_error_exit
+from lerim.cli.terminal import (
+    JsonOption,
+    OnlyRepoOption,
+    find_home,
+    output,
+    parse_time_option,
+    resolve_folder,
+    with_error_exit,
+)
 from lerim.errors import Problem
 from lerim.paths import Home
 from lerim.project import list_projects, locate_project
@@ -39,10 +47,7 @@ def stats_command(
         str, typer.Option(metavar="WHEN", help="Only what was said since this time, such as `14d` or `2026-07-01`.")
     ] = "",
     until: Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before this time.")] = "",
-    repo: Annotated[
-        Path | None,
-        typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all"),
-    ] = None,
+    repo: OnlyRepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show sessions, prompts, tool calls, tokens and costs, as far as the agents' stores record them.

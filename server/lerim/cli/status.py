@@ -12,6 +12,7 @@ import msgspec
 from lerim.cli.project import ProjectView, make_project_view
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    DRIFT_LABELS,
     AliasOption,
     CommandContext,
     JsonOption,
@@ -34,6 +35,7 @@ from lerim.models import (
 )
 from lerim.project import FolderOwners, list_projects
 from lerim.review import LastRun, find_last_model_run, find_unmerged_problems, queue
+from lerim.times import format_moment
 
 
 class StatusOutput(msgspec.Struct, frozen=True):
@@ -71,7 +73,7 @@ def status_command(
         output.show_json(msgspec.structs.replace(view, problems=[*context.problems, *view.problems]))
         return
     memories = ", ".join(output.pluralize(count, primitive) for primitive, count in view.memories.items()) or "none"
-    standing = ", ".join(f"{count} {_DRIFT_LABELS.get(state, state)}" for state, count in view.standing.items())
+    standing = ", ".join(f"{count} {DRIFT_LABELS.get(state, state)}" for state, count in view.standing.items())
     output.show_table(
         ("", ""),
         (
@@ -81,7 +83,7 @@ def status_command(
             ("waiting for review", str(view.candidates)),
             ("rejected, found again", str(view.blocked)),
             ("sessions", f"{view.sessions}, {view.waiting} not read yet"),
-            ("newest session", view.last_session[:16].replace("T", " ") + " UTC" if view.last_session else "none"),
+            ("newest session", format_moment(view.last_session) if view.last_session else "none"),
             *_model_rows(view.model, view.last_run),
         ),
     )
@@ -113,7 +115,6 @@ def _model_rows(model: ModelView, last: LastRun) -> Iterator[tuple[str, str]]:
         yield "for the model", f"{describe_waiting(model.waits)}{_WAIT_SUFFIXES[model.waits.why]}"
 
 
-_DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 _WAIT_SUFFIXES: dict[WaitReason, str] = {
     "": "",
     "consent": "; you have not approved it yet",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +26,7 @@ from lerim.cli.terminal import (
     open_personal_context,
     output,
     parse_time_option,
+    show_progress,
     with_error_exit,
 )
 from lerim.config import DEFAULT_ORIGIN, SETTING_KEYS, RoleName
@@ -84,7 +85,7 @@ def sync_command(
     if unknown_aliases := [old for old in alias if find_gone_project(old, context.home) is None]:
         from lerim.cli.terminal import check_aliases
 
-        with interruptible() as cancelled, _progress(quiet=as_json) as emit:
+        with interruptible() as cancelled, _show_sync_progress(quiet=as_json) as emit:
             check_aliases(context, unknown_aliases, emit, cancelled)
     if any(find_gone_project(old, context.home) for old in alias):
         register_aliases(context.project, context.home)  # the review moves here for good, not only for this run
@@ -126,7 +127,7 @@ def run_sync(context: CommandContext, options: SyncOptions, *, quiet: bool) -> S
     """Runs a sync, with progress on a terminal; Ctrl-C cancels it."""
     from lerim.jobs import sync
 
-    with interruptible() as cancelled, _progress(quiet=quiet) as emit:
+    with interruptible() as cancelled, _show_sync_progress(quiet=quiet) as emit:
         return sync.sync_project(context.project, context.home, os.environ, options, emit, cancelled)
 
 
@@ -197,24 +198,16 @@ def _find_quote_sharing(context: CommandContext) -> QuoteSharing | None:
     )
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[SyncEvent], None]]:
-    """Shows a progress line if standard error is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _event: None
-        return
-    from rich.console import Console
-
+def _show_sync_progress(*, quiet: bool) -> AbstractContextManager[Callable[[SyncEvent], None]]:
     from lerim.jobs import SyncProgress
 
-    with Console(stderr=True, markup=False, highlight=False).status("looking for sessions") as status:
+    def describe(event: SyncEvent) -> str:
+        if not isinstance(event, SyncProgress):
+            return ""
+        count = f" {event.sessions_done}/{event.sessions_total}" if event.sessions_total else ""
+        return f"{event.stage}{count}, {event.candidates} proposed"
 
-        def show(event: SyncEvent) -> None:
-            if isinstance(event, SyncProgress):
-                count = f" {event.sessions_done}/{event.sessions_total}" if event.sessions_total else ""
-                status.update(f"{event.stage}{count}, {event.candidates} proposed")
-
-        yield show
+    return show_progress("looking for sessions", describe, quiet=quiet)
 
 
 _WAIT_HINTS: dict[WaitReason, str] = {

@@ -63,7 +63,7 @@ REQUESTS = (
     RequestHandler(core.REVIEW_PROPOSE, core.ProposeParams, "features.reviews", "propose_left_out"),
     RequestHandler(core.REVIEW_UNDO, core.UndoParams, "features.reviews", "undo_action"),
     RequestHandler(core.MEMORY_SEARCH, core.SearchParams, "features.memories.views", "search_memories"),
-    RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.titles", "list_titles"),
+    RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.views", "list_titles"),
     RequestHandler(core.MEMORY_SHOW, core.ShowParams, "features.memories.views", "show_memory"),
     RequestHandler(core.MEMORY_FOR_FILE, core.FileParams, "features.memories.views", "list_file_memories"),
     # The views refresh by themselves.

@@ -47,18 +47,12 @@ def test_edits_land_where_the_editor_made_them_after_wide_and_exotic_characters(
     assert opened.source == "a\x0cb\n😀 save\nending!"
     assert opened.line(1) == "😀 save"
     assert opened.line(9) == ""
-
-
-def test_an_edit_across_lines_joins_them() -> None:
-    opened = document("one\r\ntwo\r\nthree")
     opened.apply_change(edit((0, 3), (1, 0), " "))
-    assert opened.lines == ["one two\r\n", "three"]
-
-
-def test_a_full_change_replaces_the_text() -> None:
-    opened = document("x")
+    assert opened.lines == ["a\x0cb 😀 save\n", "ending!"]
     opened.apply_change(types.TextDocumentContentChangeWholeDocument("y\nz"))
     assert opened.lines == ["y\n", "z"]
+    opened.apply_change(edit((0, 0), (0, 0), "y" * MAX_BYTES))
+    assert opened.oversize, "it grew too large, and is let go"
 
 
 @pytest.mark.parametrize("text", ["x" * (MAX_BYTES + 1), "日" * (MAX_BYTES // 3 + 1)])
@@ -67,12 +61,6 @@ def test_a_large_document_keeps_no_text_and_ignores_edits(text: str) -> None:
     opened.apply_change(edit((0, 0), (0, 0), "y"))
     assert opened.oversize
     assert opened.source == ""
-
-
-def test_a_document_that_grows_too_large_is_let_go() -> None:
-    opened = document("x")
-    opened.apply_change(edit((0, 0), (0, 0), "y" * MAX_BYTES))
-    assert opened.oversize
 
 
 def test_a_file_that_is_not_open_is_not_read_from_disk() -> None:

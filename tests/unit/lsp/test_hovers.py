@@ -45,29 +45,10 @@ def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
     assert "Dependencies are installed with uv." in said
     assert "“please use uv”" in said
     assert "(the user)" in said
-
-
-def test_its_links_carry_opaque_handles_only() -> None:
-    links = re.findall(r"\]\((command:[^)]*)\)", text(shown()))
-    assert links == ["command:lerim.openMemory?%5B%22aaaa%22%5D", "command:lerim.openTurn?%5B%22aaaa%22%5D"]
-
-
-def test_a_memory_made_by_hand_has_no_transcript_to_open() -> None:
+    assert "pitfall · " in text(shown(primitive="learning", kind="pitfall"))
+    assert "“" not in text(shown(evidence=(Evidence("", "t", "user"),))), "a quote that is kept elsewhere"
+    assert len(text(shown(body="word " * 1000))) < 900
     assert "openTurn" not in render_hover([HoverMemory(RECORD, "aaaa")], 0, NOW, trusted=True)
-
-
-def test_an_untrusted_repository_is_named_and_its_transcripts_stay_closed() -> None:
-    said = text(shown(), trusted=False)
-    assert said.startswith("*From the repository")
-    assert "openTurn" not in said
-
-
-def test_hostile_text_makes_no_link_of_its_own() -> None:
-    evil = "x](command:evil) [y](command:evil) <a href=command:evil>"
-    said = text(shown(title=evil, body=f"```\n{evil}\n    {evil}", evidence=(Evidence(evil, "t", "web"),)))
-    assert len(re.findall(r"(?<!\\)\]\(command:", said)) == 2
-    assert not re.search(r"(?<!\\)<", said)
-    assert "```" not in said
 
 
 def test_a_secret_in_a_memory_is_not_shown() -> None:
@@ -84,18 +65,6 @@ def test_three_memories_are_shown_and_the_rest_is_counted() -> None:
     assert "and 6 more" in said
 
 
-def test_a_long_body_is_cut() -> None:
-    assert len(text(shown(body="word " * 1000))) < 900
-
-
-def test_a_quote_that_is_kept_elsewhere_is_not_shown_empty() -> None:
-    assert "“" not in text(shown(evidence=(Evidence("", "t", "user"),)))
-
-
-def test_a_learning_is_called_by_its_kind() -> None:
-    assert "pitfall · " in text(shown(primitive="learning", kind="pitfall"))
-
-
 @pytest.mark.parametrize(
     ("days", "said"),
     [
@@ -109,11 +78,8 @@ def test_a_learning_is_called_by_its_kind() -> None:
     ],
 )
 def test_ages_are_said_in_words(days: int, said: str) -> None:
-    assert describe_age(NOW - timedelta(days=days), NOW) == said
-
-
-def test_a_time_without_a_zone_is_utc() -> None:
-    assert describe_age(datetime(2026, 8, 21, 11), NOW) == "yesterday"
+    for time in (NOW - timedelta(days=days), (NOW - timedelta(days=days)).replace(tzinfo=None)):
+        assert describe_age(time, NOW) == said
 
 
 @pytest.mark.parametrize(

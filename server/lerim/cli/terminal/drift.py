@@ -19,6 +19,8 @@ from lerim.project import Project
 from lerim.review import ReviewPaths
 
 WRONG_STATES = ("drifted", "gone")
+DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
+"""The names of these states for people."""
 
 
 def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: list[Problem]) -> dict[str, Drift]:

@@ -1,15 +1,18 @@
-"""Ctrl-C: the first press stops work where it can be resumed, the second ends it at once."""
+"""Long work on a terminal: its progress line, and Ctrl-C, whose first press stops the work where it can be resumed."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from lerim.cli.terminal import output
 
+Event = TypeVar("Event")
 EXIT_CODES = {"done": 0, "partial": 3, "cancelled": 3, "busy": 4, "failed": 1}
 
 
@@ -41,3 +44,23 @@ def interruptible(grace: float | None = None) -> Iterator[Callable[[], bool]]:
     finally:
         work_ended.set()
         signal.signal(signal.SIGINT, previous_handler)
+
+
+@contextmanager
+def show_progress(start: str, describe: Callable[[Event], str], *, quiet: bool) -> Iterator[Callable[[Event], None]]:
+    """Shows a progress line if standard error is a terminal, and yields what updates it.
+
+    `start` is the first line. `describe` makes the line of an event, or "" if the event does not change it.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda _event: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, markup=False, highlight=False).status(start) as status:
+
+        def show(event: Event) -> None:
+            if line := describe(event):
+                status.update(output.escape_controls(line))
+
+        yield show

@@ -26,6 +26,9 @@ from lerim.times import parse_time
 RepoOption = Annotated[
     Path, typer.Option("--repo", metavar="PATH", help="A folder in the repository.", show_default="here")
 ]
+OnlyRepoOption = Annotated[
+    Path | None, typer.Option("--repo", metavar="PATH", help="Only the repository of this folder.", show_default="all")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object (see docs/PROTOCOL.md).")]
 AliasOption = Annotated[
     list[str],

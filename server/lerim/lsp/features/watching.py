@@ -54,10 +54,10 @@ async def start_watching(sidecar: Sidecar) -> None:
 
 
 async def _run_idle_work(sidecar: Sidecar) -> None:
-    from lerim.lsp.features import idle_maintenance, syncing  # imported late to save memory
+    from lerim.lsp.features import maintaining, syncing  # imported late to save memory
 
     await syncing.sync_when_idle(sidecar)
-    await idle_maintenance.arm_idle_maintenance(sidecar)
+    await maintaining.arm_idle_maintenance(sidecar)
 
 
 async def watch_repos(sidecar: Sidecar, repos: Iterable[Repo]) -> None:

@@ -9,12 +9,8 @@ from .candidate_counts import count_candidates as count_candidates
 from .handles import HandleTarget as HandleTarget
 from .idle import IdleClock as IdleClock
 from .jobs import JobError as JobError
-from .jobs import kill_and_wait as kill_and_wait
-from .jobs import send_line as send_line
-from .jobs import start_process as start_process
 from .notifications import announce_memories as announce_memories
 from .notifications import refresh_lenses as refresh_lenses
-from .questions import JobQuestions as JobQuestions
 from .reload import check_for_changes as check_for_changes
 from .reload import check_for_checkouts as check_for_checkouts
 from .reload import reread_files as reread_files

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -22,8 +22,10 @@ from lerim.jobs import (
     JobLine,
     MaintainReport,
     MaintainReportLine,
+    ModelTestLine,
     ParentLine,
     SessionCounts,
+    SessionTrialLine,
     SyncReport,
     SyncReportLine,
     SyncState,
@@ -38,9 +40,12 @@ KILL_AFTER_SECONDS = 0.8
 """How long a cancelled job may take to end before it is killed."""
 MAX_LINE = 64 * 1024 * 1024
 _TRY_AGAIN = "Try again; it continues where it stopped."
+_ASK_AGAIN = "Try again."
 
 LineHandler = Callable[[JobLine], None]
 JobReport: TypeAlias = SyncReport | MaintainReport
+LastLine: TypeAlias = SyncReportLine | MaintainReportLine | AnswerLine | ModelTestLine | SessionTrialLine | FailureLine
+"""What a job ends with."""
 
 
 class JobError(LerimError):
@@ -181,10 +186,30 @@ class Jobs:
                 await kill_and_wait(job.process, self.make_environ())
 
     async def _read_report(self, job: RunningJob, process: asyncio.subprocess.Process) -> JobReport:
+        last, code = await self._read_lines(process, job.on_line, explicit=job.explicit)
+        if isinstance(last, SyncReportLine | MaintainReportLine):
+            return last.report
+        if job.cancelled:
+            return make_empty_report(
+                job, "cancelled", f"The {job.name} was cancelled; the next one continues where it stopped."
+            )
+        if not isinstance(last, FailureLine):
+            raise JobError(f"The {job.name} ended without a report (exit code {code}).", todo=_TRY_AGAIN)
+        if last.code == "busy":
+            return make_empty_report(job, "busy", last.message)
+        raise make_job_error(last)
+
+    async def _read_lines(
+        self, process: asyncio.subprocess.Process, on_line: LineHandler, *, explicit: bool = True
+    ) -> tuple[LastLine | None, int]:
+        """Reads a job's lines until it ends: forwards its questions to the editor and passes the others to `on_line`.
+
+        Returns the line it ended with, and its exit code. Raises ValueError for a line over MAX_LINE.
+        """
         assert process.stdout is not None
         decoder = msgspec.json.Decoder(JobLine)
-        last: SyncReportLine | MaintainReportLine | FailureLine | None = None
-        questions = JobQuestions(self.ask_editor, job.explicit, lambda answer: send_line(process, answer))
+        last: LastLine | None = None
+        questions = JobQuestions(self.ask_editor, explicit, lambda answer: send_line(process, answer))
         try:
             async for raw in process.stdout:
                 try:
@@ -192,81 +217,75 @@ class Jobs:
                 except msgspec.MsgspecError as error:
                     log.warning("A line of the job was not understood: %s.", type(error).__name__)
                     continue
-                if isinstance(line, SyncReportLine | MaintainReportLine | FailureLine):
+                if isinstance(line, LastLine):
                     last = line
                 elif isinstance(line, EditorQuestion | EditorCancellation):
                     questions.handle_line(line)
                 else:
-                    job.on_line(line)
+                    on_line(line)
         finally:
             questions.cancel_all()
-        code = await process.wait()
-        if isinstance(last, SyncReportLine | MaintainReportLine):
-            return last.report
-        if job.cancelled:
-            return make_empty_report(
-                job, "cancelled", (f"The {job.name} was cancelled; the next one continues where it stopped.")
-            )
-        if last is None:
-            raise JobError(f"The {job.name} ended without a report (exit code {code}).", todo=_TRY_AGAIN)
-        if last.code == "busy":
-            return make_empty_report(job, "busy", last.message)
-        raise make_job_error(last)
+        return last, await process.wait()
 
-    async def ask(self, root: Path, question: Question, on_sentence: Callable[[Sentence], None]) -> Answer:
-        """Asks a question about a repository in a process of its own. `on_sentence` gets each complete sentence.
+    async def run_once(
+        self,
+        arguments: Sequence[str],
+        name: str,
+        *,
+        first_line: bytes = b"",
+        on_line: LineHandler = lambda _line: None,
+    ) -> LastLine:
+        """Runs a job that belongs to one request, such as a question, and returns the line it ends with.
 
-        If cancelled, the process ends within a second. Raises JobError if there is no answer.
+        `name` is the job's name in messages, and `first_line` is sent to it. If cancelled, the job ends within a
+        second. Raises JobError if it could not be started.
         """
         environ = self.make_environ()
         try:
             process = await start_process(
-                build_lerim_launch(["worker", "ask", "--repo", str(root)], self.executable, environ), self.home
+                build_lerim_launch(["worker", *arguments], self.executable, environ), self.home
             )
         except OSError as error:
-            raise JobError(f"The question could not be asked: {error_reason(error)}.", where=self.executable) from error
+            raise JobError(f"The {name} could not be started: {error_reason(error)}.", where=self.executable) from error
         self.one_off_processes.add(process)
-        questions = JobQuestions(self.ask_editor, True, lambda answer: send_line(process, answer))
         try:
-            assert process.stdin is not None
-            process.stdin.write(msgspec.json.encode(question) + b"\n")
-            return await self._read_answer(process, questions, on_sentence)
+            if first_line and process.stdin is not None:
+                process.stdin.write(first_line)
+            last, code = await self._read_lines(process, on_line)
         except ValueError as error:
-            raise JobError("The answer was too long.", todo="Ask for less.") from error
+            raise JobError(f"The {name} sent too much output.", todo="Ask for less.") from error
         except asyncio.CancelledError:
             send_line(process, CancelLine())
             await asyncio.wait({asyncio.create_task(process.wait())}, timeout=KILL_AFTER_SECONDS)
             raise
         finally:
-            questions.cancel_all()
             self.one_off_processes.discard(process)
             if process.returncode is None:
                 await kill_and_wait(process, environ)
+        return last or FailureLine(
+            "job", f"The {name} ended without an answer (exit code {code}). {_ASK_AGAIN}", _ASK_AGAIN
+        )
 
-    async def _read_answer(
-        self, process: asyncio.subprocess.Process, questions: JobQuestions, on_sentence: Callable[[Sentence], None]
-    ) -> Answer:
-        assert process.stdout is not None
-        decoder = msgspec.json.Decoder(JobLine)
-        last: AnswerLine | FailureLine | None = None
-        async for raw in process.stdout:
-            try:
-                line: JobLine = decoder.decode(raw)
-            except msgspec.MsgspecError as error:
-                log.warning("A line of an answer was not understood: %s.", type(error).__name__)
-                continue
-            if isinstance(line, AnswerLine | FailureLine):
-                last = line
-            elif isinstance(line, EditorQuestion | EditorCancellation):
-                questions.handle_line(line)
-            elif isinstance(line, SentenceEvent):
+    async def ask(self, root: Path, question: Question, on_sentence: Callable[[Sentence], None]) -> Answer:
+        """Asks a question about a repository. `on_sentence` gets each complete sentence.
+
+        Raises JobError if there is no answer.
+        """
+
+        def pass_sentence(line: JobLine) -> None:
+            if isinstance(line, SentenceEvent):
                 on_sentence(line.sentence)
-        code = await process.wait()
-        if last is None:
-            raise JobError(f"The question ended without an answer (exit code {code}).", todo="Ask again.")
-        if isinstance(last, FailureLine):
-            raise make_job_error(last)
-        return last.answer
+
+        last = await self.run_once(
+            ["ask", "--repo", str(root)],
+            "question",
+            first_line=msgspec.json.encode(question) + b"\n",
+            on_line=pass_sentence,
+        )
+        if isinstance(last, AnswerLine):
+            return last.answer
+        assert isinstance(last, FailureLine)
+        raise make_job_error(last)
 
     def kill_all(self) -> None:
         """Kills every job at once, when the sidecar ends."""

@@ -1,4 +1,4 @@
-"""Reads accepted memories from their files, for hovers and as `MemoryView`s."""
+"""Reads memories from their files, for hovers and as `MemoryView`s, and their titles from the reference map."""
 
 from __future__ import annotations
 
@@ -12,15 +12,29 @@ import msgspec
 from lerim.errors import LerimError, NotFoundError
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
-from lerim.lsp.protocol import FileParams, SearchParams, ShowParams
+from lerim.lsp.features.memories.memory_rows import TitlesView, TitleView
+from lerim.lsp.protocol import FileParams, SearchParams, ShowParams, TitlesParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
-from lerim.memory import MemoryRecord, MemoryView, Store, StoredMemory, memory_view, source_parts
+from lerim.memory import (
+    MemoryEntry,
+    MemoryRecord,
+    MemoryView,
+    Scope,
+    Store,
+    StoredMemory,
+    format_time,
+    memory_view,
+    source_parts,
+)
+from lerim.redaction import redact_secrets
 
 if TYPE_CHECKING:
     from lerim.memory import Hit
 
 MAX_RESULTS = 200
 MAX_QUERY = 1000
+TITLES_PER_PAGE = 1000
+"""Few enough that a hover never waits for a long answer."""
 
 
 class MemoryList(msgspec.Struct, frozen=True):
@@ -183,3 +197,32 @@ def personal_store(sidecar: Sidecar) -> Store:
     from lerim.memory import GLOBAL_KEY
 
     return Store(sidecar.home.memory, sidecar.home.project(GLOBAL_KEY), sidecar.home.root)
+
+
+async def list_titles(sidecar: Sidecar, params: TitlesParams) -> TitlesView:
+    """One page of the personal memories and those of a root, or of all repositories of the window; newest first."""
+    repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    return await sidecar.run_in_thread(_load_title_page, sidecar, repos, max(0, params.start))
+
+
+def _load_title_page(sidecar: Sidecar, repos: Iterable[Repo], start: int) -> TitlesView:
+    found: list[tuple[Scope, MemoryEntry]] = [("project", entry) for repo in repos for entry in repo.references.entries]
+    found += [("global", entry) for entry in sidecar.repos.list_personal_memories()]
+    found.sort(key=lambda one: (one[1].created, one[1].name), reverse=True)
+    return TitlesView(
+        [_make_title_view(scope, entry) for scope, entry in found[start : start + TITLES_PER_PAGE]], len(found)
+    )
+
+
+def _make_title_view(scope: Scope, entry: MemoryEntry) -> TitleView:
+    return TitleView(
+        id=entry.id,
+        primitive=entry.primitive,
+        kind=entry.kind,
+        title=redact_secrets(entry.title).text,
+        confidence=entry.confidence,
+        created=format_time(entry.created),
+        references=[f"{one.path}#{one.symbol}" if one.symbol else one.path for one in entry.references],
+        path=str(entry.path),
+        scope=scope,
+    )

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
-
-from lerim.errors import error_reason
-from lerim.jobs import FailureLine, JobLine, ModelTestLine, SessionTrialLine
+from lerim.jobs import FailureLine, ModelTestLine, SessionTrialLine
 from lerim.lsp.protocol import ModelTestView, NoParams, ProposalView, RootParams, SessionTrialView
-from lerim.lsp.window import JobError, JobQuestions, editor_models, kill_and_wait, send_line, start_process
-from lerim.models import EditorCancellation, EditorQuestion, Usage
-from lerim.process import build_lerim_launch
+from lerim.lsp.window import JobError
+from lerim.models import Usage
 
 ResultLine = TypeVar("ResultLine", ModelTestLine, SessionTrialLine)
 
@@ -21,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
-    """Tests whether the chosen model answers. Cancelling kills the process.
+    """Tests whether the chosen model answers. Cancelling ends the process.
 
     Raises JobError if the process cannot be started.
     """
@@ -40,7 +35,7 @@ async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
 
 
 async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionTrialView:
-    """Compares what the chosen model and the rules find in one session. Cancelling kills the process.
+    """Compares what the chosen model and the rules find in one session. Cancelling ends the process.
 
     Raises JobError if the process cannot be started.
     """
@@ -74,41 +69,7 @@ def _known_cost(usage: Usage) -> float | None:
 async def _run_trial(sidecar: Sidecar, result_type: type[ResultLine], *arguments: str) -> ResultLine | FailureLine:
     """Runs a process that asks the chosen model, and returns its result or failure. Raises JobError."""
     sidecar.require_trust("Asking a model")
-    jobs, environ = sidecar.jobs, editor_models.make_job_environ(sidecar)
-    try:
-        process = await start_process(build_lerim_launch(["worker", *arguments], jobs.executable, environ), jobs.home)
-    except OSError as error:
-        raise JobError(f"The test could not be started: {error_reason(error)}.", where=jobs.executable) from error
-    jobs.one_off_processes.add(process)
-    try:
-        result = await _read_result(sidecar, process)
-    finally:
-        jobs.one_off_processes.discard(process)
-        if process.returncode is None:
-            await kill_and_wait(process, environ)
+    result = await sidecar.jobs.run_once(arguments, "test")
     if not isinstance(result, result_type | FailureLine):
         raise JobError("The output of the test was not understood.", todo="See Lerim: Show Log.")
     return result
-
-
-async def _read_result(
-    sidecar: Sidecar, process: asyncio.subprocess.Process
-) -> ModelTestLine | SessionTrialLine | FailureLine:
-    """Reads the result of the process. Its questions go to the editor, like those of a sync the person started."""
-    assert process.stdout is not None
-    decoder = msgspec.json.Decoder(JobLine)
-    result: ModelTestLine | SessionTrialLine | FailureLine | None = None
-    questions = JobQuestions(sidecar.jobs.ask_editor, True, lambda answer: send_line(process, answer))
-    try:
-        async for raw in process.stdout:
-            line: JobLine = decoder.decode(raw)
-            if isinstance(line, ModelTestLine | SessionTrialLine | FailureLine):
-                result = line
-            elif isinstance(line, EditorQuestion | EditorCancellation):
-                questions.handle_line(line)
-    except (ValueError, msgspec.MsgspecError) as error:  # nothing of ours prints such a line
-        raise JobError("The output of the test was not understood.", todo="See Lerim: Show Log.") from error
-    finally:
-        questions.cancel_all()
-    code = await process.wait()
-    return result or FailureLine("job", f"The test ended without an answer (exit code {code}).")

@@ -16,7 +16,7 @@ from lerim.jobs import AgentView, examine_agents
 from lerim.lsp.features.sessions import views as sessions
 from lerim.lsp.protocol import AgentsParams, ConnectParams, JobView, OutcomeView, QueueParams
 from lerim.lsp.window import Repo, Sidecar, release_heap
-from lerim.sessions import Catalog, JobRow, Platform, browsing, columns, platforms, queue
+from lerim.sessions import PLATFORM_NAMES, Catalog, JobRow, Platform, browsing, columns, platforms, queue
 
 MAX_JOBS = 200
 
@@ -59,8 +59,8 @@ async def _find_repo(sidecar: Sidecar, root: str | None) -> Repo | None:
 
 
 def _parse_platform(name: str) -> Platform:
-    if name not in sessions.AGENT_NAMES:
-        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(sessions.AGENT_NAMES)}.")
+    if name not in PLATFORM_NAMES:
+        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(PLATFORM_NAMES)}.")
     return cast(Platform, name)
 
 
@@ -94,7 +94,7 @@ def _make_job_view(catalog: Catalog, row: JobRow) -> JobView:
 
 
 def _change_connection(sidecar: Sidecar, platform: Platform, params: ConnectParams) -> OutcomeView:
-    name = sessions.AGENT_NAMES[platform]
+    name = PLATFORM_NAMES[platform]
     if params.action == "disconnect":
         if not platforms.remove_platform(sidecar.home, platform):
             return OutcomeView(True, f"{name} was not connected.")

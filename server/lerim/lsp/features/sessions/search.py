@@ -7,14 +7,13 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
 
 from lerim.lsp.features.sessions import views
 from lerim.lsp.protocol import HitsView, HitView, SessionSearchParams
 from lerim.lsp.window import Sidecar
 from lerim.project import list_projects
 from lerim.redaction import clean_text
-from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, browsing
+from lerim.sessions import PLATFORM_NAMES, Catalog, SessionFilters, TurnRow, browsing
 from lerim.times import parse_time
 
 MAX_QUERY = 1000
@@ -57,10 +56,10 @@ def parse_session_query(query: str, now: datetime) -> ParsedQuery:
         elif not value:
             problems.append(f"{name}: needs a value.")
         elif name == "agent":
-            agent = next((key for key, said in views.AGENT_NAMES.items() if value.lower() in (key, said.lower())), None)
+            agent = next((key for key, said in PLATFORM_NAMES.items() if value.lower() in (key, said.lower())), None)
             if agent is None:
-                problems.append(f"agent: {value!r} is unknown; there are {', '.join(views.AGENT_NAMES)}.")
-            filters = replace(filters, agent=cast(Platform | None, agent))
+                problems.append(f"agent: {value!r} is unknown; there are {', '.join(PLATFORM_NAMES)}.")
+            filters = replace(filters, agent=agent)
         elif name == "repo":
             repo = value
         elif name in ("since", "until"):
@@ -110,7 +109,7 @@ def _make_hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | Non
         id=session.place,
         turn=row.id,
         platform=row.platform,
-        agent=views.AGENT_NAMES.get(row.platform, row.platform),
+        agent=PLATFORM_NAMES.get(row.platform, row.platform),
         title=views.session_title(session),
         time=views.wire_time(row.time or session.ended),
         role=row.role,

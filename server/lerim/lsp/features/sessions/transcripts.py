@@ -29,7 +29,8 @@ from lerim.lsp.window import Sidecar
 from lerim.memory import MemoryRecord
 from lerim.paths import Home
 from lerim.redaction import clean_text
-from lerim.sessions import RedactedTurn, StoredCall, browsing, parse_stored_calls
+from lerim.sessions import PLATFORM_NAMES, RedactedTurn, StoredCall, browsing, parse_stored_calls
+from lerim.times import format_moment
 
 PAGE_CHARACTERS = 200_000
 """Characters per answer: redacting so many takes about 30 ms, during which a hover may have to wait."""
@@ -199,7 +200,7 @@ def _clean_transcript(text: str) -> str:
 def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> TurnView:
     """Describes a turn that is not on this machine."""
     platform = record.source.partition(":")[0] if record is not None else ""
-    agent = sessions.AGENT_NAMES.get(platform, platform) or "An agent's"
+    agent = next((name for key, name in PLATFORM_NAMES.items() if key == platform), platform) or "An agent's"
     text = [
         "This turn is not on this machine.",
         "",
@@ -207,6 +208,6 @@ def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> T
         f" turn {show_hidden_characters(turn)[:80]}.",
     ]
     if record is not None:
-        text.append(f"It was last read on {record.created:%Y-%m-%d %H:%M} UTC.")
+        text.append(f"It was last read on {format_moment(record.created)}.")
     text += ["", "Agents delete their transcripts after some weeks, and a teammate's are not on this machine."]
     return TurnView("gone", "", f"Session {session[:8]}", "\n".join(text), session, turn)

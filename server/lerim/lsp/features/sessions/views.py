@@ -12,7 +12,7 @@ from lerim.lsp.protocol import DaysParams, DaysView, DayView, SessionsParams, Se
 from lerim.lsp.window import Sidecar
 from lerim.memory import format_time
 from lerim.redaction import clean_text
-from lerim.sessions import Catalog, SessionListItem, browsing, convert_sqlite_errors
+from lerim.sessions import PLATFORM_NAMES, Catalog, SessionListItem, browsing, convert_sqlite_errors
 
 R = TypeVar("R")
 
@@ -21,15 +21,6 @@ PAGE_SESSIONS = 200
 MAX_TITLE = 200
 MAX_NAMES = 20
 """Most branches or models listed for one session."""
-AGENT_NAMES = {
-    "claude": "Claude Code",
-    "codex": "Codex",
-    "cursor": "Cursor",
-    "opencode": "OpenCode",
-    "copilot": "GitHub Copilot",
-    "gemini": "Gemini CLI",
-}
-"""Display names of the agents. The transcript readers have them, too, but must not be imported here."""
 SPACES = re.compile(r"\s+")
 
 
@@ -75,7 +66,7 @@ def make_session_view(session: SessionListItem) -> SessionView:
         id=session.place,
         session=clean_line(session.session_id),
         platform=session.platform,
-        agent=AGENT_NAMES.get(session.platform, session.platform),
+        agent=PLATFORM_NAMES.get(session.platform, session.platform),
         title=session_title(session),
         started=wire_time(session.started),
         ended=wire_time(session.ended),
