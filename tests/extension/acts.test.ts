@@ -4,16 +4,14 @@ import { maintainRoot } from "../../extension/src/commands/maintain";
 import { ConflictMerger } from "../../extension/src/commands/merging";
 import * as protocol from "../../extension/src/protocol";
 import { candidate, FakeContext, memory } from "./fakes/sidecar";
-import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
+import { answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
 const done: protocol.MemoryActView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
 let context: FakeContext;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
-  window.activeTextEditor = undefined;
   context.answer(protocol.memoryShow, ({ id }) => memory("m", { handle: id.startsWith("file:") ? "h-of-file" : id, title: "Use uv" }));
   context.answer(protocol.memoryAct, () => done);
 });
@@ -31,9 +29,7 @@ test("an act is carried out on what the link names, and its message can undo it"
 });
 
 test("an undo that is refused is told", async () => {
-  context.answer(protocol.reviewUndo, () => {
-    throw new Error("x.md was changed meanwhile.");
-  });
+  context.refuse(protocol.reviewUndo, "x.md was changed meanwhile.");
   answers.choices.push("Undo");
   await actOnMemory(context, "h1", { action: "archive" });
   await expect.poll(() => shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: x.md was changed meanwhile." });
@@ -104,12 +100,12 @@ const report: protocol.MaintainReport = {
 test("maintain says how far it is and what it proposes, and leads to the review", async () => {
   const opened: unknown[] = [];
   context.answer(protocol.maintain, () => {
-    context.tell(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9, message: "" });
-    context.tell(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0, message: "" });
+    context.notify(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9, message: "" });
+    context.notify(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0, message: "" });
     return report;
   });
   answers.choices.push("Open Review");
-  await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: (folder) => Promise.resolve(void opened.push(folder)) });
+  await maintainRoot(context.as(), { show: (folder) => Promise.resolve(void opened.push(folder)) });
   expect(shown.progress).toEqual(["Maintaining the memories of repo: comparing with the code (3 of 9)"]);
   expect(shown.messages[0]?.text).toBe("Lerim: Maintenance: 3 new candidates (2 to merge, 1 to archive).");
   await expect.poll(() => opened.length).toBe(1);
@@ -120,6 +116,6 @@ test("a maintain that is cancelled says so", async () => {
     cancelProgress.press();
     throw new Error("Request cancelled");
   });
-  await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: () => Promise.resolve() });
+  await maintainRoot(context.as(), { show: () => Promise.resolve() });
   expect(shown.messages[0]?.text).toBe("Lerim: Maintenance cancelled.");
 });

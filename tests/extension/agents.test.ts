@@ -4,9 +4,7 @@ import { actOnJob, connectAgent, disconnectAgent } from "../../extension/src/com
 import * as protocol from "../../extension/src/protocol";
 import { type AgentsNode, AgentsTree, jobOf, platformOf } from "../../extension/src/views/agents/host";
 import { agent, FakeContext } from "./fakes/sidecar";
-import { answers, reset, shown, type TreeItem, workspace } from "./fakes/vscode";
-
-type Owner = ConstructorParameters<typeof AgentsTree>[0];
+import { answers, shown, type TreeItem, workspace } from "./fakes/vscode";
 
 const job: protocol.JobView = { job: 7, kind: "extract", state: "dead", tries: 3, id: "s1", title: "Mend the cart", error: "It is torn." };
 const done: protocol.OutcomeView = { ok: true, message: "Done." };
@@ -15,7 +13,6 @@ let context: FakeContext;
 let tree: AgentsTree;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   const broken = agent("cursor", {
     skipped: [{ reason: "failed", count: 2, example: "/home/me/.cursor/a", message: "It is torn." }],
@@ -24,8 +21,7 @@ beforeEach(() => {
   context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex"), broken, agent("gemini", { state: "removed" })], queue: { dead: 1, pending: 2 }, jobs: [job] }));
   context.answer(protocol.connect, () => done);
   context.answer(protocol.queueAct, () => done);
-  // SAFETY: the fake has every member the tree uses
-  tree = new AgentsTree(context as unknown as Owner);
+  tree = new AgentsTree(context.as());
 });
 
 function itemOf(node: AgentsNode): TreeItem {
@@ -122,9 +118,7 @@ test("an agent that is disconnected already is not offered again", async () => {
 });
 
 test("a doctor that fails says so, and in Restricted Mode none is asked", async () => {
-  context.answer(protocol.agents, () => {
-    throw new Error("platforms.json is broken.");
-  });
+  context.refuse(protocol.agents, "platforms.json is broken.");
   expect(await tree.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The agents could not be listed: platforms.json is broken.");
   workspace.isTrusted = false;

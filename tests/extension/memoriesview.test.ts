@@ -2,9 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
 import { FakeContext } from "./fakes/sidecar";
-import { act, reset, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
-
-type Owner = ConstructorParameters<typeof MemoriesView>[0];
+import { act, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
 
 const root = "file:///repo";
 let context: FakeContext;
@@ -19,8 +17,6 @@ function memory(id: string, changes: Partial<protocol.TreeMemory> = {}): protoco
 }
 
 beforeEach(() => {
-  reset();
-  act.folders("/repo");
   context = new FakeContext();
   rows = {
     "": { groups: [{ node: "waiting", kind: "waiting", name: "", count: 1 }, { node: "primitive:decision", kind: "primitive", name: "decision", count: 3 }] },
@@ -32,8 +28,7 @@ beforeEach(() => {
     const all = start === 0 ? view : { ...view, memories: [memory("c")] };
     return { ...all, total: rows[node]?.total ?? all.groups.length + all.proposals.length + all.memories.length + all.problems.length };
   });
-  // SAFETY: the fake has every member the view uses
-  view = new MemoriesView(context as unknown as Owner);
+  view = new MemoriesView(context.as());
 });
 
 function itemOf(node: MemoriesNode | undefined): TreeItem {
@@ -110,7 +105,7 @@ test("the order is kept for the next window, and asked for", async () => {
   await view.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
   expect([told("lerim.memoriesBy"), shown.trees[0]?.description]).toEqual(["freshness", "by freshness"]);
-  const next = new MemoriesView(context as unknown as Owner);
+  const next = new MemoriesView(context.as());
   await next.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
 });
@@ -135,9 +130,7 @@ test("an empty store, a sidecar that does not run and a failure are told apart",
   expect(told("lerim.memoriesState")).toBe("stopped");
   context.isRunning = true;
   view.refresh();
-  context.answer(protocol.memoryTree, () => {
-    throw new Error("The disk is gone.");
-  });
+  context.refuse(protocol.memoryTree, "The disk is gone.");
   expect(await view.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The memories could not be listed: The disk is gone.");
 });
@@ -145,7 +138,7 @@ test("an empty store, a sidecar that does not run and a failure are told apart",
 test("it lists anew when memories changed", () => {
   let changes = 0;
   view.onDidChangeTreeData(() => changes++);
-  context.tell(protocol.memoriesChanged, { root, memories: 4 });
+  context.notify(protocol.memoriesChanged, { root, memories: 4 });
   expect(changes).toBe(1);
   view.dispose();
 });

@@ -2,17 +2,15 @@ import { beforeEach, expect, test } from "vitest";
 import { ModelWatch } from "../../extension/src/sidecar/modelwatch";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext, modelView } from "./fakes/sidecar";
-import { act, reset, workspace } from "./fakes/vscode";
+import { act, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 let watch: ModelWatch;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   context.answer(protocol.modelStatus, () => modelView({ provider: "auto" }));
-  // SAFETY: the fake has every member that is used; its classes are other ones than VS Code's
-  watch = new ModelWatch(context as unknown as ConstructorParameters<typeof ModelWatch>[0]);
+  watch = new ModelWatch(context.as());
 });
 
 function ended(stage: protocol.Stage): void {

@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openReference, findDeclaration } from "../../extension/src/editor/references";
 import { isSupportedFolder, repositoryOf } from "../../extension/src/editor/roots";
-import { Range, reset, shown, Uri } from "./fakes/vscode";
+import { Range, shown, Uri } from "./fakes/vscode";
 
 let repo: string;
 let root: string;
 
 beforeEach(async () => {
-  reset();
   repo = await realpath(await mkdtemp(join(tmpdir(), "lerim-test-")));
   await mkdir(join(repo, ".git"));
   await mkdir(join(repo, "src"));

@@ -2,13 +2,12 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { searchSessions } from "../../extension/src/commands/sessionsearch";
 import { FakeContext } from "./fakes/sidecar";
-import { type FakeQuickPick, reset, shown } from "./fakes/vscode";
+import { type FakeQuickPick, shown } from "./fakes/vscode";
 
 let context: FakeContext;
 let opened: [string, string][];
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   opened = [];
 });
@@ -18,8 +17,7 @@ function hit(id: string): protocol.HitView {
 }
 
 function search(everywhere = false): FakeQuickPick {
-  // SAFETY: the fake has every member the search uses
-  void searchSessions(context as unknown as Parameters<typeof searchSessions>[0], everywhere, (id, turn) => {
+  void searchSessions(context.as(), everywhere, (id, turn) => {
     opened.push([id, turn]);
     return Promise.resolve();
   });

@@ -1,8 +1,6 @@
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { placeLensesOnSymbols, findSymbolRange } from "../../extension/src/editor/symbols";
-import { answers, Range, reset, Uri } from "./fakes/vscode";
-
-beforeEach(reset);
+import { answers, Range, Uri } from "./fakes/vscode";
 
 type Symbols = Parameters<typeof findSymbolRange>[0];
 

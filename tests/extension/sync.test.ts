@@ -2,19 +2,15 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { syncRoot } from "../../extension/src/commands/sync";
 import { FakeContext, report } from "./fakes/sidecar";
-import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
+import { answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = Uri.file("/repo").toString();
 let context: FakeContext;
 
-beforeEach(() => {
-  reset();
-  context = new FakeContext();
-});
+beforeEach(() => void (context = new FakeContext()));
 
 function sync(): Promise<void> {
-  // SAFETY: the fake has every member a sync uses; its classes are other ones than VS Code's
-  return syncRoot(context as unknown as Parameters<typeof syncRoot>[0], undefined);
+  return syncRoot(context.as(), undefined);
 }
 
 test("a sync shows its counts while it runs and offers the review at its end", async () => {

@@ -2,14 +2,13 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { TurnOpener } from "../../extension/src/commands/turns";
 import { FakeContext } from "./fakes/sidecar";
-import { reset, shown, Uri, workspace } from "./fakes/vscode";
+import { shown, Uri, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 let opened: [string, string][];
 let turns: TurnOpener;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   opened = [];
   turns = new TurnOpener(context, {

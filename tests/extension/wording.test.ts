@@ -1,10 +1,8 @@
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { kindOf, memoryDetail, pendingText, progressText, syncReportText } from "../../extension/src/text/wording";
 import { memory, report } from "./fakes/sidecar";
-import { act, reset, shown } from "./fakes/vscode";
-
-beforeEach(reset);
+import { act, shown } from "./fakes/vscode";
 
 const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" } as const;
 

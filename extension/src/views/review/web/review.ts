@@ -1,6 +1,6 @@
 // The webview of the review panel: keeps the model, draws it, and sends the person's actions to the host.
 import { counted } from "../../../text/wording";
-import { type FromWebview, maxLeftOut, parseToWebview, type ToWebview } from "../messages";
+import { type FromWebview, maxLeftOut, type ToWebview } from "../messages";
 import type { CandidateView, LeftOutView, NeighbourAnswer } from "../../../protocol";
 import { answersFor, type Choice, acceptedText, keepBoth, rankedNeighbours } from "./answers";
 import { candidateDetail } from "./detail";
@@ -69,11 +69,7 @@ document.getElementById("review")?.append(
   help.element,
 );
 
-window.addEventListener("message", (event: MessageEvent<unknown>) => {
-  const message = parseToWebview(event.data);
-  if (message === undefined) showNotice("The panel received a message that it does not understand. Run Lerim: Show Log for details.");
-  else handleMessage(message);
-});
+window.addEventListener("message", (event: MessageEvent<ToWebview>) => handleMessage(event.data));
 window.addEventListener("focus", () => {
   if (document.activeElement === document.body) focusList();
 });

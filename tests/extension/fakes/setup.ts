@@ -1,0 +1,5 @@
+// Before each test the editor is as at its start: nothing shown, nothing to answer, the folder /repo open and trusted.
+import { beforeEach } from "vitest";
+import { reset } from "./vscode";
+
+beforeEach(reset);
