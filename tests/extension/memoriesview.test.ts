@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
-import { FakeContext } from "./fakes/sidecar";
+import { FakeContext, present } from "./fakes/sidecar";
 import { act, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
 
 const root = "file:///repo";
@@ -31,10 +31,7 @@ beforeEach(() => {
   view = new MemoriesView(context.as());
 });
 
-function itemOf(node: MemoriesNode | undefined): TreeItem {
-  if (node === undefined) throw new Error("no such row");
-  return view.getTreeItem(node) as unknown as TreeItem;
-}
+const itemOf = (node: MemoriesNode | undefined): TreeItem => view.getTreeItem(present(node)) as unknown as TreeItem;
 
 const told = (key: string): unknown => shown.commands.filter(({ id, args }) => id === "setContext" && args[0] === key).at(-1)?.args[1];
 
@@ -100,8 +97,13 @@ test("a file that git left in two can be merged from its row, another problem ca
   expect(memoryHandleOf(both[0])).toBeUndefined();
 });
 
-test("the order is kept for the next window, and asked for", async () => {
+test("it lists anew when memories changed, and in the order that is chosen, also in the next window", async () => {
+  let changes = 0;
+  view.onDidChangeTreeData(() => changes++);
+  context.notify(protocol.memoriesChanged, { root, memories: 4 });
+  expect(changes).toBe(1);
   await view.groupBy("freshness");
+  expect(changes).toBe(2);
   await view.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
   expect([told("lerim.memoriesBy"), shown.trees[0]?.description]).toEqual(["freshness", "by freshness"]);
@@ -135,10 +137,3 @@ test("an empty store, a sidecar that does not run and a failure are told apart",
   expect(shown.trees[0]?.message).toBe("The memories could not be listed: The disk is gone.");
 });
 
-test("it lists anew when memories changed", () => {
-  let changes = 0;
-  view.onDidChangeTreeData(() => changes++);
-  context.notify(protocol.memoriesChanged, { root, memories: 4 });
-  expect(changes).toBe(1);
-  view.dispose();
-});

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
-import { FakeContext, session } from "./fakes/sidecar";
+import { FakeContext, present, session } from "./fakes/sidecar";
 import { act, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
@@ -14,10 +14,7 @@ beforeEach(() => {
   view = new SessionsView(context.as());
 });
 
-function itemOf(node: SessionsNode | undefined): TreeItem {
-  if (node === undefined) throw new Error("no such row");
-  return view.getTreeItem(node) as unknown as TreeItem;
-}
+const itemOf = (node: SessionsNode | undefined): TreeItem => view.getTreeItem(present(node)) as unknown as TreeItem;
 
 /** What the welcome text was told last. */
 function state(): unknown {

@@ -11,12 +11,7 @@ let turns: TurnOpener;
 beforeEach(() => {
   context = new FakeContext();
   opened = [];
-  turns = new TurnOpener(context, {
-    open: (id, turn) => {
-      opened.push([id, turn]);
-      return Promise.resolve();
-    },
-  });
+  turns = new TurnOpener(context, { open: (id, turn) => Promise.resolve(void opened.push([id, turn])) });
 });
 
 test("a turn in the catalog is shown in its session's transcript", async () => {
