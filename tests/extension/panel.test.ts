@@ -1,6 +1,6 @@
 // The pure parts of the review panel's browser side.
 import { expect, test } from "vitest";
-import { diffRows } from "../../extension/src/views/review/web/diff";
+import { diffRows } from "../../extension/src/views/review/web/difference";
 import { answersFor, acceptedText, firstLines, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
 import { reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
 import { drawnPositions, rowId, visibleRange } from "../../extension/src/views/review/web/list";
