@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { chooseModel, enterKey, forgetKey } from "../../extension/src/commands/choosemodel";
+import { chooseModel, enterKey, findAddressError, forgetKey, isLocal } from "../../extension/src/commands/choosemodel";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext } from "./fakes/sidecar";
 import { answers, cancelProgress, QuickPickItemKind, shown } from "./fakes/vscode";
@@ -231,4 +231,19 @@ test("any other model can be tried on one session once it answered", async () =>
   await choose("GPT", [], "Try on One Session");
   expect(methods()).toContain("lerim/model/try");
   expect(shown.messages.at(-1)?.text).toContain("and editor:copilot/gpt found 2 more.");
+});
+
+test.each(["https://models.example/v1", "http://127.0.0.1:8000/v1", "http://localhost:1234/v1", "http://[::1]:80/v1", " https://a.example "])("%s can be an address", (address) => {
+  expect(findAddressError(address)).toBeUndefined();
+});
+
+test.each(["", "models.example", "http://models.example/v1", "ftp://a.example", "https://me:secret@a.example", "https://a.example/?key=1", "https://a.example/#x", "http://127.0.0.1.evil.example/v1"])("%s cannot", (address) => {
+  expect(findAddressError(address)).toEqual(expect.any(String));
+});
+
+test("what is on this machine is told apart", () => {
+  expect(isLocal("http://127.0.0.1:8000/v1")).toBe(true);
+  expect(isLocal("https://localhost/v1")).toBe(true);
+  expect(isLocal("https://models.example/v1")).toBe(false);
+  expect(isLocal("nonsense")).toBe(false);
 });

@@ -4,7 +4,7 @@ import { diffRows } from "../../extension/src/views/review/web/difference";
 import { answersFor, acceptedText, firstLines, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
 import { reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
 import { drawnPositions, rowId, visibleRange } from "../../extension/src/views/review/web/list";
-import { draftText } from "../../extension/src/views/review/web/lost";
+import { draftText } from "../../extension/src/views/review/web/form";
 import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, parseTags, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo } from "../../extension/src/views/review/web/state";
 import { splitHiddenCharacters, spellOutHidden } from "../../extension/src/views/shared/web/text";
 import type * as protocol from "../../extension/src/protocol";

@@ -133,7 +133,7 @@ function showSession(next: OutlineView): void {
   summaryLine.textContent = next.summary.split("\n").map(spellOutHidden).join("\n");
   summaryLine.hidden = next.summary === "";
   const { kinds, sizes } = next;
-  if (kinds === "") showNotice("Nothing was said in this session.");
+  if (kinds === "") showNotice("This session has no messages.");
   virtualList.setContent({ count: kinds.length, estimateHeight: (at) => estimateTurnHeight(sizes[at] ?? 0), createRow, onDraw: requestTurns });
   if (next.at >= 0) jumpToTurn(next.at);
   else if (isFirstOutline) virtualList.scrollToRow(Math.min(position, Math.max(kinds.length - 1, 0)));
