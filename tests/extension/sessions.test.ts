@@ -116,5 +116,4 @@ test("the list is refreshed when a sync ended, at most once a second, and never 
   act.trust();
   expect(changes).toBe(3);
   view.dispose();
-  vi.useRealTimers();
 });

@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ["tests/extension/*.test.ts"],
     setupFiles: "tests/extension/fakes/setup.ts",
+    isolate: false, // modules are loaded once; what a test leaves in the stand-in is taken back before the next
     restoreMocks: true,
     expect: { poll: { interval: 5, timeout: 120_000 } },
     testTimeout: 180_000,

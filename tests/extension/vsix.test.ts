@@ -21,7 +21,7 @@ beforeAll(async () => {
   vsix = join(folder, "lerim.vsix");
   await createVSIX({ packagePath: vsix, dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false });
   files = await listFiles({ packageManager: PackageManager.None });
-}, 120_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -1,5 +1,6 @@
 // Before each test the editor is as at its start: nothing shown, nothing to answer, the folder /repo open and trusted.
-import { beforeEach } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 import { reset } from "./vscode";
 
 beforeEach(reset);
+afterEach(() => void vi.useRealTimers());
