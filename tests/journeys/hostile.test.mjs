@@ -1,6 +1,6 @@
 // A hostile day in a real editor: a transcript, and a cloned repository, that were written to do harm.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { markdown, missing } from "./machine.mjs";
