@@ -131,8 +131,9 @@ def run_journeys(tally: Tally) -> None:
         name = uuid.uuid4().hex
         environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED_ENVIRONMENT), "LERIM_JOURNEY": name}
         report = new_report_path("journeys.xml")
+        # two at a time: each has a machine of its own, and often waits for the editor
         command = (
-            *("node", "--test", "--test-concurrency=1"),
+            *("node", "--test", "--test-concurrency=2"),
             *("--test-reporter=spec", "--test-reporter-destination=stdout"),
             *("--test-reporter=junit", f"--test-reporter-destination={report}"),
             *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")),

@@ -8,7 +8,7 @@ import { showDebugInformation } from "./commands/debug";
 import { maintainRoot } from "./commands/maintain";
 import { openMemory, searchMemories, showFileMemories } from "./commands/memories";
 import type { ConflictMerger } from "./commands/merging";
-import { NotRunning } from "./editor/notrunning";
+import { errorText, NotRunning } from "./editor/errors";
 import { chooseRoot, rootFolders } from "./editor/roots";
 import { searchSessions } from "./commands/sessionsearch";
 import { syncRoot } from "./commands/sync";
@@ -125,7 +125,7 @@ async function runCommand(context: Context, command: () => unknown): Promise<voi
     await command();
   } catch (error) {
     if (error instanceof NotRunning) return; // the person has already been informed
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     context.output.error(message);
     void vscode.window.showErrorMessage(`Lerim: ${message}`, "Show Log").then((choice) => {
       if (choice !== undefined) context.output.show();

@@ -4,42 +4,34 @@ import { maintainRoot } from "../../extension/src/commands/maintain";
 import { ConflictMerger } from "../../extension/src/commands/merging";
 import * as protocol from "../../extension/src/protocol";
 import { candidate, FakeContext, memory } from "./fakes/sidecar";
-import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
+import { answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
 const done: protocol.MemoryActView = { ok: true, code: "archive", message: "Archived: Use uv", action: "a1", path: "/repo/x.md", root };
 let context: FakeContext;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
-  window.activeTextEditor = undefined;
   context.answer(protocol.memoryShow, ({ id }) => memory("m", { handle: id.startsWith("file:") ? "h-of-file" : id, title: "Use uv" }));
   context.answer(protocol.memoryAct, () => done);
 });
 
-const acted = (): unknown[] => context.asked.filter(({ method }) => method === "lerim/memory/act").map(({ params }) => params);
+const acted = (): unknown[] => context.params(protocol.memoryAct);
 
-test("an act is carried out on what the link names, and its message can undo it", async () => {
+test("an act is carried out on what the link names, and its message can undo it or say why not", async () => {
   context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false }));
-  answers.choices.push("Undo");
+  answers.choices.push("Undo", "Undo");
   await actOnMemory(context, "h1", { action: "archive" });
   expect(acted()).toEqual([{ id: "h1", action: "archive" }]);
   expect(shown.messages[0]).toMatchObject({ text: "Lerim: Archived: Use uv", choices: ["Undo", "Open"] });
-  await expect.poll(() => context.asked.at(-1)).toEqual({ method: "lerim/review/undo", params: { root, action: "a1" } });
   await expect.poll(() => shown.messages.at(-1)?.text).toBe("Lerim: Undone");
-});
-
-test("an undo that is refused is told", async () => {
-  context.answer(protocol.reviewUndo, () => {
-    throw new Error("x.md was changed meanwhile.");
-  });
-  answers.choices.push("Undo");
+  expect(context.params(protocol.reviewUndo)).toEqual([{ root, action: "a1" }]);
+  context.refuse(protocol.reviewUndo, "x.md was changed meanwhile.");
   await actOnMemory(context, "h1", { action: "archive" });
   await expect.poll(() => shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: x.md was changed meanwhile." });
 });
 
-test("without a link the memory open in the editor is meant, else the one the person finds", async () => {
+test("without a link the memory open in the editor is meant, else the one the person finds, if any", async () => {
   window.activeTextEditor = { document: { uri: Uri.file("/repo/.lerim/memory/archived/decisions/m.md") } };
   await actOnMemory(context, undefined, { action: "restore" });
   window.activeTextEditor = { document: { uri: Uri.file("/repo/src/a.py") } };
@@ -49,16 +41,11 @@ test("without a link the memory open in the editor is meant, else the one the pe
   expect(shown.quickPicks[0]?.placeholder).toContain("kind: tag: file: is: since:");
   shown.quickPicks[0]?.accept(0);
   await acting;
+  const another = actOnMemory(context, undefined, { action: "archive" });
+  await expect.poll(() => shown.quickPicks.length).toBe(2);
+  shown.quickPicks[1]?.hide();
+  await another;
   expect(acted()).toEqual([{ id: "h-of-file", action: "restore" }, { id: "h-found", action: "verify" }]);
-});
-
-test("who chooses no memory changes none", async () => {
-  context.answer(protocol.memorySearch, () => ({ memories: [memory("found")] }));
-  const acting = actOnMemory(context, undefined, { action: "archive" });
-  await expect.poll(() => shown.quickPicks.length).toBe(1);
-  shown.quickPicks[0]?.hide();
-  await acting;
-  expect(acted()).toEqual([]);
 });
 
 test("edit opens the file, or changes the title or the tags in a box", async () => {
@@ -88,11 +75,11 @@ test("both sides of a conflict are joined once the person has seen how", async (
   const merging = new ConflictMerger(context);
   const conflict = { root, path: "/repo/.lerim/memory/decisions/m.md" };
   await merging.merge(conflict);
-  expect(context.asked.map(({ params }) => (params as protocol.MergeParams).preview)).toEqual([true]);
+  expect(context.params(protocol.memoryMerge).map(({ preview }) => preview)).toEqual([true]);
   expect(workspace.textDocuments.at(-1)?.getText()).toBe("-<<<<<<<");
   answers.choices.push("Merge Both Sides");
   await merging.merge(conflict);
-  expect(context.asked.map(({ params }) => (params as protocol.MergeParams).preview)).toEqual([true, true, false]);
+  expect(context.params(protocol.memoryMerge).map(({ preview }) => preview)).toEqual([true, true, false]);
   merging.dispose();
 });
 
@@ -104,12 +91,12 @@ const report: protocol.MaintainReport = {
 test("maintain says how far it is and what it proposes, and leads to the review", async () => {
   const opened: unknown[] = [];
   context.answer(protocol.maintain, () => {
-    context.tell(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9, message: "" });
-    context.tell(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0, message: "" });
+    context.notify(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9, message: "" });
+    context.notify(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0, message: "" });
     return report;
   });
   answers.choices.push("Open Review");
-  await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: (folder) => Promise.resolve(void opened.push(folder)) });
+  await maintainRoot(context.as(), { show: (folder) => Promise.resolve(void opened.push(folder)) });
   expect(shown.progress).toEqual(["Maintaining the memories of repo: comparing with the code (3 of 9)"]);
   expect(shown.messages[0]?.text).toBe("Lerim: Maintenance: 3 new candidates (2 to merge, 1 to archive).");
   await expect.poll(() => opened.length).toBe(1);
@@ -120,6 +107,6 @@ test("a maintain that is cancelled says so", async () => {
     cancelProgress.press();
     throw new Error("Request cancelled");
   });
-  await maintainRoot(context as unknown as Parameters<typeof maintainRoot>[0], { show: () => Promise.resolve() });
+  await maintainRoot(context.as(), { show: () => Promise.resolve() });
   expect(shown.messages[0]?.text).toBe("Lerim: Maintenance cancelled.");
 });

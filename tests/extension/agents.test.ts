@@ -3,10 +3,8 @@ import { beforeEach, expect, test } from "vitest";
 import { actOnJob, connectAgent, disconnectAgent } from "../../extension/src/commands/connect";
 import * as protocol from "../../extension/src/protocol";
 import { type AgentsNode, AgentsTree, jobOf, platformOf } from "../../extension/src/views/agents/host";
-import { agent, FakeContext } from "./fakes/sidecar";
-import { answers, reset, shown, type TreeItem, workspace } from "./fakes/vscode";
-
-type Owner = ConstructorParameters<typeof AgentsTree>[0];
+import { agent, FakeContext, present } from "./fakes/sidecar";
+import { answers, shown, type TreeItem, workspace } from "./fakes/vscode";
 
 const job: protocol.JobView = { job: 7, kind: "extract", state: "dead", tries: 3, id: "s1", title: "Mend the cart", error: "It is torn." };
 const done: protocol.OutcomeView = { ok: true, message: "Done." };
@@ -15,7 +13,6 @@ let context: FakeContext;
 let tree: AgentsTree;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   const broken = agent("cursor", {
     skipped: [{ reason: "failed", count: 2, example: "/home/me/.cursor/a", message: "It is torn." }],
@@ -24,8 +21,7 @@ beforeEach(() => {
   context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex"), broken, agent("gemini", { state: "removed" })], queue: { dead: 1, pending: 2 }, jobs: [job] }));
   context.answer(protocol.connect, () => done);
   context.answer(protocol.queueAct, () => done);
-  // SAFETY: the fake has every member the tree uses
-  tree = new AgentsTree(context as unknown as Owner);
+  tree = new AgentsTree(context.as());
 });
 
 function itemOf(node: AgentsNode): TreeItem {
@@ -59,72 +55,58 @@ test("an agent's facts name its store, what is not read with the reason, and the
   expect(facts.every((fact) => typeof itemOf(fact).tooltip === "string")).toBe(true);
 });
 
-test("secrets are told of where some were cut out", async () => {
-  context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex", { redactions: 0 })], queue: {}, jobs: [] }));
-  const [row] = await tree.getChildren();
-  expect((await tree.getChildren(row)).map((fact) => itemOf(fact).label).filter((label) => label.includes("secret"))).toEqual([]);
+test("of an agent that is disconnected only its store is told, and a path at home is short; of secrets nothing is said where none were cut out", async () => {
+  const agents = [agent("gemini", { state: "removed", stores: [{ path: `${homedir()}/.gemini`, exists: false }] }), agent("codex", { redactions: 0 })];
+  context.answer(protocol.agents, () => ({ project: "shop", agents, queue: {}, jobs: [] }));
+  const [removed, connected] = await tree.getChildren();
+  expect((await tree.getChildren(removed)).map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`)).toEqual(["~/.gemini|not found", "Its sessions are not read|what was read before is kept"]);
+  expect((await tree.getChildren(connected)).filter((fact) => itemOf(fact).label.includes("secret"))).toEqual([]);
 });
 
-test("of an agent that is disconnected only its store is told, and a path at home is short", async () => {
-  context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("gemini", { state: "removed", stores: [{ path: `${homedir()}/.gemini`, exists: false }] })], queue: {}, jobs: [] }));
-  const [row] = await tree.getChildren();
-  expect((await tree.getChildren(row)).map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`)).toEqual(["~/.gemini|not found", "Its sessions are not read|what was read before is kept"]);
-});
-
-test("a job in trouble says why, opens its session, and can be acted on", async () => {
+test("a job in trouble says why, opens its session, and can be acted on; from the palette it is chosen first", async () => {
   const rows = await tree.getChildren();
-  const [row] = await tree.getChildren(rows[3]);
-  if (row === undefined) throw new Error("no job");
+  const row = present((await tree.getChildren(rows[3]))[0]);
   expect(itemOf(row)).toMatchObject({ label: "Mend the cart", description: "given up after 3 tries", contextValue: "lerim.job", command: { command: "lerim.openSession", arguments: ["s1"] } });
   expect(itemOf(row).tooltip).toContain("It is torn.");
-  expect(jobOf(row)).toBe(7);
   expect(await actOnJob(context, jobOf(row), "retry")).toBe(true);
-  expect(context.asked.at(-1)).toEqual({ method: "lerim/queue/act", params: { job: 7, action: "retry" } });
-});
-
-test("from the palette a job is chosen first, and without one a person is told", async () => {
   answers.picks.push(0);
   expect(await actOnJob(context, undefined, "skip")).toBe(true);
-  expect(context.asked.at(-1)?.params).toEqual({ job: 7, action: "skip" });
+  expect(context.params(protocol.queueAct)).toEqual([{ job: 7, action: "retry" }, { job: 7, action: "skip" }]);
   context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
   expect(await actOnJob(context, undefined, "skip")).toBe(false);
   expect(shown.messages.at(-1)?.text).toContain("No jobs have failed in this repository");
 });
 
-test("an agent is connected at its usual place or at a folder that is picked", async () => {
+test("an agent is connected at its usual place or at a folder that is picked, and one that is connected is disconnected", async () => {
   const [row] = await tree.getChildren();
-  expect(platformOf(row)).toBe("codex");
   answers.picks.push(0);
   expect(await connectAgent(context, platformOf(row))).toBe(true);
-  expect(context.asked.at(-1)?.params).toEqual({ platform: "codex", action: "connect", path: null });
   answers.picks.push(2, 1);
   answers.files.push("/else/where");
   expect(await connectAgent(context, undefined)).toBe(true);
-  expect(context.asked.at(-1)?.params).toEqual({ platform: "gemini", action: "connect", path: "/else/where" });
   expect(shown.messages.at(-1)?.text).toBe("Lerim: Done.");
+  answers.picks.push(1);
+  expect(await disconnectAgent(context, undefined)).toBe(true);
+  expect(context.params(protocol.connect)).toEqual([
+    { platform: "codex", action: "connect", path: null },
+    { platform: "gemini", action: "connect", path: "/else/where" },
+    { platform: "cursor", action: "disconnect", path: null },
+  ]);
 });
 
-test("Escape at any question connects nothing", async () => {
+test("Escape at any question connects nothing, and an agent that is disconnected already is not offered again", async () => {
   expect(await connectAgent(context, undefined)).toBe(false);
   expect(await connectAgent(context, "codex")).toBe(false);
   answers.picks.push(1);
   expect(await connectAgent(context, "codex")).toBe(false);
   expect(await disconnectAgent(context, undefined)).toBe(false);
-  expect(context.asked.filter(({ method }) => method === "lerim/connect")).toEqual([]);
-});
-
-test("an agent that is disconnected already is not offered again", async () => {
   answers.picks.push(2);
   expect(await disconnectAgent(context, undefined)).toBe(false);
-  answers.picks.push(1);
-  expect(await disconnectAgent(context, undefined)).toBe(true);
-  expect(context.asked.at(-1)?.params).toEqual({ platform: "cursor", action: "disconnect", path: null });
+  expect(context.params(protocol.connect)).toEqual([]);
 });
 
 test("a doctor that fails says so, and in Restricted Mode none is asked", async () => {
-  context.answer(protocol.agents, () => {
-    throw new Error("platforms.json is broken.");
-  });
+  context.refuse(protocol.agents, "platforms.json is broken.");
   expect(await tree.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The agents could not be listed: platforms.json is broken.");
   workspace.isTrusted = false;

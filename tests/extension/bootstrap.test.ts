@@ -5,25 +5,30 @@ import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, type EnvironmentPaths, pruneEnvironments, repairEnvironment, type Tools } from "../../extension/src/sidecar/bootstrap";
 import type { Command } from "../../extension/src/sidecar/environment";
-import { BootstrapError } from "../../extension/src/sidecar/failure";
 import type { Outcome, RunOptions } from "../../extension/src/sidecar/process";
 
 const silent: Outcome = { code: 0, stdout: "", tail: "" };
+type Answer = Outcome | undefined;
 
 /** Processes as a machine with Python 3.12 and no uv would run them: `venv` really makes a folder with an interpreter in it. */
 class Machine {
   readonly ran: string[] = [];
   readonly files: string[] = [];
   readonly folders = new Set<string>();
-  answers: ((line: string, options: RunOptions) => Outcome | undefined | Promise<Outcome | undefined>)[] = [];
+  #answers: ((line: string) => Answer | Promise<Answer>)[] = [];
+
+  /** From now on a command whose line holds `words` is answered by this, unless it returns nothing. */
+  on(words: string, answer: Outcome | ((line: string) => Answer | Promise<Answer>)): void {
+    this.#answers.unshift((line) => (!line.includes(words) ? undefined : typeof answer === "function" ? answer(line) : answer));
+  }
 
   readonly run = async (command: Command, options: RunOptions): Promise<Outcome> => {
     const line = [basename(command.file), ...command.args].join(" ");
     this.ran.push(line);
     this.files.push(command.file);
     this.folders.add(options.cwd);
-    for (const answer of this.answers) {
-      const outcome = await answer(line, options);
+    for (const answer of this.#answers) {
+      const outcome = await answer(line);
       if (outcome !== undefined) return outcome;
     }
     if (basename(command.file) === "python3" && line.includes("version_info")) return { ...silent, stdout: '[[3, 12, 1], "/usr/bin/python3"]' };
@@ -43,6 +48,8 @@ class Machine {
 
 let home: string;
 let place: EnvironmentPaths;
+/** The environment of the lock. */
+let folder: string;
 let machine: Machine;
 let cancel: AbortController;
 let reports: string[];
@@ -52,6 +59,7 @@ beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "lerim-test-"));
   place = { lockFile: join(home, "requirements.lock"), environments: join(home, "env") };
   await writeFile(place.lockFile, "pygls==2.1.1 --hash=sha256:00\n");
+  folder = await environmentFolder(place);
   machine = new Machine();
   cancel = new AbortController();
   reports = [];
@@ -64,246 +72,158 @@ afterEach(async () => {
 });
 
 function tools(changes: Partial<Tools> = {}): Tools {
-  return {
-    platform: "linux",
-    environ: { PATH: "/usr/bin" },
-    proxy: "",
-    run: machine.run,
-    isAlive: () => true,
-    signal: cancel.signal,
-    report: (message) => reports.push(message),
-    log: (line) => logged.push(line),
-    ...changes,
-  };
+  const to = { report: (message: string) => reports.push(message), log: (line: string) => logged.push(line) };
+  return { platform: "linux", environ: { PATH: "/usr/bin" }, proxy: "", run: machine.run, isAlive: () => true, signal: cancel.signal, ...to, ...changes };
 }
 
-async function failure(made: Promise<string>): Promise<BootstrapError> {
-  const error: unknown = await made.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof BootstrapError)) throw new Error(`expected a BootstrapError, got ${String(error)}`);
-  return error;
+function ensure(): Promise<string> {
+  return ensureEnvironment(place, tools());
 }
 
-test("a first start makes an environment named after the lock and writes ready last", async () => {
+/** Who holds the lock of the set-up. */
+async function holdLock(of: string, holder: string): Promise<void> {
+  await mkdir(`${of}.lock`, { recursive: true });
+  await writeFile(join(`${of}.lock`, holder), "");
+}
+
+test("a first start makes an environment named after the lock, in an empty folder that is gone afterwards, and writes ready last", async () => {
   let readyDuringCheck = true;
-  machine.answers.push(async (line) => {
-    if (!line.includes("import pygls")) return undefined;
-    readyDuringCheck = await isReady("linux", await environmentFolder(place));
+  machine.on("import pygls", async () => {
+    readyDuringCheck = await isReady("linux", folder);
     return silent;
   });
-  const python = await ensureEnvironment(place, tools());
-  const folder = await environmentFolder(place);
-  expect(python).toBe(join(folder, "bin", "python"));
+  expect(await ensure()).toBe(join(folder, "bin", "python"));
   expect(readyDuringCheck).toBe(false);
   expect(await readFile(join(folder, "ready"), "utf8")).toBe("3.12.1\n");
   expect(machine.ran.find((line) => line.includes("pip install"))).toMatch(/--no-deps --require-hashes -r .*requirements\.lock$/);
   expect(reports).toContain("Installing packages (about 11 MB, once)…");
   expect(await readdir(place.environments)).toEqual([basename(folder)]);
-});
-
-test("a later start runs no process", async () => {
-  await ensureEnvironment(place, tools());
+  expect(machine.folders.size).toBe(1);
+  await expect(access([...machine.folders][0] ?? "")).rejects.toThrow();
   machine.ran.length = 0;
-  await ensureEnvironment(place, tools());
-  expect(machine.ran).toEqual([]);
+  await ensure();
+  expect(machine.ran, "a later start runs no process").toEqual([]);
 });
 
 test("uv is used where it is there, and Python's own tools when uv fails for a reason of its own", async () => {
-  machine.answers.push((line) => (line === "uv --version" ? { ...silent, stdout: "uv 0.13.8" } : undefined));
-  machine.answers.push((line) => (line.startsWith("uv venv") ? { code: 2, stdout: "", tail: "error: unexpected argument" } : undefined));
-  await ensureEnvironment(place, tools());
-  expect(machine.count(/^uv venv/)).toBe(1);
-  expect(machine.count(/-m venv/)).toBe(1);
+  machine.on("uv --version", { ...silent, stdout: "uv 0.13.8" });
+  machine.on("uv venv", { code: 2, stdout: "", tail: "error: unexpected argument" });
+  await ensure();
+  expect([machine.count(/^uv venv/), machine.count(/-m venv/)]).toEqual([1, 1]);
 });
 
-test("processes run in an empty folder of their own that is gone afterwards", async () => {
-  await ensureEnvironment(place, tools());
-  expect(machine.folders.size).toBe(1);
-  await expect(access([...machine.folders][0] ?? "")).rejects.toThrow();
-});
-
-test("a failed installation leaves nothing behind and names the cause", async () => {
-  machine.answers.push((line) => (line.includes("pip install") ? { code: 1, stdout: "", tail: "Failed to establish a new connection: [Errno 111]\nNo matching distribution" } : undefined));
-  const error = await failure(ensureEnvironment(place, tools()));
-  expect(error.reason).toBe("offline");
-  expect(error.detail).toContain("Errno 111");
-  expect(await readdir(place.environments)).toEqual([]);
-});
-
-test("an environment that cannot import its packages is removed", async () => {
-  machine.answers.push((line) => (line.includes("import pygls") ? { code: 1, stdout: "", tail: "ImportError: cannot open shared object" } : undefined));
-  expect((await failure(ensureEnvironment(place, tools()))).reason).toBe("unknown");
+test.each([
+  ["pip install", { code: 1, stdout: "", tail: "Failed to establish a new connection: [Errno 111]\nNo matching distribution" }, "offline"],
+  ["import pygls", { code: 1, stdout: "", tail: "ImportError: cannot open shared object" }, "unknown"],
+  ["pip install", "cancel", "cancelled"],
+])("a failure at %s leaves nothing behind and names the cause", async (words, outcome, reason) => {
+  machine.on(words, () => {
+    if (typeof outcome !== "string") return outcome;
+    cancel.abort();
+    return { code: null, stdout: "", tail: "" };
+  });
+  await expect(ensure()).rejects.toMatchObject({ reason, detail: typeof outcome === "string" ? "" : outcome.tail });
   expect(await readdir(place.environments)).toEqual([]);
 });
 
 /** Puts a file where a folder was, so that nothing in it can be deleted any more. */
-async function block(folder: string): Promise<void> {
-  await rename(folder, `${folder} (moved)`);
-  await writeFile(folder, "");
+async function block(path: string): Promise<void> {
+  await rename(path, `${path} (moved)`);
+  await writeFile(path, "");
 }
 
-async function unblock(folder: string): Promise<void> {
-  await rm(folder);
-  await rename(`${folder} (moved)`, folder);
-}
-
-test.skipIf(process.platform === "win32")("a temporary folder that cannot be deleted keeps neither the environment nor the lock", async () => {
+test.skipIf(process.platform === "win32").each([false, true])("a temporary folder that cannot be deleted keeps neither the environment nor the lock, and hides no failure (%s)", async (fails) => {
   const temporary = join(home, "tmp");
   await mkdir(temporary);
   vi.stubEnv("TMPDIR", temporary);
-  machine.answers.push(async (line) => {
-    if (line.includes("import pygls")) await block(temporary);
-    return undefined;
-  });
-  const python = await ensureEnvironment(place, tools());
-  expect(await isReady("linux", await environmentFolder(place))).toBe(true);
-  expect(await readdir(place.environments)).toEqual([basename(dirname(dirname(python)))]);
-  expect(logged.join("\n")).toMatch(/could not be deleted: .*ENOTDIR/);
-});
-
-test.skipIf(process.platform === "win32")("what cannot be cleaned up after a failure does not hide its cause", async () => {
-  const temporary = join(home, "tmp");
-  await mkdir(temporary);
-  vi.stubEnv("TMPDIR", temporary);
-  machine.answers.push(async (line) => {
-    if (!line.includes("pip install")) return undefined;
+  machine.on(fails ? "pip install" : "import pygls", async () => {
     await block(temporary);
+    if (!fails) return undefined;
     await block(place.environments);
     return { code: 1, stdout: "", tail: "[Errno 28] No space left on device" };
   });
-  const error = await failure(ensureEnvironment(place, tools()));
-  expect(error.reason).toBe("disk");
-  await unblock(temporary);
-  await unblock(place.environments);
+  if (fails) return expect(ensure()).rejects.toMatchObject({ reason: "disk" });
+  await ensure();
+  expect(await isReady("linux", folder)).toBe(true);
+  expect(await readdir(place.environments)).toEqual([basename(folder)]);
+  expect(logged.join("\n")).toMatch(/could not be deleted: .*ENOTDIR/);
 });
 
-test("cancelling leaves nothing behind", async () => {
-  machine.answers.push((line) => {
-    if (!line.includes("pip install")) return undefined;
-    cancel.abort();
-    return { code: null, stdout: "", tail: "" };
-  });
-  expect((await failure(ensureEnvironment(place, tools()))).reason).toBe("cancelled");
-  expect(await readdir(place.environments)).toEqual([]);
-});
-
-test("a half-made environment is made again", async () => {
-  const folder = await environmentFolder(place);
+test("an environment that is half made, or whose interpreter was uninstalled, is made again", async () => {
   await mkdir(join(folder, "lib"), { recursive: true });
-  await ensureEnvironment(place, tools());
+  const python = await ensure();
   expect(await isReady("linux", folder)).toBe(true);
   await expect(access(join(folder, "lib"))).rejects.toThrow();
-});
-
-test("an environment whose interpreter was uninstalled is made again", async () => {
-  const python = await ensureEnvironment(place, tools());
   await rm(python);
-  await ensureEnvironment(place, tools());
+  await ensure();
   expect(machine.count(/-m venv/)).toBe(2);
 });
 
-/** From now on the environment's packages are found only once it was made again. */
-function breakPackages(): void {
-  const made = machine.count(/-m venv/);
-  machine.answers.push((line) => (line.includes("import pygls") && machine.count(/-m venv/) === made ? { code: 1, stdout: "", tail: "ModuleNotFoundError: No module named 'pygls'" } : undefined));
-}
-
-test("an environment whose Python was upgraded is found out and made again, once", async () => {
-  const python = await ensureEnvironment(place, tools());
+test("an environment whose Python was upgraded is found out and made again, once, by one of two windows", async () => {
+  const python = await ensure();
   expect(await isHealthy(place, tools())).toBe(true);
-  breakPackages();
+  machine.on("import pygls", () => (machine.count(/-m venv/) === 1 ? { code: 1, stdout: "", tail: "ModuleNotFoundError: No module named 'pygls'" } : undefined));
   expect(await isHealthy(place, tools())).toBe(false);
-  expect(await repairEnvironment(place, tools())).toBe(python);
+  expect(await Promise.all([repairEnvironment(place, tools()), repairEnvironment(place, tools())])).toEqual([python, python]);
   expect(machine.count(/-m venv/)).toBe(2);
   expect(reports).toContain("Creating a Python environment…");
-  expect(await isReady("linux", await environmentFolder(place))).toBe(true);
+  expect(await isReady("linux", folder)).toBe(true);
+  machine.on("import pygls", { code: 1, stdout: "", tail: "ImportError" });
+  await expect(repairEnvironment(place, tools())).rejects.toMatchObject({ reason: "unknown" });
+  expect(await readdir(place.environments), "a repair that fails leaves none that counts as one").toEqual([]);
 });
 
-test("of two windows that find the environment broken one makes it again", async () => {
-  await ensureEnvironment(place, tools());
-  machine.ran.length = 0;
-  breakPackages();
-  await Promise.all([repairEnvironment(place, tools()), repairEnvironment(place, tools())]);
-  expect(machine.count(/-m venv/)).toBe(1);
-});
-
-test("a repair that fails leaves no environment that counts as one", async () => {
-  await ensureEnvironment(place, tools());
-  machine.answers.push((line) => (line.includes("import pygls") ? { code: 1, stdout: "", tail: "ImportError" } : undefined));
-  await failure(repairEnvironment(place, tools()));
-  expect(await readdir(place.environments)).toEqual([]);
-});
-
-/** Files asked for their version on a Mac whose PATH names Apple's Python first. */
-async function askedOnMac(developerTools: boolean): Promise<string[]> {
-  machine.answers.push((line) => (line === "xcode-select -p" ? { ...silent, code: developerTools ? 0 : 2 } : undefined));
-  await mkdir(join(home, "bin"));
-  await writeFile(join(home, "bin", "python3"), "");
-  await ensureEnvironment(place, tools({ platform: "darwin", environ: { PATH: `/usr/bin:${home}/none:${home}/bin` } }));
-  return machine.files.filter((_file, position) => machine.ran[position]?.includes("version_info"));
-}
-
-test("on macOS without developer tools Apple's Python, which would open a dialog, is not asked", async () => {
-  expect(await askedOnMac(false)).toEqual([join(home, "bin", "python3")]);
-});
-
-test.runIf(existsSync("/usr/bin/python3"))("on macOS with developer tools Apple's Python is asked", async () => {
-  expect(await askedOnMac(true)).toEqual(["/usr/bin/python3"]);
+test.runIf(existsSync("/usr/bin/python3")).each([
+  ["without", 2, (bin: string) => join(bin, "python3")],
+  ["with", 0, () => "/usr/bin/python3"],
+])("on macOS %s developer tools, Apple's Python is asked only if it opens no dialog", async (_with, code, expected) => {
+  machine.on("xcode-select -p", { ...silent, code });
+  const bin = join(home, "bin");
+  await mkdir(bin);
+  await writeFile(join(bin, "python3"), "");
+  await ensureEnvironment(place, tools({ platform: "darwin", environ: { PATH: `/usr/bin:${home}/none:${bin}` } }));
+  expect(machine.files.filter((_file, position) => machine.ran[position]?.includes("version_info"))).toEqual([expected(bin)]);
 });
 
 test("no Python and an old Python are told apart", async () => {
-  machine.answers.push((line) => (line.includes("sys.version_info") ? { code: null, stdout: "", tail: "ENOENT" } : undefined));
-  expect((await failure(ensureEnvironment(place, tools()))).reason).toBe("no-python");
-  machine.answers.unshift((line) => (line.startsWith("python ") && line.includes("sys.version_info") ? { ...silent, stdout: '[[3, 9, 2], "/usr/bin/python"]' } : undefined));
-  expect((await failure(ensureEnvironment(place, tools()))).reason).toBe("old-python");
+  machine.on("version_info", { code: null, stdout: "", tail: "ENOENT" });
+  await expect(ensure()).rejects.toMatchObject({ reason: "no-python" });
+  machine.on("version_info", (line) => (line.startsWith("python ") ? { ...silent, stdout: '[[3, 9, 2], "/usr/bin/python"]' } : undefined));
+  await expect(ensure()).rejects.toMatchObject({ reason: "old-python" });
 });
 
 test("of two windows starting at once one installs and the other uses it", async () => {
-  const [one, other] = await Promise.all([ensureEnvironment(place, tools()), ensureEnvironment(place, tools())]);
+  const [one, other] = await Promise.all([ensure(), ensure()]);
   expect(one).toBe(other);
   expect(machine.count(/-m venv/)).toBe(1);
   expect(reports).toContain("Another window is setting up Lerim…");
 });
 
 test("a window that died while installing is taken over from", async () => {
-  const folder = await environmentFolder(place);
-  await mkdir(`${folder}.lock`, { recursive: true });
-  await writeFile(join(`${folder}.lock`, "999999__gone"), "");
+  await holdLock(folder, "999999__gone");
   await ensureEnvironment(place, tools({ isAlive: (pid) => pid !== 999999 }));
   expect(await readdir(place.environments)).toEqual([basename(folder)]);
 });
 
 test("waiting for another window can be cancelled", async () => {
-  const folder = await environmentFolder(place);
-  await mkdir(`${folder}.lock`, { recursive: true });
-  await writeFile(join(`${folder}.lock`, `${process.pid}__busy`), "");
-  const made = ensureEnvironment(place, tools({ report: () => cancel.abort() }));
-  expect((await failure(made)).reason).toBe("cancelled");
+  await holdLock(folder, `${process.pid}__busy`);
+  await expect(ensureEnvironment(place, tools({ report: () => cancel.abort() }))).rejects.toMatchObject({ reason: "cancelled" });
   expect(await readdir(place.environments)).toEqual([`${basename(folder)}.lock`]);
 });
 
-test("environments of earlier locks are deleted unless a living window uses them", async () => {
-  const current = await environmentFolder(place);
+test("environments of earlier locks are deleted unless a living window uses them; a mark of use is taken back", async () => {
   const [used, left] = ["a".repeat(16), "b".repeat(16)].map((name) => join(place.environments, name)) as [string, string];
-  await ensureEnvironment(place, tools());
-  for (const folder of [used, left]) await mkdir(folder, { recursive: true });
-  await mkdir(join(place.environments, "something else"));
-  await mkdir(join(used, "used"));
-  await writeFile(join(used, "used", "4242"), "");
-  await mkdir(`${left}.lock`); // its window was killed in the set-up
-  await writeFile(join(`${left}.lock`, "4343__gone"), "");
-  await mkdir(join(left, "used"));
-  await writeFile(join(left, "used", "4343"), "");
-  expect(await pruneEnvironments(place, (pid) => pid === 4242)).toEqual(["b".repeat(16)]);
-  expect((await readdir(place.environments)).sort()).toEqual([basename(used), basename(current), "something else"].sort());
-});
-
-test("a mark of use is taken back", async () => {
-  const folder = dirname(dirname(await ensureEnvironment(place, tools())));
-  const unmark = await markInUse(folder);
-  expect(await readdir(join(folder, "used"))).toEqual([String(process.pid)]);
+  const environment = dirname(dirname(await ensure()));
+  const unmark = await markInUse(environment);
+  expect(await readdir(join(environment, "used"))).toEqual([String(process.pid)]);
   await unmark();
-  expect(await readdir(join(folder, "used"))).toEqual([]);
+  expect(await readdir(join(environment, "used"))).toEqual([]);
+  for (const [other, pid] of [[used, "4242"], [left, "4343"]] as const) {
+    await mkdir(join(other, "used"), { recursive: true });
+    await writeFile(join(other, "used", pid), "");
+  }
+  await mkdir(join(place.environments, "something else"));
+  await holdLock(left, "4343__gone"); // its window was killed in the set-up
+  expect(await pruneEnvironments(place, (pid) => pid === 4242)).toEqual(["b".repeat(16)]);
+  expect((await readdir(place.environments)).sort()).toEqual([basename(used), basename(folder), "something else"].sort());
 });

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
-import { chooseModel, enterKey, forgetKey } from "../../extension/src/commands/choosemodel";
+import { chooseModel, enterKey, findAddressError, forgetKey, isLocal } from "../../extension/src/commands/choosemodel";
 import * as protocol from "../../extension/src/protocol";
 import { FakeContext } from "./fakes/sidecar";
-import { answers, cancelProgress, QuickPickItemKind, reset, shown } from "./fakes/vscode";
+import { answers, cancelProgress, QuickPickItemKind, shown } from "./fakes/vscode";
 
 let context: FakeContext;
 const secret = "sk-very-secret";
@@ -11,14 +11,14 @@ function option(kind: protocol.OptionView["kind"], provider: string, changes: Pa
   return { kind, provider, model: "", baseUrl: "", name: provider, detail: "", variables: [], billed: false, chosen: false, ...changes };
 }
 
-const openrouter = { model: "openai/gpt-5-nano", name: "OpenRouter", variables: ["OPENROUTER_API_KEY"], billed: true };
 const all = [
   option("none", "none", { chosen: true }),
   option("auto", "auto", { name: "" }),
+  option("agent", "claude-code", { name: "Claude Code", detail: "uses your Claude plan" }),
   option("editor", "editor", { model: "copilot/gpt", name: "GPT", detail: "copilot" }),
   option("server", "ollama", { model: "qwen", baseUrl: "http://127.0.0.1:11434/v1", name: "qwen", detail: "Ollama" }),
   option("key", "zai", { model: "glm", name: "Z.ai", variables: ["ZAI_API_KEY"], billed: true }),
-  option("no-key", "openrouter", openrouter),
+  option("no-key", "openrouter", { model: "openai/gpt-5-nano", name: "OpenRouter", variables: ["OPENROUTER_API_KEY"], billed: true }),
   option("command", "command", { name: "claude" }),
 ];
 
@@ -31,12 +31,18 @@ function answersWith(...trials: Partial<protocol.ModelTestView>[]): void {
 }
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   choices();
   answersWith({});
 });
 
+/** Chooses the row that begins so, types into the boxes that follow, and presses buttons. */
+async function choose(pick: string, inputs: string[] = [], ...buttons: string[]): Promise<void> {
+  answers.picks.push(pick);
+  answers.inputs.push(...inputs);
+  answers.choices.push(...buttons);
+  await chooseModel(context);
+}
 
 function settings(): Record<string, unknown> {
   return Object.fromEntries(shown.written.map(({ name, value }) => [name.replace("lerim.model.", ""), value]));
@@ -53,6 +59,8 @@ test("everything there is stands in sections, and the present choice is marked",
   expect(list?.items.map(({ label, description, kind }) => (kind === QuickPickItemKind.Separator ? `-- ${label}` : `${label} | ${description ?? ""}`))).toEqual([
     "$(check) None | without a model; nothing leaves this machine · chosen",
     "Automatic | a key in the environment, the editor's models, or a server on this machine, whichever is found first",
+    "-- Coding agents on this machine",
+    "Claude Code | uses your Claude plan",
     "-- The editor's models",
     "GPT | copilot",
     "-- Servers on this machine",
@@ -70,9 +78,8 @@ test("everything there is stands in sections, and the present choice is marked",
 });
 
 test("a model of the editor is chosen, told to the sidecar, and tested", async () => {
-  answers.picks.push("GPT");
   answersWith({ model: "editor:copilot/gpt", cost: null });
-  await chooseModel(context);
+  await choose("GPT");
   expect(settings()).toEqual({ provider: "editor", name: "copilot/gpt", baseUrl: undefined });
   expect(shown.written.every(({ target }) => target === 1)).toBe(true);
   expect(methods()).toEqual(["lerim/models", "(settings told)", "lerim/model/test"]);
@@ -80,16 +87,12 @@ test("a model of the editor is chosen, told to the sidecar, and tested", async (
 });
 
 test("between two choices nobody is asked: no key goes to the address of the one before", async () => {
-  answers.picks.push("qwen");
-  await chooseModel(context);
+  await choose("qwen");
   expect(shown.written.map(({ name, value }) => `${name.slice(12)}=${String(value)}`)).toEqual(["provider=none", "baseUrl=http://127.0.0.1:11434/v1", "name=qwen", "provider=ollama"]);
 });
 
 test("a key is asked for in a box that hides it, kept in the secret storage, and the sidecar starts with it before the test", async () => {
-  answers.picks.push("OpenRouter");
-  answers.inputs.push("openai/gpt-5-nano", secret);
-  answers.choices.push("Test Model");
-  await chooseModel(context);
+  await choose("OpenRouter", ["openai/gpt-5-nano", secret], "Test Model");
   expect(shown.inputs).toMatchObject([{ title: "Lerim: Model from OpenRouter", value: "openai/gpt-5-nano" }, { title: "Lerim: API Key for OpenRouter", password: true }]);
   expect(context.secrets.held.get("lerim.key.OPENROUTER_API_KEY")).toBe(secret);
   expect(methods()).toEqual(["lerim/models", "(settings told)", "(restarted)", "lerim/model/test"]);
@@ -99,77 +102,50 @@ test("a key is asked for in a box that hides it, kept in the secret storage, and
 });
 
 test.each(["", "two words", "é"])("what cannot be a key is not taken: %j", async (typed) => {
-  answers.picks.push("OpenRouter");
-  answers.inputs.push("m", typed);
-  await chooseModel(context);
+  await choose("OpenRouter", ["m", typed]);
   expect(shown.inputs[1]?.refused).toContain("A key");
   expect([context.secrets.held.size, shown.written.length]).toEqual([0, 0]);
 });
 
 test("who leaves a box has changed nothing", async () => {
-  answers.picks.push("Z.ai", "Enter an address");
-  await chooseModel(context);
-  await chooseModel(context);
+  await choose("Z.ai");
+  await choose("Enter an address");
   expect(shown.written).toEqual([]);
 });
 
-test("a paid model is tested only once the person knows that it costs something", async () => {
-  answers.picks.push("Z.ai");
-  answers.inputs.push("glm");
-  answers.choices.push("Not Now");
-  await chooseModel(context);
+test("a paid model, also one that Automatic leads to, is tested only once the person knows that it costs something", async () => {
+  await choose("Z.ai", ["glm"], "Not Now");
   expect(settings()).toMatchObject({ provider: "zai", name: "glm" });
-  expect(methods()).not.toContain("lerim/model/test");
-});
-
-test("with Automatic the person is told of the cost where it leads to a paid model", async () => {
   choices(all, { billed: true });
-  answers.picks.push("Automatic");
-  await chooseModel(context);
-  expect(shown.messages[0]?.text).toContain("a fraction of a cent");
+  await choose("Automatic");
+  expect(shown.messages.map(({ text }) => text.includes("a fraction of a cent"))).toEqual([true, true]);
   expect(methods()).not.toContain("lerim/model/test");
 });
 
 test("no model is chosen without a test", async () => {
-  answers.picks.push("None");
-  await chooseModel(context);
+  await choose("None");
   expect(settings()).toEqual({ provider: "none", name: undefined, baseUrl: undefined });
   expect(methods()).toEqual(["lerim/models", "(settings told)"]);
 });
 
 test("an address is checked, and one of this machine needs no key", async () => {
-  answers.picks.push("Enter an address", "Enter an address");
-  answers.inputs.push("http://models.example/v1", "http://127.0.0.1:8000/v1/", "m");
-  await chooseModel(context);
+  await choose("Enter an address", ["http://models.example/v1"]);
   expect(shown.inputs[0]?.refused).toContain("https://");
-  await chooseModel(context);
+  await choose("Enter an address", ["http://127.0.0.1:8000/v1/", "m"]);
   expect(settings()).toEqual({ provider: "openai", name: "m", baseUrl: "http://127.0.0.1:8000/v1" });
   expect(methods().at(-1)).toBe("lerim/model/test");
 });
 
-test("an address elsewhere asks for its own key, never for a service's, and is paid for", async () => {
-  await keyOf("Enter an address");
-});
-
-test("an address that is changed is asked for its own key, whatever service it was", async () => {
+test.each(["Enter an address", "OpenAI two"])("an address elsewhere, also one that is changed, asks for its own key, never for a service's, and is paid for: %s", async (pick) => {
   choices([option("address", "openai", { model: "m", baseUrl: "https://api.openai.com/v2", name: "OpenAI two", variables: ["OPENAI_API_KEY"] })]);
-  await keyOf("OpenAI two");
-});
-
-async function keyOf(pick: string): Promise<void> {
-  answers.picks.push(pick);
-  answers.inputs.push("https://models.example/v1", "m", secret);
-  await chooseModel(context);
+  await choose(pick, ["https://models.example/v1", "m", secret]);
   expect([...context.secrets.held]).toEqual([["lerim.key.LERIM_MODEL_KEY", secret]]);
   expect(shown.messages[0]?.text).toContain("a fraction of a cent");
-}
+});
 
 test("a key that is refused can be entered again", async () => {
   answersWith({ ok: false, code: "model-key", message: "zai:glm did not answer: [bad key](command:evil)." }, {});
-  answers.picks.push("Z.ai");
-  answers.inputs.push("glm", secret);
-  answers.choices.push("Test Model", "Set API Key Again");
-  await chooseModel(context);
+  await choose("Z.ai", ["glm", secret], "Test Model", "Set API Key Again");
   expect(shown.messages[1]).toMatchObject({ severity: "error", choices: ["Choose Another", "Set API Key Again"] });
   expect(shown.messages[1]?.text, "what a service says makes no link").not.toContain("](command:");
   expect(methods().slice(-3)).toEqual(["lerim/model/test", "(restarted)", "lerim/model/test"]);
@@ -179,57 +155,38 @@ test("a key that is refused can be entered again", async () => {
 test("a key of the environment counts, and is changed there", async () => {
   context.environ["ZAI_API_KEY"] = "mine";
   answersWith({ ok: false, code: "model-key", message: "no" });
-  answers.picks.push("Z.ai");
-  answers.inputs.push("glm");
-  answers.choices.push("Test Model", "Set API Key Again");
-  await chooseModel(context);
+  await choose("Z.ai", ["glm"], "Test Model", "Set API Key Again");
   expect(shown.messages.at(-1)?.text).toContain("ZAI_API_KEY is set in the environment");
   expect(context.secrets.held.size).toBe(0);
 });
 
-test("after a failed test another model can be chosen", async () => {
-  answersWith({ ok: false, code: "model-silent", message: "It does not answer." });
+test("after a failed test another model can be chosen, or a budget that is used up changed at once", async () => {
+  answersWith({ ok: false, code: "model-silent", message: "It does not answer." }, { ok: false, code: "budget", message: "Today's budget of $1 is used up." });
   answers.picks.push("qwen", "None");
   answers.choices.push("Choose Another");
   await chooseModel(context);
-  expect(shown.lists.length).toBe(2);
-  expect(settings()["provider"]).toBe("none");
-});
-
-test("a budget that is used up can be changed at once", async () => {
-  answersWith({ ok: false, code: "budget", message: "Today's budget of $1 is used up." });
-  answers.picks.push("Z.ai");
-  answers.inputs.push("glm");
-  answers.choices.push("Test Model", "Change Budget");
-  await chooseModel(context);
+  expect([shown.lists.length, settings()["provider"]]).toEqual([2, "none"]);
+  await choose("Z.ai", ["glm"], "Test Model", "Change Budget");
   expect(shown.commands).toEqual([{ id: "workbench.action.openSettings", args: ["lerim.budget.perDayUsd"] }]);
 });
 
 test("Cancel ends the test, and the model is still chosen", async () => {
-  context.answer(
-    protocol.modelTest,
-    (_params, token) =>
-      new Promise((_resolve, reject) => {
-        token?.onCancellationRequested(() => reject(new Error("cancelled")));
-        cancelProgress.press();
-      }),
-  );
-  answers.picks.push("GPT");
-  await chooseModel(context);
+  context.answer(protocol.modelTest, (_params, token) => new Promise((_resolve, reject) => {
+    token?.onCancellationRequested(() => reject(new Error("cancelled")));
+    cancelProgress.press();
+  }));
+  await choose("GPT");
   expect(shown.messages.at(-1)?.text).toContain("The model is still chosen");
 });
 
-test("the chosen service's key can be entered anew", async () => {
+test("the chosen service's key can be entered anew; without a service that begins with the choice", async () => {
+  await enterKey(context);
+  expect(shown.lists.length).toBe(1);
   choices(all.map((one) => ({ ...one, chosen: one.provider === "openrouter" })));
   answers.inputs.push(secret);
   await enterKey(context);
   expect(context.secrets.held.get("lerim.key.OPENROUTER_API_KEY")).toBe(secret);
   expect(shown.written).toEqual([]);
-});
-
-test("without a service, entering a key begins with the choice", async () => {
-  await enterKey(context);
-  expect(shown.lists.length).toBe(1);
 });
 
 test("a key is forgotten, and the sidecar starts without it", async () => {
@@ -244,44 +201,49 @@ test("a key is forgotten, and the sidecar starts without it", async () => {
   expect(shown.messages.at(-1)?.text).toBe("Lerim: ZAI_API_KEY was deleted from the editor's secret storage.");
 });
 
-const found = (title: string): protocol.ProposalView => ({ primitive: "decision", title, quote: "" });
-const trial: protocol.SessionTrialView = { ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s1", rules: [found("One")], found: [found("Two"), found("Three")], seconds: 9.5, tokens: 1200, cost: null, again: 4 };
-
-function withAgent(answer: Partial<protocol.SessionTrialView> = {}): void {
-  choices([...all, option("agent", "claude-code", { name: "Claude Code", detail: "uses your Claude plan" })]);
-  context.answer(protocol.modelTry, () => ({ ...trial, ...answer }));
-  answers.picks.push("Claude Code");
+/** The model reads one session for a trial. */
+function reads(changes: Partial<protocol.SessionTrialView>): void {
+  const found = (title: string): protocol.ProposalView => ({ primitive: "decision", title, quote: "" });
+  const cost = { seconds: 9.5, tokens: 1200, cost: null, again: 4 };
+  context.answer(protocol.modelTry, () => ({ ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s1", rules: [found("One")], found: [found("Two"), found("Three")], ...cost, ...changes }));
 }
 
-test("an installed agent is offered with what it is paid with, reads one session, and its finds stand beside those of the rules", async () => {
-  withAgent();
-  answers.choices.push("Read the Rest");
-  await chooseModel(context);
-  expect(shown.lists[0]?.items.find(({ label }) => label === "Claude Code")?.description).toBe("uses your Claude plan");
+test("an installed agent reads one session, and its finds stand beside those of the rules", async () => {
+  reads({});
+  await choose("Claude Code", [], "Read the Rest");
   expect(settings()["provider"]).toBe("claude-code");
-  expect(methods()).toContain("lerim/model/try");
-  expect(methods()).not.toContain("lerim/model/test");
+  expect(methods()).toEqual(["lerim/models", "(settings told)", "lerim/model/try"]);
   expect(shown.messages.at(-1)).toMatchObject({ text: "In one session, Lerim found 1 candidate without a model, and claude-code:sonnet found 2 more." });
   expect(shown.commands).toEqual([{ id: "lerim.sync", args: [] }]);
 });
 
-test("where no session waits, an agent is asked one tiny question instead", async () => {
-  withAgent({ ok: false, code: "not-found" });
-  await chooseModel(context);
+test("where no session waits, an agent is asked one tiny question instead; one that fails says why", async () => {
+  reads({ ok: false, code: "not-found" });
+  await choose("Claude Code");
   expect(methods()).toContain("lerim/model/test");
-});
-
-test("an agent that fails says why, and another can be chosen", async () => {
-  withAgent({ ok: false, code: "model-key", message: "Claude Code is not logged in." });
-  await chooseModel(context);
+  reads({ ok: false, code: "model-key", message: "Claude Code is not logged in." });
+  await choose("Claude Code");
   expect(shown.messages.at(-1)).toMatchObject({ severity: "error", text: "Lerim: Claude Code is not logged in.", choices: ["Choose Another"] });
 });
 
 test("any other model can be tried on one session once it answered", async () => {
-  context.answer(protocol.modelTry, () => ({ ...trial, model: "editor:copilot/gpt" }));
-  answers.picks.push("GPT");
-  answers.choices.push("Try on One Session");
-  await chooseModel(context);
+  reads({ model: "editor:copilot/gpt" });
+  await choose("GPT", [], "Try on One Session");
   expect(methods()).toContain("lerim/model/try");
-  expect(shown.messages.at(-1)?.text).toBe("In one session, Lerim found 1 candidate without a model, and editor:copilot/gpt found 2 more.");
+  expect(shown.messages.at(-1)?.text).toContain("and editor:copilot/gpt found 2 more.");
+});
+
+test.each(["https://models.example/v1", "http://127.0.0.1:8000/v1", "http://localhost:1234/v1", "http://[::1]:80/v1", " https://a.example "])("%s can be an address", (address) => {
+  expect(findAddressError(address)).toBeUndefined();
+});
+
+test.each(["", "models.example", "http://models.example/v1", "ftp://a.example", "https://me:secret@a.example", "https://a.example/?key=1", "https://a.example/#x", "http://127.0.0.1.evil.example/v1"])("%s cannot", (address) => {
+  expect(findAddressError(address)).toEqual(expect.any(String));
+});
+
+test("what is on this machine is told apart", () => {
+  expect(isLocal("http://127.0.0.1:8000/v1")).toBe(true);
+  expect(isLocal("https://localhost/v1")).toBe(true);
+  expect(isLocal("https://models.example/v1")).toBe(false);
+  expect(isLocal("nonsense")).toBe(false);
 });

@@ -9,19 +9,15 @@ test.each([
   expect(pythonCandidates(platform, {})[0]).toEqual(first);
 });
 
-test("on macOS interpreters are tried by their path, those of the person's PATH first", () => {
+test("on macOS interpreters are tried by their path, those of the person's PATH first, Homebrew's also if the editor was started from the dock", () => {
   const files = pythonCandidates("darwin", { PATH: "/Users/jo/bin:/usr/bin::bin" }).map(({ file }) => file);
   expect(files.slice(0, 4)).toEqual(["/Users/jo/bin/python3", "/usr/bin/python3", "/opt/homebrew/bin/python3", "/usr/local/bin/python3"]);
   expect(files.every((file) => file.startsWith("/"))).toBe(true);
-});
-
-test("an editor started from the dock on macOS still finds Homebrew's Python", () => {
-  expect(pythonCandidates("darwin", {}).map(({ file }) => file)).toContain("/opt/homebrew/bin/python3");
+  expect(pythonCandidates("darwin", {})[0]?.file).toBe("/opt/homebrew/bin/python3");
 });
 
 test.each([
   [{ SystemRoot: "D:\\Windows" }, "D:\\Windows\\System32\\taskkill.exe"],
-  [{ SYSTEMROOT: "C:\\WINNT" }, "C:\\WINNT\\System32\\taskkill.exe"],
   [{ SystemRoot: "" }, "C:\\Windows\\System32\\taskkill.exe"],
   [{}, "C:\\Windows\\System32\\taskkill.exe"],
 ])("in %j Windows' program that ends processes is named by its path", (environ, path) => {
@@ -32,10 +28,6 @@ test("a guard is run by the editor's own executable, and what it starts comes af
   const { file, args } = withGuard({ file: "py", args: ["-3", "-I"] }, "C:\\Code\\Code.exe", { SystemRoot: "C:\\Windows" });
   expect(file).toBe("C:\\Code\\Code.exe");
   expect([args[0], ...args.slice(2)]).toEqual(["-e", "--", "C:\\Windows\\System32\\taskkill.exe", "py", "-3", "-I"]);
-});
-
-test("the launcher's own argument comes before the probe's", () => {
-  expect(probeCommand({ file: "py", args: ["-3"] }).args.slice(0, 3)).toEqual(["-3", "-I", "-c"]);
 });
 
 test.each([
@@ -53,7 +45,6 @@ test.each([
 test.each([
   [[3, 10, 9], false],
   [[3, 11, 0], true],
-  [[3, 14, 1], true],
   [[2, 7, 18], false],
   [[4, 0, 0], false],
 ] as const)("Python %j is recent enough: %s", (version, recent) => {
@@ -79,25 +70,15 @@ test("without uv the environment's own pip installs, on Windows with paths as th
   expect(pip?.args.slice(-4)).toEqual(["--no-deps", "--require-hashes", "-r", "C:\\x\\requirements.lock"]);
 });
 
-test("the check of an environment and the sidecar ignore the folder they start in", () => {
+test("interpreters are asked and the sidecar started without regard to the folder they start in", () => {
+  expect(probeCommand({ file: "py", args: ["-3"] }).args.slice(0, 3), "the launcher's own argument comes first").toEqual(["-3", "-I", "-c"]);
   expect(healthCommand("p").args[0]).toBe("-I");
   expect(sidecarCommand("p").args).toEqual(["-s", "-P", "-X", "utf8", "-m", "lerim", "lsp"]);
 });
 
 test("what would redirect Python, pip or uv is dropped; indexes, certificates and proxies stay", () => {
-  const environ = {
-    PATH: "/bin",
-    PYTHONPATH: "/evil",
-    PYTHONHOME: "/evil",
-    VIRTUAL_ENV: "/project/.venv",
-    PIP_TARGET: "/evil",
-    PIP_INDEX_URL: "mirror",
-    UV_PROJECT_ENVIRONMENT: "/evil",
-    UV_DEFAULT_INDEX: "mirror",
-    SSL_CERT_FILE: "/ca.pem",
-    NODE_OPTIONS: "--inspect",
-    UNSET: undefined,
-  };
+  const evil = Object.fromEntries(["PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "UV_PROJECT_ENVIRONMENT", "NODE_OPTIONS"].map((name) => [name, "/evil"]));
+  const environ = { ...evil, PATH: "/bin", PIP_INDEX_URL: "mirror", UV_DEFAULT_INDEX: "mirror", SSL_CERT_FILE: "/ca.pem", UNSET: undefined };
   expect(toolEnvironment("linux", environ)).toEqual({ PATH: "/bin", PIP_INDEX_URL: "mirror", UV_DEFAULT_INDEX: "mirror", SSL_CERT_FILE: "/ca.pem", PYTHONUTF8: "1" });
 });
 
@@ -109,8 +90,7 @@ test("on Windows names of variables are compared without case", () => {
 test("the editor's proxy is passed on unless the person set one", () => {
   expect(toolEnvironment("linux", {}, "http://proxy:1")).toMatchObject({ HTTPS_PROXY: "http://proxy:1", HTTP_PROXY: "http://proxy:1" });
   const own = toolEnvironment("linux", { https_proxy: "http://own:2" }, "http://proxy:1");
-  expect(own["HTTPS_PROXY"]).toBeUndefined();
-  expect(own["https_proxy"]).toBe("http://own:2");
+  expect([own["HTTPS_PROXY"], own["https_proxy"]]).toEqual([undefined, "http://own:2"]);
 });
 
 test("the sidecar's module path is our source alone", () => {

@@ -4,7 +4,6 @@ import { BootstrapError, type Cause, findCause } from "../../extension/src/sidec
 const outputs: readonly (readonly [Cause, string])[] = [
   ["no-venv", "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu systems, you need to install the python3-venv\npackage"],
   ["no-venv", "/usr/bin/python3: No module named venv"],
-  ["no-venv", "/env/bin/python: No module named pip"],
   ["offline", "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError(': Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')'\nERROR: Could not find a version that satisfies the requirement pygls==2.1.1\nERROR: No matching distribution found for pygls==2.1.1"],
   ["offline", "error: Failed to fetch: `https://index/simple/pygls/`\n  Caused by: error sending request for url\n  Caused by: dns error: failed to lookup address information"],
   ["offline", "Cannot connect to proxy: ProxyError('Cannot connect to proxy.', [WinError 10061] No connection could be made because the target machine actively refused it"],
@@ -21,7 +20,6 @@ const outputs: readonly (readonly [Cause, string])[] = [
   ["permission", "Error: EACCES: permission denied, mkdir '/storage/env'"],
   ["index", "ERROR: Could not find a version that satisfies the requirement pygls==2.1.1\nERROR: No matching distribution found for pygls==2.1.1"],
   ["index", "error: HTTP status client error (403 Forbidden) for url"],
-  ["unknown", "Segmentation fault"],
   ["unknown", ""],
 ];
 
@@ -29,13 +27,10 @@ test.each(outputs)("%s is read from %j", (cause, output) => {
   expect(findCause(output)).toBe(cause);
 });
 
-test("every cause has a sentence of its own that ends", () => {
+test("every cause has a sentence of its own that ends, and says what can be done", () => {
   const causes: Cause[] = ["no-python", "old-python", "bad-interpreter", "no-venv", "tls", "hash", "disk", "permission", "offline", "index", "cancelled", "unknown"];
   const sentences = causes.map((cause) => new BootstrapError(cause, "").message);
   expect(new Set(sentences).size).toBe(causes.length);
-  for (const sentence of sentences) expect(sentence).toMatch(/\.$/);
-});
-
-test.each(["permission", "unknown"] as const)("what can be done after %s is said", (cause) => {
-  expect(new BootstrapError(cause, "").message).toMatch(/log .*Retry/);
+  expect(sentences.filter((sentence) => !sentence.endsWith("."))).toEqual([]);
+  for (const cause of ["permission", "unknown"] as const) expect(new BootstrapError(cause, "").message).toMatch(/log .*Retry/);
 });

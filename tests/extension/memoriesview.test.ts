@@ -1,10 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
-import { FakeContext } from "./fakes/sidecar";
-import { act, reset, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
-
-type Owner = ConstructorParameters<typeof MemoriesView>[0];
+import { FakeContext, present } from "./fakes/sidecar";
+import { act, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
 
 const root = "file:///repo";
 let context: FakeContext;
@@ -19,8 +17,6 @@ function memory(id: string, changes: Partial<protocol.TreeMemory> = {}): protoco
 }
 
 beforeEach(() => {
-  reset();
-  act.folders("/repo");
   context = new FakeContext();
   rows = {
     "": { groups: [{ node: "waiting", kind: "waiting", name: "", count: 1 }, { node: "primitive:decision", kind: "primitive", name: "decision", count: 3 }] },
@@ -32,14 +28,10 @@ beforeEach(() => {
     const all = start === 0 ? view : { ...view, memories: [memory("c")] };
     return { ...all, total: rows[node]?.total ?? all.groups.length + all.proposals.length + all.memories.length + all.problems.length };
   });
-  // SAFETY: the fake has every member the view uses
-  view = new MemoriesView(context as unknown as Owner);
+  view = new MemoriesView(context.as());
 });
 
-function itemOf(node: MemoriesNode | undefined): TreeItem {
-  if (node === undefined) throw new Error("no such row");
-  return view.getTreeItem(node) as unknown as TreeItem;
-}
+const itemOf = (node: MemoriesNode | undefined): TreeItem => view.getTreeItem(present(node)) as unknown as TreeItem;
 
 const told = (key: string): unknown => shown.commands.filter(({ id, args }) => id === "setContext" && args[0] === key).at(-1)?.args[1];
 
@@ -105,12 +97,17 @@ test("a file that git left in two can be merged from its row, another problem ca
   expect(memoryHandleOf(both[0])).toBeUndefined();
 });
 
-test("the order is kept for the next window, and asked for", async () => {
+test("it lists anew when memories changed, and in the order that is chosen, also in the next window", async () => {
+  let changes = 0;
+  view.onDidChangeTreeData(() => changes++);
+  context.notify(protocol.memoriesChanged, { root, memories: 4 });
+  expect(changes).toBe(1);
   await view.groupBy("freshness");
+  expect(changes).toBe(2);
   await view.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
   expect([told("lerim.memoriesBy"), shown.trees[0]?.description]).toEqual(["freshness", "by freshness"]);
-  const next = new MemoriesView(context as unknown as Owner);
+  const next = new MemoriesView(context.as());
   await next.getChildren();
   expect(context.asked.at(-1)?.params).toMatchObject({ by: "freshness" });
 });
@@ -135,17 +132,8 @@ test("an empty store, a sidecar that does not run and a failure are told apart",
   expect(told("lerim.memoriesState")).toBe("stopped");
   context.isRunning = true;
   view.refresh();
-  context.answer(protocol.memoryTree, () => {
-    throw new Error("The disk is gone.");
-  });
+  context.refuse(protocol.memoryTree, "The disk is gone.");
   expect(await view.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The memories could not be listed: The disk is gone.");
 });
 
-test("it lists anew when memories changed", () => {
-  let changes = 0;
-  view.onDidChangeTreeData(() => changes++);
-  context.tell(protocol.memoriesChanged, { root, memories: 4 });
-  expect(changes).toBe(1);
-  view.dispose();
-});

@@ -1,29 +1,30 @@
+// What a panel's browser side may say to the extension, and the page it runs in.
 import { expect, test } from "vitest";
+import { parseFromAsk } from "../../extension/src/views/ask/messages";
+import { findEditError, parseFromWebview } from "../../extension/src/views/review/messages";
 import { pageHtml } from "../../extension/src/views/shared/html";
-import { findEditError, parseFromWebview, parseToWebview } from "../../extension/src/views/review/messages";
-import { candidate, leftOut } from "./fakes/sidecar";
+import { parseFromTranscript } from "../../extension/src/views/transcript/messages";
 
 const edit = { title: "Use uv", body: "b", tags: ["build"] };
+const act = { type: "act", id: "c1", action: "accept", edit: null, choice: null };
+const choice = { answer: "changes", memory: "m1", hash: "h1" };
 
 test.each([
-  { type: "ready" },
+  ...["ready", "sync", "manageTrust", "showLog"].map((type) => ({ type })),
   { type: "undo", action: "a1" },
   { type: "undo", action: null },
   { type: "copy", text: "t" },
-  { type: "sync" },
-  { type: "manageTrust" },
-  { type: "showLog" },
-  { type: "act", id: "c1", action: "accept", edit: null, choice: null },
-  { type: "act", id: "c1", action: "accept", edit, choice: { answer: "changes", memory: "m1", hash: "h1" } },
-  { type: "act", id: "c1", action: "accept", edit: null, choice: { answer: "keep", memory: "", hash: "" } },
-  { type: "act", id: "c1", action: "edit", edit, choice: null },
-  { type: "act", id: "c1", action: "reject", edit: null, choice: null },
+  act,
+  { ...act, edit, choice },
+  { ...act, choice: { answer: "keep", memory: "", hash: "" } },
+  { ...act, action: "edit", edit },
+  { ...act, action: "reject" },
   { type: "openTurn", session: "s", turn: "t" },
   { type: "openReference", reference: "a.py" },
+  { type: "openTarget", id: "c1", target: "m1" },
   { type: "leftOut", most: 0 },
-  { type: "leftOut", most: 200 },
   { type: "propose", id: "l1", scope: "global" },
-])("the panel may say %j", (message) => {
+])("the review panel may say %j", (message) => {
   expect(parseFromWebview(message)).toEqual(message);
 });
 
@@ -31,31 +32,31 @@ test.each([
   null,
   "ready",
   [],
-  {},
   { type: "run" },
-  { type: "act", id: "c1", action: "delete", edit: null, choice: null },
-  { type: "act", id: 1, action: "accept", edit: null, choice: null },
-  { type: "act", id: "c1", action: "edit", edit: null, choice: null },
-  { type: "act", id: "c1", action: "reject", edit, choice: null },
-  { type: "act", id: "c1", action: "delete", edit: { ...edit, tags: [1] }, choice: null },
-  { type: "act", id: "c1", action: "accept", edit: null, choice: { answer: "merge", memory: "m1", hash: "h1" } },
-  { type: "act", id: "c1", action: "accept", edit: null, choice: { answer: "same", memory: "", hash: "" } },
-  { type: "act", id: "c1", action: "reject", edit: null, choice: { answer: "same", memory: "m1", hash: "h1" } },
+  { ...act, action: "delete" },
+  { ...act, id: 1 },
+  { ...act, action: "edit" },
+  { ...act, action: "reject", edit },
+  { ...act, choice: { ...choice, answer: "merge" } },
+  { ...act, choice: { answer: "same", memory: "", hash: "" } },
+  { ...act, choice: { ...choice, answer: "keep" } },
+  { ...act, action: "reject", choice },
   { type: "undo" },
-  { type: "undo", action: 1 },
   { type: "copy", text: 1 },
   { type: "openTurn", session: "s" },
+  { type: "openTarget", id: "c1" },
   { type: "leftOut", most: 1e9 },
   { type: "leftOut", most: 1.5 },
-  { type: "propose", id: "l1" },
+  { type: "leftOut", most: -1 },
+  { type: "propose", id: "l1", scope: "all" },
   { type: "openReference", reference: "x".repeat(5000) },
-])("%j from the panel is refused", (message) => {
+])("%j from the review panel is refused", (message) => {
   expect(parseFromWebview(message)).toBeUndefined();
 });
 
 test("fields that are not asked for are left behind", () => {
   expect(parseFromWebview({ type: "sync", command: "evil" })).toEqual({ type: "sync" });
-  expect(parseFromWebview({ type: "act", id: "c1", action: "edit", edit: { ...edit, path: "evil" }, choice: null })).toEqual({ type: "act", id: "c1", action: "edit", edit, choice: null });
+  expect(parseFromWebview({ ...act, edit: { ...edit, path: "evil" } })).toEqual({ ...act, edit });
 });
 
 test.each([
@@ -67,56 +68,36 @@ test.each([
   [{ ...edit, body: "x".repeat(1_000_001) }, /could not be read/],
   [undefined, /could not be read/],
 ])("an edit that does not fit is told apart, with the reason", (misfit, reason) => {
-  expect(parseFromWebview({ type: "act", id: "c1", action: "accept", edit: misfit, choice: null })).toEqual({ type: "invalidEdit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
+  expect(parseFromWebview({ ...act, edit: misfit })).toEqual({ type: "invalidEdit", id: "c1", action: "accept", reason: expect.stringMatching(reason) as string });
 });
 
 test("an edit at every limit fits", () => {
   expect(findEditError({ title: "x".repeat(300), body: "x".repeat(50_000), tags: Array.from({ length: 50 }, (_, at) => `t${at}`) })).toBeUndefined();
 });
 
-const list = { type: "list", root: "file:///repo", order: ["c1"], changed: [candidate("c1")], blocked: 0, leftOut: 2, problems: [], undo: null };
-
-test.each([
-  list,
-  { ...list, undo: { action: "a", label: "l" }, problems: [{ code: "c", path: "p", message: "m" }] },
-  { type: "root", root: "file:///repo", name: "repo", restricted: false },
-  { type: "sync", running: true, text: "3 of 12 sessions" },
-  { type: "actionResult", id: "c1", action: "undo", ok: true, message: "", undo: null, diff: "" },
-  { type: "actionResult", id: "c1", action: "accept", ok: false, message: "m", undo: { action: "a", label: "l" }, diff: "+x" },
-  { type: "leftOut", root: "file:///repo", items: [leftOut("l1"), leftOut("l2", { score: 0.3, kind: "pitfall" })], total: 7 },
-  { type: "actionResult", id: "l1", action: "propose", ok: true, message: "Proposed: x", undo: { action: "a", label: "l" }, diff: "" },
-  { type: "failed", operation: "list", message: "m" },
-])("the host may say $type", (message) => {
-  expect(parseToWebview(message)).toEqual(message);
+test.each([{ type: "ready" }, { type: "cancel" }, { type: "chooseModel" }, { type: "ask", question: "Why?", all: true }, { type: "open", number: 1 }])("the panel of questions may say %j", (message) => {
+  expect(parseFromAsk(message)).toEqual(message);
 });
 
-test.each([
-  { ...list, changed: [{ ...candidate("c1"), evidence: [{ quote: 1 }] }] },
-  { ...list, changed: [{ ...candidate("c1"), action: "drop" }] },
-  { ...list, leftOut: "2" },
-  { type: "leftOut", root: "file:///repo", items: [{ ...leftOut("l1"), scope: "all" }], total: 1 },
-  { type: "leftOut", root: "file:///repo", items: [leftOut("l1")] },
-  { ...list, undo: {} },
-  { type: "actionResult", id: "c1", action: "explode", ok: true, message: "", undo: null, diff: "" },
-  { type: "actionResult", id: "c1", action: "undo", ok: true, message: "" },
-  { type: "failed", message: "m" },
-  { type: "root", root: "file:///repo", name: "repo" },
-  7,
-])("a broken message of the host is not drawn", (message) => {
-  expect(parseToWebview(message)).toBeUndefined();
+test.each([null, {}, { type: "ask", question: " ", all: false }, { type: "ask", question: "x".repeat(5000), all: false }, { type: "ask", question: "Why?" }, { type: "open", number: 1.5 }])("%j from the panel of questions is refused", (message) => {
+  expect(parseFromAsk(message)).toBeUndefined();
 });
 
-test("the page allows its own style and its own script with a nonce, and nothing else", () => {
-  const html = pageHtml({ main: "review", title: "Lerim Review", cspSource: "https://panel.test", nonce: "n0nce", script: "https://panel.test/review.js", style: "https://panel.test/review.css" });
-  expect(html).toContain(
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src https://panel.test; script-src 'nonce-n0nce'; base-uri 'none'; form-action 'none'">`,
-  );
-  expect(html.match(/<script/g)).toHaveLength(1);
+test.each([{ type: "ready" }, { type: "manageTrust" }, { type: "loadTurns", start: 0, count: 60 }, { type: "loadWholeTurn", position: 4 }, { type: "find", text: "x" }])("the transcript viewer may say %j", (message) => {
+  expect(parseFromTranscript(message)).toEqual(message);
+});
+
+const loadTurns = { type: "loadTurns", start: 0, count: 1 };
+
+test.each([null, { type: "run" }, { ...loadTurns, start: -1 }, { ...loadTurns, count: 0 }, { ...loadTurns, start: 0.5 }, { type: "loadWholeTurn" }, { type: "find", text: "x".repeat(2000) }])("%j from the transcript viewer is refused", (message) => {
+  expect(parseFromTranscript(message)).toBeUndefined();
+});
+
+test("the page allows its own style and its own script with a nonce, nothing else, and nothing put into it can leave its attribute", () => {
+  const page = { main: "review", title: "Lerim Review", cspSource: "https://panel.test", nonce: "n0nce", script: "https://panel.test/review.js", style: "https://panel.test/review.css" };
+  const html = pageHtml(page);
+  expect(html).toContain(`content="default-src 'none'; style-src https://panel.test; script-src 'nonce-n0nce'; base-uri 'none'; form-action 'none'">`);
   expect(html).toContain('<script nonce="n0nce" src="https://panel.test/review.js"></script>');
   expect(html).not.toMatch(/unsafe|<style|\son\w+=|style=/);
-});
-
-test("nothing put into the page can leave its attribute", () => {
-  const html = pageHtml({ main: "review", title: "Lerim Review", cspSource: "x", nonce: "n", script: '"><script>alert(1)</script>', style: "s" });
-  expect(html.match(/<script/g)).toHaveLength(1);
+  for (const one of [html, pageHtml({ ...page, script: '"><script>alert(1)</script>' })]) expect(one.match(/<script/g)).toHaveLength(1);
 });

@@ -8,14 +8,9 @@ const nano = "openrouter:openai/gpt-5-nano";
 const waits: WaitingWork = { sessions: 3, tokens: 41_000, cost: 0.021, model: nano, why: "consent" };
 const problem = (code: string, message: string): { code: string; path: string; message: string } => ({ code, path: "", message });
 
-test("amounts are told in cents", () => {
+test("amounts are told in cents, and consent is asked with what would be sent and what it costs", () => {
   expect([0, 0.004, 0.02, 1].map(dollarText)).toEqual(["$0.00", "less than $0.01", "$0.02", "$1.00"]);
-  expect(waitingText(waits)).toBe("3 sessions waiting, about $0.02");
-  expect(waitingText({ sessions: 1, cost: 0.001 })).toBe("1 session waiting, less than $0.01");
-  expect(waitingText({ sessions: 2, cost: null })).toBe("2 sessions waiting");
-});
-
-test("consent is asked with what would be sent and what it costs", () => {
+  expect([waits, { sessions: 1, cost: 0.001 }, { sessions: 2, cost: null }].map(waitingText)).toEqual(["3 sessions waiting, about $0.02", "1 session waiting, less than $0.01", "2 sessions waiting"]);
   expect(consentText(waits)).toBe(`Let ${nano} read 3 sessions (about 41,000 tokens, about $0.02)? Secrets are removed before anything is sent.`);
   expect(consentText({ ...waits, cost: null })).toContain("at an unknown price");
 });

@@ -1,14 +1,15 @@
-// The pure parts of the panel's browser side.
+// The pure parts of the review panel's browser side.
 import { expect, test } from "vitest";
-import { diffRows } from "../../extension/src/views/review/web/diff";
+import { diffRows } from "../../extension/src/views/review/web/difference";
 import { answersFor, acceptedText, firstLines, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
 import { reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
 import { drawnPositions, rowId, visibleRange } from "../../extension/src/views/review/web/list";
-import { draftText } from "../../extension/src/views/review/web/lost";
+import { draftText } from "../../extension/src/views/review/web/form";
 import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, parseTags, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo } from "../../extension/src/views/review/web/state";
 import { splitHiddenCharacters, spellOutHidden } from "../../extension/src/views/shared/web/text";
+import type * as protocol from "../../extension/src/protocol";
 import type { ActionResultMessage, ListMessage } from "../../extension/src/views/review/messages";
-import { candidate, leftOut, neighbour } from "./fakes/sidecar";
+import { candidate, leftOut, neighbour, present } from "./fakes/sidecar";
 
 const root = "file:///repo";
 
@@ -20,29 +21,27 @@ function modelOf(...order: string[]): Model {
   return applyList(switchRoot(initialModel, root, "repo", false), listing(order));
 }
 
-test("the first candidate of the first listing is selected", () => {
-  expect(modelOf("a", "b").selected).toBe("a");
-  expect(modelOf().selected).toBeUndefined();
-});
-
-test("candidates that come while a sync runs leave the selection and the draft alone", () => {
-  const editing = startDraft(moveSelection(modelOf("a", "b"), 1));
-  const after = applyList(editing, listing(["n", "a", "b"], ["n"]));
-  expect(candidateOrder(after)).toEqual(["n", "a", "b"]);
-  expect(after.selected).toBe("b");
-  expect(findDraft(after, "b")).toBe(findDraft(editing, "b"));
-});
-
 function actionResult(id: string, changes: Partial<ActionResultMessage> = {}): ActionResultMessage {
   return { type: "actionResult", id, action: "accept", ok: true, message: "", undo: { action: `of-${id}`, label: `Accepted: ${id}` }, diff: "", ...changes };
 }
 
 /** The model with the selected candidate's title typed over. */
 function typed(model: Model, title: string): Model {
-  const draft = findDraft(startDraft(model), model.selected);
-  if (draft === undefined) throw new Error("nothing is selected");
-  return replaceDraft(startDraft(model), { ...draft, title });
+  return replaceDraft(startDraft(model), { ...present(findDraft(startDraft(model), model.selected)), title });
 }
+
+function titles(drafts: readonly { readonly title: string }[]): string[] {
+  return drafts.map(({ title }) => title);
+}
+
+test("the first candidate is selected, what comes while a sync runs leaves the selection and the draft alone, and the selection stays inside the list", () => {
+  expect([modelOf("a", "b").selected, modelOf().selected, moveSelection(modelOf(), 1).selected]).toEqual(["a", undefined, undefined]);
+  const editing = startDraft(moveSelection(modelOf("a", "b"), 1));
+  const after = applyList(editing, listing(["n", "a", "b"], ["n"]));
+  expect([candidateOrder(after), after.selected]).toEqual([["n", "a", "b"], "b"]);
+  expect(findDraft(after, "b")).toBe(findDraft(editing, "b"));
+  expect([moveSelection(after, -9).selected, moveSelection(after, 9).selected]).toEqual(["n", "b"]);
+});
 
 test("what was accepted goes and the next one is selected, at the end the one before", () => {
   const model = moveSelection(modelOf("a", "b", "c"), 1);
@@ -53,14 +52,9 @@ test("what was accepted goes and the next one is selected, at the end the one be
   expect(applyResult(twice, actionResult("a")).selected).toBeUndefined();
 });
 
-test("editing again goes on with what was typed", () => {
-  const model = typed(modelOf("a", "b"), "Mine");
-  expect(startDraft(model)).toBe(model);
-  expect(findDraft(startDraft(model), "a")?.title).toBe("Mine");
-});
-
-test("each candidate has a draft of its own", () => {
+test("each candidate has a draft of its own, and editing again goes on with it", () => {
   const first = typed(modelOf("a", "b"), "Mine of a");
+  expect(startDraft(first)).toBe(first);
   const both = typed(moveSelection(first, 1), "Mine of b");
   expect([findDraft(both, "a")?.title, findDraft(both, "b")?.title]).toEqual(["Mine of a", "Mine of b"]);
   const one = removeDraft(both, { root, id: "b" });
@@ -72,53 +66,42 @@ test("the text of a draft is kept when its candidate was decided elsewhere, and 
   expect(lostDrafts(editing)).toEqual([]);
   const after = applyList(editing, listing(["b"], []));
   expect(after.selected).toBe("b");
-  expect(lostDrafts(after).map(({ title }) => title)).toEqual(["Mine"]);
   expect(lostDrafts(after).map(draftText)).toEqual(["Mine\n\nThe project installs with uv.\n\n#build"]);
   const back = applyList(after, listing(["a", "b"], ["a"]));
   expect([lostDrafts(back), findDraft(back, "a")?.title]).toEqual([[], "Mine"]);
   expect(lostDrafts(removeDraft(after, { root, id: "a" }))).toEqual([]);
 });
 
-test("a draft in which nothing was typed goes with its candidate", () => {
+test("a draft goes with its candidate where nothing was typed, and is kept where something was, also if it is rejected", () => {
   expect(applyList(startDraft(modelOf("a", "b")), listing(["b"], [])).drafts).toEqual([]);
-  expect(applyResult(startDraft(modelOf("a")), actionResult("a", { action: "reject" })).drafts).toEqual([]);
-});
-
-test("what was typed into a candidate that is rejected is kept", () => {
-  const model = addRequest(typed(modelOf("a"), "Mine"), "a", undefined);
-  expect(lostDrafts(applyResult(model, actionResult("a", { action: "reject" }))).map(({ title }) => title)).toEqual(["Mine"]);
+  const rejected = actionResult("a", { action: "reject" });
+  expect(applyResult(startDraft(modelOf("a")), rejected).drafts).toEqual([]);
+  expect(titles(lostDrafts(applyResult(addRequest(typed(modelOf("a"), "Mine"), "a", undefined), rejected)))).toEqual(["Mine"]);
 });
 
 test.each(["accept", "edit"] as const)("a draft that was sent along with %s is done with; what was typed since is not", (action) => {
   const editing = typed(modelOf("a"), "Mine");
   const sent = addRequest(editing, "a", findDraft(editing, "a"));
-  expect(applyResult(sent, actionResult("a", { action })).drafts).toEqual([]);
-  expect(applyResult(typed(sent, "Mine, and more"), actionResult("a", { action })).drafts.map(({ title }) => title)).toEqual(["Mine, and more"]);
-  expect(applyResult(sent, actionResult("a", { action, ok: false })).drafts.map(({ title }) => title)).toEqual(["Mine"]);
+  const left = (model: Model, ok: boolean): string[] => titles(applyResult(model, actionResult("a", { action, ok })).drafts);
+  expect([left(sent, true), left(typed(sent, "Mine, and more"), true), left(sent, false)]).toEqual([[], ["Mine, and more"], ["Mine"]]);
 });
 
 test("a candidate that is gone from the list before its accept is answered is not taken for one decided elsewhere", () => {
   const editing = typed(modelOf("a"), "Mine");
   const sent = applyList(addRequest(editing, "a", findDraft(editing, "a")), listing([]));
-  expect(lostDrafts(sent)).toEqual([]);
-  expect(lostDrafts(applyResult(sent, actionResult("a"))).length).toBe(0);
-  expect(lostDrafts(applyResult(sent, actionResult("a", { ok: false }))).length).toBe(1);
+  expect([sent, applyResult(sent, actionResult("a")), applyResult(sent, actionResult("a", { ok: false }))].map((model) => lostDrafts(model).length)).toEqual([0, 0, 1]);
 });
 
 test("an undo takes back what was done last here, as soon as that is known, and waits for the list after another", () => {
-  const model = applyList(modelOf("a", "b"), { ...listing(["a", "b"], []), undo: { action: "old", label: "l" } });
-  expect(actionToUndo(modelOf("a"))).toBeUndefined();
-  expect(actionToUndo(model)).toBe("old");
+  const earlier = { ...listing(["a", "b"]), undo: { action: "old", label: "l" } };
+  const model = applyList(modelOf("a", "b"), earlier);
   const asked = addRequest(model, "a", undefined);
-  expect(actionToUndo(asked)).toBeNull();
   const done = applyResult(asked, actionResult("a"));
-  expect(actionToUndo(done)).toBe("of-a");
   const undoing = { ...done, undoRequested: true };
-  expect(actionToUndo(undoing)).toBeUndefined();
   const undone = applyResult(undoing, actionResult("", { action: "undo", undo: null }));
-  expect(actionToUndo(undone)).toBeUndefined();
-  expect(actionToUndo(applyList(undone, { ...listing(["a", "b"]), undo: { action: "old", label: "l" } }))).toBe("old");
-  expect(actionToUndo(applyResult(undoing, actionResult("", { action: "undo", ok: false, undo: null })))).toBe("of-a");
+  const refused = applyResult(undoing, actionResult("", { action: "undo", ok: false, undo: null }));
+  expect([modelOf("a"), model, asked, done, undoing, undone, applyList(undone, earlier), refused, { ...model, restricted: true }].map(actionToUndo)).toEqual([undefined, "old", null, "of-a", undefined, undefined, "old", "of-a", undefined]);
+  expect(startDraft({ ...model, restricted: true }).drafts, "in Restricted Mode nothing is edited either").toEqual([]);
 });
 
 test("what was left out is shown with its count, and goes from there when it is proposed", () => {
@@ -133,53 +116,31 @@ test("what was left out is shown with its count, and goes from there when it is 
   expect([done.list?.leftOut, done.leftOut?.map(({ id }) => id), done.selected, actionToUndo(done)]).toEqual([4, ["l2"], "a", "of-l1"]);
 });
 
-test("a listing of another root is not taken", () => {
-  const model = modelOf("a");
-  expect(applyList(model, { ...listing(["x"]), root: "file:///other" })).toBe(model);
-});
-
-test("another root starts empty, but no draft is lost on the way", () => {
+test("another root starts empty and its listing is its own, but no draft is lost on the way", () => {
   const editing = startDraft(modelOf("a"));
+  expect(applyList(editing, { ...listing(["x"]), root: "file:///other" })).toBe(editing);
   expect(switchRoot(editing, root, "repo", false)).toMatchObject({ selected: "a", drafts: [{ id: "a" }], list: undefined });
   const other = switchRoot(editing, "file:///other", "other", false);
   expect([other.selected, findDraft(other, "a"), lostDrafts(applyList(other, { ...listing([]), root: "file:///other" }))]).toEqual([undefined, undefined, []]);
   expect(findDraft(switchRoot(other, root, "repo", false), "a")).toBeDefined();
 });
 
-test("the selection stays inside the list", () => {
-  const model = modelOf("a", "b", "c");
-  expect(moveSelection(model, -1).selected).toBe("a");
-  expect(moveSelection(model, 99).selected).toBe("c");
-  expect(moveSelection(modelOf(), 1).selected).toBeUndefined();
-});
-
-test("in Restricted Mode nothing is edited or undone", () => {
-  const model = { ...modelOf("a"), restricted: true };
-  expect(startDraft(model).drafts).toEqual([]);
-  expect(actionToUndo({ ...model, list: { ...listing(["a"]), undo: { action: "x", label: "y" } } })).toBeUndefined();
+test("what was saved comes back, and anything else is nothing", () => {
+  const draft = { root, id: "a", title: "t", body: "b", tags: ["x"], change: { memory: "m1", hash: "h1" } };
+  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { ...draft, id: "b" }], foot: true };
+  expect(parseSavedState(structuredClone(saved))).toEqual(saved);
+  expect(parseSavedState({ ...saved, selected: 3, drafts: [{ id: "a" }, draft, 7] })).toEqual({ ...saved, selected: undefined, drafts: [draft] });
+  expect(parseSavedState({ ...saved, drafts: "x" })).toEqual({ ...saved, drafts: [] });
+  for (const broken of [null, "x", { root: 1, scrollTop: 0 }]) expect(parseSavedState(broken)).toBeUndefined();
 });
 
 test("tags are split, trimmed and said once", () => {
   expect(parseTags(" build, ci ,,build\nuv")).toEqual(["build", "ci", "uv"]);
 });
 
-test("what was saved comes back, and anything else is nothing", () => {
-  const draft = { root, id: "a", title: "t", body: "b", tags: ["x"] };
-  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { ...draft, id: "b" }], foot: true };
-  expect(parseSavedState(structuredClone(saved))).toEqual(saved);
-  expect(parseSavedState({ ...saved, selected: 3, drafts: [{ id: "a" }, draft, 7] })).toEqual({ ...saved, selected: undefined, drafts: [draft] });
-  expect(parseSavedState({ ...saved, drafts: "x" })).toEqual({ ...saved, drafts: [] });
-  for (const broken of [undefined, null, "x", {}, { root: 1, scrollTop: 0 }]) expect(parseSavedState(broken)).toBeUndefined();
-});
-
 test("a difference is read line by line without its file names", () => {
   const diff = "--- before\n+++ after\n@@ -1,3 +1,3 @@\n # Title\n-- an old item\n+++ counts up\n\\ No newline at end of file\n";
-  expect(diffRows(diff)).toEqual([
-    { kind: "hunk", sign: " ", text: "@@ -1,3 +1,3 @@" },
-    { kind: "context", sign: " ", text: "# Title" },
-    { kind: "removed", sign: "-", text: "- an old item" },
-    { kind: "added", sign: "+", text: "++ counts up" },
-  ]);
+  expect(diffRows(diff).map(({ kind, sign, text }) => `${kind} ${sign} ${text}`)).toEqual(["hunk   @@ -1,3 +1,3 @@", "context   # Title", "removed - - an old item", "added + ++ counts up"]);
   expect(diffRows("")).toEqual([]);
 });
 
@@ -191,70 +152,55 @@ test("characters that hide or turn the text around are written out, emoji stay w
   expect(splitHiddenCharacters("plain\ttext\nlines")).toEqual([{ text: "plain\ttext\nlines", hidden: false }]);
 });
 
-test("keys act alone, and arrows scroll inside a candidate", () => {
-  const key = (name: string, ctrlKey = false) => ({ key: name, ctrlKey, metaKey: false, altKey: false });
-  expect(Array.from("jkareuo?").map((name) => reviewKeyAction(key(name), true))).toEqual(["next", "previous", "accept", "reject", "edit", "undo", "openTurn", "help"]);
-  expect(reviewKeyAction(key("ArrowDown"), false)).toBe("next");
-  expect(reviewKeyAction(key("ArrowDown"), true)).toBeUndefined();
-  expect(reviewKeyAction(key("a", true), false)).toBeUndefined();
-  expect(reviewKeyAction(key("x"), false)).toBeUndefined();
-});
-
-test("each answer for a similar memory has a key of its own, which the help names", () => {
-  const key = (name: string) => ({ key: name, ctrlKey: false, metaKey: false, altKey: false });
-  expect(Array.from("spcwb123").map((name) => reviewKeyAction(key(name), true))).toEqual(["same", "replaces", "changes", "answers", "keepBoth", "neighbour1", "neighbour2", "neighbour3"]);
-  expect(reviewKeyAction({ ...key("s"), repeat: true }, true)).toBeUndefined();
+test("keys act alone, arrows scroll inside a candidate, and the help names each letter", () => {
+  const press = (name: string, inDetail: boolean, changes = {}) => reviewKeyAction({ key: name, ctrlKey: false, metaKey: false, altKey: false, ...changes }, inDetail);
+  const actions = { j: "next", k: "previous", a: "accept", r: "reject", e: "edit", u: "undo", o: "openTurn", "?": "help", s: "same", p: "replaces", c: "changes", w: "answers", b: "keepBoth", 1: "neighbour1", 2: "neighbour2", 3: "neighbour3" };
+  expect(Object.fromEntries(Object.keys(actions).map((name) => [name, press(name, true)]))).toEqual(actions);
+  expect([press("ArrowDown", false), press("ArrowDown", true), press("a", false, { ctrlKey: true }), press("x", false)]).toEqual(["next", undefined, undefined, undefined]);
+  expect([press("s", true, { repeat: true }), press("j", true, { repeat: true })], "a key that is held down decides nothing").toEqual([undefined, "next"]);
   const named = reviewHelpRows.flatMap(([keys]) => keys.split(/, | or /));
-  for (const name of "jkaersucpwbo?123") expect(named).toContain(name);
+  for (const name of Object.keys(actions)) expect(named).toContain(name);
 });
 
-const near = [neighbour("m1"), neighbour("m2", { title: "Which installer?", primitive: "question" }), neighbour("m3")];
+const near = [neighbour("m1"), neighbour("m2", { title: "Which installer?", primitive: "question" }), neighbour("m3")] as const;
 const suggested = { answer: "answers", memory: "m2", reason: "It names one.", by: "model" } as const;
 
 test("the memory that an answer is suggested for comes first, and says who suggests what", () => {
-  const one = candidate("c1", { neighbours: near, suggested });
+  const one = candidate("c1", { neighbours: near.slice(), suggested });
   expect(rankedNeighbours(one).map(({ id }) => id)).toEqual(["m2", "m1", "m3"]);
   expect(suggestionText(one)).toBe("Suggested by a model: answer “Which installer?”.");
-  expect(suggestionText(candidate("c1", { neighbours: near, suggested: { answer: "keep", memory: "", reason: "", by: "claim" } }))).toBe("Suggested by the session's wording: keep both.");
-  expect(suggestedAnswerText(candidate("c1", { neighbours: near }))).toBe("");
+  expect(suggestionText({ ...one, suggested: { answer: "keep", memory: "", reason: "", by: "claim" } })).toBe("Suggested by the session's wording: keep both.");
+  expect(suggestedAnswerText({ ...one, suggested: null })).toBe("");
 });
 
 test("only a question can be answered, and not by another question", () => {
-  const [decision, question] = near as [typeof near[0], typeof near[0]];
-  expect(answersFor(candidate("c1"), decision)).not.toContain("answers");
-  expect(answersFor(candidate("c1"), question)).toContain("answers");
-  expect(answersFor(candidate("c1", { primitive: "question" }), question)).not.toContain("answers");
+  const offered = (primitive: "decision" | "question", memory: typeof near[0]): boolean => answersFor(candidate("c1", { primitive }), memory).includes("answers");
+  expect([offered("decision", near[0]), offered("decision", near[1]), offered("question", near[1])]).toEqual([false, true, false]);
 });
 
 test("the keys act on the first similar memory, or on the one that was chosen for this candidate", () => {
-  const changed = ["a", "b"].map((id) => candidate(id, { neighbours: near }));
-  const model = applyList(switchRoot(initialModel, root, "repo", false), { ...listing(["a", "b"]), changed });
-  expect(activeNeighbour(model)?.id).toBe("m1");
+  const changed = ["a", "b"].map((id) => candidate(id, { neighbours: near.slice() }));
+  const model = applyList(modelOf(), { ...listing(["a", "b"]), changed });
   const chosen = chooseNeighbour(model, "m3");
-  expect(activeNeighbour(chosen)?.id).toBe("m3");
-  expect(activeNeighbour(moveSelection(chosen, 1))?.id).toBe("m1");
-  expect(activeNeighbour(modelOf("a"))).toBeUndefined();
+  expect([model, chosen, moveSelection(chosen, 1), modelOf("a")].map((one) => activeNeighbour(one)?.id)).toEqual(["m1", "m3", "m1", undefined]);
 });
 
 test("to change a memory the candidate's words are edited and sent with what the memory said when it was shown last", () => {
   const listed = (hash: string): ListMessage => ({ ...listing(["a"]), changed: [candidate("a", { neighbours: [neighbour("m1", { hash })] })] });
-  const model = applyList(switchRoot(initialModel, root, "repo", false), listed("h1"));
+  const model = applyList(modelOf(), listed("h1"));
   const editing = startMemoryChange(model, neighbour("m1", { hash: "h1" }));
-  const sent = (of: Model): unknown => draftChoice(findDraft(of, "a"), selectedCandidate(of) ?? candidate("a"));
+  const sent = (of: Model): unknown => draftChoice(findDraft(of, "a"), present(selectedCandidate(of)));
   expect(findDraft(editing, "a")).toMatchObject({ title: "Use uv, not pip (a)", change: { memory: "m1", hash: "h1" } });
-  expect(sent(editing)).toEqual({ answer: "changes", memory: "m1", hash: "h1" });
-  expect(sent(applyList(editing, listed("h2")))).toEqual({ answer: "changes", memory: "m1", hash: "h2" });
-  expect(sent(applyList(editing, listing(["a"])))).toEqual({ answer: "changes", memory: "m1", hash: "h1" });
-  expect(sent(startDraft(model))).toBeNull();
-  const saved = { root, selected: "a", scrollTop: 0, foot: false, leftOut: false, drafts: editing.drafts };
-  expect(parseSavedState(structuredClone(saved))).toEqual(saved);
+  const change = { answer: "changes", memory: "m1", hash: "h1" };
+  expect([editing, applyList(editing, listed("h2")), applyList(editing, listing(["a"])), startDraft(model)].map(sent)).toEqual([change, { ...change, hash: "h2" }, change, null]);
 });
 
 test("what was done is told in words: what the person chose, else what was suggested", () => {
-  const one = candidate("c1", { title: "Use uv", neighbours: near, suggested });
-  expect(acceptedText(one, { answer: "replaces", memory: "m1", hash: "" })).toBe("Replaced “Use pip (m1)” with “Use uv”");
-  expect(acceptedText(one, { answer: "same", memory: "m3", hash: "" })).toBe("Added the quote to “Use pip (m3)”");
-  expect(acceptedText(one, { answer: "changes", memory: "m3", hash: "" })).toBe("Changed “Use pip (m3)”");
+  const one = candidate("c1", { title: "Use uv", neighbours: near.slice(), suggested });
+  const told = (answer: protocol.NeighbourAnswer, memory: string): string => acceptedText(one, { answer, memory, hash: "" });
+  expect(told("replaces", "m1")).toBe("Replaced “Use pip (m1)” with “Use uv”");
+  expect(told("same", "m3")).toBe("Added the quote to “Use pip (m3)”");
+  expect(told("changes", "m3")).toBe("Changed “Use pip (m3)”");
   expect(acceptedText(one, keepBoth)).toBe("Kept both: “Use uv” is a new memory");
   expect(acceptedText(one, null)).toBe("Answered “Which installer?” with “Use uv”");
   expect(acceptedText(candidate("c1"), null)).toBe("");
@@ -267,23 +213,14 @@ test("a similar memory is shown by its kind, how similar it is and its first lin
   expect(firstLines("One.")).toBe("One.");
 });
 
-test("of two thousand candidates only those in sight are drawn", () => {
+test("of two thousand candidates those in sight are drawn and the selected one, whose id is its candidate's", () => {
   const { first, last } = visibleRange(66 * 1000, 480, 2000);
   expect(first).toBeLessThanOrEqual(1000);
   expect(last - first).toBeLessThan(30);
-  expect(visibleRange(66 * 5000, 480, 10)).toEqual({ first: 10, last: 10 });
-  expect(visibleRange(0, 480, 0)).toEqual({ first: 0, last: 0 });
-});
-
-test("a row's id is its candidate's, wherever it stands", () => {
-  expect(rowId("20260301-use-uv")).toBe("row-20260301-use-uv");
-  expect(rowId("by hand 1")).not.toMatch(/\s/);
-});
-
-test("the selected row exists wherever it stands, for what points at it", () => {
+  expect([visibleRange(66 * 5000, 480, 10), visibleRange(0, 480, 0)]).toEqual([{ first: 10, last: 10 }, { first: 0, last: 0 }]);
   const inSight = drawnPositions(0, 96, 100, 1);
   expect(inSight).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   expect(drawnPositions(0, 96, 100, 90)).toEqual([...inSight, 90]);
-  expect(drawnPositions(4800, 96, 200, 2)[0]).toBe(2);
-  expect(drawnPositions(0, 96, 0, -1)).toEqual([]);
+  expect([drawnPositions(4800, 96, 200, 2)[0], drawnPositions(0, 96, 0, -1)]).toEqual([2, []]);
+  expect([rowId("20260301-use-uv"), rowId("by hand 1")]).toEqual(["row-20260301-use-uv", expect.not.stringMatching(/\s/)]);
 });

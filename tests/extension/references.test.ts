@@ -2,15 +2,14 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openReference, findDeclaration } from "../../extension/src/editor/references";
+import { openReference } from "../../extension/src/editor/references";
 import { isSupportedFolder, repositoryOf } from "../../extension/src/editor/roots";
-import { Range, reset, shown, Uri } from "./fakes/vscode";
+import { answers, Range, shown, Uri } from "./fakes/vscode";
 
 let repo: string;
 let root: string;
 
 beforeEach(async () => {
-  reset();
   repo = await realpath(await mkdtemp(join(tmpdir(), "lerim-test-")));
   await mkdir(join(repo, ".git"));
   await mkdir(join(repo, "src"));
@@ -34,14 +33,16 @@ test("a link in the repository that leads outside is refused", async () => {
   expect(shown.documents).toEqual([]);
 });
 
-test("a symbol is found where it is declared once, else the file opens at its start", () => {
-  type Symbols = Parameters<typeof findDeclaration>[0];
+test.each([
+  ["App.run", 5],
+  ["Server.run", 5],
+  ["twice", undefined],
+  ["gone", undefined],
+])("the symbol %s is found where it is declared once, else the file opens at its start", async (name, line) => {
   const symbol = (name: string, line: number, ...children: unknown[]): unknown => ({ name, selectionRange: new Range(line, 0, line, 1), children });
-  // SAFETY: as far as a symbol is read
-  const symbols = [symbol("App", 3, symbol("run(self)", 5), symbol("twice", 7)), symbol("twice", 9)] as unknown as Symbols;
-  expect(findDeclaration(symbols, "run")).toMatchObject({ startLine: 5 });
-  expect(findDeclaration(symbols, "twice")).toBeUndefined();
-  expect(findDeclaration(symbols, "gone")).toBeUndefined();
+  answers.symbols.push([symbol("App", 3, symbol("run(self)", 5), symbol("twice", 7)), symbol("twice", 9)]);
+  await openReference(root, `src/app.py#${name}`);
+  expect(shown.documents).toMatchObject([{ line }]);
 });
 
 test("the sidecar is useful in a repository, below one, and where memories lie", async () => {

@@ -1,27 +1,20 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
-import { FakeContext, session } from "./fakes/sidecar";
-import { act, reset, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
-
-type Owner = ConstructorParameters<typeof SessionsView>[0];
+import { FakeContext, present, session } from "./fakes/sidecar";
+import { act, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 let view: SessionsView;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   context.answer(protocol.sessionsDays, () => ({ days: [{ day: "2026-03-02", sessions: 3 }, { day: "", sessions: 1 }] }));
   context.answer(protocol.sessionsList, ({ start }) => ({ sessions: start === 0 ? [session("a"), session("b")] : [session("c")], total: 3 }));
-  // SAFETY: the fake has every member the view uses
-  view = new SessionsView(context as unknown as Owner);
+  view = new SessionsView(context.as());
 });
 
-function itemOf(node: SessionsNode | undefined): TreeItem {
-  if (node === undefined) throw new Error("no such row");
-  return view.getTreeItem(node) as unknown as TreeItem;
-}
+const itemOf = (node: SessionsNode | undefined): TreeItem => view.getTreeItem(present(node)) as unknown as TreeItem;
 
 /** What the welcome text was told last. */
 function state(): unknown {
@@ -99,9 +92,7 @@ test("an empty list has its own welcome, a failure says what went wrong", async 
   context.answer(protocol.sessionsDays, () => ({ days: [] }));
   expect(await view.getChildren()).toEqual([]);
   expect(state()).toBe("empty");
-  context.answer(protocol.sessionsDays, () => {
-    throw new Error("The catalog is locked.");
-  });
+  context.refuse(protocol.sessionsDays, "The catalog is locked.");
   expect(await view.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The sessions could not be listed: The catalog is locked.");
   expect(context.logged.at(-1)).toContain("The catalog is locked.");
@@ -125,5 +116,4 @@ test("the list is refreshed when a sync ended, at most once a second, and never 
   act.trust();
   expect(changes).toBe(3);
   view.dispose();
-  vi.useRealTimers();
 });

@@ -1,14 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { searchSessions } from "../../extension/src/commands/sessionsearch";
-import { FakeContext } from "./fakes/sidecar";
-import { type FakeQuickPick, reset, shown } from "./fakes/vscode";
+import { FakeContext, present } from "./fakes/sidecar";
+import { type FakeQuickPick, shown } from "./fakes/vscode";
 
 let context: FakeContext;
 let opened: [string, string][];
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   opened = [];
 });
@@ -18,14 +17,8 @@ function hit(id: string): protocol.HitView {
 }
 
 function search(everywhere = false): FakeQuickPick {
-  // SAFETY: the fake has every member the search uses
-  void searchSessions(context as unknown as Parameters<typeof searchSessions>[0], everywhere, (id, turn) => {
-    opened.push([id, turn]);
-    return Promise.resolve();
-  });
-  const [pick] = shown.quickPicks;
-  if (pick === undefined) throw new Error("no list was shown");
-  return pick;
+  void searchSessions(context.as(), everywhere, (id, turn) => Promise.resolve(void opened.push([id, turn])));
+  return present(shown.quickPicks[0]);
 }
 
 test("matches stand in the sidecar's order with who said it and what; Enter opens the turn", async () => {

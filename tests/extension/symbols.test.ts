@@ -1,8 +1,6 @@
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { placeLensesOnSymbols, findSymbolRange } from "../../extension/src/editor/symbols";
-import { answers, Range, reset, Uri } from "./fakes/vscode";
-
-beforeEach(reset);
+import { answers, Range, Uri } from "./fakes/vscode";
 
 type Symbols = Parameters<typeof findSymbolRange>[0];
 
@@ -11,34 +9,22 @@ function symbol(name: string, line: number, ...children: unknown[]): unknown {
   return { name, range, selectionRange: range, children };
 }
 
-function lineOf(symbols: unknown[], name: string): number | undefined {
+const nested = [symbol("load", 0), symbol("Store", 4, symbol("save", 5)), symbol("Cache", 9, symbol("clear", 10)), symbol("A", 12, symbol("run", 13)), symbol("B", 15, symbol("run", 16))];
+
+test.each([
+  ["a name", nested, "load", 0],
+  ["a name within another", nested, "save", 5],
+  ["a name with its owner", nested, "Cache.clear", 10],
+  ["C++'s separator", nested, "Cache::clear", 10],
+  ["one of several, with its owner", nested, "B.run", 16],
+  ["one of several", nested, "run", undefined],
+  ["a name that is not there", nested, "gone", undefined],
+  ["parameters in a provider's name", [symbol("run(args: string[])", 2)], "run", 2],
+  ["a receiver in a provider's name", [symbol("(*Server).Run", 3)], "Run", 3],
+  ["flat symbol information", [{ name: "save", containerName: "Store", location: { range: new Range(7, 0, 7, 4) } }], "Store.save", 7],
+])("a symbol's place is told, if only one is meant: %s", (_what, symbols, name, line) => {
   // SAFETY: a document symbol is read by its name, selection range and children only
-  return findSymbolRange(symbols as Symbols, name)?.start.line;
-}
-
-test("a symbol is found by its name, or by its name within another", () => {
-  const symbols = [symbol("load", 0), symbol("Store", 4, symbol("save", 5)), symbol("Cache", 9, symbol("clear", 10))];
-  expect(lineOf(symbols, "load")).toBe(0);
-  expect(lineOf(symbols, "save")).toBe(5);
-  expect(lineOf(symbols, "Cache.clear")).toBe(10);
-  expect(lineOf(symbols, "Cache::clear")).toBe(10);
-});
-
-test("a symbol that may be one of several, or is not there, has no place", () => {
-  const symbols = [symbol("A", 0, symbol("save", 1)), symbol("B", 3, symbol("save", 4))];
-  expect(lineOf(symbols, "save")).toBeUndefined();
-  expect(lineOf(symbols, "B.save")).toBe(4);
-  expect(lineOf(symbols, "gone")).toBeUndefined();
-});
-
-test("parameters and receivers in a provider's names do not matter", () => {
-  expect(lineOf([symbol("run(args: string[])", 2)], "run")).toBe(2);
-  expect(lineOf([symbol("(*Server).Run", 3)], "Run")).toBe(3);
-});
-
-test("flat symbol information is read as well", () => {
-  const flat = [{ name: "save", containerName: "Store", location: { range: new Range(7, 0, 7, 4) } }];
-  expect(lineOf(flat, "Store.save")).toBe(7);
+  expect(findSymbolRange(symbols as Symbols, name)?.start.line).toBe(line);
 });
 
 interface Lens {

@@ -2,19 +2,15 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { syncRoot } from "../../extension/src/commands/sync";
 import { FakeContext, report } from "./fakes/sidecar";
-import { answers, cancelProgress, reset, shown, Uri, window, workspace } from "./fakes/vscode";
+import { act, answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = Uri.file("/repo").toString();
 let context: FakeContext;
 
-beforeEach(() => {
-  reset();
-  context = new FakeContext();
-});
+beforeEach(() => void (context = new FakeContext()));
 
 function sync(): Promise<void> {
-  // SAFETY: the fake has every member a sync uses; its classes are other ones than VS Code's
-  return syncRoot(context as unknown as Parameters<typeof syncRoot>[0], undefined);
+  return syncRoot(context.as(), undefined);
 }
 
 test("a sync shows its counts while it runs and offers the review at its end", async () => {
@@ -33,59 +29,41 @@ test("a sync shows its counts while it runs and offers the review at its end", a
 });
 
 test("Cancel reaches the sidecar, and what was found is said to be kept", async () => {
-  context.answer(
-    protocol.sync,
-    (_params, token) =>
-      new Promise((_resolve, reject) => {
-        token?.onCancellationRequested(() => reject(new Error("Request cancelled")));
-        cancelProgress.press();
-      }),
-  );
+  context.answer(protocol.sync, (_params, token) => new Promise((_resolve, reject) => {
+    token?.onCancellationRequested(() => reject(new Error("Request cancelled")));
+    cancelProgress.press();
+  }));
   await sync();
   expect(shown.messages[0]?.text).toContain("Sync cancelled");
   expect(context.syncing.at(-1)).toBe("");
 });
 
-test("a sync that failed is an error with the log at hand", async () => {
-  context.answer(protocol.sync, () => report({ state: "failed", message: "The catalog is locked." }));
+test("a sync that failed is an error with the log at hand, which has the problems and what was dropped", async () => {
+  context.answer(protocol.sync, () => report({ state: "failed", message: "The catalog is locked.", problems: [{ code: "bad-line", path: "a.jsonl:3", message: "not JSON" }] }));
   answers.choices.push("Show Log");
   await sync();
   expect(shown.messages).toMatchObject([{ severity: "error", text: "Lerim: Sync failed. The catalog is locked.", choices: ["Show Log"] }]);
-  expect(context.logged.at(-1)).toBe("(shown)");
+  expect(context.logged.slice(-3)).toEqual(["left out 1: refuted", "a.jsonl:3: not JSON [bad-line]", "(shown)"]);
 });
 
-test("problems and what was dropped are in the log", async () => {
-  context.answer(protocol.sync, () => report({ problems: [{ code: "bad-line", path: "a.jsonl:3", message: "not JSON" }] }));
-  await sync();
-  expect(context.logged).toContain("left out 1: refuted");
-  expect(context.logged).toContain("a.jsonl:3: not JSON [bad-line]");
-});
-
-test("in Restricted Mode nothing is synced", async () => {
+test("in Restricted Mode and without a folder nothing is synced, and the person is told", async () => {
   workspace.isTrusted = false;
   await sync();
+  workspace.isTrusted = true;
+  workspace.workspaceFolders = [];
+  await sync();
   expect(context.asked).toEqual([]);
-  expect(shown.messages[0]?.text).toContain("Restricted Mode");
+  expect(shown.messages.map(({ text }) => text)).toEqual([expect.stringContaining("Restricted Mode"), expect.stringContaining("Open a folder")]);
 });
 
 test("of several folders the active editor's is synced, else the person is asked", async () => {
-  workspace.workspaceFolders = [
-    { uri: Uri.file("/one"), name: "one", index: 0 },
-    { uri: Uri.file("/two"), name: "two", index: 1 },
-  ];
+  act.folders("/one", "/two");
   context.answer(protocol.sync, () => report());
   answers.picks.push(0);
   await sync();
   window.activeTextEditor = { document: { uri: Uri.file("/two/a.py") } };
   await sync();
-  expect(context.asked.map(({ params }) => (params as protocol.SyncParams).root)).toEqual(["file:///one", "file:///two"]);
-});
-
-test("without a folder nothing is synced and the person is told", async () => {
-  workspace.workspaceFolders = [];
-  await sync();
-  expect(context.asked).toEqual([]);
-  expect(shown.messages[0]?.text).toContain("Open a folder");
+  expect(context.params(protocol.sync).map(({ root }) => root)).toEqual(["file:///one", "file:///two"]);
 });
 
 const waits = { sessions: 3, tokens: 41_000, cost: 0.021, model: "openrouter:openai/gpt-5-nano", why: "consent" } as const;
@@ -103,19 +81,15 @@ test("the first sync that would be paid for asks, and with a yes syncs again", a
   expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates, 1 left out. Called ${waits.model} 2 times, about $0.02.`);
 });
 
-test("with a no the sessions wait, and the next sync asks again", async () => {
+test("with a no the sessions wait, and the next sync asks again; where nothing waits nobody is asked", async () => {
   context.answer(protocol.sync, () => report({ waits }));
   await sync();
   await sync();
-  expect(context.asked.map(({ method }) => method)).toEqual(["lerim/sync", "lerim/sync"]);
-  expect(shown.messages.map(({ modal }) => modal)).toEqual([true, false, true, false]);
   expect(shown.messages[1]?.text).toContain("for your approval");
-});
-
-test("where nothing waits nobody is asked", async () => {
   context.answer(protocol.sync, () => report({ waits: { ...waits, sessions: 0 } }));
   await sync();
-  expect(shown.messages.map(({ modal }) => modal)).toEqual([false]);
+  expect(context.asked.map(({ method }) => method)).toEqual(["lerim/sync", "lerim/sync", "lerim/sync"]);
+  expect(shown.messages.map(({ modal }) => modal)).toEqual([true, false, true, false, false]);
 });
 
 test.each([

@@ -1,39 +1,24 @@
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
-import { parseFromTranscript, parseToTranscript, type ToTranscript } from "../../extension/src/views/transcript/messages";
+import type { ToTranscript } from "../../extension/src/views/transcript/messages";
 import { Transcripts } from "../../extension/src/views/transcript/host";
-import { FakeContext, session, sessionTurn } from "./fakes/sidecar";
-import { act, type FakePanel, reset, shown, window, workspace } from "./fakes/vscode";
+import { FakeContext, messagesOf, session, sessionTurn, startedPanel } from "./fakes/sidecar";
+import { act, type FakePanel, shown, window, workspace } from "./fakes/vscode";
 
-type Owner = ConstructorParameters<typeof Transcripts>[0];
-
+const message = messagesOf<ToTranscript>();
 let context: FakeContext;
 let transcripts: Transcripts;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   context.answer(protocol.sessionOpen, ({ id, turn }) => ({ session: session(id), kinds: "prpr", sizes: [1, 2, 3, 4], at: turn === "" ? -1 : Number(turn), note: "", summary: "" }));
-  context.answer(protocol.sessionTurns, ({ start = 0, count = 200 }) => ({ start, turns: ["0", "1", "2", "3"].slice(start, start + count).map((turn) => sessionTurn(turn)) }));
-  // SAFETY: the fake has every member the viewers use
-  transcripts = new Transcripts(context as unknown as Owner);
+  context.answer(protocol.sessionTurns, ({ start = 0, count = 200 }) => ({ start, turns: ["0", "1", "2", "3"].slice(start, start + count).map(sessionTurn) }));
+  transcripts = new Transcripts(context.as());
 });
 
 async function open(id: string, turn = ""): Promise<FakePanel> {
   await transcripts.open(id, turn);
-  const panel = shown.panels.at(-1);
-  if (panel === undefined) throw new Error("no panel was opened");
-  panel.send({ type: "ready" });
-  return panel;
-}
-
-async function message<T extends ToTranscript["type"]>(panel: FakePanel, type: T, place = 0): Promise<ToTranscript & { type: T }> {
-  const all = (): (ToTranscript & { type: T })[] => (panel.posted as ToTranscript[]).filter((posted): posted is ToTranscript & { type: T } => posted.type === type);
-  await expect.poll(() => all().length).toBeGreaterThan(place);
-  const found = all()[place];
-  if (found === undefined) throw new Error("unreachable");
-  expect(parseToTranscript(found)).toEqual(found);
-  return found;
+  return startedPanel();
 }
 
 test("a session opens at its turn, without its text; the turns in sight are asked for", async () => {
@@ -46,6 +31,8 @@ test("a session opens at its turn, without its text; the turns in sight are aske
   panel.send({ type: "loadWholeTurn", position: 3 });
   await message(panel, "turns", 1);
   expect(context.asked.at(-1)?.params).toEqual({ id: "s1", start: 3, count: 1, whole: true });
+  panel.send({ type: "copy", text: "x" });
+  expect(context.logged.at(-1)).toContain("not understood");
 });
 
 test("a session that is open is brought to the front and jumps, another has a panel of its own", async () => {
@@ -76,9 +63,7 @@ test("what is looked for is found by the sidecar", async () => {
 });
 
 test("a session that is gone says so, and the log has it", async () => {
-  context.answer(protocol.sessionOpen, () => {
-    throw new Error("This session is not on this machine.");
-  });
+  context.refuse(protocol.sessionOpen, "This session is not on this machine.");
   expect(await message(await open("s1"), "failed")).toMatchObject({ message: "This session is not on this machine." });
   expect(context.logged.at(-1)).toContain("not on this machine");
 });
@@ -95,44 +80,11 @@ test("in Restricted Mode nothing is asked until the workspace is trusted", async
 });
 
 test("a panel restored with the window shows its session again, and one without a session goes", async () => {
-  const panel = window.createWebviewPanel("lerim.transcript", "Session");
-  await transcripts.deserializeWebviewPanel(panel as never, { id: "s9", position: 7 });
-  panel.send({ type: "ready" });
-  expect((await message(panel, "session")).outline.session.id).toBe("s9");
+  await transcripts.deserializeWebviewPanel(window.createWebviewPanel("lerim.transcript", "Session") as never, { id: "s9", position: 7 });
+  expect((await message(startedPanel(), "session")).outline.session.id).toBe("s9");
   const broken = window.createWebviewPanel("lerim.transcript", "Session");
   let disposed = false;
   broken.onDidDispose(() => (disposed = true));
   await transcripts.deserializeWebviewPanel(broken as never, { id: 3 });
   expect(disposed).toBe(true);
-});
-
-test.each([{ type: "ready" }, { type: "manageTrust" }, { type: "loadTurns", start: 0, count: 60 }, { type: "loadWholeTurn", position: 4 }, { type: "find", text: "x" }])("the viewer may say %j", (value) => {
-  expect(parseFromTranscript(value)).toEqual(value);
-});
-
-test.each([null, 7, [], {}, { type: "run" }, { type: "loadTurns", start: -1, count: 1 }, { type: "loadTurns", start: 0, count: 0 }, { type: "loadTurns", start: 0.5, count: 1 }, { type: "loadWholeTurn" }, { type: "find", text: "x".repeat(2000) }, { type: "copy", text: "x" }])("%j from the viewer is refused", async (value) => {
-  expect(parseFromTranscript(value)).toBeUndefined();
-  const panel = await open("s1");
-  panel.send(value);
-  expect(context.logged.at(-1)).toContain("not understood");
-});
-
-const outline = { session: session("a"), kinds: "pr", sizes: [1, 2], at: -1, note: "", summary: "" };
-const turn = sessionTurn("t", { calls: [{ title: "$ make", status: "error", exitCode: 2, text: "" }] });
-
-test.each([
-  { type: "session", outline: { ...outline, kinds: "px" } },
-  { type: "session", outline: { ...outline, sizes: [1] } },
-  { type: "session", outline: { ...outline, session: { ...session("a"), tokens: 4 } } },
-  { type: "turns", start: 0, turns: [{ ...turn, role: "system" }] },
-  { type: "turns", start: 0, turns: [{ ...turn, calls: [{ ...turn.calls[0], status: "fine" }] }] },
-  { type: "findResult", text: "x", positions: ["1"] },
-  { type: "failed" },
-  3,
-])("a broken message of the host is not drawn", (value) => {
-  expect(parseToTranscript(value)).toBeUndefined();
-});
-
-test.each([{ type: "session", outline }, { type: "turns", start: 0, turns: [turn] }, { type: "restricted" }])("the host may say $type", (value) => {
-  expect(parseToTranscript(value)).toEqual(value);
 });

@@ -2,22 +2,16 @@ import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { TurnOpener } from "../../extension/src/commands/turns";
 import { FakeContext } from "./fakes/sidecar";
-import { reset, shown, Uri, workspace } from "./fakes/vscode";
+import { shown, Uri, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 let opened: [string, string][];
 let turns: TurnOpener;
 
 beforeEach(() => {
-  reset();
   context = new FakeContext();
   opened = [];
-  turns = new TurnOpener(context, {
-    open: (id, turn) => {
-      opened.push([id, turn]);
-      return Promise.resolve();
-    },
-  });
+  turns = new TurnOpener(context, { open: (id, turn) => Promise.resolve(void opened.push([id, turn])) });
 });
 
 test("a turn in the catalog is shown in its session's transcript", async () => {

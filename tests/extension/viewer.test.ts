@@ -1,8 +1,7 @@
 // The pure parts of the transcript viewer's browser side.
 import { expect, test } from "vitest";
-import { splitBlocks } from "../../extension/src/views/transcript/web/blocks";
 import { estimateTurnHeight, RowHeights } from "../../extension/src/views/transcript/web/heights";
-import { callStatus } from "../../extension/src/views/transcript/web/turn";
+import { callStatus, splitBlocks } from "../../extension/src/views/transcript/web/turn";
 import { nextMatch, nextPrompt, turnKeyAction } from "../../extension/src/views/transcript/web/turnkeys";
 
 test("heights are summed as they become known, and each place has its row", () => {

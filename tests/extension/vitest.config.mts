@@ -4,5 +4,14 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   resolve: { alias: { vscode: fileURLToPath(new URL("fakes/vscode.ts", import.meta.url)) } },
-  test: { include: ["tests/extension/*.test.ts"], restoreMocks: true, testTimeout: 180_000, hookTimeout: 180_000, maxWorkers: 2 },
+  test: {
+    include: ["tests/extension/*.test.ts"],
+    setupFiles: "tests/extension/fakes/setup.ts",
+    isolate: false, // modules are loaded once; what a test leaves in the stand-in is taken back before the next
+    restoreMocks: true,
+    expect: { poll: { interval: 5, timeout: 120_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    maxWorkers: 2,
+  },
 });

@@ -1,10 +1,8 @@
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { kindOf, memoryDetail, pendingText, progressText, syncReportText } from "../../extension/src/text/wording";
 import { memory, report } from "./fakes/sidecar";
-import { act, reset, shown } from "./fakes/vscode";
-
-beforeEach(reset);
+import { act, shown } from "./fakes/vscode";
 
 const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" } as const;
 
@@ -48,7 +46,7 @@ function statusOf(...folders: string[]): Status {
   return status;
 }
 
-test("candidates of a project with several folders in the window are counted once", () => {
+test("candidates of a project with several folders in the window are counted once, those of a folder that left it not, until it comes back", () => {
   const status = statusOf("/main", "/worktree", "/other");
   status.setPending("file:///main", 3, "p1");
   status.setPending("file:///worktree", 3, "p1");
@@ -56,16 +54,10 @@ test("candidates of a project with several folders in the window are counted onc
   expect(status.pending).toBe(5);
   status.setPending("file:///main", 4); // as the panel counts, which knows no projects
   expect(status.pending).toBe(6);
-});
-
-test("a folder that left the window is not counted any more, and is again when it comes back", () => {
-  const status = statusOf("/one", "/two");
-  status.setPending("file:///one", 3, "p1");
-  status.setPending("file:///two", 2, "p2");
-  act.folders("/two");
+  act.folders("/other");
   expect(shown.statusItems.at(-1)?.text).toBe("$(checklist) Lerim 2");
-  act.folders("/one", "/two");
-  expect(status.pending).toBe(5);
+  act.folders("/main", "/worktree", "/other");
+  expect(status.pending).toBe(6);
 });
 
 test("of the folders of one project one is asked about", () => {

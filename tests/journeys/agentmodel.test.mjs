@@ -37,7 +37,7 @@ test("an installed agent as the model", { skip: missing() ?? false, timeout: JOU
   const asked = join(machine.home, "asked.jsonl");
   const calls = () => (existsSync(asked) ? readFileSync(asked, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []);
   const about = (name) => calls().filter(({ prompt }) => prompt.includes("[[ ## primitives ## ]]") && prompt.includes(quote(name)));
-  const rows = async () => (await screen.page.locator(".quick-input-widget .quick-input-list .monaco-list-row").allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
+  const rows = async () => (await screen.listRows()).join("\n");
   const review = () => markdown(root, ".lerim", "review");
 
   before(async () => {

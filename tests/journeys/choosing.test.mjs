@@ -35,9 +35,11 @@ function texts(folder) {
 }
 
 test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
-  let person, screen, models;
+  const person = new Person("choosing", "shop");
+  const { screen } = person;
+  let models;
   const run = (name, body) => step(t, () => screen, name, body);
-  const rows = async () => (await screen.page.locator(".quick-input-widget .quick-input-list .monaco-list-row").allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
+  const rows = async () => (await screen.listRows()).join("\n");
 
   /** Takes the entry of the list that is open. */
   const take = async (entry) => {
@@ -59,8 +61,6 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
   };
 
   before(async () => {
-    person = new Person("choosing", "shop");
-    screen = person.screen;
     models = await serve();
     makeRepository(person.root, new Map([["src/cart.py", "def total(prices):\n    return sum(prices)\n"]]));
     person.settings();
@@ -69,7 +69,7 @@ test("choosing a model", { skip: missing() ?? false, timeout: JOURNEY }, async (
   });
   after(async () => {
     models?.server.close();
-    await person?.end();
+    await person.end();
   });
 
   await run("an address that answers is chosen, and tested with one tiny question", async () => {

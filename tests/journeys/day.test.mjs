@@ -35,7 +35,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.command("Lerim: Sync");
     const text = await screen.notification(pattern);
     await screen.shot("synced");
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
     return text;
   };
 
@@ -281,7 +281,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.notification(/Sync cancelled/);
     await until("the job is gone", () => machine.processes(/-m lerim worker/).length === 0);
     await screen.status(/candidates? to review/);
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
     for (const file of many) rmSync(file);
     await sync(/sessions? read, \d+ new candidates?/);
   });

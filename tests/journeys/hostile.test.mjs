@@ -1,6 +1,6 @@
 // A hostile day in a real editor: a transcript, and a cloned repository, that were written to do harm.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { markdown, missing } from "./machine.mjs";
@@ -114,7 +114,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
   });
 
   await run("the hover of what was learned from it has no link but ours and no HTML", async () => {
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
     await screen.openFile("src/cart.py");
     const text = await screen.hover("def", /Never round prices/);
     for (const words of [link, "<img src=x onerror=alert(1)>", "U+202E"]) assert.ok(text.includes(words), `${words} is shown as text: ${text}`);

@@ -42,7 +42,7 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
   const sync = async (told) => {
     await screen.command("Lerim: Sync");
     await screen.notification(told);
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
   };
 
   before(async () => {

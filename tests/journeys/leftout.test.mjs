@@ -47,7 +47,7 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
   await run("a claim that nothing shows is not proposed, and the panel lists it with the reason", async () => {
     await screen.command("Lerim: Sync");
     await screen.notification(/1 new candidate/);
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
     panel = await Panel.open(screen);
     await panel.lists(/Totals are cents/);
     await panel.says(/Left out \(1\)/);

@@ -41,7 +41,6 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   const run = (name, body) => step(t, () => screen, name, body);
   const files = (...names) => markdown(root, ".lerim", "memory", ...names);
   const text = (...names) => readFileSync(join(root, ".lerim", "memory", ...names), "utf8");
-  const clear = () => screen.command("Notifications: Clear All Notifications");
 
   /** A memory as a teammate's commit brings it. */
   const remember = (folder, slug, { title, body, created = before3Weeks, keys = "", references = [] }) => {
@@ -54,10 +53,8 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     utimesSync(path, created, created); // it has lain here since: where nothing tells of a use, disuse begins with the file
     return { id, path };
   };
-  /** The rows of the Memories view as they can be seen. */
-  const rows = async () => (await screen.page.locator('.pane:has(.pane-header[aria-label^="Memories"]) .monaco-list-row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, " ").trim());
-  const row = (pattern) => screen.page.locator('.pane:has(.pane-header[aria-label^="Memories"]) .monaco-list-row', { hasText: pattern }).first();
-  const listed = (pattern) => until(`the view lists ${pattern}`, async () => (await rows()).find((one) => pattern.test(one)));
+  const row = (pattern) => screen.viewRow("Memories", pattern);
+  const listed = (pattern) => screen.listed("Memories", pattern);
   const unfold = async (pattern) => {
     await listed(pattern);
     const unfolded = async () => (await row(pattern).getAttribute("aria-expanded")) === "true";
@@ -112,7 +109,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   await run("what a sync proposes waits on top of the view, and the panel shows the similar memories", async () => {
     await screen.command("Lerim: Sync");
     await screen.notification(/1 session read, 3 new candidates/);
-    await clear();
+    await screen.clearNotifications();
     await listed(/Waiting for review\s*3/);
     await listed(/Always keep the prices in src\/cart\.py in integer cents.*new/);
     await screen.shot("waiting");
@@ -216,7 +213,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.hoverLink("Still true");
     await screen.notification(/Verified: .*rounds down/);
     await until("the hover says nothing of a drift", async () => !/drifted/i.test(await screen.hover("discount", /rounds down/)));
-    await clear();
+    await screen.clearNotifications();
     await screen.command("Lerim: Show Memories by Kind");
   });
 
@@ -248,7 +245,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("refer");
     await panel.press("a");
     await until("the reference follows", () => files("learnings").some((name) => text("learnings", name).includes("src/cache.py#load_text")));
-    await clear();
+    await screen.clearNotifications();
   });
 
   await run("by hand: a memory is renamed and archived, each undone from its message", async () => {
@@ -264,7 +261,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("archived");
     await screen.button("Undo");
     await until("it is back", () => files("learnings").some((name) => name.includes("discount")));
-    await clear();
+    await screen.clearNotifications();
     const query = screen.page.locator('.quick-input-widget input.input[placeholder^="Choose a memory."]');
     const offered = (words) => screen.page.locator(".quick-input-list .monaco-list-row", { hasText: words });
     await until("only what is meant is offered", async () => {
@@ -283,7 +280,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await title.press("Enter");
     await screen.notification(/Edited: .*cuts off/);
     await listed(/`discount` cuts off less than a cent/);
-    await clear();
+    await screen.clearNotifications();
   });
 
   await run("a file in which git left both sides is a row that joins them", async () => {
@@ -302,7 +299,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.button("Merge Both Sides");
     await until("the file is one again", () => !readFileSync(path, "utf8").includes("<<<<<<<"));
     await screen.notification(/Merged: Count in cents/);
-    await clear();
+    await screen.clearNotifications();
   });
 
   await run("search understands filters", async () => {

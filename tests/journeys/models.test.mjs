@@ -83,7 +83,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await panel.select(/Refund/);
     assert.match(await panel.text(), /amounts of `Refund` are kept in cents/);
     await screen.shot("review");
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
   });
 
   await run("cancel stops what the model was asked, and the next sync asks only what is open", async () => {
@@ -100,12 +100,12 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await screen.shot("cancelled");
     play({ held: [] });
     const before = asked("Voucher");
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
     await screen.command("Lerim: Sync");
     await until("the rest is found", () => review().length === 5);
     await screen.notification(/new candidate/);
     assert.equal(asked("Voucher"), before, "an answered window is not asked again");
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
   });
 
   await run("a model that is taken away in the middle is survived, and told", async () => {
@@ -117,7 +117,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await screen.notification(/removed the model/);
     await screen.shot("gone");
     assert.equal(review().length, 5, "what was found is kept");
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
     play({ models: ["scripted"], held: [] });
     await until("the editor offers the model again", async () => {
       await screen.command("Lerim: Sync");

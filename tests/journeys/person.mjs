@@ -17,12 +17,11 @@ export class Person {
     this.machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
   }
 
-  /** Installs the extension, makes the rest ready and opens the editor. */
+  /** Installs the extension, makes the rest ready and starts the editor; the browser starts meanwhile. */
   async begin(prepare = () => undefined) {
-    await this.machine.install();
-    await prepare();
+    const opened = this.screen.open(this.machine.environ);
+    await Promise.all([opened, this.machine.install().then(prepare)]);
     this.address = await this.machine.start();
-    await this.screen.open(this.machine.environ);
   }
 
   /** Opens the repository, or another folder, as `Screen.visit` does. */

@@ -52,7 +52,7 @@ export class Screen {
   /** Runs a command through the palette, by its title; one that asks `further` leaves the input open. */
   async command(title, { further = false } = {}) {
     await this.#quickInput("F1", `>${title}`);
-    await until(`the palette offers ${title}`, async () => (await this.#rows()).some((row) => row.includes(title)));
+    await until(`the palette offers ${title}`, async () => (await this.listRows()).some((row) => row.includes(title)));
     await this.page.keyboard.press("Enter");
     if (!further) await this.#closed();
   }
@@ -60,7 +60,7 @@ export class Screen {
   /** Opens the list of models until a row says `pattern`, and closes it. */
   async choosesModel(pattern) {
     await this.command("Lerim: Choose Model", { further: true });
-    await until(`a model is listed as ${pattern}`, async () => (await this.#rows()).some((row) => pattern.test(row)));
+    await until(`a model is listed as ${pattern}`, async () => (await this.listRows()).some((row) => pattern.test(row)));
     await this.shot("choose-model");
     await this.page.keyboard.press("Escape");
     await this.#closed();
@@ -80,7 +80,7 @@ export class Screen {
   async offers(title) {
     await this.#quickInput("F1", `>${title}`);
     const settled = await until("the palette has filtered", async () => {
-      const rows = await this.#rows();
+      const rows = await this.listRows();
       return rows.length > 0 && rows;
     });
     await this.page.keyboard.press("Escape");
@@ -92,7 +92,7 @@ export class Screen {
   async openFile(path) {
     await this.#quickInput("Control+P", path);
     const name = path.split("/").at(-1);
-    await until(`quick open offers ${path}`, async () => (await this.#rows())[0]?.includes(name));
+    await until(`quick open offers ${path}`, async () => (await this.listRows())[0]?.includes(name));
     await this.page.keyboard.press("Enter");
     await this.#closed();
     await this.page.locator(".tab.active", { hasText: name }).waitFor();
@@ -102,7 +102,7 @@ export class Screen {
   /** Types into the list that a command opened, and takes its first entry once that holds `entry`. */
   async pick(placeholder, words, entry) {
     await this.page.locator(`.quick-input-widget input.input[placeholder^="${placeholder}"]`).fill(words);
-    await until(`the list offers ${entry}`, async () => (await this.#rows())[0]?.includes(entry));
+    await until(`the list offers ${entry}`, async () => (await this.listRows())[0]?.includes(entry));
     await this.shot("list");
     await this.page.keyboard.press("Enter");
     await this.#closed();
@@ -130,15 +130,33 @@ export class Screen {
     return until("the input is closed", async () => !(await this.#input.isVisible()));
   }
 
-  async #rows() {
-    const texts = await this.page.locator(".quick-input-widget .quick-input-list .monaco-list-row").allInnerTexts();
-    return texts.map((text) => text.replaceAll(/\s+/g, " "));
+  /** The rows of the list that is open below the input. */
+  async listRows() {
+    return oneLine(await this.page.locator(".quick-input-widget .quick-input-list .monaco-list-row").allInnerTexts());
+  }
+
+  /** The rows of a view in the side bar, as far as they are in sight. */
+  async viewRows(view) {
+    return oneLine(await this.page.locator(viewRow(view)).allInnerTexts());
+  }
+
+  /** The first row of a view that holds `pattern`. */
+  viewRow(view, pattern) {
+    return this.page.locator(viewRow(view), { hasText: pattern }).first();
+  }
+
+  /** The text of the first row of a view that holds `pattern`, once one does. */
+  listed(view, pattern) {
+    return until(`${view} lists ${pattern}`, async () => (await this.viewRows(view)).find((text) => pattern.test(text)));
+  }
+
+  clearNotifications() {
+    return this.command("Notifications: Clear All Notifications");
   }
 
   /** The texts of the notifications in sight. */
   async notifications() {
-    const texts = await this.page.locator(".notification-list-item").allInnerTexts();
-    return texts.map((text) => text.replaceAll(/\s+/g, " "));
+    return oneLine(await this.page.locator(".notification-list-item").allInnerTexts());
   }
 
   /** The text of the first notification that holds `pattern`, once one does. */
@@ -181,14 +199,13 @@ export class Screen {
 
   /** Rests the mouse on a place; the text of what then shows, once it holds `pattern`. */
   async rest(target, pattern, what) {
-    let patience = 4000; // a hover that was taken away, by an edit or a list made anew, does not come back by itself
+    let patience = 1000; // a hover that was taken away, by an edit or a list made anew, does not come back by itself
     return until(`the hover of ${what} says ${pattern}`, async () => {
       await this.page.mouse.move(5, 5);
       await target.hover();
       patience *= 1.5;
       return until("a hover shows", async () => {
-        const texts = await this.page.locator(".monaco-hover:visible").allInnerTexts();
-        return texts.map((text) => text.replaceAll(/\s+/g, " ")).find((text) => pattern.test(text));
+        return oneLine(await this.page.locator(".monaco-hover:visible").allInnerTexts()).find((text) => pattern.test(text));
       }, patience);
     });
   }
@@ -239,6 +256,14 @@ export class Screen {
     this.#shots += 1;
     await this.page.screenshot({ path: join(folder, `${this.name}-${String(this.#shots).padStart(2, "0")}-${what}.png`) });
   }
+}
+
+function oneLine(texts) {
+  return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
+}
+
+function viewRow(view) {
+  return `.pane:has(.pane-header[aria-label^="${view}"]) .monaco-list-row`;
 }
 
 /** A step of a journey: a sub-test that leaves a picture of what was on the screen when it failed. */

@@ -4,25 +4,20 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brokenOpenCode, codex, copilot, gemini } from "./agents.mjs";
-import { Machine, missing } from "./machine.mjs";
+import { missing } from "./machine.mjs";
+import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
-import { Screen, step } from "./screen.mjs";
+import { step } from "./screen.mjs";
 import { JOURNEY, until } from "./until.mjs";
 
 const hostile = "[click me](command:workbench.action.terminal.new) <b>bold</b> \u202Edesrever\u202C";
 
 test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
-  let machine, screen, address, root, foreign;
+  const person = new Person("sessions", "shop");
+  const { machine, screen, root } = person;
+  const foreign = machine.folder("work", "foreign");
   const run = (name, body) => step(t, () => screen, name, body);
-  const settings = (values) => machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
-  /** The rows of a view as they can be seen. */
-  const rows = async (view) => {
-    const texts = await screen.page.locator(`.pane:has(.pane-header[aria-label^="${view}"]) .monaco-list-row`).allInnerTexts();
-    return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
-  };
-  const row = (view, pattern) => screen.page.locator(`.pane:has(.pane-header[aria-label^="${view}"]) .monaco-list-row`, { hasText: pattern }).first();
-  const listed = (view, pattern) => until(`${view} lists ${pattern}`, async () => (await rows(view)).find((text) => pattern.test(text)));
   const sideBar = async () => {
     await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
     await screen.page.locator('.pane-header[aria-label^="Sessions"]').waitFor();
@@ -39,10 +34,6 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
   };
 
   before(async () => {
-    machine = new Machine();
-    screen = new Screen("sessions");
-    root = machine.folder("work", "shop");
-    foreign = machine.folder("work", "foreign");
     makeRepository(root, new Map([["src/cart.py", "def total(prices):\n    return sum(prices)\n"]]));
     makeRepository(foreign, new Map([["a.py", "a = 1\n"]]));
     const talk = new Transcript(machine.claude, root);
@@ -72,17 +63,11 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     const long = new Transcript(machine.claude, foreign, new Date("2026-04-20T09:00:00Z"));
     for (let number = 0; number < 900; number += 1) long.say(`Question ${number} of many`, `Answer ${number}. ${"It says the same at some length. ".repeat(140)}`);
     brokenOpenCode(machine.home);
-    settings({});
-    await machine.install();
-    address = await machine.start();
-    await screen.open(machine.environ);
-    await screen.visit(address, root);
-    await screen.status(/No candidates to review/);
+    person.settings();
+    await person.begin();
+    await person.work();
   });
-  after(async () => {
-    await screen?.close();
-    await machine?.close();
-  });
+  after(() => person.end());
 
   await run("before the first sync the view says what to do, and does it", async () => {
     await sideBar();
@@ -92,24 +77,24 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     const text = await screen.notification(/sessions read, \d+ new candidates/);
     assert.match(text, /^.*4 sessions read/);
     await screen.shot("synced");
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.clearNotifications();
     const review = join(root, ".lerim", "review");
     assert.ok(existsSync(review) && readdirSync(review).length >= 3, "all four agents were learned from");
   });
 
   await run("the sessions of four agents stand in one list, by day", async () => {
-    await listed("Sessions", /^Today/);
-    await listed("Sessions", /Run the tests of the cart/);
-    await listed("Sessions", /Which discounts are there/);
-    await listed("Sessions", /Write a changelog for the cart/);
-    await listed("Sessions", /add up the prices/);
+    await screen.listed("Sessions", /^Today/);
+    await screen.listed("Sessions", /Run the tests of the cart/);
+    await screen.listed("Sessions", /Which discounts are there/);
+    await screen.listed("Sessions", /Write a changelog for the cart/);
+    await screen.listed("Sessions", /add up the prices/);
     await screen.shot("listed");
-    await screen.rest(row("Sessions", /Run the tests of the cart/), /Agent: Codex.*4 prompts|4 prompts.*Agent: Codex/, "the row");
+    await screen.rest(screen.viewRow("Sessions", /Run the tests of the cart/), /Agent: Codex.*4 prompts|4 prompts.*Agent: Codex/, "the row");
     await screen.shot("tooltip");
   });
 
   await run("a session opens as a whole transcript, hostile words as words", async () => {
-    await screen.row(row("Sessions", /Run the tests of the cart/), "the session opens", async () => /Run the tests of the cart/.test(await screen.page.locator(".tab.active").innerText()));
+    await screen.row(screen.viewRow("Sessions", /Run the tests of the cart/), "the session opens", async () => /Run the tests of the cart/.test(await screen.page.locator(".tab.active").innerText()));
     const frame = await viewer();
     await until("its turns are shown", async () => /Rounding is gone/.test(await frame.locator(".feed").innerText()));
     const text = await frame.locator("#transcript").innerText();
@@ -143,29 +128,29 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
   });
 
   await run("the doctor says how each agent stands, and what is wrong with the broken store", async () => {
-    await listed("Agents", /Claude Code\s*1 session/);
-    await listed("Agents", /Codex\s*1 session/);
-    await listed("Agents", /Gemini CLI\s*1 session/);
-    await listed("Agents", /GitHub Copilot\s*1 session/);
-    await listed("Agents", /Cursor\s*not found/);
+    await screen.listed("Agents", /Claude Code\s*1 session/);
+    await screen.listed("Agents", /Codex\s*1 session/);
+    await screen.listed("Agents", /Gemini CLI\s*1 session/);
+    await screen.listed("Agents", /GitHub Copilot\s*1 session/);
+    await screen.listed("Agents", /Cursor\s*not found/);
     await fold("Sessions", false);
-    const told = await screen.row(row("Agents", /OpenCode/), "the broken store is listed", async () => (await rows("Agents")).find((text) => /opencode\.db/.test(text)));
+    const told = await screen.row(screen.viewRow("Agents", /OpenCode/), "the broken store is listed", async () => (await screen.viewRows("Agents")).find((text) => /opencode\.db/.test(text)));
     assert.ok(told);
     await screen.shot("doctor");
     await screen.command("Lerim: Disconnect Agent", { further: true });
     await screen.pick("Choose an agent to disconnect", "OpenCode", "OpenCode");
     await screen.notification(/OpenCode is disconnected/);
-    await listed("Agents", /OpenCode\s*disconnected/);
-    await screen.command("Notifications: Clear All Notifications");
+    await screen.listed("Agents", /OpenCode\s*disconnected/);
+    await screen.clearNotifications();
     await fold("Sessions", true);
   });
 
   await run("the sessions of the whole machine are a click away", async () => {
     await screen.command("Lerim: Show All Sessions on This Machine");
-    await listed("Sessions", /10 Apr/);
+    await screen.listed("Sessions", /10 Apr/);
     await screen.shot("machine");
     const began = Date.now();
-    const frame = await screen.row(row("Sessions", /Question 0 of many/), "the long session is shown", async () => {
+    const frame = await screen.row(screen.viewRow("Sessions", /Question 0 of many/), "the long session is shown", async () => {
       for (const one of screen.page.frames()) if ((await one.locator(".turn .words", { hasText: "Answer 0." }).count()) > 0) return one;
       return undefined;
     });
@@ -188,18 +173,18 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
 
   await run("it can be read in light and high contrast, and in a narrow side bar", async () => {
     for (const theme of ["Default Light Modern", "Default High Contrast"]) {
-      settings({ "workbench.colorTheme": theme });
+      person.settings({ "workbench.colorTheme": theme });
       await until("the theme has changed", async () => screen.page.locator(`.monaco-workbench.${theme.includes("Light") ? "vs" : "hc-black"}`).count());
       await screen.shot(theme.includes("Light") ? "light" : "high-contrast");
     }
-    settings({});
+    person.settings();
     await screen.page.setViewportSize({ width: 700, height: 800 });
     await screen.shot("narrow");
     await screen.page.setViewportSize({ width: 1400, height: 900 });
   });
 
   await run("in a folder that is not trusted nothing of the machine's sessions is shown", async () => {
-    await screen.visit(address, foreign, { trust: false });
+    await person.visit({ trust: false }, foreign);
     await sideBar();
     await until("the view says why", async () => /Lerim does not read sessions in Restricted Mode/.test(await screen.page.locator(".sidebar").innerText()));
     assert.equal(await screen.offers("Lerim: Search Sessions"), false);

@@ -1,4 +1,5 @@
 // Manual actions on memories, from a hover, the Memories view or the palette. The message of each action offers to undo it.
+import { errorText } from "../editor/errors";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
@@ -101,7 +102,7 @@ export async function showActionResult(context: Requester, result: protocol.Memo
         void vscode.window.showInformationMessage(`Lerim: ${undone.message}`);
       }
     },
-  ).then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${error instanceof Error ? error.message : String(error)}`));
+  ).then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
   await Promise.resolve();
 }
 

@@ -1,5 +1,4 @@
 import * as vscode from "vscode";
-import { findAddressError, isLocal } from "./address";
 import type { Context } from "../sidecar/context";
 import { sessionTrialText, modelTestText, escapeLinks } from "../text/modelwording";
 import { openSetting } from "../editor/opensetting";
@@ -94,7 +93,6 @@ function describeOption({ kind, name, detail, model, variables }: protocol.Optio
       return { label: "Automatic", description: name === "" ? "a key in the environment, the editor's models, or a server on this machine, whichever is found first" : `currently ${name}` };
     case "agent":
     case "editor":
-      return { label: name, description: detail };
     case "server":
       return { label: name, description: detail };
     case "key":
@@ -197,7 +195,7 @@ async function testModel(context: ModelContext, option: Option, billed: boolean)
     const text = "Lerim: The model is chosen. Testing it sends one tiny question, which costs a fraction of a cent.";
     if ((await vscode.window.showInformationMessage(text, "Test Model", "Not Now")) !== "Test Model") return;
   }
-  const trial = await askTestQuestion(context);
+  const trial = await withCancelButton("Lerim: Testing the model", (token) => context.request(protocol.modelTest, {}, token));
   if (trial === undefined) return;
   if (trial.ok) {
     const choice = await vscode.window.showInformationMessage(`Lerim: ${escapeLinks(modelTestText(trial))}`, "Try on One Session", "Sync");
@@ -214,11 +212,7 @@ async function testModel(context: ModelContext, option: Option, billed: boolean)
   await testModel(context, option, false); // the person has already been told the cost
 }
 
-/** The result of the test; undefined if the person cancelled. */
-async function askTestQuestion(context: ModelContext): Promise<protocol.ModelTestView | undefined> {
-  return withCancelButton("Lerim: Testing the model", (token) => context.request(protocol.modelTest, {}, token));
-}
-
+/** Shows a notification with Cancel while `ask` runs; undefined if the person cancelled. */
 async function withCancelButton<T>(title: string, ask: (token: vscode.CancellationToken) => Promise<T>): Promise<T | undefined> {
   return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, async (_progress, token) => {
     try {
@@ -229,4 +223,27 @@ async function withCancelButton<T>(title: string, ask: (token: vscode.Cancellati
       return undefined;
     }
   });
+}
+
+/** Why a text cannot be the address of a model service; undefined if it can. The sidecar checks it again. */
+export function findAddressError(text: string): string | undefined {
+  let url: URL;
+  try {
+    url = new URL(text.trim());
+  } catch {
+    return "Enter an address such as https://models.example/v1.";
+  }
+  if (!["http:", "https:"].includes(url.protocol) || url.hostname === "" || /\s/.test(text.trim())) return "The address must start with https:// and include a host.";
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(text)) return "The address must not contain a user name, a password, ? or #.";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) return "The address must start with https://. Only a server on this machine can be used without encryption.";
+  return undefined;
+}
+
+/** Whether an address is on this machine. */
+export function isLocal(address: string): boolean {
+  return findAddressError(address) === undefined && isLoopback(new URL(address.trim()).hostname);
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }

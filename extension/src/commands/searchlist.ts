@@ -1,3 +1,4 @@
+import { errorText } from "../editor/errors";
 import * as vscode from "vscode";
 
 const searchDelayMs = 120;
@@ -36,7 +37,7 @@ export async function searchList<Item extends vscode.QuickPickItem>(
     } catch (error) {
       if (source.token.isCancellationRequested) return;
       pick.items = [];
-      pick.title = `Search failed: ${error instanceof Error ? error.message : String(error)}`;
+      pick.title = `Search failed: ${errorText(error)}`;
     } finally {
       if (!source.token.isCancellationRequested) pick.busy = false;
     }
@@ -50,7 +51,7 @@ export async function searchList<Item extends vscode.QuickPickItem>(
     if (chosen === undefined) return;
     const opened = open(chosen);
     pick.hide();
-    opened.catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${error instanceof Error ? error.message : String(error)}`));
+    opened.catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
   });
   pick.onDidHide(() => {
     clearTimeout(timer);

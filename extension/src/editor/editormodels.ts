@@ -1,3 +1,4 @@
+import { errorText } from "./errors";
 import * as vscode from "vscode";
 import type { ModelAnswerView, AskModelParams, EditorModelView, RefusalReason } from "../protocol";
 
@@ -168,5 +169,5 @@ function refusalReason(error: unknown): RefusalReason {
 }
 
 function errorMessage(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageLength);
+  return (errorText(error)).slice(0, maxMessageLength);
 }

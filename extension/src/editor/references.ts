@@ -3,6 +3,7 @@ import { sep } from "node:path";
 import * as vscode from "vscode";
 import { parseReference } from "./arguments";
 import { repositoryOf } from "./roots";
+import { findSymbolRange, type Symbols } from "./symbols";
 
 /** Opens the file a candidate or memory refers to, at its symbol if there is one. Throws if it is outside the repository. */
 export async function openReference(root: string, reference: string): Promise<void> {
@@ -24,20 +25,8 @@ export async function openReference(root: string, reference: string): Promise<vo
   await vscode.window.showTextDocument(document, range === undefined ? { preview: true } : { preview: true, selection: range });
 }
 
+/** The range of `symbol` (`save`, `Store.save`), also where the editor does not list it below its owner; undefined if it is not clear which is meant. */
 async function symbolRange(file: vscode.Uri, symbol: string): Promise<vscode.Range | undefined> {
-  const symbols = await vscode.commands.executeCommand<(vscode.DocumentSymbol | vscode.SymbolInformation)[] | undefined>("vscode.executeDocumentSymbolProvider", file);
-  const name = symbol.split(/[.:]+/).at(-1) ?? symbol;
-  return findDeclaration(symbols ?? [], name);
-}
-
-/** Where the symbol `name` is declared; undefined if there is no such symbol or more than one. */
-export function findDeclaration(symbols: readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[], name: string): vscode.Range | undefined {
-  const ranges: vscode.Range[] = [];
-  const remaining = [...symbols];
-  for (let symbol = remaining.pop(); symbol !== undefined; symbol = remaining.pop()) {
-    if ("children" in symbol) remaining.push(...symbol.children);
-    // a provider may append a signature: "add(a, b)"
-    if (symbol.name.split("(")[0] === name) ranges.push("selectionRange" in symbol ? symbol.selectionRange : symbol.location.range);
-  }
-  return ranges.length === 1 ? ranges[0] : undefined;
+  const symbols = (await vscode.commands.executeCommand<Symbols | undefined>("vscode.executeDocumentSymbolProvider", file)) ?? [];
+  return findSymbolRange(symbols, symbol) ?? findSymbolRange(symbols, symbol.split(/[.:]+/).at(-1) ?? symbol);
 }

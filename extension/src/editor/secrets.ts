@@ -1,3 +1,4 @@
+import { errorText } from "./errors";
 import type * as vscode from "vscode";
 
 /** The variables that may hold the key of a service or of another address. A test compares them with the sidecar's providers. */
@@ -62,7 +63,7 @@ export class ModelKeys {
     try {
       return (await this.storage.get(secretName(variable))) ?? "";
     } catch (error) {
-      this.log(`${variable} could not be read from the editor's secret storage: ${error instanceof Error ? error.message : String(error)}`);
+      this.log(`${variable} could not be read from the editor's secret storage: ${errorText(error)}`);
       return "";
     }
   }

@@ -4,7 +4,7 @@ import type { Middleware } from "vscode-languageclient/node";
 /** How long VS Code's symbol provider may take before lenses are shown without it. */
 const symbolTimeoutMs = 1000;
 
-type Symbols = readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[];
+export type Symbols = readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[];
 
 /**
  * Middleware that moves a symbol's lens to where VS Code finds the symbol. If VS Code knows the document's symbols but this one is

@@ -5,7 +5,7 @@ import { environmentFolder, pruneEnvironments } from "./bootstrap";
 import { SidecarClient, toTrace } from "./client";
 import { sidecarCommand, sidecarEnvironment } from "./environment";
 import { BootstrapError } from "./failure";
-import { NotRunning } from "../editor/notrunning";
+import { errorText, NotRunning } from "../editor/errors";
 import { EditorModels } from "../editor/editormodels";
 import { openSetting } from "../editor/opensetting";
 import { isAlive } from "./process";
@@ -17,7 +17,7 @@ import { jobSettings, maxFileKb, readSettings, type Settings } from "../editor/s
 import { EnvironmentSetup } from "./setup";
 import { Status } from "./status";
 import { FolderWatch } from "./watch";
-import { progressText } from "../text/wording";
+import { hasEnded, progressText } from "../text/wording";
 
 /** Notifications forwarded to views and panels. */
 const forwardedNotifications = [protocol.memoriesChanged, protocol.maintainProgress, protocol.answer] as const;
@@ -146,7 +146,7 @@ export class Context implements vscode.Disposable {
   /** Runs work that nobody waits for; a failure is logged. */
   runInBackground(work: Promise<void>): void {
     work.catch((error: unknown) => {
-      if (!this.#closed.signal.aborted) this.output.error(error instanceof Error ? error.message : String(error));
+      if (!this.#closed.signal.aborted) this.output.error(errorText(error));
     });
   }
 
@@ -313,7 +313,7 @@ export class Context implements vscode.Disposable {
   }
 
   #handleSyncProgress(progress: protocol.SyncProgressParams): void {
-    const isFinished = progress.stage === "done" || progress.stage === "failed" || progress.stage === "cancelled";
+    const isFinished = hasEnded(progress.stage);
     if (isFinished) this.#runningSyncs.delete(progress.root);
     else this.#runningSyncs.set(progress.root, progress);
     this.status.setSyncing(progress.root, isFinished ? "" : progressText(progress));
@@ -332,7 +332,7 @@ export class Context implements vscode.Disposable {
       this.status.state = { kind: "not-set-up" };
       return;
     }
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     this.output.error(message);
     if (error instanceof BootstrapError && error.detail !== "") this.output.error(error.detail);
     this.status.state = { kind: "failed", message };

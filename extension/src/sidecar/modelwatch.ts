@@ -1,38 +1,30 @@
+import { errorText } from "../editor/errors";
 import * as vscode from "vscode";
 import type { Context } from "./context";
 import { modelSummary } from "../text/modelwording";
+import { hasEnded } from "../text/wording";
 import * as protocol from "../protocol";
+import { RestartQueue } from "./restart";
 
 type WatchContext = Pick<Context, "request" | "isRunning" | "settings" | "status" | "output" | "onSyncProgress" | "onModelChanged">;
 
 /** Updates the model in the status item: at the start, after each sync, and when settings, keys or the editor's models change. */
 export class ModelWatch implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
-  #runningLoad: Promise<void> | undefined;
-  #refreshAgain = false;
+  readonly #loads = new RestartQueue(() => this.#loadModels());
 
   constructor(private readonly context: WatchContext) {
     this.#subscriptions = [
       context.onModelChanged(() => void this.refresh()),
       context.onSyncProgress(({ stage }) => {
-        if (stage === "done" || stage === "failed" || stage === "cancelled") void this.refresh();
+        if (hasEnded(stage)) void this.refresh();
       }),
     ];
   }
 
   /** Loads the model status; calls during a load cause one more load after it. */
   refresh(): Promise<void> {
-    if (this.#runningLoad !== undefined) {
-      this.#refreshAgain = true;
-      return this.#runningLoad;
-    }
-    this.#runningLoad = this.#loadModels().finally(() => {
-      this.#runningLoad = undefined;
-      if (!this.#refreshAgain) return;
-      this.#refreshAgain = false;
-      void this.refresh();
-    });
-    return this.#runningLoad;
+    return this.#loads.request();
   }
 
   dispose(): void {
@@ -50,7 +42,7 @@ export class ModelWatch implements vscode.Disposable {
       try {
         views.push(await context.request(protocol.modelStatus, { root }));
       } catch (error) {
-        context.output.info(`The model of ${root} could not be determined: ${error instanceof Error ? error.message : String(error)}`); // usually not a repository
+        context.output.info(`The model of ${root} could not be determined: ${errorText(error)}`); // usually not a repository
       }
     }
     context.status.setModel(modelSummary(views));

@@ -1,8 +1,13 @@
 // Texts of the status bar, notifications and lists.
-import type { MemoryView, SyncProgressParams, SyncReport, TitleView } from "../protocol";
+import type { MemoryView, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** Whether this stage is a sync's last. */
+export function hasEnded(stage: Stage): boolean {
+  return stage === "done" || stage === "failed" || stage === "cancelled";
 }
 
 /** "3 of 12 sessions, 2 candidates". */

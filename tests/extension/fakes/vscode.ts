@@ -58,29 +58,12 @@ export class ThemeColor {
   constructor(readonly id: string) {}
 }
 
-export enum ProgressLocation {
-  Notification = 15,
-}
-
-export enum StatusBarAlignment {
-  Right = 2,
-}
-
-export enum ViewColumn {
-  Active = -1,
-}
-
-export enum ConfigurationTarget {
-  Global = 1,
-}
-
-export enum QuickPickItemKind {
-  Separator = -1,
-}
-
-export enum TextEditorRevealType {
-  AtTop = 3,
-}
+export const ProgressLocation = { Notification: 15 };
+export const StatusBarAlignment = { Right: 2 };
+export const ViewColumn = { Active: -1 };
+export const ConfigurationTarget = { Global: 1 };
+export const QuickPickItemKind = { Separator: -1 };
+export const TextEditorRevealType = { AtTop: 3 };
 
 /** What the person saw, in order. */
 export const shown = {
@@ -122,27 +105,14 @@ const granted = new EventEmitter<void>();
 const folders = new EventEmitter<void>();
 
 /** A document of a provider. */
-export class FakeDocument {
-  constructor(
-    readonly uri: Uri,
-    private readonly text: string,
-  ) {}
-
-  get lineCount(): number {
-    return this.text.split("\n").length;
-  }
-
-  getText(): string {
-    return this.text;
-  }
+export interface FakeDocument {
+  readonly uri: Uri;
+  readonly lineCount: number;
+  getText(): string;
 }
 
 interface Provider {
   provideTextDocumentContent(uri: Uri): Promise<string> | string;
-}
-
-async function provided(uri: Uri): Promise<string> {
-  return (await providers.get(uri.scheme)?.provideTextDocumentContent(uri)) ?? "";
 }
 
 export function reset(): void {
@@ -156,7 +126,6 @@ export function reset(): void {
 }
 
 export class FakePanel {
-  title: string;
   iconPath: unknown;
   revealed = 0;
   readonly posted: unknown[] = [];
@@ -175,13 +144,7 @@ export class FakePanel {
     },
   };
 
-  constructor(
-    readonly viewType: string,
-    title: string,
-  ) {
-    this.title = title;
-    shown.panels.push(this);
-  }
+  constructor(public title: string) {}
 
   /** The browser side sends a message. */
   send(message: unknown): void {
@@ -202,26 +165,38 @@ export interface FakeItem {
   readonly description?: string;
   readonly detail?: string;
   readonly alwaysShow?: boolean;
-  readonly kind?: QuickPickItemKind;
+  readonly kind?: number;
 }
 
-export class FakeQuickPick {
+/** An item that can be shown and hidden. */
+class Hideable {
+  visible = false;
+
+  show(): void {
+    this.visible = true;
+  }
+
+  hide(): void {
+    this.visible = false;
+  }
+
+  dispose(): void {
+    this.visible = false;
+  }
+}
+
+export class FakeQuickPick extends Hideable {
   items: readonly FakeItem[] = [];
   selectedItems: readonly FakeItem[] = [];
   placeholder = "";
   title: string | undefined;
   busy = false;
-  visible = false;
   readonly #changed = new EventEmitter<string>();
   readonly #accepted = new EventEmitter<void>();
   readonly #hidden = new EventEmitter<void>();
   readonly onDidChangeValue = this.#changed.event;
   readonly onDidAccept = this.#accepted.event;
   readonly onDidHide = this.#hidden.event;
-
-  constructor() {
-    shown.quickPicks.push(this);
-  }
 
   type(value: string): void {
     this.#changed.fire(value);
@@ -232,44 +207,24 @@ export class FakeQuickPick {
     this.#accepted.fire();
   }
 
-  show(): void {
-    this.visible = true;
-  }
-
-  hide(): void {
-    this.visible = false;
+  override hide(): void {
+    super.hide();
     this.#hidden.fire();
-  }
-
-  dispose(): void {
-    this.visible = false;
   }
 }
 
-export class FakeStatusItem {
+export class FakeStatusItem extends Hideable {
   name = "";
   text = "";
   tooltip = "";
   command = "";
   backgroundColor: ThemeColor | undefined;
   accessibilityInformation: { label: string } | undefined;
-  visible = false;
+}
 
-  constructor() {
-    shown.statusItems.push(this);
-  }
-
-  show(): void {
-    this.visible = true;
-  }
-
-  hide(): void {
-    this.visible = false;
-  }
-
-  dispose(): void {
-    this.visible = false;
-  }
+function added<T>(list: T[], item: T): T {
+  list.push(item);
+  return item;
 }
 
 function message(severity: "info" | "error") {
@@ -286,19 +241,15 @@ export const window = {
   activeTextEditor: undefined as { document: { uri: Uri } } | undefined,
   showInformationMessage: message("info"),
   showErrorMessage: message("error"),
-  createStatusBarItem: () => new FakeStatusItem(),
-  createWebviewPanel: (viewType: string, title: string) => new FakePanel(viewType, title),
+  createStatusBarItem: () => added(shown.statusItems, new FakeStatusItem()),
+  createWebviewPanel: (_viewType: string, title: string) => added(shown.panels, new FakePanel(title)),
   registerWebviewPanelSerializer: () => new Disposable(() => undefined),
-  createTreeView: (id: string) => {
-    const tree = new FakeTree(id);
-    shown.trees.push(tree);
-    return tree;
-  },
+  createTreeView: (id: string) => added(shown.trees, new FakeTree(id)),
   showOpenDialog: (): Promise<Uri[] | undefined> => {
     const path = answers.files.shift();
     return Promise.resolve(path === undefined ? undefined : [Uri.file(path)]);
   },
-  createQuickPick: () => new FakeQuickPick(),
+  createQuickPick: () => added(shown.quickPicks, new FakeQuickPick()),
   showQuickPick: (items: readonly (FakeItem | string)[], options?: { placeHolder?: string }): Promise<FakeItem | string | undefined> => {
     shown.lists.push({ placeHolder: options?.placeHolder ?? "", items: items.map((item) => (typeof item === "string" ? { label: item } : item)) });
     const picked = answers.picks.shift();
@@ -328,10 +279,7 @@ export const window = {
 export const workspace = {
   isTrusted: true,
   getConfiguration: (section: string) => ({
-    update: (name: string, value: unknown, target: unknown): Promise<void> => {
-      shown.written.push({ name: `${section}.${name}`, value, target });
-      return Promise.resolve();
-    },
+    update: (name: string, value: unknown, target: unknown) => Promise.resolve(void shown.written.push({ name: `${section}.${name}`, value, target })),
   }),
   workspaceFolders: [{ uri: Uri.file("/repo"), name: "repo", index: 0 }],
   onDidGrantWorkspaceTrust: granted.event,
@@ -346,7 +294,8 @@ export const workspace = {
   openTextDocument: async (uri: Uri) => {
     const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
     if (open !== undefined) return open;
-    const document = new FakeDocument(uri, await provided(uri));
+    const text = (await providers.get(uri.scheme)?.provideTextDocumentContent(uri)) ?? "";
+    const document = { uri, lineCount: text.split("\n").length, getText: () => text };
     workspace.textDocuments.push(document);
     return document;
   },
@@ -359,14 +308,7 @@ export const commands = {
   },
 };
 
-export const env = {
-  clipboard: {
-    writeText: (text: string): Promise<void> => {
-      shown.copied.push(text);
-      return Promise.resolve();
-    },
-  },
-};
+export const env = { clipboard: { writeText: (text: string) => Promise.resolve(void shown.copied.push(text)) } };
 
 /** The person changes the window's folders, or trusts the workspace. */
 export const act = {

@@ -2,12 +2,12 @@ import { homedir } from "node:os";
 import { sep } from "node:path";
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
-import { NotRunning } from "../../editor/notrunning";
 import * as protocol from "../../protocol";
 import { agentDescription, jobDescription, jobTooltip, momentText, queueText, reasonText } from "../../text/sessionwording";
 import { counted } from "../../text/wording";
 import { agentIcon } from "../shared/icons";
 import { canRequest, Refresher } from "../shared/refresher";
+import { loadRows, treeItem } from "../shared/tree";
 
 interface AgentNode {
   readonly kind: "agent";
@@ -55,41 +55,33 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   async getChildren(node?: AgentsNode): Promise<AgentsNode[]> {
     if (node?.kind === "agent") return agentFacts(node.agent);
     if (node?.kind === "queue") return node.jobs.map((job) => ({ kind: "job", job }));
-    return node === undefined ? this.#topNodes() : [];
+    return node === undefined ? loadRows(this.#view, "agents", this.context.output, () => this.#topNodes()) : [];
   }
 
   getTreeItem(node: AgentsNode): vscode.TreeItem {
     switch (node.kind) {
       case "agent":
         return this.#agentItem(node.agent);
-      case "fact": {
-        const item = new vscode.TreeItem(node.label);
-        item.description = node.description;
-        item.tooltip = node.tooltip;
-        item.iconPath = new vscode.ThemeIcon(node.icon);
-        item.contextValue = "lerim.fact";
-        return item;
-      }
-      case "queue": {
-        const { None, Expanded } = vscode.TreeItemCollapsibleState;
-        const item = new vscode.TreeItem("Queue", node.jobs.length > 0 ? Expanded : None);
-        item.id = "queue";
-        item.description = node.text || "empty";
-        item.tooltip = `Jobs that read this repository's sessions: ${node.text || "none"}.`;
-        item.iconPath = new vscode.ThemeIcon(node.jobs.length > 0 ? "warning" : "tasklist");
-        item.contextValue = "lerim.queue";
-        return item;
-      }
-      case "job": {
-        const item = new vscode.TreeItem(node.job.title);
-        item.id = `job:${node.job.job}`;
-        item.description = jobDescription(node.job);
-        item.tooltip = jobTooltip(node.job);
-        item.iconPath = new vscode.ThemeIcon(node.job.state === "dead" ? "error" : "warning");
-        item.contextValue = "lerim.job";
-        item.command = { command: "lerim.openSession", title: "Open Session", arguments: [node.job.id] };
-        return item;
-      }
+      case "fact":
+        return treeItem(node.label, { description: node.description, tooltip: node.tooltip, iconPath: new vscode.ThemeIcon(node.icon), contextValue: "lerim.fact" });
+      case "queue":
+        return treeItem("Queue", {
+          collapsibleState: node.jobs.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
+          id: "queue",
+          description: node.text || "empty",
+          tooltip: `Jobs that read this repository's sessions: ${node.text || "none"}.`,
+          iconPath: new vscode.ThemeIcon(node.jobs.length > 0 ? "warning" : "tasklist"),
+          contextValue: "lerim.queue",
+        });
+      case "job":
+        return treeItem(node.job.title, {
+          id: `job:${node.job.job}`,
+          description: jobDescription(node.job),
+          tooltip: jobTooltip(node.job),
+          iconPath: new vscode.ThemeIcon(node.job.state === "dead" ? "error" : "warning"),
+          contextValue: "lerim.job",
+          command: { command: "lerim.openSession", title: "Open Session", arguments: [node.job.id] },
+        });
     }
   }
 
@@ -98,29 +90,23 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 
   #agentItem(agent: protocol.AgentView): vscode.TreeItem {
-    const item = new vscode.TreeItem(agent.name, vscode.TreeItemCollapsibleState.Collapsed);
-    item.id = `agent:${agent.platform}`;
-    item.description = agentDescription(agent);
-    item.tooltip = [`${agent.name}: ${agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`].join("\n");
-    item.iconPath = agent.lastError !== null && agent.state === "connected" ? new vscode.ThemeIcon("warning") : agentIcon(this.context.extension.extensionUri, agent.platform);
-    item.contextValue = agent.state === "removed" ? "lerim.agent.removed" : "lerim.agent.connected";
-    return item;
+    return treeItem(agent.name, {
+      collapsibleState: vscode.TreeItemCollapsibleState.Collapsed,
+      id: `agent:${agent.platform}`,
+      description: agentDescription(agent),
+      tooltip: [`${agent.name}: ${agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`].join("\n"),
+      iconPath: agent.lastError !== null && agent.state === "connected" ? new vscode.ThemeIcon("warning") : agentIcon(this.context.extension.extensionUri, agent.platform),
+      contextValue: agent.state === "removed" ? "lerim.agent.removed" : "lerim.agent.connected",
+    });
   }
 
   async #topNodes(): Promise<AgentsNode[]> {
     this.#view.message = "";
     if (!(await canRequest(this.context))) return [];
-    try {
-      const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
-      this.#view.description = project;
-      const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent }));
-      return project === "" ? nodes : [...nodes, { kind: "queue", text: queueText(queue), jobs }];
-    } catch (error) {
-      if (error instanceof NotRunning) return [];
-      this.#view.message = `The agents could not be listed: ${error instanceof Error ? error.message : String(error)}`;
-      this.context.output.error(this.#view.message);
-      return [];
-    }
+    const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
+    this.#view.description = project;
+    const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent }));
+    return project === "" ? nodes : [...nodes, { kind: "queue", text: queueText(queue), jobs }];
   }
 }
 

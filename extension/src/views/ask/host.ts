@@ -1,3 +1,4 @@
+import { errorText } from "../../editor/errors";
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
@@ -82,7 +83,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
       return;
     }
     this.#handle(message).catch((error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = errorText(error);
       this.context.output.error(text);
       void vscode.window.showErrorMessage(`Lerim: ${text}`);
     });
@@ -120,8 +121,8 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
     } catch (error) {
       if (this.#runningQuestion !== running) return;
       const cancelled = running.cancel.token.isCancellationRequested;
-      if (!cancelled) this.context.output.error(error instanceof Error ? error.message : String(error));
-      this.#state = { ...this.#state, state: cancelled ? "cancelled" : "failed", note: cancelled ? "Cancelled." : error instanceof Error ? error.message : String(error) };
+      if (!cancelled) this.context.output.error(errorText(error));
+      this.#state = { ...this.#state, state: cancelled ? "cancelled" : "failed", note: cancelled ? "Cancelled." : errorText(error) };
     }
     this.#runningQuestion = undefined;
     running.cancel.dispose();

@@ -1,6 +1,6 @@
-// Messages between the host side (views/ask/host.ts) and the webview (views/ask/web/ask.ts) of Lerim: Ask a Question; both validate what they receive.
-import type { Citation, Passage, Sentence } from "../../protocol";
-import { isList, isObject, isText } from "../review/messages";
+// Messages between the host side (views/ask/host.ts) and the webview (views/ask/web/ask.ts) of Lerim: Ask a Question. The host checks what it receives.
+import type { Passage, Sentence } from "../../protocol";
+import { isObject, isText } from "../shared/checks";
 
 const maxQuestionLength = 4000;
 
@@ -44,37 +44,4 @@ export function parseFromAsk(value: unknown): FromAsk | undefined {
     default:
       return undefined;
   }
-}
-
-/** Parses a message from the host side; undefined if it is invalid. */
-export function parseToAsk(value: unknown): ToAsk | undefined {
-  if (!isObject(value)) return undefined;
-  const { type, state, restricted, question, sentence } = value;
-  if (type === "sentence") return isText(question) && isSentence(sentence) ? { type, question, sentence } : undefined;
-  return type === "state" && isState(state) && typeof restricted === "boolean" ? { type, state, restricted } : undefined;
-}
-
-function isState(value: unknown): value is AnswerState {
-  if (!isObject(value)) return false;
-  const states = ["none", "asking", "done", "partial", "cancelled", "failed"];
-  return (
-    ["question", "model", "note"].every((name) => isText(value[name])) &&
-    states.includes(String(value["state"])) &&
-    typeof value["known"] === "boolean" &&
-    typeof value["all"] === "boolean" &&
-    isList(value["sentences"], isSentence) &&
-    isList(value["passages"], isPassage)
-  );
-}
-
-function isSentence(value: unknown): value is Sentence {
-  return isObject(value) && isText(value["text"]) && isList(value["citations"], isCitation);
-}
-
-function isPassage(value: unknown): value is Passage {
-  return isObject(value) && isText(value["text"]) && isText(value["detail"]) && isText(value["time"]) && isCitation(value["citation"]);
-}
-
-function isCitation(value: unknown): value is Citation {
-  return isObject(value) && typeof value["number"] === "number" && isText(value["title"]) && (value["kind"] === "memory" || value["kind"] === "turn");
 }

@@ -1,11 +1,11 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
 import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, proposalDescription } from "../../text/memorywording";
-import { NotRunning } from "../../editor/notrunning";
 import * as protocol from "../../protocol";
 import { rootFolders } from "../../editor/roots";
 import { iconOf, kindOf } from "../../text/wording";
 import { Refresher } from "../shared/refresher";
+import { loadRows, moreItem, treeItem } from "../shared/tree";
 
 /** A row; `root` is its folder, null for personal memories if no folder is open. */
 export type MemoriesNode =
@@ -73,21 +73,14 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   }
 
   async getChildren(node?: MemoriesNode): Promise<MemoriesNode[]> {
-    try {
-      if (node === undefined) return await this.#topRows();
-      return node.kind === "root" || node.kind === "group" ? await this.#childRows(node) : [];
-    } catch (error) {
-      if (error instanceof NotRunning) return [];
-      this.#view.message = `The memories could not be listed: ${error instanceof Error ? error.message : String(error)}`;
-      this.context.output.error(this.#view.message);
-      return [];
-    }
+    if (node !== undefined && node.kind !== "root" && node.kind !== "group") return [];
+    return loadRows(this.#view, "memories", this.context.output, () => (node === undefined ? this.#topRows() : this.#childRows(node)));
   }
 
   getTreeItem(node: MemoriesNode): vscode.TreeItem {
     switch (node.kind) {
       case "root":
-        return Object.assign(new vscode.TreeItem(node.name, vscode.TreeItemCollapsibleState.Expanded), { id: `root:${node.root}` });
+        return treeItem(node.name, { collapsibleState: vscode.TreeItemCollapsibleState.Expanded, id: `root:${node.root}` });
       case "group":
         return groupItem(node.group, nodeKey(node));
       case "memory":
@@ -96,12 +89,8 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
         return proposalItem(node.proposal, node.root);
       case "problem":
         return problemItem(node.problem);
-      case "more": {
-        const item = new vscode.TreeItem(`Show more (${node.left} left)`);
-        item.command = { command: "lerim.moreMemories", title: "Show More", arguments: [node] };
-        item.iconPath = new vscode.ThemeIcon("ellipsis");
-        return item;
-      }
+      case "more":
+        return moreItem(node, "lerim.moreMemories");
     }
   }
 
@@ -179,31 +168,36 @@ function nodeKey(node: ParentNode | undefined): string {
 }
 
 function groupItem(group: protocol.TreeGroup, id: string): vscode.TreeItem {
-  const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-  const item = new vscode.TreeItem(groupLabel(group), group.kind === "waiting" || group.kind === "problems" ? Expanded : Collapsed);
-  item.id = id;
-  item.description = groupDescription(group);
-  item.tooltip = groupTooltip(group); // a text, never markdown
-  item.contextValue = `lerim.group.${group.kind}`;
-  item.accessibilityInformation = { label: `${groupLabel(group)}, ${group.count}` };
-  if (group.kind === "waiting") item.iconPath = new vscode.ThemeIcon("checklist");
-  if (group.kind === "problems") item.iconPath = new vscode.ThemeIcon("warning", new vscode.ThemeColor("list.warningForeground"));
-  if (group.kind === "file") item.iconPath = vscode.ThemeIcon.File;
-  if (group.kind === "ended") item.iconPath = new vscode.ThemeIcon("archive");
-  return item;
+  const icon = groupIcon(group);
+  return treeItem(groupLabel(group), {
+    collapsibleState: group.kind === "waiting" || group.kind === "problems" ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
+    id,
+    description: groupDescription(group),
+    tooltip: groupTooltip(group), // a text, never markdown
+    contextValue: `lerim.group.${group.kind}`,
+    accessibilityInformation: { label: `${groupLabel(group)}, ${group.count}` },
+    ...(icon === undefined ? {} : { iconPath: icon }),
+  });
+}
+
+function groupIcon({ kind }: protocol.TreeGroup): vscode.ThemeIcon | undefined {
+  if (kind === "waiting") return new vscode.ThemeIcon("checklist");
+  if (kind === "problems") return new vscode.ThemeIcon("warning", new vscode.ThemeColor("list.warningForeground"));
+  if (kind === "file") return vscode.ThemeIcon.File;
+  return kind === "ended" ? new vscode.ThemeIcon("archive") : undefined;
 }
 
 function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
-  const item = new vscode.TreeItem(memory.title);
   const mark = memoryMarks(memory);
-  item.id = id;
-  item.description = [mark, memory.kind ?? ""].filter((text) => text !== "").join(" · ");
-  item.tooltip = memoryTooltip(memory); // a text, never markdown: anyone who can push writes it
-  item.iconPath = memoryIcon(memory);
-  item.contextValue = ["lerim.memory", memory.status === "active" ? "active" : "over", memory.primitive, memory.scope, memory.standing].join(".");
-  item.command = { command: "lerim.openMemory", title: "Open Memory", arguments: [memory.handle] };
-  item.accessibilityInformation = { label: [memory.title, kindOf(memory), mark].filter((text) => text !== "").join(", ") };
-  return item;
+  return treeItem(memory.title, {
+    id,
+    description: [mark, memory.kind ?? ""].filter((text) => text !== "").join(" · "),
+    tooltip: memoryTooltip(memory), // a text, never markdown: anyone who can push writes it
+    iconPath: memoryIcon(memory),
+    contextValue: ["lerim.memory", memory.status === "active" ? "active" : "over", memory.primitive, memory.scope, memory.standing].join("."),
+    command: { command: "lerim.openMemory", title: "Open Memory", arguments: [memory.handle] },
+    accessibilityInformation: { label: [memory.title, kindOf(memory), mark].filter((text) => text !== "").join(", ") },
+  });
 }
 
 function memoryIcon(memory: protocol.TreeMemory): vscode.ThemeIcon {
@@ -216,25 +210,27 @@ function memoryIcon(memory: protocol.TreeMemory): vscode.ThemeIcon {
 }
 
 function proposalItem(proposal: protocol.TreeProposal, root: string | null): vscode.TreeItem {
-  const item = new vscode.TreeItem(proposal.title);
-  item.id = `proposal:${root ?? ""}|${proposal.scope}|${proposal.id}`;
-  item.description = proposalDescription(proposal);
-  item.tooltip = [proposal.title, `${kindOf(proposal)} · ${proposalDescription(proposal)}`, proposal.reason].filter((line) => line !== "").join("\n");
-  item.iconPath = new vscode.ThemeIcon(iconOf(proposal).slice("$(".length, -1));
-  item.contextValue = "lerim.proposal";
-  item.command = { command: "lerim.openReview", title: "Open Review", arguments: [{ root, id: proposal.id }] };
-  item.accessibilityInformation = { label: `${proposal.title}, ${kindOf(proposal)}, ${proposalDescription(proposal)}` };
-  return item;
+  const description = proposalDescription(proposal);
+  return treeItem(proposal.title, {
+    id: `proposal:${root ?? ""}|${proposal.scope}|${proposal.id}`,
+    description,
+    tooltip: [proposal.title, `${kindOf(proposal)} · ${description}`, proposal.reason].filter((line) => line !== "").join("\n"),
+    iconPath: new vscode.ThemeIcon(iconOf(proposal).slice("$(".length, -1)),
+    contextValue: "lerim.proposal",
+    command: { command: "lerim.openReview", title: "Open Review", arguments: [{ root, id: proposal.id }] },
+    accessibilityInformation: { label: `${proposal.title}, ${kindOf(proposal)}, ${description}` },
+  });
 }
 
 function problemItem(problem: protocol.Problem): vscode.TreeItem {
   const path = problemFile(problem);
-  const item = new vscode.TreeItem(path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1));
-  item.description = canMerge(problem) ? "merge conflict" : problem.message;
-  item.tooltip = `${problem.message}\n${problem.path}`;
-  item.iconPath = new vscode.ThemeIcon(canMerge(problem) ? "git-merge" : "warning", new vscode.ThemeColor("list.warningForeground"));
-  item.contextValue = canMerge(problem) ? "lerim.problem.merge" : "lerim.problem";
-  item.command = { command: "vscode.open", title: "Open File", arguments: [vscode.Uri.file(path)] };
-  item.accessibilityInformation = { label: `${path}: ${problem.message}` };
-  return item;
+  const mergeable = canMerge(problem);
+  return treeItem(path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1), {
+    description: mergeable ? "merge conflict" : problem.message,
+    tooltip: `${problem.message}\n${problem.path}`,
+    iconPath: new vscode.ThemeIcon(mergeable ? "git-merge" : "warning", new vscode.ThemeColor("list.warningForeground")),
+    contextValue: mergeable ? "lerim.problem.merge" : "lerim.problem",
+    command: { command: "vscode.open", title: "Open File", arguments: [vscode.Uri.file(path)] },
+    accessibilityInformation: { label: `${path}: ${problem.message}` },
+  });
 }

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
-import { NotRunning } from "../../editor/notrunning";
+import { errorText, NotRunning } from "../../editor/errors";
 import * as protocol from "../../protocol";
 import { openReference } from "../../editor/references";
 import { RestartQueue } from "../../sidecar/restart";
 import { rootFolders } from "../../editor/roots";
 import { syncRoot } from "../../commands/sync";
 import type { TurnOpener } from "../../commands/turns";
-import { progressText } from "../../text/wording";
+import { hasEnded, progressText } from "../../text/wording";
 import { showPage } from "../shared/html";
 import { type ActionResultMessage, type FromWebview, type ToWebview, parseFromWebview } from "./messages";
 
@@ -56,7 +56,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
       }),
       context.onSyncProgress((progress) => {
         if (progress.root !== this.#root?.uri) return;
-        const running = progress.stage !== "done" && progress.stage !== "failed" && progress.stage !== "cancelled";
+        const running = !hasEnded(progress.stage);
         this.#post({ type: "sync", running, text: running ? progressText(progress) : progress.message });
         if (!running) this.#requestList();
       }),
@@ -228,44 +228,36 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     return finished;
   }
 
-  async #performAction(root: string, message: FromWebview & { type: "act" }): Promise<void> {
+  #performAction(root: string, message: FromWebview & { type: "act" }): Promise<void> {
     const { id, action, edit, choice } = message;
     const scope = this.#findSentCandidate(id)?.scope ?? "project";
     const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }), ...(choice === null ? {} : { choice }) };
-    this.#lastAction = undefined;
-    try {
-      let result = await this.context.request(protocol.reviewAct, params);
-      if (result.askQuotes) {
-        const quotes = await askWhereQuotesGo();
-        if (quotes === undefined) {
-          this.#sendResult(root, { id, action, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." });
-          return;
-        }
-        result = await this.context.request(protocol.reviewAct, { ...params, quotes });
-      }
-      if (result.ok && action !== "edit") {
+    return this.#performUndoable(root, id, action, async () => {
+      const result = await this.context.request(protocol.reviewAct, params);
+      const quotes = result.askQuotes ? await askWhereQuotesGo() : undefined;
+      if (result.askQuotes && quotes === undefined) return { ...result, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." };
+      const final = quotes === undefined ? result : await this.context.request(protocol.reviewAct, { ...params, quotes });
+      if (final.ok && action !== "edit") {
         this.#decidedCandidates.set(id, ++this.#actionCount);
         this.#sentCandidates.delete(id);
       }
-      if (result.ok) this.#lastAction = result.action ?? undefined;
-      const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
-      this.#sendResult(root, { id, action, ok: result.ok, message: result.message, undo });
-    } catch (error) {
-      this.#reportRefusal(root, id, action, error);
-    } finally {
-      this.#requestList();
-    }
+      return final;
+    });
   }
 
-  async #proposeLeftOut(root: string, { id, scope }: FromWebview & { type: "propose" }): Promise<void> {
+  #proposeLeftOut(root: string, { id, scope }: FromWebview & { type: "propose" }): Promise<void> {
+    return this.#performUndoable(root, id, "propose", () => this.context.request(protocol.reviewPropose, { root, id, scope }));
+  }
+
+  /** Performs an action that becomes the last one here, sends its result, and lists again. */
+  async #performUndoable(root: string, id: string, action: ActionResultMessage["action"], perform: () => Promise<protocol.ReviewResult>): Promise<void> {
     this.#lastAction = undefined;
     try {
-      const result = await this.context.request(protocol.reviewPropose, { root, id, scope });
-      if (result.ok) this.#lastAction = result.action ?? undefined;
-      const undo = result.ok && result.action !== null ? { action: result.action, label: result.message } : null;
-      this.#sendResult(root, { id, action: "propose", ok: result.ok, message: result.message, undo });
+      const { ok, message, action: performed } = await perform();
+      if (ok) this.#lastAction = performed ?? undefined;
+      this.#sendResult(root, { id, action, ok, message, undo: ok && performed !== null ? { action: performed, label: message } : null });
     } catch (error) {
-      this.#reportRefusal(root, id, "propose", error);
+      this.#reportRefusal(root, id, action, error);
     } finally {
       this.#requestList();
     }
@@ -303,10 +295,6 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (!(error instanceof NotRunning)) this.context.output.error(errorText(error));
     this.#post({ type: "failed", operation, message: errorText(error) });
   }
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The diff of what changed since the person looked, if the error has one; "" otherwise. */

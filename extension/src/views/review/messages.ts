@@ -1,5 +1,6 @@
-// Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel; both validate what they receive.
-import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, NeighbourView, Problem, ProposedAction, SuggestedView, TargetView, UndoView } from "../../protocol";
+// Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel. The host checks what it receives.
+import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, UndoView } from "../../protocol";
+import { isObject, isText } from "../shared/checks";
 
 export type ReviewAction = "accept" | "reject" | "edit";
 
@@ -58,30 +59,8 @@ export type ToWebview =
   /** A command or the listing failed. */
   | { readonly type: "failed"; readonly operation: "list" | "command"; readonly message: string };
 
-type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function isText(value: unknown, maxLength = 1_000_000): value is string {
-  return typeof value === "string" && value.length <= maxLength;
-}
-
-function isTextOrNull(value: unknown): value is string | null {
-  return value === null || isText(value);
-}
-
-export function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-function isAnyText(value: unknown): value is string {
-  return isText(value);
-}
-
 function isEdit(value: unknown): value is Edit {
-  return isObject(value) && isText(value["title"]) && isText(value["body"]) && isList(value["tags"], isAnyText);
+  return isObject(value) && isText(value["title"]) && isText(value["body"]) && Array.isArray(value["tags"]) && value["tags"].every((tag) => isText(tag));
 }
 
 const maxTitleLength = 300;
@@ -98,6 +77,8 @@ export function findEditError(edit: Edit): string | undefined {
   if (edit.tags.length > maxTags) return `There are ${edit.tags.length} tags. Keep ${maxTags} of them.`;
   return undefined;
 }
+
+const neighbourAnswers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
 
 function parseChoice(value: unknown): Required<ChoiceParams> | null | undefined {
   if (value === null) return null;
@@ -137,7 +118,7 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
     case "leftOut":
       return typeof most === "number" && Number.isInteger(most) && most >= 0 && most <= maxLeftOut ? { type, most } : undefined;
     case "propose":
-      return isText(id, 300) && isScope(scope) ? { type, id, scope } : undefined;
+      return isText(id, 300) && (scope === "project" || scope === "global") ? { type, id, scope } : undefined;
     case "copy":
       return isText(text) ? { type, text } : undefined;
     case "openTurn":
@@ -146,116 +127,6 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
       return isText(reference, 4096) ? { type, reference } : undefined;
     case "openTarget":
       return isText(id, 300) && isText(target, 300) ? { type, id, target } : undefined;
-    default:
-      return undefined;
-  }
-}
-
-export function isCandidate(value: unknown): value is CandidateView {
-  if (!isObject(value)) return false;
-  const texts = ["id", "primitive", "title", "body", "session", "turn", "platform", "time", "signal", "path"];
-  return (
-    texts.every((name) => isText(value[name])) &&
-    isTextOrNull(value["kind"]) &&
-    isTextOrNull(value["target"]) &&
-    isTextOrNull(value["diff"]) &&
-    typeof value["confidence"] === "number" &&
-    typeof value["edited"] === "boolean" &&
-    proposedActions.some((action) => action === value["action"]) &&
-    isText(value["reason"]) &&
-    isScope(value["scope"]) &&
-    isText(value["maker"]) &&
-    isList(value["targets"], isTarget) &&
-    isList(value["neighbours"], isNeighbour) &&
-    isSuggested(value["suggested"]) &&
-    isList(value["ends"], isAnyText) &&
-    ["tags", "references", "flags"].every((name) => isList(value[name], isAnyText)) &&
-    isList(value["evidence"], isEvidence)
-  );
-}
-
-const proposedActions: readonly ProposedAction[] = ["add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"];
-
-function isTarget(value: unknown): value is TargetView {
-  return isObject(value) && ["id", "title", "status", "path"].every((name) => isText(value[name]));
-}
-
-function isNeighbour(value: unknown): value is NeighbourView {
-  return (
-    isObject(value) &&
-    ["id", "title", "body", "primitive", "path", "status", "hash"].every((name) => isText(value[name])) &&
-    isTextOrNull(value["kind"]) &&
-    typeof value["similarity"] === "number"
-  );
-}
-
-const neighbourAnswers: readonly NeighbourAnswer[] = ["same", "replaces", "changes", "answers", "keep"];
-
-function isSuggested(value: unknown): value is SuggestedView | null {
-  if (value === null) return true;
-  if (!isObject(value) || !neighbourAnswers.some((answer) => answer === value["answer"])) return false;
-  return isText(value["memory"]) && isText(value["reason"]) && (value["by"] === "claim" || value["by"] === "model");
-}
-
-function isEvidence(value: unknown): value is CandidateView["evidence"][number] {
-  return isObject(value) && isText(value["quote"]) && isText(value["turn"]) && isText(value["who"]);
-}
-
-function isScope(value: unknown): value is "project" | "global" {
-  return value === "project" || value === "global";
-}
-
-function isLeftOut(value: unknown): value is LeftOutView {
-  if (!isObject(value)) return false;
-  const texts = ["id", "reason", "why", "detail", "title", "primitive", "quote", "who", "session", "turn", "platform", "time"];
-  return (
-    texts.every((name) => isText(value[name])) &&
-    isTextOrNull(value["kind"]) &&
-    (value["score"] === null || typeof value["score"] === "number") &&
-    typeof value["canPropose"] === "boolean" &&
-    isScope(value["scope"])
-  );
-}
-
-function isProblem(value: unknown): value is Problem {
-  return isObject(value) && isText(value["code"]) && isText(value["path"]) && isText(value["message"]);
-}
-
-function isUndo(value: unknown): value is UndoView | null {
-  return value === null || (isObject(value) && isText(value["action"]) && isText(value["label"]));
-}
-
-function isResultAction(value: unknown): value is ActionResultMessage["action"] {
-  return ["accept", "reject", "edit", "undo", "propose"].some((action) => action === value);
-}
-
-/** Parses a message from the host side; undefined if it is invalid. */
-export function parseToWebview(value: unknown): ToWebview | undefined {
-  if (!isObject(value)) return undefined;
-  const { type, root, name, restricted, running, text, id, action, ok, message, undo, diff } = value;
-  switch (type) {
-    case "list": {
-      const { order, changed, blocked, leftOut, problems } = value;
-      if (!isText(root) || !isList(order, isAnyText) || !isList(changed, isCandidate) || typeof blocked !== "number") return undefined;
-      if (typeof leftOut !== "number" || !isList(problems, isProblem) || !isUndo(undo)) return undefined;
-      return { type, root, order, changed, blocked, leftOut, problems, undo };
-    }
-    case "leftOut": {
-      const { items, total } = value;
-      return isText(root) && isList(items, isLeftOut) && typeof total === "number" ? { type, root, items, total } : undefined;
-    }
-    case "root":
-      return isText(root) && isText(name) && typeof restricted === "boolean" ? { type, root, name, restricted } : undefined;
-    case "select":
-      return isText(id) ? { type, id } : undefined;
-    case "sync":
-      return typeof running === "boolean" && isText(text) ? { type, running, text } : undefined;
-    case "actionResult":
-      if (!isResultAction(action)) return undefined;
-      if (!isText(id) || typeof ok !== "boolean" || !isText(message) || !isUndo(undo) || !isText(diff)) return undefined;
-      return { type, id, action, ok, message, undo, diff };
-    case "failed":
-      return isText(message) && (value["operation"] === "list" || value["operation"] === "command") ? { type, operation: value["operation"], message } : undefined;
     default:
       return undefined;
   }

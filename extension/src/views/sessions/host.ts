@@ -1,11 +1,11 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
-import { NotRunning } from "../../editor/notrunning";
 import * as protocol from "../../protocol";
 import { dayLabel, sessionDescription, sessionTooltip } from "../../text/sessionwording";
 import { counted } from "../../text/wording";
 import { agentIcon } from "../shared/icons";
 import { canRequest, Refresher, setSessionsState } from "../shared/refresher";
+import { loadRows, moreItem, treeItem } from "../shared/tree";
 
 interface DayNode {
   readonly kind: "day";
@@ -78,35 +78,25 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
   }
 
   async getChildren(node?: SessionsNode): Promise<SessionsNode[]> {
-    try {
-      if (node === undefined) return await this.#dayNodes();
-      return node.kind === "day" ? await this.#sessionNodes(node) : [];
-    } catch (error) {
-      if (error instanceof NotRunning) return [];
-      this.#view.message = `The sessions could not be listed: ${error instanceof Error ? error.message : String(error)}`;
-      this.context.output.error(this.#view.message);
-      return [];
-    }
+    if (node?.kind === "session" || node?.kind === "more") return [];
+    return loadRows(this.#view, "sessions", this.context.output, () => (node === undefined ? this.#dayNodes() : this.#sessionNodes(node)));
   }
 
   getTreeItem(node: SessionsNode): vscode.TreeItem {
     switch (node.kind) {
       case "day": {
-        const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
-        const item = new vscode.TreeItem(dayLabel(node.day, Date.now()), node.open ? Expanded : Collapsed);
-        item.id = `day:${node.day}`;
-        item.description = String(node.sessions);
-        item.accessibilityInformation = { label: `${dayLabel(node.day, Date.now())}, ${counted(node.sessions, "session")}` };
-        return item;
+        const label = dayLabel(node.day, Date.now());
+        return treeItem(label, {
+          collapsibleState: node.open ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
+          id: `day:${node.day}`,
+          description: String(node.sessions),
+          accessibilityInformation: { label: `${label}, ${counted(node.sessions, "session")}` },
+        });
       }
       case "session":
         return this.#sessionItem(node.session);
-      case "more": {
-        const item = new vscode.TreeItem(`Show more (${node.left} left)`);
-        item.command = { command: "lerim.moreSessions", title: "Show More", arguments: [node] };
-        item.iconPath = new vscode.ThemeIcon("ellipsis");
-        return item;
-      }
+      case "more":
+        return moreItem(node, "lerim.moreSessions");
     }
   }
 
@@ -115,15 +105,16 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
   }
 
   #sessionItem(session: protocol.SessionView): vscode.TreeItem {
-    const item = new vscode.TreeItem(session.title);
-    item.id = `session:${session.id}`;
-    item.description = sessionDescription(session);
-    item.tooltip = sessionTooltip(session); // plain text, never markdown: the title comes from a transcript
-    item.iconPath = agentIcon(this.context.extension.extensionUri, session.platform);
-    item.contextValue = "lerim.session";
-    item.command = { command: "lerim.openSession", title: "Open Session", arguments: [session.id] };
-    item.accessibilityInformation = { label: `${session.agent}: ${session.title}, ${item.description}` };
-    return item;
+    const description = sessionDescription(session);
+    return treeItem(session.title, {
+      id: `session:${session.id}`,
+      description,
+      tooltip: sessionTooltip(session), // plain text, never markdown: the title comes from a transcript
+      iconPath: agentIcon(this.context.extension.extensionUri, session.platform),
+      contextValue: "lerim.session",
+      command: { command: "lerim.openSession", title: "Open Session", arguments: [session.id] },
+      accessibilityInformation: { label: `${session.agent}: ${session.title}, ${description}` },
+    });
   }
 
   async #dayNodes(): Promise<SessionsNode[]> {

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
+import { hasEnded } from "../../text/wording";
 
 /** Minimum time between two refreshes, so that a fast sync does not keep the views busy. */
 const refreshIntervalMs = 1000;
@@ -17,7 +18,7 @@ export class Refresher implements vscode.Disposable {
   ) {
     this.#subscriptions = [
       context.onSyncProgress(({ stage }) => {
-        if (stage === "done" || stage === "failed" || stage === "cancelled") this.#requestRefresh();
+        if (hasEnded(stage)) this.#requestRefresh();
       }),
       context.onCandidatesChanged(() => this.#requestRefresh()),
       context.onRunningChanged(() => this.#requestRefresh()),

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { isToken } from "../../editor/arguments";
 import type { Context } from "../../sidecar/context";
-import { NotRunning } from "../../editor/notrunning";
+import { errorText, NotRunning } from "../../editor/errors";
 import * as protocol from "../../protocol";
 import { showPage } from "../shared/html";
 import { agentIcon } from "../shared/icons";
@@ -140,7 +140,7 @@ class Transcript {
 
   #reportErrors(work: Promise<void>): void {
     work.catch((error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       if (!(error instanceof NotRunning)) this.context.output.error(message);
       this.#post({ type: "failed", message });
     });

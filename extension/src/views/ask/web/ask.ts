@@ -1,6 +1,6 @@
 // The webview of Lerim: Ask a Question: a question, its answer as it arrives, and the sources of each sentence.
 import type { Citation, Passage, Sentence } from "../../../protocol";
-import { type AnswerState, type FromAsk, noAnswer, parseToAsk } from "../messages";
+import { type AnswerState, type FromAsk, noAnswer, type ToAsk } from "../messages";
 import { button, h } from "../../shared/web/dom";
 import { prose } from "../../shared/web/prose";
 import { dateText } from "../../../text/sessionwording";
@@ -53,9 +53,7 @@ document.addEventListener("keydown", (event) => {
 window.addEventListener("focus", () => {
   if (document.activeElement === document.body) questionField.focus();
 });
-window.addEventListener("message", (event: MessageEvent<unknown>) => {
-  const message = parseToAsk(event.data);
-  if (message === undefined) return;
+window.addEventListener("message", ({ data: message }: MessageEvent<ToAsk>) => {
   if (message.type === "state") {
     const isOtherQuestion = message.state.question !== state.question;
     ({ state, restricted } = message);

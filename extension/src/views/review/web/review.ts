@@ -1,6 +1,6 @@
 // The webview of the review panel: keeps the model, draws it, and sends the person's actions to the host.
 import { counted } from "../../../text/wording";
-import { type FromWebview, maxLeftOut, parseToWebview, type ToWebview } from "../messages";
+import { type FromWebview, maxLeftOut, type ToWebview } from "../messages";
 import type { CandidateView, LeftOutView, NeighbourAnswer } from "../../../protocol";
 import { answersFor, type Choice, acceptedText, keepBoth, rankedNeighbours } from "./answers";
 import { candidateDetail } from "./detail";
@@ -8,13 +8,11 @@ import { difference } from "./difference";
 import { h } from "../../shared/web/dom";
 import { emptyState } from "./empty";
 import { rememberFocus, restoreFocus } from "./focus";
-import { footSection } from "./foot";
-import { editForm, showMemory } from "./form";
+import { footSection, leftOutSection, leftOutPageSize } from "./foot";
+import { draftText, editForm, renderLostDraft, showMemory } from "./form";
 import { helpDialog } from "../../shared/web/help";
 import { reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
-import { leftOutSection, leftOutPageSize } from "./leftout";
 import { CandidateList } from "./list";
-import { draftText, renderLostDraft } from "./lost";
 import { applyResult, applyLeftOut, applyList, addRequest, changedMemory, draftChoice, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoButtonTitle, selectCandidate } from "./state";
 import { markChosen } from "./neighbours";
 import { spellOutHidden } from "../../shared/web/text";
@@ -69,11 +67,7 @@ document.getElementById("review")?.append(
   help.element,
 );
 
-window.addEventListener("message", (event: MessageEvent<unknown>) => {
-  const message = parseToWebview(event.data);
-  if (message === undefined) showNotice("The panel received a message that it does not understand. Run Lerim: Show Log for details.");
-  else handleMessage(message);
-});
+window.addEventListener("message", (event: MessageEvent<ToWebview>) => handleMessage(event.data));
 window.addEventListener("focus", () => {
   if (document.activeElement === document.body) focusList();
 });

@@ -1,7 +1,7 @@
 // The webview of the transcript viewer: a whole session, of which only the visible part is loaded and drawn.
 import type { OutlineView, SessionTurn, SessionView } from "../../../protocol";
 import { durationText, momentText, sessionSeconds, tokensText, workText } from "../../../text/sessionwording";
-import { type FromTranscript, parseToTranscript, type ToTranscript } from "../messages";
+import type { FromTranscript, ToTranscript } from "../messages";
 import { counted } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 import { VirtualList } from "./virtuallist";
@@ -76,11 +76,7 @@ document.getElementById("transcript")?.append(
   help.element,
 );
 
-window.addEventListener("message", (event: MessageEvent<unknown>) => {
-  const message = parseToTranscript(event.data);
-  if (message === undefined) showNotice("The viewer received a message that it does not understand. Run Lerim: Show Log for details.");
-  else handleMessage(message);
-});
+window.addEventListener("message", (event: MessageEvent<ToTranscript>) => handleMessage(event.data));
 document.addEventListener("keydown", (event) => {
   if (help.element.open) return;
   if (event.target === findBox) {
@@ -137,7 +133,7 @@ function showSession(next: OutlineView): void {
   summaryLine.textContent = next.summary.split("\n").map(spellOutHidden).join("\n");
   summaryLine.hidden = next.summary === "";
   const { kinds, sizes } = next;
-  if (kinds === "") showNotice("Nothing was said in this session.");
+  if (kinds === "") showNotice("This session has no messages.");
   virtualList.setContent({ count: kinds.length, estimateHeight: (at) => estimateTurnHeight(sizes[at] ?? 0), createRow, onDraw: requestTurns });
   if (next.at >= 0) jumpToTurn(next.at);
   else if (isFirstOutline) virtualList.scrollToRow(Math.min(position, Math.max(kinds.length - 1, 0)));

@@ -1,6 +1,5 @@
 import type { CallView, SessionTurn } from "../../../protocol";
 import { clockText, momentText } from "../../../text/sessionwording";
-import { splitBlocks } from "./blocks";
 import { button, h } from "../../shared/web/dom";
 import { prose, literalText } from "../../shared/web/prose";
 
@@ -32,7 +31,7 @@ export function turnArticle(turn: SessionTurn, context: TurnContext, actions: Tu
     ...splitBlocks(turn.text).map((block) =>
       block.code || turn.kind === "shell" ? h("pre", { attributes: { tabindex: "0" } }, ...literalText(block.text)) : h("div", { class: "words", attributes: { dir: "auto" } }, ...prose(block.text)),
     ),
-    ...(turn.left > 0 ? [h("p", { class: "left" }, `… ${turn.left.toLocaleString("en-US")} more characters. `, button("Show all of it", actions.showWhole, { class: "link whole" }))] : []),
+    ...(turn.left > 0 ? [h("p", { class: "left" }, `… ${turn.left.toLocaleString("en-US")} more characters. `, button("Show all", actions.showWhole, { class: "link whole" }))] : []),
     ...turn.calls.map((call, at) => callDetails(call, at, actions)),
   );
 }
@@ -79,4 +78,37 @@ function callDetails(call: CallView, at: number, actions: TurnActions): HTMLElem
   details.open = actions.isCallOpen(at);
   details.addEventListener("toggle", () => actions.onCallToggle(at, details.open));
   return details;
+}
+
+interface Block {
+  readonly code: boolean;
+  readonly text: string;
+}
+
+const fencePattern = /^ {0,3}(`{3,}|~{3,})/;
+
+/** Splits a message into prose and fenced code. An unclosed fence extends to the end. */
+export function splitBlocks(text: string): Block[] {
+  const result: Block[] = [];
+  let lines: string[] = [];
+  let openFence = "";
+  const endBlock = (code: boolean): void => {
+    const text = lines.join("\n");
+    lines = [];
+    if (code || text.trim() !== "") result.push({ code, text: code ? text : text.replace(/^\n+|\s+$/g, "") });
+  };
+  for (const line of text.split("\n")) {
+    const fenceMark = fencePattern.exec(line)?.[1] ?? "";
+    if (openFence === "" && fenceMark !== "") {
+      endBlock(false);
+      openFence = fenceMark;
+    } else if (openFence !== "" && fenceMark.startsWith(openFence) && line.trim() === fenceMark) {
+      endBlock(true);
+      openFence = "";
+    } else {
+      lines.push(line);
+    }
+  }
+  endBlock(openFence !== "");
+  return result;
 }

@@ -6,3 +6,8 @@ export class NotRunning extends Error {
     super("Lerim's background process is not running. Run Lerim: Restart.");
   }
 }
+
+/** The message of whatever was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
