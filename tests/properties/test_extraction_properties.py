@@ -48,13 +48,13 @@ def test_cutting_a_session_into_passes_loses_nothing_when_exchanges_are_whole(tu
     at = min(at, len(whole))
     one, first = extraction(), extraction()
     for turn in whole:
-        list(one.feed(turn))
+        one.feed(turn)
     for turn in whole[:at]:
-        list(first.feed(turn))
-    found = list(first.finish(False))
+        first.feed(turn)
+    found = first.finish(False)
     second = extraction(first.state())
     for turn in whole[at:]:
-        list(second.feed(turn))
+        second.feed(turn)
     found += second.finish(True)
     wanted = {item.turn for item in one.finish(True) if isinstance(item, Candidate)}
     assert wanted <= {item.turn for item in found if isinstance(item, Candidate)} | {

@@ -10,8 +10,8 @@ def passes(*parts, settled=True):
     for part in parts:
         reading = extraction(state)
         for turn in numbered(part, start):
-            list(reading.feed(turn))
-        out.append(list(reading.finish(settled)))
+            reading.feed(turn)
+        out.append(reading.finish(settled))
         state, start = reading.state(), start + len(part)
         assert isinstance(state, bytes)
     return out
@@ -34,7 +34,7 @@ def test_turns_met_again_change_nothing() -> None:
     turns = numbered([*RULE, you("next"), agent("Ok.")])
     reading = extraction()
     for turn in [*turns, *turns, *turns[1:]]:
-        list(reading.feed(turn))
+        reading.feed(turn)
     assert [item.title for item in reading.finish(True)] == ["Always use uv, never pip"]
 
 
@@ -86,8 +86,8 @@ def test_the_state_of_a_huge_exchange_stays_bounded() -> None:
     turns = [you("go")] + [agent("x" * 50_000, ran(f"pytest t{n}.py", "y" * 50_000, 0)) for n in range(200)]
     reading = extraction()
     for turn in numbered(turns):
-        list(reading.feed(turn))
-    list(reading.finish(True))
+        reading.feed(turn)
+    reading.finish(True)
     assert len(reading.state()) < 2_000_000
 
 

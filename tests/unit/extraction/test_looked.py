@@ -40,5 +40,5 @@ def test_a_name_defined_in_a_file_read_with_the_shell_is_found_there() -> None:
     call = ran("sed -n '1,80p' src/wire.py", "class WireClient:\n    pass\n")
     turns = numbered([you("look"), agent("", call), you("Always use WireClient for requests."), agent("ok"), you("go")])
     extraction = Extraction(None, "s", "codex")
-    items = [item for turn in turns for item in extraction.feed(turn)] + list(extraction.finish(True))
+    items = [item for turn in turns for item in extraction.feed(turn)] + extraction.finish(True)
     assert [getattr(item, "references", ()) for item in items] == [("src/wire.py#WireClient",)]

@@ -43,12 +43,12 @@ def two_passes(
     turns = numbered(first)
     one = extraction()
     for turn in turns:
-        list(one.feed(turn))
-    early = list(one.finish(settled))
+        one.feed(turn)
+    early = one.finish(settled)
     two = extraction(one.state())
     for turn in numbered(then, len(turns)):
-        list(two.feed(turn))
-    return early, list(two.finish(True))
+        two.feed(turn)
+    return early, two.finish(True)
 
 
 def proposed(found: Iterable[Result]) -> list[str]:
@@ -283,8 +283,8 @@ def filled() -> bytes:
     for turn in numbered(
         [you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok.", edited("src/a.py")), you("go on")]
     ):
-        list(reading.feed(turn))
-    list(reading.finish(False))
+        reading.feed(turn)
+    reading.finish(False)
     return reading.state()
 
 
@@ -308,7 +308,7 @@ def proposed_again(state: bytes) -> list[str]:
     """What the rules of the state give when their turns are read once more."""
     reading = extraction(state)
     for turn in numbered([you("\n".join(f"- {rule}" for rule in RULES[:2])), agent("Ok.")]):
-        list(reading.feed(turn))
+        reading.feed(turn)
     return proposed(reading.finish(True))
 
 
@@ -360,9 +360,9 @@ def test_a_model_made_for_other_features_is_refused_with_what_to_do(other_model)
     other_model(names=["length", "words"])
     reading = extraction()
     for turn in numbered(talked(RULES[:1])):
-        list(reading.feed(turn))
+        reading.feed(turn)
     with pytest.raises(RankerError) as raised:
-        list(reading.finish(True))
+        reading.finish(True)
     problem = raised.value
     assert "another version of Lerim" in str(problem)
     assert problem.todo == "Install Lerim again."

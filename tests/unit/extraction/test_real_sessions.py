@@ -75,8 +75,8 @@ def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_ba
     for transcript, turns in stores(sessions_folder, agent):
         extraction = Extraction(None, transcript.session_id, transcript.platform)
         for turn in turns:
-            list(extraction.feed(turn))
-        found = list(extraction.finish(True))
+            extraction.feed(turn)
+        found = extraction.finish(True)
         told = {turn.id: turn for turn in turns}
         proposed = [one for one in found if isinstance(one, Candidate)]
         dropped = [one for one in found if isinstance(one, DroppedSignal)]

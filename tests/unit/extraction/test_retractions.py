@@ -166,12 +166,12 @@ def test_what_an_earlier_pass_proposed_is_withdrawn_when_the_agent_finds_it_wron
     title, turns = stated()
     first = extraction()
     for turn in numbered(turns):
-        list(first.feed(turn))
+        first.feed(turn)
     [found] = [one for one in first.finish(True) if isinstance(one, Candidate) and one.title == title]
     second = extraction(first.state())
     later = (you("and on the other servers?"), agent(correction(turns, "Actually, it is not so that")), you("ok"))
     for turn in numbered(later, len(turns)):
-        list(second.feed(turn))
+        second.feed(turn)
     gone = [one for one in second.finish(True) if isinstance(one, Withdrawal)]
     assert [(one.refuted_turn, one.reason) for one in gone] == [(found.turn, "the agent found later that it was wrong")]
 

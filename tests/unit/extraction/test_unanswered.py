@@ -43,12 +43,12 @@ def two_passes(turns: list[Turn], later: tuple[Turn, ...]) -> tuple[list[object]
     """What a settled pass yields, and the pass after the session went on."""
     first = extraction()
     for turn in numbered(turns):
-        list(first.feed(turn))
-    early = list(first.finish(True))
+        first.feed(turn)
+    early = first.finish(True)
     second = extraction(first.state())
     for turn in numbered(later, len(turns)):
-        list(second.feed(turn))
-    return early, list(second.finish(True))
+        second.feed(turn)
+    return early, second.finish(True)
 
 
 def test_what_is_asked_last_is_a_question_word_for_word() -> None:

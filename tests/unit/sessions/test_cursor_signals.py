@@ -16,9 +16,10 @@ def proposed(root: Path, bubbles: list[dict[str, Any]]) -> dict[str, list[Candid
     Editor(root).chat(bubbles, workspaceIdentifier={"id": "w", "uri": {"fsPath": "/srv/app", "scheme": "file"}})
     turns, session, _ = only(root)
     extraction = Extraction(None, session.id, "cursor")
-    items = [item for turn in turns for item in extraction.feed(turn)] + list(extraction.finish(True))
+    for turn in turns:
+        extraction.feed(turn)
     found: dict[str, list[Candidate]] = {}
-    for item in items:
+    for item in extraction.finish(True):
         if isinstance(item, Candidate):
             found.setdefault(item.signal, []).append(item)
             assert item.evidence

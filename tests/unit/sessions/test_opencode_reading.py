@@ -288,7 +288,7 @@ def test_what_sessions_show_is_found_in_those_of_opencode(tmp_path: Path) -> Non
     (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
     extraction = Extraction(None, row.session_id, "opencode")
     for turn in opencode.open_session(row):
-        list(extraction.feed(turn))
+        extraction.feed(turn)
     found = [one for one in extraction.finish(True) if isinstance(one, Candidate)]
     assert [(one.signal, one.title) for one in found if one.signal == "prompt"] == [
         ("prompt", "No, don't use npm in this repo, always use pnpm")
