@@ -71,8 +71,8 @@ def extract(sessions: list[list[Turn]]) -> None:
     for number, session in enumerate(sessions):
         extraction = Extraction(None, str(number), "claude")
         for turn in session:
-            list(extraction.feed(turn))
-        list(extraction.finish(True))
+            extraction.feed(turn)
+        extraction.finish(True)
 
 
 def best_seconds(work: Callable[[], object]) -> float:

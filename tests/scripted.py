@@ -58,9 +58,21 @@ def extraction(state: bytes | None = None, exists: Callable[[str], bool] | None 
 
 
 def outcome(*turns: Turn, settled: bool = True) -> list[Candidate | DroppedSignal | Withdrawal]:
-    reading = extraction()
-    out = [item for turn in numbered(turns) for item in reading.feed(turn)]
-    return [*out, *reading.finish(settled)]
+    [found] = passes(turns, settled=settled)
+    return found
+
+
+def passes(*parts: Iterable[Turn], settled: bool = True) -> list[list[Candidate | DroppedSignal | Withdrawal]]:
+    """What each part of a session yields, each read in a pass of its own; the last pass has settled."""
+    state, start, out = None, 0, []
+    for number, part in enumerate(parts, 1):
+        reading = extraction(state)
+        turns = numbered(part, start)
+        for turn in turns:
+            reading.feed(turn)
+        out.append(reading.finish(settled or 1 < number == len(parts)))
+        state, start = reading.state(), start + len(turns)
+    return out
 
 
 def candidates(*turns: Turn, settled: bool = True) -> list[Candidate]:

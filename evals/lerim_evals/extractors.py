@@ -52,10 +52,9 @@ def extract_by_rules(transcript: Transcript, until: str) -> MeasuredExtraction:
     began = time.perf_counter()
     turns, turn_of, problems = read_turns(transcript, until)
     extraction = Extraction(None, transcript.session_id, transcript.platform, exists=make_path_check(turns))
-    candidates: list[Candidate | DroppedSignal] = []
     for turn in turns:
-        candidates += (item for item in extraction.feed(turn) if isinstance(item, Candidate | DroppedSignal))
-    candidates += (item for item in extraction.finish(True) if isinstance(item, Candidate | DroppedSignal))
+        extraction.feed(turn)
+    candidates = extraction.finish(True)
     return MeasuredExtraction(
         tuple(item for item in candidates if isinstance(item, Candidate)),
         tuple(item for item in candidates if isinstance(item, DroppedSignal)),

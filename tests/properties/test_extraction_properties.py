@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.facts.title import MAX_TITLE_CHARS
-from scripted import agent, asked, denied, edited, extraction, numbered, outcome, planned, ran, you
+from scripted import agent, asked, denied, edited, outcome, passes, planned, ran, you
 
 WORDS = st.sampled_from(
     ["use ", "uv", " not ", "pip", "always ", "never ", "don't ", "because ", "instead of ", "`src/a.py`", "no, ", ". ",
@@ -44,19 +44,7 @@ def test_whatever_is_said_every_candidate_keeps_the_promises(turns: list) -> Non
 
 @given(TURNS, st.integers(0, 10))
 def test_cutting_a_session_into_passes_loses_nothing_when_exchanges_are_whole(turns: list, at: int) -> None:
-    whole = numbered(turns)
-    at = min(at, len(whole))
-    one, first = extraction(), extraction()
-    for turn in whole:
-        list(one.feed(turn))
-    for turn in whole[:at]:
-        list(first.feed(turn))
-    found = list(first.finish(False))
-    second = extraction(first.state())
-    for turn in whole[at:]:
-        list(second.feed(turn))
-    found += second.finish(True)
-    wanted = {item.turn for item in one.finish(True) if isinstance(item, Candidate)}
-    assert wanted <= {item.turn for item in found if isinstance(item, Candidate)} | {
-        getattr(item, "turn", "") for item in found
-    }
+    whole = outcome(*turns)
+    early, late = passes(turns[:at], turns[at:], settled=False)
+    wanted = {item.turn for item in whole if isinstance(item, Candidate)}
+    assert wanted <= {getattr(item, "turn", "") for item in (*early, *late)}

@@ -97,9 +97,11 @@ def added(groups: list[Figures], name: str) -> float:
 
 
 @given(sessions())
-def test_the_sum_over_any_groups_is_the_sum_over_the_sessions(given_: list[tuple[Session, list[Turn]]]) -> None:
+def test_groups_add_up_to_the_sessions_a_project_has_its_folders_and_what_is_not_known_is_blank(
+    given_: list[tuple[Session, list[Turn]]],
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        four, _ = all_statistics(given_, folder)
+        four, own = all_statistics(given_, folder)
     main = [session for session, _ in given_ if is_main(session, given_)]
     expected = {
         "prompts": sum(session.prompts for session in main),
@@ -117,6 +119,24 @@ def test_the_sum_over_any_groups_is_the_sum_over_the_sessions(given_: list[tuple
         assert abs(added(shown.groups, "cost") - (shown.total.cost or 0)) < 1e-6 * max(1, shown.total.cost or 0)
         if not any(session.tokens for session, _ in given_):
             assert all(getattr(one, name) is None for one in (*shown.groups, shown.total) for name in SPENT)
+    [repo] = [one for one in four[3].groups if one.key == "app"] or [own.total]
+    assert msgspec.structs.replace(repo, key=None) == own.total
+    check_costs(given_, four[0].total)
+
+
+def check_costs(given_: list[tuple[Session, list[Turn]]], total: Figures) -> None:
+    """A cost is the store's own or of the price list, and else blank."""
+    unknown = known = 0
+    for session, own in given_:
+        used = {turn.model for turn in own if turn.tokens != NO_TOKENS}
+        if session.cost:
+            known += 1
+        elif session.tokens is None or (used and used <= {"house-made"}):
+            unknown += not session.parent
+    assert total.unpriced >= unknown
+    assert (total.cost or 0) >= sum(session.cost or 0 for session, _ in given_) - 1e-9
+    if not given_ or (not known and all(session.tokens is None for session, _ in given_)):
+        assert total.cost is None
 
 
 def is_main(session: Session, given_: list[tuple[Session, list[Turn]]]) -> bool:
@@ -132,32 +152,6 @@ def duration(given_: list[tuple[Session, list[Turn]]]) -> float:
             pauses = [(after - before).total_seconds() for before, after in pairwise(times)]
             seconds += sum(pause for pause in pauses if pause <= PAUSE_SECONDS)
     return seconds
-
-
-@given(sessions())
-def test_a_cost_is_the_stores_own_or_of_the_price_list_and_else_blank(given_: list[tuple[Session, list[Turn]]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        four, _ = all_statistics(given_, folder)
-    unknown = known = 0
-    for session, own in given_:
-        used = {turn.model for turn in own if turn.tokens != NO_TOKENS}
-        if session.cost:
-            known += 1
-        elif session.tokens is None or (used and used <= {"house-made"}):
-            unknown += not session.parent
-    total = four[0].total
-    assert total.unpriced >= unknown
-    assert (total.cost or 0) >= sum(session.cost or 0 for session, _ in given_) - 1e-9
-    if not given_ or (not known and all(session.tokens is None for session, _ in given_)):
-        assert total.cost is None
-
-
-@given(sessions())
-def test_one_project_has_what_was_said_in_its_folders(given_: list[tuple[Session, list[Turn]]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        four, own = all_statistics(given_, folder)
-    [repo] = [one for one in four[3].groups if one.key == "app"] or [own.total]
-    assert msgspec.structs.replace(repo, key=None) == own.total
 
 
 def test_the_price_list_is_of_prices() -> None:

@@ -43,7 +43,9 @@ def rows(desk: Desk) -> list[tuple[str, str]]:
         return db.execute("SELECT session, quote FROM frictions ORDER BY session").fetchall()
 
 
-def test_an_error_that_two_sessions_met_is_friction_with_quotes_of_both(desk: Desk) -> None:
+def test_an_error_that_several_sessions_met_is_one_friction_that_comes_back_with_its_catalog_and_not_once_rejected(
+    desk: Desk,
+) -> None:
     desk.session("s1", *ran("one", REFUSED.format(port=5432)))
     assert desk.sync().candidates == []
     desk.session("s2", *ran("two", REFUSED.format(port=5433)))
@@ -56,20 +58,21 @@ def test_an_error_that_two_sessions_met_is_friction_with_quotes_of_both(desk: De
     ]
     assert found.confidence == 0.6
 
-
-def test_two_sessions_of_the_first_sync_meet_too(desk: Desk) -> None:
-    desk.session("s1", *ran("one", REFUSED.format(port=1)))
-    desk.session("s2", *ran("two", REFUSED.format(port=2)))
-    assert len(desk.sync().candidates) == 1
+    before = rows(desk)
+    for file in desk.home.catalog.parent.glob("sessions.sqlite3*"):
+        file.unlink()
+    desk.sync()  # reads both sessions at once
+    assert rows(desk) == before
     assert len(desk.waiting()) == 1
 
-
-def test_a_third_session_adds_its_quote_and_no_second_candidate(desk: Desk) -> None:
-    for number in (1, 2, 3):
-        desk.session(f"s{number}", *ran(f"n{number}", REFUSED.format(port=number)))
-        desk.sync()
+    desk.session("s3", *ran("three", REFUSED.format(port=3)))
+    desk.sync()
     assert len(desk.waiting()) == 1
     assert [session for session, _ in rows(desk)] == ["s1", "s2", "s3"]
+
+    queue.reject_candidate(desk.place, found.id)
+    desk.session("s4", *ran("four", REFUSED.format(port=4)))
+    assert desk.sync().candidates == []
 
 
 def test_one_session_that_meets_an_error_again_and_again_is_no_friction_of_several(desk: Desk) -> None:
@@ -81,17 +84,11 @@ def test_one_session_that_meets_an_error_again_and_again_is_no_friction_of_sever
     assert len(rows(desk)) == 1
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        "Exit code 1\nAssertionError: expected 3 to equal 4",
-        "Exit code 1\nerror TS2304: Cannot find name 'total'.",
-        "Exit code 1\n2 tests failed",
-    ],
-)
-def test_wrong_code_in_two_sessions_is_no_friction(desk: Desk, output: str) -> None:
-    desk.session("s1", *ran("one", output))
-    desk.session("s2", *ran("two", output))
+def test_wrong_code_in_two_sessions_is_no_friction(desk: Desk) -> None:
+    wrong = ("AssertionError: expected 3 to equal 4", "error TS2304: Cannot find name 'total'.", "2 tests failed")
+    for number, output in enumerate(wrong):
+        for name in ("one", "two"):
+            desk.session(f"s{number}{name}", *ran(f"{name}{number}", f"Exit code 1\n{output}"))
     desk.sync()
     assert (desk.waiting(), rows(desk)) == ([], [])
 
@@ -124,27 +121,6 @@ def test_a_kill_between_the_proposal_and_the_position_loses_and_doubles_nothing(
     desk.sync()
     assert len(desk.waiting()) == 1
     assert [session for session, _ in rows(desk)] == ["s1", "s2"]
-
-
-def test_errors_come_back_with_a_catalog_that_was_deleted(desk: Desk) -> None:
-    desk.session("s1", *ran("one", REFUSED.format(port=1)))
-    desk.session("s2", *ran("two", REFUSED.format(port=2)))
-    desk.sync()
-    before = rows(desk)
-    for file in desk.home.catalog.parent.glob("sessions.sqlite3*"):
-        file.unlink()
-    desk.sync()
-    assert rows(desk) == before
-    assert len(desk.waiting()) == 1
-
-
-def test_what_was_rejected_does_not_come_again_with_the_next_session(desk: Desk) -> None:
-    desk.session("s1", *ran("one", REFUSED.format(port=1)))
-    desk.session("s2", *ran("two", REFUSED.format(port=2)))
-    [found] = desk.sync().candidates
-    queue.reject_candidate(desk.place, found.id)
-    desk.session("s3", *ran("three", REFUSED.format(port=3)))
-    assert desk.sync().candidates == []
 
 
 def test_a_project_keeps_a_bounded_number_of_errors_the_newest(desk: Desk) -> None:

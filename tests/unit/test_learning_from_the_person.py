@@ -79,53 +79,48 @@ def rejecting(desk: Desk) -> Desk:
     return desk
 
 
-def test_after_ten_rejections_of_a_kind_it_is_listed_as_left_out_and_another_kind_is_proposed(rejecting: Desk) -> None:
+def test_after_ten_rejections_of_a_kind_it_is_left_out_in_all_repositories_and_another_kind_is_proposed(
+    rejecting: Desk, tmp_path: Path, git: Git
+) -> None:
     say(rejecting, NEXT, name="next")
     assert rejecting.waiting() == []
     assert left_out(rejecting) == [(TITLE, "your decisions about ones like it lowered its rank")]
+    git(tmp_path, "init", "-q", "other")
+    other = Desk(tmp_path / "other", rejecting.home, rejecting.projects)
+    say(other, NEXT, name="other")
+    assert other.waiting() == []
+    assert left_out(other) == left_out(rejecting)
     rejecting.session("refused", *refused("r", rejecting.repo / "src" / "app.py"))
     rejecting.sync()
     assert rejecting.waiting() == [REFUSAL.rstrip(".")]
 
 
-def test_one_rejection_keeps_nothing_of_its_kind_back(desk: Desk) -> None:
-    say(desk, RULES[0])
-    reject_all(desk)
-    say(desk, NEXT, name="next")
-    assert desk.waiting() == [TITLE]
-
-
-def test_forgotten_the_ranking_is_as_it_was(rejecting: Desk) -> None:
+def test_forgotten_the_ranking_is_as_it_was_and_what_fell_below_is_proposed_once_its_session_goes_on(
+    rejecting: Desk,
+) -> None:
+    rejecting.session("next", *typed("next", NEXT))
+    rejecting.sync()
+    assert rejecting.waiting() == []
     assert answered("review", "forget") == {"forgotten": 0, "problems": []}
     assert count_judgments(rejecting.home) == len(RULES)
     done = run("review", "forget", "--yes")
     assert "Forgotten: 10 decisions." in done.output
     assert queue.load_correction(rejecting.home).weights == {}
-    say(rejecting, NEXT, name="next")
+    rejecting.session("next", *typed("more", "Show me the readme, please."))
+    rejecting.sync()
     assert rejecting.waiting() == [TITLE]
+    assert left_out(rejecting) == []
     assert "nothing was forgotten" in run("review", "forget").output
     rejecting.session("again", *typed("again", RULES[0]))
     rejecting.sync()
     assert rejecting.waiting() == [TITLE]  # what was rejected stays so
 
 
-def test_what_fell_below_the_cut_is_proposed_once_its_session_goes_on_and_the_rejections_are_forgotten(
-    rejecting: Desk,
-) -> None:
-    rejecting.session("next", *typed("next", NEXT))
-    rejecting.sync()
-    assert answered("review", "forget", "--yes") == {"forgotten": len(RULES), "problems": []}
-    rejecting.session("next", *typed("more", "Show me the readme, please."))
-    rejecting.sync()
-    assert rejecting.waiting() == [TITLE]
-    assert left_out(rejecting) == []
-
-
-def test_rejections_that_were_taken_back_move_nothing(desk: Desk) -> None:
+def test_rejections_that_were_taken_back_and_a_single_one_move_nothing(desk: Desk) -> None:
     say(desk, *RULES)
-    for done in reject_all(desk):
+    for done in reject_all(desk)[1:]:
         assert queue.undo_last(desk.place, done.action).ok
-    assert count_judgments(desk.home) == 0
+    assert count_judgments(desk.home) == 1
     say(desk, NEXT, name="next")
     assert TITLE in desk.waiting()
 
@@ -145,14 +140,6 @@ def test_what_is_wanted_weighs_against_what_is_rejected(rejecting: Desk) -> None
 
 def lowest(desk: Desk) -> float:
     return min(queue.load_correction(desk.home).weights.values(), default=0.0)
-
-
-def test_decisions_in_one_repository_count_in_all_of_them(rejecting: Desk, tmp_path: Path, git: Git) -> None:
-    git(tmp_path, "init", "-q", "other")
-    other = Desk(tmp_path / "other", rejecting.home, rejecting.projects)
-    say(other, NEXT, name="next")
-    assert other.waiting() == []
-    assert left_out(other) == [(TITLE, "your decisions about ones like it lowered its rank")]
 
 
 def test_what_was_accepted_unseen_or_with_all_the_others_teaches_nothing(desk: Desk) -> None:
@@ -200,7 +187,11 @@ def numbers(one: dict[str, object]) -> Sequence[object]:
     return [one[name] for name in ("proposed", "accepted", "edited", "rejected", "left_out", "proposed_anyway")]
 
 
-def test_stats_by_signal_tell_what_became_of_what_each_signal_proposed(rejecting: Desk) -> None:
+def test_stats_by_signal_tell_what_became_of_what_each_signal_proposed(isolated: Path, request) -> None:
+    assert "nothing has been proposed yet" in run("stats", "--by", "signal").output
+    assert figures() == {"": figures()[""]}
+    assert not (isolated / ".lerim" / "projects").exists()
+    rejecting: Desk = request.getfixturevalue("rejecting")
     say(rejecting, NEXT, name="next")
     rejecting.session("refused", *refused("r", rejecting.repo / "src" / "app.py"))
     rejecting.sync()
@@ -219,9 +210,3 @@ def test_stats_by_signal_tell_what_became_of_what_each_signal_proposed(rejecting
     table = run("stats", "--by", "signal").output
     for part in ("you typed", "you said on a call", "proposed anyway", "total", "12 decisions of yours"):
         assert part in table
-
-
-def test_stats_by_signal_of_a_home_where_nothing_was_proposed_say_so(desk: Desk) -> None:
-    assert "nothing has been proposed yet" in run("stats", "--by", "signal").output
-    assert figures() == {"": figures()[""]}
-    assert not (desk.home.root / "projects").exists()

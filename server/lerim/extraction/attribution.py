@@ -41,7 +41,6 @@ UNSUPPORTED_QUOTE = "quote-without-claim"
 """Flag: the person's quote does not support the claim."""
 REPEATS_SOURCE = "repeats-a-source"
 """Flag: a tool or a web page said it before anyone else."""
-FLAGS = frozenset((UNSUPPORTED_QUOTE, REPEATS_SOURCE))
 
 MAX_UNSUPPORTED_CONFIDENCE = 0.55
 """Maximum confidence of a claim that no quote from the person supports, as for the agent's words alone."""

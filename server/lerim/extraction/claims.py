@@ -11,34 +11,10 @@ _MIN_TITLE_OVERLAP = 0.72  # word overlap from which two titles make the same cl
 _REJECTING = re.compile(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
 """The words after this are rejected in favor of the words before it."""
 
-_FILLER_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "in",
-        "of",
-        "to",
-        "for",
-        "on",
-        "and",
-        "or",
-        "not",
-        "is",
-        "are",
-        "be",
-        "with",
-        "as",
-        "by",
-        "it",
-        "use",
-        "do",
-        "no",
-        "over",
-        "from",
-        "at",
-    ]
-)
+_FILLER_LIST = """
+    a an the in of to for on and or not is are be with as by it use do no over from at
+"""
+_FILLER_WORDS = frozenset(_FILLER_LIST.split())
 
 
 def content_words(title: str) -> tuple[str, ...]:

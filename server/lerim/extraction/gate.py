@@ -15,17 +15,16 @@ from functools import lru_cache
 from typing import get_args
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, DropReason, drop_candidate
-from lerim.extraction.confidence import candidate_confidence
+from lerim.extraction.confidence import candidate_confidence, count_weaknesses
 from lerim.extraction.facts import (
     MAX_TITLE_CHARS,
-    extract_from_prompt,
-    extract_from_response,
     full_sentence,
     make_title,
     squeeze_spaces,
+    superseded_by_prompt,
+    superseded_by_reply,
 )
 from lerim.extraction.signals import Draft, Quote
-from lerim.extraction.weakness import count_weaknesses
 from lerim.memory import Evidence, LearningKind, Primitive
 from lerim.redaction import (
     Span,
@@ -146,11 +145,12 @@ def _iterate_superseded_names(draft: Draft) -> Iterator[str]:
     if draft.signal in ("fixed-command", "friction", "theme") or draft.primitive not in ("decision", "learning"):
         return
     for quote in draft.quotes:
-        read = {"user": extract_from_prompt, "assistant": extract_from_response}.get(quote.who)
-        for fact in read(quote.text, draft.turn.ordinal) if read else ():
-            yield from fact.supersedes
-        if quote.who == "user" and not quote.text.rstrip().endswith("?"):
-            yield from (found["name"].strip("`") for found in _INSTEAD_OF.finditer(quote.text))
+        if quote.who == "assistant":
+            yield from superseded_by_reply(quote.text)
+        elif quote.who == "user":
+            yield from superseded_by_prompt(quote.text)
+            if not quote.text.rstrip().endswith("?"):
+                yield from (found["name"].strip("`") for found in _INSTEAD_OF.finditer(quote.text))
 
 
 def _describe_malformed(draft: Draft, title: str) -> str:

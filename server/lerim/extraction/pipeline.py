@@ -8,7 +8,7 @@ appears. Candidates below the cut are kept, reported once, and proposed if a lat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -90,10 +90,10 @@ class Extraction:
         self.frictions: dict[str, Friction] = {}
         """Environment errors that this pass found, by fingerprint."""
 
-    def feed(self, turn: Turn) -> Iterator[RuleResult]:
-        """Takes the next turn. Returns an empty iterator; the results come from `finish`."""
+    def feed(self, turn: Turn) -> None:
+        """Takes the next turn. The results come from `finish`."""
         if turn.kind == "shell" or turn.ordinal <= self._state.floor:
-            return iter(())
+            return
         turn = redact_turn(turn)
         self._locate.record_cwd(turn.cwd)
         for call in turn.tool_calls[:64]:
@@ -111,9 +111,8 @@ class Extraction:
             self._state.now = replace(now, prompt=turn)
         else:
             self._add_reply(turn)
-        return iter(())
 
-    def finish(self, settled: bool) -> Iterator[RuleResult]:
+    def finish(self, settled: bool) -> list[RuleResult]:
         """Ends the pass and returns its results. Unless the session has settled, its last exchange waits for the next
         pass.
 
@@ -140,7 +139,7 @@ class Extraction:
         out = [*self._reproposed.values(), *self._results]
         self._state.waiting = _select_best(self._waiting)
         self._waiting, self._reproposed, self._results = list(self._state.waiting), {}, []
-        return iter(out)
+        return out
 
     def _select_above_cut(self, scores: Sequence[float]) -> frozenset[int]:
         """Returns the indexes of the waiting candidates that these scores put above the cut."""

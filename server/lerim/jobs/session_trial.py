@@ -190,8 +190,9 @@ def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPa
         roots=project.folders,
         correction=load_correction(place.home),
     )
-    results = [result for turn in turns for result in extraction.feed(turn)]
-    return [one for one in (*results, *extraction.finish(True)) if isinstance(one, Candidate)]
+    for turn in turns:
+        extraction.feed(turn)
+    return [one for one in extraction.finish(True) if isinstance(one, Candidate)]
 
 
 def _to_proposal(candidate: Candidate) -> TrialProposal:

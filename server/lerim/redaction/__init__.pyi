@@ -4,7 +4,6 @@ from .hidden import remove_orders as remove_orders
 from .hidden import show_hidden as show_hidden
 from .markup import strip_markup as strip_markup
 from .private_blocks import remove_private_blocks as remove_private_blocks
-from .redact import RedactedText as RedactedText
 from .redact import clean_text as clean_text
 from .redact import collect_redactions as collect_redactions
 from .redact import find_redaction_marks as find_redaction_marks

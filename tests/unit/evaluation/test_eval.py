@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,129 +34,75 @@ def sessions(tmp_path: Path) -> Path:
     return tmp_path / "sessions"
 
 
-def label(folder: Path, **more: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    head = "\n".join(f"{name} = {value}" for name, value in more.items())
-    (folder / "one.toml").write_text(f'session = "{SESSION}"\nplatform = "claude"\n{head}\n', encoding="utf-8")
-    return folder
-
-
-def expected(terms: str) -> str:
-    return f"""
+EXPECTED = """
 [[expected]]
 primitive = "decision"
 claim = "Installs go through uv"
 turns = ["u2"]
-terms = {terms}
+terms = {}
 """
+NOTHING = 'nothing = "a routine install"'
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
-    code = main([*arguments, "--json"])
-    return code, json.loads(capsys.readouterr().out)
+@pytest.fixture
+def evaluate(sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, Any, str]]:
+    """Evaluates the session with this label: the exit code, what `--json` prints, and what is told as an error."""
+    labels = tmp_path / "labels"
+    labels.mkdir()
+
+    def run(label: str, *arguments: str, folder: Path = sessions, json_too: bool = True) -> tuple[int, Any, str]:
+        head = f'session = "{SESSION}"\nplatform = "claude"\n{label}\n'
+        (labels / "one.toml").write_text(head, encoding="utf-8")
+        code = main(["--labels", str(labels), "--sessions", str(folder), *arguments, *(["--json"] if json_too else [])])
+        shown = capsys.readouterr()
+        return code, json.loads(shown.out) if json_too else shown.out, shown.err
+
+    return run
 
 
-def test_a_proposal_that_says_what_was_expected_counts_for_precision_and_recall(
-    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = label(tmp_path / "labels")
-    with (folder / "one.toml").open("a", encoding="utf-8") as file:
-        file.write(expected('[["uv"], ["pip"]]'))
-
-    code, answer = run(capsys, "--labels", str(folder), "--sessions", str(sessions))
-
+def test_a_proposal_that_says_what_was_expected_counts_for_precision_and_recall(evaluate) -> None:
+    code, answer, _ = evaluate(EXPECTED.format('[["uv"], ["pip"]]'))
     assert code == 0
     assert answer["figures"]["candidates"] == 1
     assert [answer["figures"][name] for name in ("precision", "recall", "faithfulness")] == [1.0, 1.0, 1.0]
     assert answer["proposals"][0]["judged"] == "expected"
 
 
-def test_what_was_expected_and_did_not_come_is_listed_as_missed(
-    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = label(tmp_path / "labels")
-    with (folder / "one.toml").open("a", encoding="utf-8") as file:
-        file.write(expected('[["postgres"], ["store.py"], ["sqlite"]]'))
-
-    _, answer = run(capsys, "--labels", str(folder), "--sessions", str(sessions))
-
+def test_what_was_expected_and_did_not_come_is_listed_as_missed(evaluate) -> None:
+    _, answer, _ = evaluate(EXPECTED.format('[["postgres"], ["store.py"], ["sqlite"]]'))
     assert answer["figures"]["recall"] == 0.0
     assert answer["missed"] == [{"session": SESSION, "claim": "Installs go through uv"}]
     assert answer["figures"]["precision"] == 0.0  # what no reader judged is not taken for right
 
 
-def test_a_proposal_from_a_session_with_nothing_to_learn_costs_negative_precision(
-    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_session_with_nothing_to_learn_counts_until_it_is_cut_and_a_readers_verdict_decides(
+    evaluate, tmp_path: Path
 ) -> None:
-    folder = label(tmp_path / "labels", nothing='"a routine install"')
-
-    _, answer = run(capsys, "--labels", str(folder), "--sessions", str(sessions))
-
+    _, answer, _ = evaluate(NOTHING, "--out", str(tmp_path / "before.json"))
     assert answer["figures"]["negative_precision"] == 0.0
-
-
-def test_a_session_cut_at_a_record_is_read_no_further(
-    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = label(tmp_path / "labels", until='"a1"', nothing='"cut before the correction"')
-
-    _, answer = run(capsys, "--labels", str(folder), "--sessions", str(sessions))
-
-    assert answer["figures"]["candidates"] == 0
-
-
-def test_a_readers_verdict_decides_over_the_labels(
-    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = label(tmp_path / "labels", nothing='"a routine install"')
-    _, answer = run(capsys, "--labels", str(folder), "--sessions", str(sessions))
     one = answer["proposals"][0]
     assert one["turn"] == make_turn_id("claude", "u2")
+    _, cut, _ = evaluate(f'{NOTHING}\nuntil = "a1"')
+    assert cut["figures"]["candidates"] == 0
+
     verdicts = tmp_path / "verdicts.toml"
-    verdicts.write_text(
-        "[[verdicts]]\n"
-        f'session = "{SESSION}"\nturn = "{one["turn"]}"\ntitle = {json.dumps(one["title"])}\nright = true\n',
-        encoding="utf-8",
-    )
-
-    arguments = ("--labels", str(folder), "--sessions", str(sessions), "--verdicts", str(verdicts))
-    _, answer = run(capsys, *arguments)
-
+    told = f'session = "{SESSION}"\nturn = "{one["turn"]}"\ntitle = {json.dumps(one["title"])}\nright = true\n'
+    verdicts.write_text(f"[[verdicts]]\n{told}", encoding="utf-8")
+    _, answer, _ = evaluate(NOTHING, "--verdicts", str(verdicts))
     assert answer["proposals"][0]["judged"] == "right"
     assert answer["figures"]["precision"] == 1.0
 
-
-def test_two_runs_are_compared_side_by_side(sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = label(tmp_path / "labels", nothing='"a routine install"')
-    before = tmp_path / "before.json"
-    run(capsys, "--labels", str(folder), "--sessions", str(sessions), "--out", str(before))
-
-    assert main(["--labels", str(folder), "--sessions", str(sessions), "--against", str(before)]) == 0
-
-    shown = capsys.readouterr().out
-    assert "before: rules" in shown
-    assert "negative precision" in shown
+    code, shown, _ = evaluate(NOTHING, "--against", str(tmp_path / "before.json"), json_too=False)
+    assert code == 0
+    assert "before: rules" in shown and "negative precision" in shown
 
 
-def test_a_label_that_cannot_be_read_is_told_and_the_others_count(
-    sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = label(tmp_path / "labels", nothing='"a routine install"')
-    (folder / "two.toml").write_text("session = 3", encoding="utf-8")
-
-    assert main(["--labels", str(folder), "--sessions", str(sessions)]) == 3
-
-    assert "two.toml" in capsys.readouterr().err
-
-
-def test_labelled_sessions_that_are_all_missing_are_an_error_that_says_what_to_do(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = label(tmp_path / "labels", nothing='"a routine install"')
-
-    assert main(["--labels", str(folder), "--sessions", str(tmp_path / "nowhere")]) == 1
-
-    assert "--sessions" in capsys.readouterr().err
+def test_labels_and_sessions_that_cannot_be_read_are_told(evaluate, tmp_path: Path) -> None:
+    code, _, told = evaluate(NOTHING, folder=tmp_path / "nowhere", json_too=False)
+    assert code == 1 and "--sessions" in told
+    (tmp_path / "labels" / "two.toml").write_text("session = 3", encoding="utf-8")
+    code, _, told = evaluate(NOTHING, json_too=False)
+    assert code == 3 and "two.toml" in told
 
 
 @pytest.mark.parametrize("struct", [Evaluation, Figures, SignalFigures, Proposal, MissedMemory])

@@ -84,36 +84,24 @@ def test_a_question_about_a_session_that_is_not_there_is_left_out_and_told(
     assert "100.0 %" in told.out
 
 
-def test_questions_of_which_no_session_is_there_are_an_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("parts", "arguments", "named"),
+    [
+        ((STORE, question("which install command", "a1")), ("--sessions", "nowhere"), "--sessions"),
+        ((STORE, question("which install command", "a1")), ("--out", "kept"), "--out"),
+        ((STORE, question("which install command", "a1")), ("--against", "kept"), "--against"),
+        (("not toml",), (), "questions.toml"),
+        (('[[questions]]\nquestion = "x"',), (), "questions.toml"),
+    ],
+    ids=["no session is there", "figures are not kept", "nor compared", "no toml", "no questions"],
+)
+def test_what_cannot_be_measured_is_an_error_that_names_the_cause(
+    parts: tuple[str, ...], arguments: tuple[str, ...], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = written(tmp_path, STORE, question("which install command", "a1"))
-
-    code, found = run(capsys, "--questions", str(asked), "--sessions", str(tmp_path))
-
+    code, found = run(capsys, "--questions", str(written(tmp_path, *parts)), *arguments)
     assert code != 0
-    assert "--sessions" in found["error"]["todo"]
-
-
-@pytest.mark.parametrize("option", ["--out", "--against"])
-def test_figures_of_search_are_printed_and_not_kept(
-    option: str, sessions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = written(tmp_path, STORE, question("which install command", "a1"))
-
-    code, found = run(capsys, "--questions", str(asked), "--sessions", str(sessions), option, str(tmp_path / "kept"))
-
-    assert code != 0
-    assert option in found["error"]["todo"]
-    assert not (tmp_path / "kept").exists()
-
-
-@pytest.mark.parametrize("text", ["not toml", '[[questions]]\nquestion = "x"', STORE + "[[questions]]\nwhat = 1"])
-def test_a_file_that_holds_no_questions_says_so(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = run(capsys, "--questions", str(written(tmp_path, text)))
-
-    assert code != 0
-    assert found["error"]["where"].endswith("questions.toml")
+    assert named in json.dumps(found["error"])
+    assert not Path("kept").exists()
 
 
 def test_what_answers_100_questions_about_real_sessions_is_found_early(sessions_folder: Path, tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from lerim.memory.record import Evidence, Speaker
 
 TITLE = "Use pnpm for the web workspace"
 BODY = "`web/package.json` is installed with pnpm, since npm breaks its links."
+ASIDE = "the web team meets on thursday in the blue room to talk about hiring, budgets and the offsite in june"
+FILLER = [Utterance("user", str(number), "the web server of the web shop") for number in range(30)]
 
 
 def claim(quote: str, who: Speaker = "user", title: str = TITLE, body: str = BODY) -> Candidate:
@@ -39,23 +41,14 @@ def claim(quote: str, who: Speaker = "user", title: str = TITLE, body: str = BOD
     )
 
 
-@pytest.mark.parametrize(
-    "quote",
-    ["no, pnpm", "npm breaks the links, don't", "the workspaces of web", "in PNPM bitte", "web/package.json has links"],
-)
-def test_a_quote_that_shares_what_tells_the_claim_bears_it(quote: str) -> None:
-    assert is_quote_supporting(quote, TITLE, BODY)
-
-
-@pytest.mark.parametrize("quote", ["perfect, commit it", "yes please", "use it", "fix the tests", "完美,提交吧", ""])
-def test_a_quote_that_shares_nothing_telling_does_not(quote: str) -> None:
-    assert not is_quote_supporting(quote, TITLE, BODY)
-
-
-def test_one_common_word_of_a_long_quote_does_not_bear_a_claim() -> None:
-    quote = "the web team meets on thursday in the blue room to talk about hiring, budgets and the offsite in june"
-    heard = [Utterance("user", str(number), "the web server of the web shop") for number in range(30)]
-    assert not is_quote_supporting(quote, TITLE, BODY, heard)
+def test_a_quote_bears_a_claim_if_it_shares_what_tells_it() -> None:
+    for quote in ("no, pnpm", "npm breaks the links, don't", "the workspaces of web", "web/package.json has links"):
+        assert is_quote_supporting(quote, TITLE, BODY), quote
+    for quote in ("perfect, commit it", "use it", "fix the tests", "完美,提交吧", ""):
+        assert not is_quote_supporting(quote, TITLE, BODY), quote
+    assert not is_quote_supporting(ASIDE, TITLE, BODY, FILLER)  # one common word of a long quote
+    assert is_quote_supporting("The icons must be pngs", "Every logo is a PNG", "")
+    assert telling_stems("redis status class") == {"redis", "statu", "class"}
 
 
 def said(*heard: tuple[Speaker, str]) -> list[Utterance]:
@@ -84,13 +77,15 @@ def test_a_claim_that_no_quote_bears_is_of_who_said_it_first(
     assert judged.confidence <= 0.55
 
 
-def test_what_the_agent_says_is_its_own_unless_a_page_said_it_before() -> None:
+def test_what_somebody_says_first_is_theirs_and_what_a_tool_prints_scattered_or_later_is_not_its() -> None:
     own = claim("I use pnpm for the web workspace.", "assistant")
-    assert attribute_claim(own, said(("assistant", PAGE), ("web", PAGE))) == own
+    scattered = ("pnpm " + "alpha " * 200 + "web " + "gamma " * 200 + "workspace " + "delta " * 200) * 2
+    for heard in ((("assistant", PAGE), ("web", PAGE)), (("tool", scattered), ("assistant", PAGE))):
+        assert attribute_claim(own, said(*heard)) == own
     assert attribute_claim(own, said(("web", PAGE), ("assistant", PAGE))).evidence[0].who == "web"
-
-
-def test_a_persons_claim_stays_theirs_whoever_else_says_it() -> None:
+    short = claim("pnpm, then.", "assistant")
+    heard = said(("user", "go on"), ("assistant", "pnpm, then."), ("tool", OUTPUT))
+    assert attribute_claim(short, heard) == short
     theirs = claim("use pnpm in the web workspace")
     assert attribute_claim(theirs, said(("web", PAGE), ("user", "use pnpm in the web workspace"))) == theirs
 
@@ -99,12 +94,6 @@ def test_a_claim_in_another_language_keeps_its_quote_and_waits_for_a_look() -> N
     theirs = claim("工作区一律用另一个包管理器安装")
     judged = attribute_claim(theirs, said(("user", "工作区一律用另一个包管理器安装"), ("assistant", "好的")))
     assert (judged.evidence, judged.flags) == (theirs.evidence, (UNSUPPORTED_QUOTE,))
-
-
-def test_words_scattered_over_a_long_output_do_not_say_a_claim() -> None:
-    scattered = ("pnpm " + "alpha " * 200 + "web " + "gamma " * 200 + "workspace " + "delta " * 200) * 2
-    own = claim("I use pnpm for the web workspace.", "assistant")
-    assert attribute_claim(own, said(("tool", scattered), ("assistant", PAGE))) == own
 
 
 LONG = "Use pnpm for the web workspace, since npm breaks links of packages"
@@ -127,23 +116,11 @@ def test_the_agents_quote_stands_beside_the_tools_that_printed_its_words_first()
     assert (judged.flags, judged.confidence) == ((REPEATS_SOURCE,), 0.3)
 
 
-def test_what_a_tool_prints_after_the_words_that_are_quoted_is_no_source_of_them() -> None:
-    own = claim("pnpm, then.", "assistant")
-    assert attribute_claim(own, said(("user", "go on"), ("assistant", "pnpm, then."), ("tool", OUTPUT))) == own
-
-
 def test_a_quote_that_shares_a_word_with_the_title_is_kept_though_it_mostly_tells_of_something_else() -> None:
-    quote = "the web team meets on thursday in the blue room to talk about hiring, budgets and the offsite in june"
-    filler = [Utterance("user", str(number), "the web server of the web shop") for number in range(30)]
-    theirs = claim(quote, title=LONG)
+    theirs = claim(ASIDE, title=LONG)
     agents = Utterance("assistant", "a", "pnpm for the workspace: npm breaks it.")
-    judged = attribute_claim(theirs, [*filler, agents, Utterance("user", "b", quote)])
+    judged = attribute_claim(theirs, [*FILLER, agents, Utterance("user", "b", ASIDE)])
     assert (judged.evidence, judged.flags, judged.confidence) == (theirs.evidence, (UNSUPPORTED_QUOTE,), 0.55)
-
-
-def test_a_plural_is_the_same_word() -> None:
-    assert is_quote_supporting("The icons must be pngs", "Every logo is a PNG", "")
-    assert telling_stems("redis status class") == {"redis", "statu", "class"}
 
 
 def test_the_persons_words_stay_where_no_line_of_the_agent_says_the_claim_better() -> None:

@@ -23,29 +23,23 @@ def test_only_one_project_command_on_one_line_teaches(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "wanted"), [("3 passed", "passed"), ("1 failed, 2 passed", "failed"), ("some text", "unknown")]
-)
-def test_a_filter_hides_the_exit_code_so_the_output_decides(output: str, wanted: str) -> None:
-    call = ToolCall("1", "Bash", "shell", "ok", command="pytest | tail -3", output=output)
-    assert command_outcome(call, parse_command(call.command)) == wanted
-
-
-@pytest.mark.parametrize(
-    ("code", "output", "wanted"),
+    ("command", "code", "output", "wanted"),
     [
-        (0, "", "passed"),
-        (2, "", "failed"),
-        (None, "", "unknown"),
-        (None, "building the wheel", "unknown"),
-        (None, "3 passed in 0.1s", "passed"),
-        (None, "1 failed, 2 passed", "failed"),
+        ("pytest | tail -3", 0, "3 passed", "passed"),
+        ("pytest | tail -3", 0, "1 failed, 2 passed", "failed"),
+        ("pytest | tail -3", 0, "some text", "unknown"),
+        ("pytest", 0, "", "passed"),
+        ("pytest", 2, "", "failed"),
+        ("pytest", None, "building the wheel", "unknown"),
+        ("pytest", None, "3 passed in 0.1s", "passed"),
+        ("pytest", None, "1 failed, 2 passed", "failed"),
     ],
 )
-def test_a_command_whose_exit_code_nobody_told_passed_only_if_it_printed_so(
-    code: int | None, output: str, wanted: str
+def test_the_output_decides_where_a_filter_hides_the_exit_code_or_nobody_told_it(
+    command: str, code: int | None, output: str, wanted: str
 ) -> None:
-    call = ToolCall("1", "run_in_terminal", "shell", "ok", command="pytest", output=output, exit_code=code)
-    assert command_outcome(call, parse_command(call.command)) == wanted
+    call = ToolCall("1", "Bash", "shell", "ok", command=command, output=output, exit_code=code)
+    assert command_outcome(call, parse_command(command)) == wanted
 
 
 def test_what_a_shell_tool_puts_around_the_output_is_no_error() -> None:

@@ -2,7 +2,7 @@ from lerim.extraction.candidate import Candidate
 from lerim.extraction.locate import Locator
 from lerim.extraction.symbols import MAX_NAMES, learn_symbols
 from lerim.sessions.model import FileEdit, ToolCall
-from scripted import ROOT, agent, candidates, extraction, numbered, you
+from scripted import ROOT, agent, candidates, passes, you
 
 
 def test_paths_become_repo_relative_on_every_system() -> None:
@@ -85,12 +85,9 @@ def test_names_are_bounded_and_kept_from_sync_to_sync() -> None:
     )
     assert len(names) == MAX_NAMES
     assert f"name_{MAX_NAMES * 2 - 1}" in names
-    first = extraction()
-    turns = numbered([you("look"), agent("", showed("read", "def parse_day(x):\n", path="src/d.py")), you("hm")])
-    assert [*(item for turn in turns for item in first.feed(turn)), *first.finish(False)] == []
-    again = extraction(first.state())
-    later = numbered([you("Never call `parse_day` in a loop"), agent("ok")], 3)
-    [found] = [*(item for turn in later for item in again.feed(turn)), *again.finish(True)]
+    looked = [you("look"), agent("", showed("read", "def parse_day(x):\n", path="src/d.py")), you("hm")]
+    first, [found] = passes(looked, [you("Never call `parse_day` in a loop"), agent("ok")], settled=False)
+    assert first == []
     assert isinstance(found, Candidate)
     assert found.references == ("src/d.py#parse_day",)
 

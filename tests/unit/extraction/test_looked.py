@@ -3,7 +3,6 @@
 import pytest
 
 from lerim.extraction.facts.shown_files import find_shown_files
-from lerim.extraction.pipeline import Extraction
 from lerim.extraction.transcript import find_instruction_files, show_turn
 from scripted import agent, numbered, outcome, ran, you
 
@@ -11,16 +10,12 @@ from scripted import agent, numbered, outcome, ran, you
 @pytest.mark.parametrize(
     ("command", "wanted"),
     [
-        ("cat AGENTS.md", ("AGENTS.md",)),
         ("sed -n '1,200p' src/app.py", ("src/app.py",)),
         ("cd web && head -n 40 package.json | cat", ("package.json",)),
-        ("nl -ba src/a.ts | sed -n '10,40p'", ("src/a.ts",)),
         ("cat a.md && tail -5 'my notes/b.md'; wc -l c.md", ("a.md", "my notes/b.md")),
         ("Get-Content .\\docs\\x.md", (".\\docs\\x.md",)),
         ("cat > made.py <<'EOF'\nx = 1\nEOF", ()),
         ("sed -i s/a/b/ src/app.py", ()),
-        ("npm test", ()),
-        ("", ()),
     ],
 )
 def test_what_is_only_shown_is_known_by_its_path(command: str, wanted: tuple[str, ...]) -> None:
@@ -38,7 +33,5 @@ def test_a_file_of_rules_read_with_the_shell_is_not_learned_from() -> None:
 
 def test_a_name_defined_in_a_file_read_with_the_shell_is_found_there() -> None:
     call = ran("sed -n '1,80p' src/wire.py", "class WireClient:\n    pass\n")
-    turns = numbered([you("look"), agent("", call), you("Always use WireClient for requests."), agent("ok"), you("go")])
-    extraction = Extraction(None, "s", "codex")
-    items = [item for turn in turns for item in extraction.feed(turn)] + list(extraction.finish(True))
-    assert [getattr(item, "references", ()) for item in items] == [("src/wire.py#WireClient",)]
+    [found] = outcome(you("look"), agent("", call), you("Always use WireClient for requests."), agent("ok"), you("go"))
+    assert getattr(found, "references", ()) == ("src/wire.py#WireClient",)

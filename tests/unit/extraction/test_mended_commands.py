@@ -27,9 +27,7 @@ def mended(command: str, error: str, *between: ToolCall, said: str = "Let me see
             "go get github.com/spf13/cobra",
             "`go build ./...` needs `github.com/spf13/cobra`",
         ),
-        ("npm test", "Error: Cannot find module 'zod'", "npm install zod", "`npm test` needs `zod`"),
         ("pytest -q", "E   ModuleNotFoundError: No module named 'yaml'", "uv sync", "Run `uv sync` before `pytest -q`"),
-        ("npm test", "sh: vitest: command not found", "npm ci", "Run `npm ci` before `npm test`"),
     ],
 )
 def test_what_was_missing_and_got_installed_is_told(command: str, error: str, install: str, title: str) -> None:
@@ -47,10 +45,6 @@ def test_what_was_missing_and_got_installed_is_told(command: str, error: str, in
 )
 def test_an_install_that_explains_nothing_gives_nothing(between: tuple[ToolCall, ...]) -> None:
     assert mended("npm test", "Error: Cannot find module 'zod'", *between) == []
-
-
-def test_an_assertion_that_fails_no_more_is_no_lesson_after_an_install_either() -> None:
-    assert mended("pytest -q", "E  AssertionError: assert 1 == 2", ran("uv add zod", "ok", 0)) == []
 
 
 def test_the_setting_that_was_added_is_named_though_the_line_before_it_gained_a_comma() -> None:
@@ -92,7 +86,6 @@ def test_a_subagents_rules_and_answers_are_not_the_persons() -> None:
     [
         ("[main 1a2b3c4] Keep WAL mode\n 1 file changed", True),
         ("   1a2b3c4..5d6e7f8  main -> main", True),
-        ("", False),
         ("nothing to commit, working tree clean", False),
         ("error: failed to push some refs", False),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from dspy import lm15
 
@@ -55,11 +57,8 @@ def test_a_merge_joins_what_says_the_same_and_keeps_both_quotes() -> None:
     assert (joined.merged.title, joined.withdrawn.title) == (ONE, TWO)
     assert [quote.quote for quote in joined.merged.evidence] == ["Use pnpm for packages", "only install with pnpm"]
     assert told(results) == []
-
-
-def test_of_two_that_are_joined_the_surer_is_kept_whatever_the_model_left() -> None:
-    results = asked(two_windows(marked([item(ONE, "x" * 9, 0)]), sure=(0.4, 0.7)), *TURNS, small=300)
-    assert joins(results) == [(TWO, ONE)]
+    surer = two_windows(marked([item(ONE, "x" * 9, 0)]), sure=(0.4, 0.7))  # whatever the model left
+    assert joins(asked(surer, *TURNS, small=300)) == [(TWO, ONE)]
 
 
 @pytest.mark.parametrize("answer", [marked([]), "no", lm15.ServerError("down"), lm15.AuthError("no")])
@@ -90,23 +89,12 @@ def test_code_alone_joins_what_is_nearly_the_same_and_keeps_the_surer() -> None:
     script = two_windows("no", (0.4, 0.7))
     one, two = candidates(asked(script, *TURNS, small=300))
     assert list(join_without_model([one, two])) == []
-    from dataclasses import replace
-
     near = replace(two, title="Use `pnpm` for all the packages", body=one.body)
     [joined] = join_without_model([one, near])
     assert (joined.merged.title, joined.withdrawn) == (near.title, one)
     assert len(joined.merged.evidence) == 2
-
-
-def test_a_chain_of_three_becomes_one() -> None:
-    from dataclasses import replace
-
-    one, two = candidates(asked(two_windows("no"), *TURNS, small=300))
-    three = [replace(two, title=title, body=one.body) for title in ("Use `pnpm` for all the packages", f"{ONE} now")]
-    joined = list(join_without_model([one, *three]))
-    assert [result.withdrawn for result in joined][-1] == three[1]
-    assert len(joined) == 2
-    assert len({result.merged.title for result in joined}) == 1
+    chain = list(join_without_model([one, near, replace(near, title=f"{ONE} now")]))
+    assert len(chain) == 2 and len({result.merged.title for result in chain}) == 1
 
 
 def test_a_cancel_while_joining_is_a_cancel() -> None:

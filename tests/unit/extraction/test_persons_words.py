@@ -25,21 +25,13 @@ def heard(said: str) -> list[Candidate]:
     ("said", "title"),
     [
         ("always use pathlib in this repo", "Always use pathlib in this repo"),
-        ("never commit directly to main.", "Never commit directly to main"),
         ("remember: tests must not touch the network", "Remember: tests must not touch the network"),
-        ("Please always run `make lint` before committing.", "Always run `make lint` before committing"),
         ("No, use pathlib instead of os.path in src/app.py.", "No, use pathlib instead of os.path in src/app.py"),
-        ("I'd rather use httpx rather than requests", "I'd rather use httpx rather than requests"),
         ("we prefer named exports to default exports", "We prefer named exports to default exports"),
         ("use `tabs` over spaces in Makefiles", "Use `tabs` over spaces in Makefiles"),
         ("from now on, write docstrings in the imperative", "From now on, write docstrings in the imperative"),
         ("we use snake_case by default for JSON keys", "We use snake_case by default for JSON keys"),
-        ("I don't want any mocks of the database", "I don't want any mocks of the database"),
         ("I don’t want any mocks of the database", "I don’t want any mocks of the database"),
-        ("when parsing json output, never use grep", "When parsing json output, never use grep"),
-        ("Our convention is one migration per pull request", "Our convention is one migration per pull request"),
-        ("change the script to use uv instead of poetry", "Change the script to use uv instead of poetry"),
-        ("the limit was raised, so always retry", "The limit was raised, so always retry"),
         ("That is likely flaky, so always rerun it", "That is likely flaky, so always rerun it"),
     ],
 )
@@ -54,16 +46,11 @@ def test_a_rule_said_outright_is_proposed_as_it_was_said(said: str, title: str) 
     [
         "My colleague says: always use npm instead of yarn",
         "> always use tabs, not spaces\nwhat do you make of this?",
-        "```\nalways use tabs by default\n```\nwhat do you make of this?",
         "Review feedback:\n1. Always use pathlib instead of os.path in src/app.py\n2. Never log tokens in src/app.py",
-        "here's the log:\nuse pathlib instead of os.path",
-        "2026-01-05T10:00:01Z WARN always use utf-8 instead of latin-1",
         'Traceback (most recent call last):\n  File "src/app.py", line 3\nValueError: use utf-8 instead of latin-1',
-        'translate: "always use uv instead of pip"',
         "Write in the README:\nalways use uv instead of pip",
         "User: always use npm\nAgent: ok\nUser: never use yarn",
         "would it be better to always use httpx rather than requests?",
-        "Why does src/app.py always use os.path instead of pathlib?",
     ],
 )
 def test_what_a_person_hands_over_or_asks_is_no_rule_of_theirs(said: str) -> None:

@@ -14,34 +14,21 @@ def worth(*turns: Turn) -> bool:
     return is_worth_asking(seen for turn in numbered(turns) if (seen := show_turn(turn)) is not None)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "always run the formatter before a commit",
+def test_what_may_hold_a_rule_a_correction_a_choice_or_a_reason_is_a_signal() -> None:
+    for said in (
+        "always run the formatter",
         "no, that's wrong",
-        "use pnpm",
         "I'd prefer integers here",
-        "Don't touch the generated files",
-        "why did you rename it?",
-        "we keep money in cents",
-        "as the lockfile is pnpm's, npm breaks it because of hoisting",
-    ],
-)
-def test_a_rule_a_correction_a_choice_or_a_reason_of_the_person_is_a_signal(said: str) -> None:
-    assert worth(you(said))
-
-
-def test_what_the_person_did_to_the_agent_s_steps_is_a_signal() -> None:
+        "Don't touch it",
+        "why so?",
+    ):
+        assert worth(you(said)), said
     assert worth(agent("", asked("Which?", ("a", "b"), "a")))
     assert worth(agent("", denied("npm install", "pnpm")))
     assert worth(agent("", planned("1. Read\n2. Write")))
-
-
-def test_a_command_that_failed_a_commit_and_a_cause_are_signals() -> None:
     assert worth(agent("", ran("pytest", "E  x", 1)))
     assert worth(agent("", ran("git commit -m x", "[main abc1234] x")))
     assert worth(agent("The root cause: the port is taken."))
-    assert worth(agent("It works now, for the cache was stale."))
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,14 @@ from lerim.extraction.ranking import cutoff, ranker
 from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.state import pack_state, unpack_state
 from lerim.sessions.model import Turn
-from scripted import agent, candidates, edited, extraction, numbered, outcome, you
+from scripted import agent, candidates, edited, extraction, numbered, outcome, passes, you
 
 Result = Candidate | DroppedSignal | Withdrawal
 RULES = [
     f"Always keep the {name} module free of network calls"
     for name in ("billing", "parser", "login", "export", "search", "cache", "report", "upload", "theme", "mail")
 ]
+BEFORE = "The retry limit of the upload queue lives in the settings."
 WORDS = st.sampled_from(
     [
         *("always", "never", "use", "`src/a.py`", "uv", "instead of", "pip,", "the", "**cache**", "was", "when"),
@@ -34,21 +35,6 @@ WORDS = st.sampled_from(
     ]
 )
 TALK = st.lists(WORDS, max_size=30).map(" ".join)
-
-
-def two_passes(
-    first: Iterable[Turn], then: Iterable[Turn], *, settled: bool = True
-) -> tuple[list[Result], list[Result]]:
-    """What a pass yields, and the one after it, which starts from its state."""
-    turns = numbered(first)
-    one = extraction()
-    for turn in turns:
-        list(one.feed(turn))
-    early = list(one.finish(settled))
-    two = extraction(one.state())
-    for turn in numbered(then, len(turns)):
-        list(two.feed(turn))
-    return early, list(two.finish(True))
 
 
 def proposed(found: Iterable[Result]) -> list[str]:
@@ -89,11 +75,8 @@ def test_quotes_stand_in_their_turn_and_titles_in_what_was_said(talk: list[tuple
     [
         "The API was never cached by default",
         "When the token is stale, always log in again",
-        "The proxy is likely stale, so never retry by default",
-        "We might always need the lock by default",
         "Always use `**` rather than `pow` in src/a.py",
         "Never put `__init__` files under tests by default",
-        "Never call __init__ or __del__ by hand",
         "Always write 2 ** 3 or 2**3, never pow",
     ],
 )
@@ -121,37 +104,24 @@ def test_the_body_has_the_whole_of_a_sentence_that_is_too_long_for_a_title() -> 
     assert said in found.body
 
 
-@pytest.mark.parametrize("word", ["This", "That", "It", "These", "They"])
-def test_what_points_back_brings_the_sentence_before_it(word: str) -> None:
-    before = "The retry limit of the upload queue lives in the settings."
-    [found] = [
-        one
-        for one in candidates(you(f"{before} {word} must never be changed by hand."), agent("Ok."))
-        if one.title.startswith(word)
-    ]
-    assert f"Before it: “{before}”" in found.body
-    assert [quote.quote for quote in found.evidence] == [f"{word} must never be changed by hand.", before]
+@pytest.mark.parametrize("word", ["This", "It", "They"])
+def test_what_points_back_brings_the_sentence_before_it_or_is_not_proposed(word: str) -> None:
+    said = f"{word} must never be changed by hand."
+    [found] = [one for one in candidates(you(f"{BEFORE} {said}"), agent("Ok.")) if one.title.startswith(word)]
+    assert f"Before it: “{BEFORE}”" in found.body
+    assert [quote.quote for quote in found.evidence] == [said, BEFORE]
+    alone = outcome(you(said), agent("Ok."))
+    assert proposed(alone) == []
+    assert [item.title for item in below(alone)] == [said.rstrip(".")]
 
 
-def test_a_sentence_that_points_and_names_nothing_brings_the_one_before_it() -> None:
-    before = "The retry limit of the upload queue lives in the settings."
-    [found] = candidates(you(f"{before} Never change that by hand."), agent("Ok."))
-    assert found.title == "Never change that by hand"
-    assert f"Before it: “{before}”" in found.body
-
-
-def test_a_sentence_that_names_what_it_is_about_stands_alone() -> None:
-    before = "The retry limit of the upload queue lives in the settings."
-    found = candidates(you(f"{before} Never change that by hand in `settings.py`."), agent("Ok."))
+@pytest.mark.parametrize(
+    ("said", "alone"), [("Never change that by hand.", False), ("Never change that by hand in `settings.py`.", True)]
+)
+def test_a_sentence_that_points_and_names_nothing_brings_the_one_before_it(said: str, alone: bool) -> None:
+    found = candidates(you(f"{BEFORE} {said}"), agent("Ok."))
     [one] = [item for item in found if item.title.startswith("Never change")]
-    assert "Before it" not in one.body
-
-
-@pytest.mark.parametrize("word", ["This", "That", "It", "These", "They"])
-def test_what_points_back_at_nothing_that_was_said_is_not_proposed(word: str) -> None:
-    found = outcome(you(f"{word} must never be changed by hand."), agent("Ok."))
-    assert proposed(found) == []
-    assert [item.title for item in below(found)] == [f"{word} must never be changed by hand"]
+    assert ("Before it" not in one.body) is alone
 
 
 def test_what_points_back_at_the_agents_words_quotes_them_as_the_agents() -> None:
@@ -193,15 +163,12 @@ def talked(rules: Iterable[str]) -> list[Turn]:
     return [turn for rule in rules for turn in (you(f"{rule}."), agent("Ok."))]
 
 
-@pytest.mark.parametrize("prompts", range(1, 11))
-def test_a_longer_session_gives_more_and_never_more_than_most(prompts: int) -> None:
-    assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cutoff.max_proposals(prompts))]
-
-
-def test_a_session_with_many_rules_in_one_prompt_gives_the_few_that_one_prompt_may() -> None:
+def test_a_longer_session_gives_more_and_never_more_than_most() -> None:
+    for prompts in range(1, 11):
+        assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cutoff.max_proposals(prompts))]
     found = outcome(you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok."))
     assert len(proposed(found)) == cutoff.max_proposals(1)
-    assert len(below(found)) == min(MAX_REPORTED_BELOW_CUT, len(RULES) - cutoff.max_proposals(1))
+    assert len(below(found)) == MAX_REPORTED_BELOW_CUT
 
 
 @given(st.lists(st.floats(-5, 5), max_size=40), st.integers(0, 60))
@@ -234,7 +201,7 @@ def test_a_session_of_which_nothing_is_worth_a_look_gives_nothing() -> None:
 
 
 def test_what_fell_below_is_told_once_with_its_score_and_what_it_would_have_been() -> None:
-    early, late = two_passes([you("\n".join(f"- {rule}" for rule in RULES[:5])), agent("Ok.")], ())
+    early, late = passes([you("\n".join(f"- {rule}" for rule in RULES[:5])), agent("Ok.")], ())
     told = below(early)
     assert {item.title for item in told} == set(RULES[:5]) - set(proposed(early))
     for item in told:
@@ -243,89 +210,48 @@ def test_what_fell_below_is_told_once_with_its_score_and_what_it_would_have_been
     assert below(late) == [] and proposed(late) == []
 
 
-def test_no_more_is_told_of_a_pass_than_a_person_reads() -> None:
-    many = "\n".join(f"- {rule} and of the {other} module" for rule in RULES for other in ("first", "second"))
-    assert len(below(outcome(you(many), agent("Ok.")))) <= MAX_REPORTED_BELOW_CUT
-
-
 def test_what_fell_below_is_proposed_once_the_session_has_room_for_it() -> None:
     first = [you("\n".join(f"- {rule}" for rule in RULES[:4])), agent("Ok.")]
     then = [turn for number in range(6) for turn in (you(f"and now step {number} please"), agent("Done."))]
-    early, late = two_passes(first, then)
+    early, late = passes(first, then)
     assert len(proposed(early)) == cutoff.max_proposals(1)
     assert set(proposed(early)) | set(proposed(late)) >= set(RULES[:4])
     assert not set(proposed(early)) & set(proposed(late))
 
 
-@given(st.integers(1, 9), st.integers(0, 4))
-def test_passes_give_together_what_one_pass_gives(prompts: int, at: int) -> None:
+@given(st.integers(1, 9), st.integers(0, 4), st.booleans())
+def test_passes_give_together_what_one_pass_gives(prompts: int, at: int, odd: bool) -> None:
     turns = talked(RULES[:prompts])
     whole = proposed(outcome(*turns))
-    early, late = two_passes(turns[: 2 * at], turns[2 * at :])
+    early, late = passes(turns[: 2 * at + odd], turns[2 * at + odd :], settled=not odd)
     assert set(whole) <= {*proposed(early), *proposed(late)}
     assert len(proposed(early)) == len(set(proposed(early)) - set(proposed(late)))
     if cutoff.max_proposals(prompts) >= prompts:
         assert sorted([*proposed(early), *proposed(late)]) == sorted(whole)
 
 
-def test_an_exchange_cut_by_a_pass_that_has_not_settled_is_judged_once() -> None:
-    turns = talked(RULES[:3])
-    for at in range(len(turns) + 1):
-        early, late = two_passes(turns[:at], turns[at:], settled=False)
-        assert sorted([*proposed(early), *proposed(late)]) == sorted(proposed(outcome(*turns))), at
+# --- the state and the ranker ------------------------------------------------------------------------------------
 
 
-# --- the state ---------------------------------------------------------------------------------------------------
-
-
-def filled() -> bytes:
+def test_a_state_survives_being_packed() -> None:
     reading = extraction()
     for turn in numbered(
         [you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok.", edited("src/a.py")), you("go on")]
     ):
-        list(reading.feed(turn))
-    list(reading.finish(False))
-    return reading.state()
-
-
-def test_a_state_survives_being_packed() -> None:
-    state = filled()
-    assert pack_state(unpack_state(state)) == state
-    kept = unpack_state(state)
+        reading.feed(turn)
+    reading.finish(False)
+    kept = unpack_state(reading.state())
+    assert pack_state(kept) == reading.state()
     assert len(kept.waiting) == len(RULES)
     assert sum(one.proposed for one in kept.waiting) == cutoff.max_proposals(2)
     assert sorted((one.score for one in kept.waiting), reverse=True) == [one.score for one in kept.waiting]
 
 
-def test_a_state_of_version_1_is_started_anew() -> None:
-    old = json.loads(filled())
-    assert proposed_again(json.dumps(old).encode()) == []
-    old["version"] = 1
-    assert proposed_again(json.dumps(old).encode()) == RULES[:2]
-
-
-def proposed_again(state: bytes) -> list[str]:
-    """What the rules of the state give when their turns are read once more."""
-    reading = extraction(state)
-    for turn in numbered([you("\n".join(f"- {rule}" for rule in RULES[:2])), agent("Ok.")]):
-        list(reading.feed(turn))
-    return proposed(reading.finish(True))
-
-
-# --- the ranker --------------------------------------------------------------------------------------------------
-
-NUMBERS = st.lists(st.floats(allow_nan=False, width=32), min_size=len(FEATURE_NAMES), max_size=len(FEATURE_NAMES))
-
-
-@given(NUMBERS)
-def test_whatever_the_features_are_the_score_is_finite_and_a_chance_is_one(features: list[float]) -> None:
+@given(st.lists(st.floats(-1e9, 1e9, width=32), min_size=len(FEATURE_NAMES), max_size=len(FEATURE_NAMES)))
+def test_whatever_the_features_are_there_is_a_chance_and_one_type(features: list[float]) -> None:
     worth = ranker.score_passage(features)
     assert math.isfinite(worth)
     assert 0 < ranker.score_to_chance(worth) < 1
-
-
-@given(st.lists(st.floats(-10, 10), min_size=len(FEATURE_NAMES), max_size=len(FEATURE_NAMES)))
-def test_whatever_the_features_are_there_is_one_type(features: list[float]) -> None:
     assert ranker.predict_type(features) in ranker.load_ranker().types
 
 
@@ -360,9 +286,9 @@ def test_a_model_made_for_other_features_is_refused_with_what_to_do(other_model)
     other_model(names=["length", "words"])
     reading = extraction()
     for turn in numbered(talked(RULES[:1])):
-        list(reading.feed(turn))
+        reading.feed(turn)
     with pytest.raises(RankerError) as raised:
-        list(reading.finish(True))
+        reading.finish(True)
     problem = raised.value
     assert "another version of Lerim" in str(problem)
     assert problem.todo == "Install Lerim again."

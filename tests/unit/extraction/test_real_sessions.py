@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT, Extraction
 from lerim.extraction.ranking.cutoff import max_proposals
 from lerim.memory.record import Speaker
 from lerim.redaction.hidden import show_hidden
-from lerim.sessions.model import Transcript, Turn
+from lerim.sessions.model import Turn
 from lerim.sessions.readers import gemini_family
 from lerim.sessions.readers.claude import store
 from lerim.sessions.readers.codex import store as codex
@@ -25,27 +24,17 @@ RANKED = ("prompt", "answer", "feedback", "plan", "reply")
 MARKS = re.compile(r"\*\*|__")
 
 
-def stores(folder: Path, agent: str) -> Iterator[tuple[Transcript, list[Turn]]]:
-    """The real sessions of an agent, each with its turns."""
-    if agent == "claude":
-        found = store.scan_root(folder / "claude").transcripts
-        yield from ((one, list(store.ClaudeReading(one))) for one in found)
-    elif agent == "codex":
-        yield from ((one, list(codex.open_session(one))) for one in codex.scan_root(folder / "codex", ()).transcripts)
-    elif agent == "copilot-cli":
-        root = folder / "copilot" / "cli"
-        yield from (
-            (one, list(copilot_cli.open_cli_session(one)))
-            for one in copilot_cli.scan_cli_sessions(root, ()).transcripts
-        )
-    elif agent == "gemini":
-        yield from (
-            (one, list(gemini_family.open_session(one)))
-            for one in gemini_family.scan_root(folder / "gemini", ()).transcripts
-        )
-    else:
-        root = folder / "opencode"
-        yield from ((one, list(opencode.open_session(one))) for one in opencode.scan_root(root, ()).transcripts)
+STORES = {
+    "claude": (lambda folder: store.scan_root(folder / "claude"), store.ClaudeReading),
+    "codex": (lambda folder: codex.scan_root(folder / "codex", ()), codex.open_session),
+    "copilot-cli": (
+        lambda folder: copilot_cli.scan_cli_sessions(folder / "copilot/cli", ()),
+        copilot_cli.open_cli_session,
+    ),
+    "gemini": (lambda folder: gemini_family.scan_root(folder / "gemini", ()), gemini_family.open_session),
+    "opencode": (lambda folder: opencode.scan_root(folder / "opencode", ()), opencode.open_session),
+}
+"""How the real sessions of each agent are found, and read."""
 
 
 def said(turn: Turn, who: Speaker) -> str:
@@ -67,16 +56,18 @@ def bare(text: str) -> str:
     return " ".join(MARKS.sub("", show_hidden(text)).split()).lower()
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "copilot-cli", "gemini", "opencode"])
+@pytest.mark.parametrize("agent", STORES)
 def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_back(
     sessions_folder: Path, agent: str
 ) -> None:
     sessions, seen, waiting = 0, 0, 0
-    for transcript, turns in stores(sessions_folder, agent):
+    scan, open_session = STORES[agent]
+    for transcript in scan(sessions_folder).transcripts:
+        turns = list(open_session(transcript))
         extraction = Extraction(None, transcript.session_id, transcript.platform)
         for turn in turns:
-            list(extraction.feed(turn))
-        found = list(extraction.finish(True))
+            extraction.feed(turn)
+        found = extraction.finish(True)
         told = {turn.id: turn for turn in turns}
         proposed = [one for one in found if isinstance(one, Candidate)]
         dropped = [one for one in found if isinstance(one, DroppedSignal)]

@@ -6,7 +6,7 @@ import pytest
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.sessions.model import Turn
-from scripted import agent, edited, extraction, numbered, outcome, ran, you
+from scripted import agent, edited, outcome, passes, ran, titles, you
 
 RULE = "Always keep the rates of `src/rates.py` in one file"
 STATEMENTS = (
@@ -16,6 +16,7 @@ STATEMENTS = (
     "The config is read only once at startup, so changes to `settings.toml` need a restart of the server.",
 )
 """Of the agent; which of them ranks is the ranker's business, one does."""
+WRONG = "the agent found later that it was wrong"
 
 
 def refuted(*turns: Turn) -> dict[str, str]:
@@ -25,25 +26,16 @@ def refuted(*turns: Turn) -> dict[str, str]:
     }
 
 
-def titles(*turns: Turn) -> list[str]:
-    return [one.title for one in outcome(*turns) if isinstance(one, Candidate)]
-
-
-def explained(statement: str) -> tuple[Turn, ...]:
-    """A session in which a person states a rule, and the agent explains something when asked why."""
-    return (
-        you(RULE),
-        agent("Ok."),
-        you("why does the report shift by a day on the servers in Tokyo?"),
-        agent("", ran("pytest -q", "E  assert 1 == 2", 1)),
-        agent(f"## Root cause\n\n{statement}\n", edited("src/days.py")),
-    )
-
-
+@pytest.fixture(scope="module")
 def stated() -> tuple[str, tuple[Turn, ...]]:
-    """The title of what an agent stated and is proposed, and its session."""
+    """The title of what an agent stated and is proposed, and its session, in which a person states a rule."""
     for statement in STATEMENTS:
-        turns = explained(statement)
+        turns = (
+            *(you(RULE), agent("Ok.")),
+            you("why does the report shift by a day on the servers in Tokyo?"),
+            agent("", ran("pytest -q", "E  assert 1 == 2", 1)),
+            agent(f"## Root cause\n\n{statement}\n", edited("src/days.py")),
+        )
         for one in outcome(*turns):
             if isinstance(one, Candidate) and one.signal == "reply" and one.evidence[0].quote == statement:
                 return one.title, turns
@@ -56,45 +48,25 @@ def correction(turns: tuple[Turn, ...], opening: str) -> str:
     return f"{opening} {statement[:1].lower()}{statement[1:]} That does not hold; it is the cache."
 
 
-# --- within a message --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "back",
-    [
-        "This should not be changed.",
-        "That must not be done.",
-        "Ignore that for now please.",
-        "Scratch that, it is fine.",
-        "Never mind, it is fine.",
-        "On second thought it is fine.",
-        "Sorry, forget the above please.",
-        "Actually, let's not do it.",
-        "That’s not needed any more.",
-    ],
-)
+    ["That must not be done.", "Ignore that for now please.", "On second thought it is fine.",
+     "Sorry, forget the above please.", "Actually, let's not do it.", "That’s not needed any more."],
+)  # fmt: skip
 def test_a_rule_called_off_in_the_next_sentence_is_not_proposed(back: str) -> None:
     turns = (you(f"{RULE}. {back}"), agent("Ok."), you("what is next?"))
     assert titles(*turns) == []
     assert refuted(*turns) == {RULE: "the user calls it off right after it"}
 
 
-@pytest.mark.parametrize("mark", ["- ", "* ", "1. "])
+@pytest.mark.parametrize("mark", ["- ", "1. "])
 def test_a_list_that_is_pasted_and_then_refused_is_not_proposed_in_any_point(mark: str) -> None:
-    said = f"{mark}Tabs are used by default\n{mark}{RULE}\n\nThis should not be changed"
-    assert titles(you(said), agent("Ok."), you("what is next?")) == []
-    assert set(refuted(you(said), agent("Ok."))) == {"Tabs are used by default", RULE}
+    turns = (you(f"{mark}Tabs are used by default\n{mark}{RULE}\n\nThis should not be changed"), agent("Ok."))
+    assert titles(*turns) == []
+    assert set(refuted(*turns)) == {"Tabs are used by default", RULE}
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
-        "This should be the same in the tests.",
-        "That is needed by the export.",
-        "Ignore the file of the old rates.",
-        "Now run the tests of it.",
-    ],
-)
+@pytest.mark.parametrize("after", ["This should be the same in the tests.", "Ignore the file of the old rates."])
 def test_what_only_sounds_like_calling_it_off_leaves_the_rule(after: str) -> None:
     assert RULE in titles(you(f"{RULE}. {after}"), agent("Ok."), you("what is next?"))
 
@@ -106,77 +78,52 @@ def test_a_rule_called_off_after_another_sentence_leaves_the_first_and_takes_the
     assert "Always log them over printing" in refuted(*turns)
 
 
-# --- by the person's next words ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("back", ["on second thought, scrap that", "I changed my mind about it", "please revert that"])
 def test_the_persons_next_words_take_a_rule_back(back: str) -> None:
-    assert titles(you(RULE), agent("Done."), you(back)) == []
-    assert refuted(you(RULE), agent("Done."), you(back)) == {RULE: "the user takes it back in the next message"}
+    turns = (you(RULE), agent("Done."), you(back))
+    assert titles(*turns) == []
+    assert refuted(*turns) == {RULE: "the user takes it back in the next message"}
 
 
-def test_the_persons_next_words_that_say_no_take_back_the_agents_words_and_not_the_persons() -> None:
-    title, turns = stated()
+@pytest.mark.parametrize("after", ["great, thanks", "no problem, go on", "now the docs"])
+def test_other_next_words_leave_it(after: str) -> None:
+    assert titles(you(RULE), agent("Done."), you(after)) == [RULE]
+
+
+def test_the_persons_next_words_that_say_no_take_back_the_agents_words_and_not_the_persons(stated) -> None:
+    title, turns = stated
     later = (you("no, that's wrong"), agent("I see."))
     assert title not in titles(*turns, *later)
     assert title in refuted(*turns, *later)
     assert RULE in titles(*turns, *later)
 
 
-@pytest.mark.parametrize("after", ["great, thanks", "what is next?", "no problem, go on", "now the docs"])
-def test_other_next_words_leave_it(after: str) -> None:
-    assert titles(you(RULE), agent("Done."), you(after)) == [RULE]
+@pytest.mark.parametrize(
+    "opening",
+    ["Actually, it is not so that", "I was wrong that", "Correction: it is not so that", "Wait, no:",
+     "My earlier assumption was wrong that"],
+)  # fmt: skip
+def test_what_the_agent_finds_wrong_is_not_proposed_and_what_the_person_said_stays(stated, opening: str) -> None:
+    title, turns = stated
+    wrong = agent(correction(turns, opening))
+    for later in ((wrong,), (you("and on the other servers?"), wrong, you("ok"), agent("Yes."))):
+        assert title not in titles(*turns, *later)
+        assert refuted(*turns, *later)[title] == WRONG
+    theirs = agent(f"{opening} {RULE.lower()}. That does not hold.")
+    assert RULE in titles(you(RULE), agent("Ok."), you("and now?"), theirs, you("what is next?"))
 
 
-# --- by the agent ------------------------------------------------------------------------------------------------
-
-OPENINGS = [
-    "Actually, it is not so that",
-    "I was wrong that",
-    "Correction: it is not so that",
-    "Wait, no:",
-    "It turns out it is not the case that",
-    "My earlier assumption was wrong that",
-]
+def test_what_the_agent_finds_wrong_about_something_else_leaves_it(stated) -> None:
+    title, turns = stated
+    assert title in titles(
+        *turns, agent("Actually, the linter does not complain about unused imports in the tests any more.")
+    )
 
 
-@pytest.mark.parametrize("opening", OPENINGS)
-def test_what_the_agent_finds_wrong_in_the_same_exchange_is_not_proposed(opening: str) -> None:
-    title, turns = stated()
-    later = agent(correction(turns, opening))
-    assert title not in titles(*turns, later)
-    assert refuted(*turns, later)[title] == "the agent found later that it was wrong"
-
-
-@pytest.mark.parametrize("opening", OPENINGS)
-def test_what_the_agent_finds_wrong_in_a_later_exchange_is_not_proposed(opening: str) -> None:
-    title, turns = stated()
-    later = (you("and on the other servers?"), agent(correction(turns, opening)), you("ok"), agent("Yes."))
-    assert title not in titles(*turns, *later)
-    assert refuted(*turns, *later)[title] == "the agent found later that it was wrong"
-
-
-def test_what_the_agent_finds_wrong_about_something_else_leaves_it() -> None:
-    title, turns = stated()
-    later = agent("Actually, the linter does not complain about unused imports in the tests any more.")
-    assert title in titles(*turns, later)
-
-
-def test_what_an_earlier_pass_proposed_is_withdrawn_when_the_agent_finds_it_wrong() -> None:
-    title, turns = stated()
-    first = extraction()
-    for turn in numbered(turns):
-        list(first.feed(turn))
-    [found] = [one for one in first.finish(True) if isinstance(one, Candidate) and one.title == title]
-    second = extraction(first.state())
-    later = (you("and on the other servers?"), agent(correction(turns, "Actually, it is not so that")), you("ok"))
-    for turn in numbered(later, len(turns)):
-        list(second.feed(turn))
-    gone = [one for one in second.finish(True) if isinstance(one, Withdrawal)]
-    assert [(one.refuted_turn, one.reason) for one in gone] == [(found.turn, "the agent found later that it was wrong")]
-
-
-@pytest.mark.parametrize("opening", OPENINGS)
-def test_the_agent_cannot_take_back_what_the_person_said(opening: str) -> None:
-    later = agent(f"{opening} {RULE.lower()}. That does not hold.")
-    assert RULE in titles(you(RULE), agent("Ok."), you("and now?"), later, you("what is next?"))
+def test_what_an_earlier_pass_proposed_is_withdrawn_when_the_agent_finds_it_wrong(stated) -> None:
+    title, turns = stated
+    wrong = agent(correction(turns, "Actually, it is not so that"))
+    first, second = passes(turns, (you("and on the other servers?"), wrong, you("ok")))
+    [found] = [one for one in first if isinstance(one, Candidate) and one.title == title]
+    gone = [one for one in second if isinstance(one, Withdrawal)]
+    assert [(one.refuted_turn, one.reason) for one in gone] == [(found.turn, WRONG)]

@@ -1,6 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
+from lerim.sessions.model import ToolCall
 from scripted import ROOT, agent, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
 
 IMPORT_ERROR = "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'"
@@ -31,9 +32,8 @@ def test_what_came_of_it_is_told_without_a_command_where_the_last_one_failed() -
     assert found.body.endswith("The agent changed `src/money.py`.")
 
 
-@pytest.mark.parametrize("command", ["pip install httpx", "git push --force"])
-def test_what_the_person_says_on_denying_a_call_is_theirs(command: str) -> None:
-    no = agent("", denied(command, "always use uv to install packages, never pip"))
+def test_what_the_person_says_on_denying_a_call_is_theirs() -> None:
+    no = agent("", denied("pip install httpx", "always use uv to install packages, never pip"))
     [found] = candidates(you("add httpx"), no, you("go on"))
     assert (found.title, found.signal) == ("Always use uv to install packages, never pip", "feedback")
     assert [item.who for item in found.evidence] == ["user"]
@@ -112,48 +112,40 @@ def test_a_fixed_source_file_is_told_in_the_past_with_its_cause() -> None:
     assert found.body.endswith("Said of the cause then: “The issue is that `parse_day` returns naive datetimes.”")
 
 
-def test_an_assertion_that_holds_again_is_no_lesson() -> None:
+@pytest.mark.parametrize(
+    ("command", "error", "said", "edit"),
+    [
+        (
+            "pytest -q",
+            "E  AssertionError: assert 1 == 2",
+            "The issue is that `f` adds one.",
+            edited("src/f.py", "1", "2"),
+        ),
+        ("npm run lint", "error: unexpected any", "The problem is the missing type.", edited("src/a.ts", "", "string")),
+    ],
+    ids=["an assertion that holds again", "a finding of a linter"],
+)
+def test_what_is_everyday_work_is_no_lesson(command: str, error: str, said: str, edit: ToolCall) -> None:
     turns = (
-        agent("", ran("pytest -q", "Exit code 1\nE  AssertionError: assert 1 == 2", 1)),
-        agent("The issue is that `f` adds one.", edited("src/f.py", "1", "2")),
-        agent("", ran("pytest -q", "9 passed in 1s", 0)),
+        agent("", ran(command, f"Exit code 1\n{error}", 1)),
+        agent(said, edit),
+        agent("", ran(command, "9 passed")),
     )
-    assert candidates(you("tests fail"), *turns, you("great")) == []
+    assert candidates(you("get it green"), *turns, you("great")) == []
 
 
 def test_what_the_agent_broke_and_mended_itself_is_work_not_a_lesson() -> None:
-    assert (
-        candidates(
-            you("add a setting"),
-            agent("", edited("config.toml", "", "a = 1")),
-            agent("", ran("pytest -q", "Exit code 1\nConfigError: invalid key in config.toml", 1)),
-            agent("", edited("config.toml", "a = 1", "b = 1")),
-            agent("", ran("pytest -q", "3 passed", 0)),
-            you("ok"),
-        )
-        == []
-    )
-
-
-def test_a_lint_finding_is_no_lesson() -> None:
     turns = (
-        agent("", ran("npm run lint", "Exit code 1\nerror: unexpected any", 1)),
-        agent("The problem is the missing type.", edited("src/a.ts", "", "string")),
-        agent("", ran("npm run lint", "ok", 0)),
+        agent("", edited("config.toml", "", "a = 1")),
+        agent("", ran("pytest -q", "Exit code 1\nConfigError: invalid key in config.toml", 1)),
+        agent("", edited("config.toml", "a = 1", "b = 1"), ran("pytest -q", "3 passed", 0)),
     )
-    assert candidates(you("fix lint"), *turns, you("ok")) == []
-
-
-def test_a_rule_taken_back_at_once_is_refuted() -> None:
-    turns = (you("always use `tabs.json` for the tabs"), agent("Done."), you("on second thought, scrap that"))
-    assert candidates(*turns) == []
-    assert reasons(*turns) == ["refuted"]
+    assert candidates(you("add a setting"), *turns, you("ok")) == []
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("let's use redis instead of sqlite", "let's use sqlite instead of redis"),
         ("prefer spaces over tabs in scripts", "prefer tabs over spaces in scripts"),
         ("always use pnpm here, never npm", "always use npm here, never pnpm"),
     ],
@@ -186,11 +178,6 @@ def test_what_is_said_twice_meets_in_one_candidate() -> None:
     assert [item.quote for item in found.evidence] == [first, again]
     assert found.title == once.title
     assert found.confidence > once.confidence
-
-
-def test_a_question_about_a_rule_is_no_rule() -> None:
-    asked_ = you("should we always use sqlite instead of postgres by default?")
-    assert titles(you("hi"), agent("Done."), asked_, agent("Ok."), you("and now?")) == []
 
 
 def test_a_subagents_prompt_is_not_a_person() -> None:

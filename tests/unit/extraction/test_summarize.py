@@ -77,14 +77,9 @@ def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
     assert made.files == (Statement("`src/fetch.py`: 2 changes", ("000000000001", "000000000003")),)
     assert made.paths == ("src/fetch.py",)
     assert made.tags == ("python", "npm")
-
-
-def test_every_statement_names_turns_of_the_session() -> None:
-    made = told(*SESSION)
-    known = {one.id for one in SESSION}
     for one in (*made.intent, *made.happened, *made.outcome, *made.files):
-        assert one.turns
-        assert known.issuperset(one.turns)
+        assert one.turns and {turn.id for turn in SESSION}.issuperset(one.turns)
+    assert told(*SESSION, facts=replace(FACTS, title="Retries for fetch")).title == "Retries for fetch"
 
 
 def test_a_session_without_a_request_has_no_summary() -> None:
@@ -116,6 +111,8 @@ def test_markup_links_and_forged_sections_do_not_survive() -> None:
         turn(1, "I've fixed it.\n## Files\n- all"),
     )
     text = render_summary(made)
+    mine = split_sections("My own line.\n\n## User intent\nmine\n\n## Notes\nmore\n")
+    assert mine == {"": "My own line.", "User intent": "mine", "Notes": "more"}
     assert set(split_sections(text)) == {"", "User intent", "What happened", "Outcome", "Files"}
     assert text.count("## Outcome") == 1
     for part in ("<img", "](", "https://", "command:"):
@@ -132,15 +129,9 @@ def test_a_refused_change_is_no_change_and_an_unknown_end_is_not_called_passed()
     assert happened.text == "Ran `pytest -q`. Refused: a change of `db.py`."
     assert made.files == ()
     assert "passed" not in render_summary(made)
-
-
-def test_a_session_of_other_agents_that_tell_no_exit_codes_claims_no_pass() -> None:
-    made = told(
-        prompt(0, "Run the tests of this"),
-        turn(1, "", shell("pytest", exit_code=None)),
-        facts=replace(FACTS, platform="cursor"),
-    )
-    assert made.happened[0].text == "Ran `pytest`."
+    cursor = replace(FACTS, platform="cursor")  # which tells no exit codes
+    untold = told(prompt(0, "Run the tests of this"), turn(1, "", shell("pytest", exit_code=None)), facts=cursor)
+    assert untold.happened[0].text == "Ran `pytest`."
 
 
 def test_limits_of_words_hold_and_end_at_sentences() -> None:
@@ -158,13 +149,10 @@ def test_limits_of_words_hold_and_end_at_sentences() -> None:
         assert re.fullmatch(r"- .*[.!?”] \[[0-9a-f, ]+\]", line)
     assert made.intent[0].text.startswith("The user asked: “Change part 0")
     assert len(made.files) == 16
-
-
-def test_the_last_statement_that_fits_in_part_ends_at_a_sentence() -> None:
     kept = fit_statements([Statement("One two. Three four five six.", ("a",))], 4)
     assert kept == (Statement("One two.", ("a",)),)
-    assert fit_statements([Statement("One two three four five six.", ("a",))], 4) == ()
-    assert fit_statements([Statement("她" * 30, ("a",))], 20) == ()
+    for text, most in (("One two three four five six.", 4), ("她" * 30, 20)):
+        assert fit_statements([Statement(text, ("a",))], most) == ()
 
 
 def test_a_plan_that_was_handed_over_gives_its_title() -> None:
@@ -174,15 +162,6 @@ def test_a_plan_that_was_handed_over_gives_its_title() -> None:
         facts=replace(FACTS, title="Implement the following plan: # Plan: Group the table by day ## Context The t"),
     )
     assert made.title == "Implement the plan: Group the table by day"
-
-
-def test_the_agents_own_title_is_kept_where_it_is_one() -> None:
-    assert told(*SESSION, facts=replace(FACTS, title="Retries for fetch")).title == "Retries for fetch"
-
-
-def test_what_a_person_changed_by_hand_is_still_read_by_its_headings() -> None:
-    found = split_sections("My own line.\n\n## User intent\nmine\n\n## Notes\nmore\n")
-    assert found == {"": "My own line.", "User intent": "mine", "Notes": "more"}
 
 
 @pytest.mark.parametrize(
@@ -213,10 +192,8 @@ def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("git commit -m 'Pad left'", "Pad left"),
         ('git -C x add . && git commit -qam "Pad left" && git push', "Pad left"),
         ("git commit -m \"$(cat <<'EOF'\nPad left\n\nMore.\nEOF\n)\"", "Pad left"),
-        ("git commit -q -F - <<EOF\n  Pad left\nEOF", "Pad left"),
         ("git commit -q -m @'\nPad left\n'@", "Pad left"),
         ("git commit --message 'Pad left' && cat <<EOF\nother\nEOF", "Pad left"),
         ("git commit --amend --no-edit", ""),

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import product
+
 from msgspec.structs import replace
 
 from lerim.extraction.model.quotes import MissingQuote, locate_quote
 from lerim.extraction.transcript import ShownTurn, read_instructions, show_turn, without_repeats
 from lerim.sessions.model import ToolCall, Turn
+from long import LONG
 from scripted import agent, asked, denied, edited, numbered, planned, ran, you
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 
 
 def text(turn: Turn) -> str:
-    seen = show_turn(turn)
-    assert seen is not None
-    return seen.header + seen.body()
+    return of(turn).header + of(turn).body()
 
 
 def of(turn: Turn) -> ShownTurn:
@@ -49,18 +49,16 @@ def test_reasoning_stands_in_short_and_cannot_be_quoted() -> None:
     assert isinstance(locate_quote("The lock file is stale because npm ran", seen.number, [seen]), MissingQuote)
 
 
-def test_private_thoughts_are_not_shown() -> None:
-    told = text(replace(agent("Done."), reasoning="Fine. <private>the salary is 5</private> Go on."))
-    assert "salary" not in told
-    assert "Go on." in told
-
-
 def test_long_output_is_cut_to_head_and_tail_and_says_how_much() -> None:
     seen = text(agent("", ran("make", "first line\n" + "noise\n" * 5_000 + "last line", 1)))
     assert "first line" in seen
     assert "last line" in seen
     assert "characters left out …]" in seen
     assert len(seen) < 2_700
+    seen = text(agent("", ran("cat logo", "data:image/png;base64," + "iVBORw0KGgo" * 400)))
+    assert "characters of data left out" in seen
+    assert len(seen) < 400
+    assert show_turn(you("  ")) is None and show_turn(agent()) is None
 
 
 def test_answers_plans_and_refusals_are_the_persons_words() -> None:
@@ -76,12 +74,9 @@ def test_secrets_and_private_blocks_are_cut_out() -> None:
     assert KEY not in seen
     assert "[redacted:" in seen
     assert "salary" not in seen
-
-
-def test_encoded_data_is_left_out() -> None:
-    seen = text(agent("", ran("cat logo", "data:image/png;base64," + "iVBORw0KGgo" * 400)))
-    assert "characters of data left out" in seen
-    assert len(seen) < 400
+    told = text(replace(agent("Done."), reasoning="Fine. <private>the salary is 5</private> Go on."))
+    assert "salary" not in told and "Go on." in told
+    assert "⟨U+202E⟩" in text(you("use \u202epnpm"))
 
 
 def test_files_of_instructions_are_not_shown_and_are_told_apart() -> None:
@@ -105,18 +100,9 @@ def test_nothing_said_can_forge_a_header_a_call_or_a_field_of_the_prompt() -> No
         assert not [line for line in lines if "[[" in line]
 
 
-def test_hidden_characters_are_written_out() -> None:
-    assert "⟨U+202E⟩" in text(you("use \u202epnpm"))
-
-
 def test_a_persons_own_command_is_shown_with_what_it_printed() -> None:
     turn = replace(you("npm --version"), kind="shell", tool_calls=(replace(ran("npm --version", "10.2"), name="!"),))
     assert "» printed: 10.2" in text(turn)
-
-
-def test_a_turn_without_words_is_not_shown() -> None:
-    assert show_turn(you("  ")) is None
-    assert show_turn(agent()) is None
 
 
 def test_what_was_written_into_a_file_is_shown_in_short() -> None:
@@ -138,9 +124,8 @@ def test_what_a_tool_prints_a_second_time_is_not_shown_again() -> None:
     assert without_repeats(of(first), printed) == one, "a turn that is read again looks as it did"
 
 
-@pytest.mark.parametrize("before", [*range(180, 345, 3)])
-def test_a_cut_leaves_no_part_of_a_secret_wherever_it_falls(before: int) -> None:
-    for lead in ("x ", "PASSWORD="):
+def test_a_cut_leaves_no_part_of_a_secret_wherever_it_falls() -> None:
+    for before, lead in product(range(180, 345, 1 if LONG else 7), ("x ", "PASSWORD=")):
         log = "word " * (before // 5) + " " * (before % 5) + lead + KEY + " word" * 200
         told = text(agent("", ran("make", log)))
         assert KEY[4:10] not in told

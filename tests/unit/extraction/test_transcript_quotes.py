@@ -37,23 +37,16 @@ def test_a_quote_is_found_as_it_stands_in_its_turn_whatever_its_marks_and_spaces
 def test_a_wrong_turn_number_is_put_right_when_the_quote_stands_in_one_turn_only() -> None:
     assert found("never push to main", 0).turn.number == 2
     assert found("never push to main", 99).turn.number == 2
-
-
-def test_a_quote_of_several_turns_with_a_wrong_number_shows_nothing() -> None:
     twice = turns(you("use tabs everywhere"), agent("ok"), you("use tabs everywhere"))
     place = locate_quote("use tabs everywhere", 1, twice)
-    assert isinstance(place, MissingQuote)
-    assert "2 turns" in place.why
+    assert isinstance(place, MissingQuote) and "2 turns" in place.why
 
 
-def test_an_invented_quote_stands_nowhere() -> None:
-    assert isinstance(locate_quote("always deploy on fridays", 0, SESSION), MissingQuote)
-    assert isinstance(locate_quote("use pnpm here, not yarn", 0, SESSION), MissingQuote)
-
-
-def test_a_quote_that_says_nothing_is_refused() -> None:
-    for quote in ("", "  ", "use", "…", "---- ...."):
-        assert isinstance(locate_quote(quote, 0, SESSION), MissingQuote)
+def test_an_invented_quote_stands_nowhere_and_one_that_says_nothing_is_refused() -> None:
+    for quote in ("always deploy on fridays", "use pnpm here, not yarn", "", "  ", "use", "…", "---- ...."):
+        assert isinstance(locate_quote(quote, 0, SESSION), MissingQuote), quote
+    assert is_overlapping("Use  pnpm here", "use pnpm here, not npm")
+    assert not is_overlapping("use pnpm", "use npm")
 
 
 def test_the_speaker_is_told_by_where_it_stands() -> None:
@@ -104,8 +97,3 @@ def test_whatever_is_found_stands_there_to_the_letter(before: str, quote: str, a
     if isinstance(place, FoundQuote):
         assert place.text in session[0].words("user")
         assert fold_text(place.text)[0].strip() in fold_text(quote)[0]
-
-
-def test_two_quotes_overlap_when_one_is_part_of_the_other() -> None:
-    assert is_overlapping("Use  pnpm here", "use pnpm here, not npm")
-    assert not is_overlapping("use pnpm", "use npm")

@@ -4,7 +4,7 @@ import pytest
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.sessions.model import QuestionAnswer, ToolCall, Turn
-from scripted import agent, edited, extraction, numbered, outcome, ran, you
+from scripted import agent, edited, outcome, passes, ran, you
 
 BEFORE = (
     you("always keep the api of src/app.py stable"),
@@ -30,6 +30,7 @@ def questions(*turns: Turn) -> list[Candidate]:
     return [item for item in found if isinstance(item, Candidate) and item.primitive == "question"]
 
 
+@pytest.fixture(scope="module")
 def left_open() -> tuple[str, list[Turn]]:
     """A question that is proposed of a settled session, and the session's turns."""
     for asked in QUESTIONS:
@@ -39,43 +40,31 @@ def left_open() -> tuple[str, list[Turn]]:
     raise AssertionError("none of the questions ranks high enough to be proposed")
 
 
-def two_passes(turns: list[Turn], later: tuple[Turn, ...]) -> tuple[list[object], list[object]]:
-    """What a settled pass yields, and the pass after the session went on."""
-    first = extraction()
-    for turn in numbered(turns):
-        list(first.feed(turn))
-    early = list(first.finish(True))
-    second = extraction(first.state())
-    for turn in numbered(later, len(turns)):
-        list(second.feed(turn))
-    return early, list(second.finish(True))
-
-
-def test_what_is_asked_last_is_a_question_word_for_word() -> None:
-    asked, turns = left_open()
+def test_what_is_asked_last_is_a_question_word_for_word(left_open) -> None:
+    asked, turns = left_open
     [found] = [item for item in questions(*turns) if item.title == asked]
     assert (found.kind, found.evidence[0].quote, found.evidence[0].who) == (None, asked, "user")
     for theirs in questions(*BEFORE, agent(OF_THE_AGENT)):
         assert (theirs.title, theirs.evidence[0].who) == (OF_THE_AGENT, "assistant")
 
 
-def test_a_question_after_which_the_person_went_on_is_none() -> None:
-    _, turns = left_open()
+def test_a_question_after_which_the_person_went_on_is_none(left_open) -> None:
+    _, turns = left_open
     assert questions(*turns, you("on timeouts only"), agent("Fine.")) == []
     assert questions(*BEFORE, agent(OF_THE_AGENT), you("on timeouts only"), agent("Fine.")) == []
 
 
-def test_a_question_is_taken_back_once_the_person_goes_on() -> None:
-    asked, turns = left_open()
-    early, late = two_passes(turns, (you("on timeouts only"), agent("Fine.")))
+def test_a_question_is_taken_back_once_the_person_goes_on(left_open) -> None:
+    asked, turns = left_open
+    early, late = passes(turns, (you("on timeouts only"), agent("Fine.")))
     [found] = [item for item in early if isinstance(item, Candidate) and item.title == asked]
     assert [item.refuted_turn for item in late if isinstance(item, Withdrawal)] == [found.turn]
 
 
 @pytest.mark.parametrize("later", ["Let's decide that later.", "Not now though, we decide that next week."])
-def test_a_question_that_is_only_put_off_is_not_taken_back(later: str) -> None:
-    _, turns = left_open()
-    _, late = two_passes(turns, (you(later), agent("Fine."), you("ok"), agent("Done.")))
+def test_a_question_that_is_only_put_off_is_not_taken_back(left_open, later: str) -> None:
+    _, turns = left_open
+    _, late = passes(turns, (you(later), agent("Fine."), you("ok"), agent("Done.")))
     assert [item for item in late if isinstance(item, Withdrawal)] == []
 
 

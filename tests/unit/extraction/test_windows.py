@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from lerim.extraction.model.token_counter import TokenCounter
-from lerim.extraction.model.windows import cut_windows, halve_window, shrink_window, take_overlap
+from lerim.extraction.model.windows import cut_windows, halve_window, take_overlap
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
 from lerim.paths import Home
@@ -65,22 +65,11 @@ def test_a_window_of_one_turn_is_halved_within_the_turn() -> None:
         assert part.size < two.size
 
 
-def test_a_window_is_cut_to_what_a_model_turned_out_to_take() -> None:
-    [window] = cut_windows(session(40), 5_000, 100)
-    found = shrink_window(window, 300, 60)
-    assert all(tokens.count_tokens(part.text) <= 300 for part in found)
-    assert [held.number for part in found for held in part.fresh_turns] == list(range(40))
-
-
 def test_a_session_that_fits_is_one_window_and_nothing_is_counted() -> None:
     tokens.load_encoding.cache_clear()
     [window] = cut_windows(session(20))
     assert tokens.load_encoding.cache_info().misses == 0
     assert [held.number for held in window.turns] == list(range(20))
-
-
-def test_a_session_without_turns_has_no_window() -> None:
-    assert cut_windows([]) == []
 
 
 def test_windows_overlap_by_whole_turns_and_move_on() -> None:
@@ -91,21 +80,6 @@ def test_windows_overlap_by_whole_turns_and_move_on() -> None:
         assert shared == list(before.turns[-len(shared) :])
         assert 1 <= len(shared) <= 3
         assert after.first_fresh == before.turns[-1].number + 1
-
-
-def test_only_turns_not_seen_before_make_windows_and_one_overlap_comes_with_them() -> None:
-    turns = session(40)
-    found = cut_windows(turns, 2_000, 200, seen=35)
-    assert [window.first_fresh for window in found] == [36]
-    assert found[0].turns[0].number in range(30, 36)
-    assert cut_windows(turns, 2_000, 200, seen=39) == []
-
-
-def test_what_is_sent_of_a_session_that_grew_is_the_new_turns_and_one_overlap() -> None:
-    turns = session(400)
-    fresh = sum(tokens.count_tokens(held.header + held.body()) for held in turns[350:])
-    sent = sum(window.size for window in cut_windows(turns, 5_000, 500, seen=349))
-    assert sent <= 1.2 * fresh + 500
 
 
 def test_an_oversized_turn_is_cut_at_line_ends_and_every_part_says_whose_it_is() -> None:

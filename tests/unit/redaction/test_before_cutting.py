@@ -56,11 +56,12 @@ def test_a_certificate_and_a_public_key_stay() -> None:
     assert redact_secrets(named).text == named
 
 
-@pytest.mark.parametrize("before", range(0, 140, 7))
-def test_a_title_shows_no_part_of_a_secret_it_is_cut_in(before: int) -> None:
-    said = "x " * (before // 2) + f"use {TOKEN} for the deploy"
-    for shown in (make_title(said), clean_line(said), make_slug(said), redact_secrets(keep_ends(said * 400)[0]).text):
-        assert not parts(TOKEN[4:], shown) and not parts(TOKEN[4:].lower(), shown)
+def test_a_title_shows_no_part_of_a_secret_it_is_cut_in() -> None:
+    for before in range(0, 140, 7):
+        said = "x " * (before // 2) + f"use {TOKEN} for the deploy"
+        ends = redact_secrets(keep_ends(said * 400)[0]).text
+        for shown in (make_title(said), clean_line(said), make_slug(said), ends):
+            assert not parts(TOKEN[4:], shown) and not parts(TOKEN[4:].lower(), shown)
 
 
 def test_json_stays_json_and_loses_its_secrets() -> None:

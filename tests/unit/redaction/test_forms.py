@@ -38,15 +38,17 @@ def stays(value: str, shown: str) -> bool:
     return any(value[at : at + SHOWN] in shown for at in range(max(1, len(value) - SHOWN + 1)))
 
 
-def test_of_a_hundred_secrets_in_the_forms_of_vendors_and_files_ninety_nine_are_cut() -> None:
+def test_of_a_hundred_secrets_in_the_forms_of_vendors_and_files_ninety_nine_are_cut_and_no_form_is_missed() -> None:
     texts = list(made("forms_of_secrets.txt"))
-    left = [text for text, values in texts if any(stays(value, redact_secrets(text).text) for value in values)]
+    kept = [any(stays(value, redact_secrets(text).text) for value in values) for text, values in texts]
     assert len(texts) > 2_000
-    assert len(left) <= 0.01 * len(texts), left
+    assert sum(kept) <= 0.01 * len(texts), [text for (text, _), stayed in zip(texts, kept, strict=True) if stayed]
+    missed = [texts[at][0] for at in range(0, len(texts), 3) if all(kept[at : at + 3])]
+    assert len(missed) <= 2, missed  # two forms that look like a name
 
 
 def test_what_only_looks_like_a_secret_comes_back_whole() -> None:
     texts = list(made("forms_of_lookalikes.txt"))
     changed = [text for text, _ in texts if redact_secrets(text).text != text]
     assert len(texts) > 700
-    assert len(changed) <= 0.005 * len(texts), changed
+    assert changed == []

@@ -20,7 +20,7 @@ def test_the_open_set_is_cut_and_its_look_alikes_stay() -> None:
 
 
 def test_no_secret_of_a_session_reaches_any_surface(desk: Desk) -> None:
-    items = load(OPEN)[:: 1 if LONG else 48]
+    items = load(OPEN)[:: 1 if LONG else 96]
     found = surfaces(desk, items)
     told = figures(items, found)
     expected = {"candidate", "memory", "summary", "title", "search", "sessions search", "hover", "model", "review list"}

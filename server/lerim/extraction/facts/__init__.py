@@ -1,4 +1,4 @@
-"""Extracts facts from turns, without a model."""
+"""Reads what turns say: sentences, commands, names, error lines, titles."""
 
 import lazy_loader
 

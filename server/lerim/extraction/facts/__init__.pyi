@@ -6,14 +6,14 @@ from .artifacts import find_artifacts as find_artifacts
 from .artifacts import find_paths as find_paths
 from .commands import Command as Command
 from .commands import parse_command as parse_command
-from .extract import extract_from_prompt as extract_from_prompt
-from .extract import extract_from_response as extract_from_response
 from .known_names import add_known_names as add_known_names
 from .prose import split_prose as split_prose
 from .prose import strip_emphasis as strip_emphasis
 from .sentences import clip_text as clip_text
 from .sentences import split_spoken as split_spoken
 from .shown_files import find_shown_files as find_shown_files
+from .superseded_names import superseded_by_prompt as superseded_by_prompt
+from .superseded_names import superseded_by_reply as superseded_by_reply
 from .third_party import find_own_words_end as find_own_words_end
 from .third_party import is_third_party as is_third_party
 from .title import MAX_TITLE_CHARS as MAX_TITLE_CHARS

@@ -1,10 +1,14 @@
-"""Finds names that a sentence says are no longer used."""
+"""Finds names that a sentence, a prompt or a reply says are no longer used."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from lerim.extraction.facts.sentences import clip_text, split_spoken
 
 MAX_NAMES = 3
+MAX_READ_CHARS = 20_000  # characters read of a reply: its head and its tail
 _NAME = (
     r"(?:`(?P<code>[^`\n]{2,60})`|"
     r"(?<![\w@/.+-])(?P<name>[A-Za-z@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})(?![\w@/+-]))"
@@ -32,6 +36,15 @@ _REPLACES = tuple(
     )
 )
 _DENIED = re.compile(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
+_DECISION = re.compile(
+    r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:'ll| will| have|'ve)? (?:chose|"
+    r"choose|chosen|opted|settled|went|go|gone) "
+    r"(?:to|for|on|with)?|chose|(?:let'?s|we(?:'ll| will| should)?|i(?:'ll| will)?) (?:use|go with|stick (?:to|with)|"
+    r"switch to|adopt|keep)|"
+    r"going with|instead of|rather than|agreed (?:to|on|that)|from now on|the (?:best|right) (?:approach|choice|"
+    r"option) is)\b",
+    re.IGNORECASE,
+)
 _WORDS = """
     a all an any by everything from here in it its left my needed old one our right some something supported that the
     their them there these they this those to use used using wanted what with your
@@ -51,3 +64,18 @@ def find_superseded_names(sentence: str) -> tuple[str, ...]:
             if not denied and (match["code"] or name.lower() not in _NOT_NAMES):
                 names[name] = None
     return tuple(names)[:MAX_NAMES]
+
+
+def superseded_by_prompt(text: str) -> Iterator[str]:
+    """Yields the names that a person's statements give up."""
+    for sentence in split_spoken(text):
+        if not sentence.question:
+            yield from find_superseded_names(sentence.text)
+
+
+def superseded_by_reply(text: str) -> Iterator[str]:
+    """Yields the names that the decisions in a reply of the model give up."""
+    for piece in re.split(r"(?<=[.!?])\s|\n", clip_text(text, MAX_READ_CHARS)):
+        sentence = piece.strip(" -*•#>")
+        if 8 < len(sentence) <= 400 and not sentence.endswith("?") and _DECISION.search(sentence):
+            yield from find_superseded_names(sentence)

@@ -22,15 +22,11 @@ passed, replaced: another one did); several sessions met the same error or worke
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Text that is verbatim in the turn with the id `turn`, and who said it.
-
-    `around` is the part of that turn it was taken from, used when the turn itself is no longer kept.
-    """
+    """Text that is verbatim in the turn with the id `turn`, and who said it."""
 
     text: str
     turn: str
     who: Speaker
-    around: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class CommandFailure:
     @property
     def causes(self) -> tuple[Quote, ...]:
         """What the agent said about the cause, if anything."""
-        return (Quote(self.cause, self.cause_turn, "assistant", self.cause),) if self.cause else ()
+        return (Quote(self.cause, self.cause_turn, "assistant"),) if self.cause else ()
 
 
 def draft_lesson(
@@ -62,7 +62,7 @@ def draft_lesson(
         body=body,
         turn=replace(turn, tool_calls=()),
         quotes=(
-            Quote(failure.error, failure.turn, "tool", failure.output),
+            Quote(failure.error, failure.turn, "tool"),
             *statements,
             *((Quote(passed, turn.id, "tool"),) if passed else ()),
         ),

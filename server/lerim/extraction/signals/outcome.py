@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from lerim.extraction.signals.draft import Exchange
 from lerim.sessions import ToolCall, Turn
 
 Verdict = Literal["accepted", "refuted", "open"]
@@ -65,11 +64,6 @@ def is_retraction(turn: Turn) -> bool:
     return bool(_REVERT.search(turn.text[:600].replace("’", "'").lower()))
 
 
-def has_commit(exchange: Exchange) -> bool:
-    """Returns whether a `git commit` or `git push` went through in the exchange."""
-    return any(call.kind == "shell" and is_commit_made(call) for turn in exchange.replies for call in turn.tool_calls)
-
-
 def is_commit_made(call: ToolCall) -> bool:
     """Returns whether a tool call made a commit or push. If its exit code is unknown, git's output decides."""
     if call.status != "ok" or not is_commit_command(call.command):
@@ -80,13 +74,6 @@ def is_commit_made(call: ToolCall) -> bool:
 def is_commit_command(command: str) -> bool:
     """Returns whether a shell command commits or pushes."""
     return "git" in command and bool(_COMMIT.search(command[:2_000]))
-
-
-def has_kept_changes(exchange: Exchange) -> bool:
-    """Returns whether files were changed in the exchange and nothing was denied or interrupted."""
-    calls = [call for turn in exchange.replies for call in turn.tool_calls]
-    changed = any(call.kind in ("edit", "write") and call.status == "ok" for call in calls)
-    return changed and not any(call.status in ("denied", "interrupted") for call in calls)
 
 
 _LATER = re.compile(

@@ -181,7 +181,7 @@ class _RulesPass:
         with collect_redactions() as secrets:
             for turn in reading:
                 with reading.faults_as_errors():
-                    sink.handle_results(extraction.feed(turn))
+                    extraction.feed(turn)
             with reading.faults_as_errors():
                 sink.handle_results(extraction.finish(reading.is_settled))
         sink.problems += (problem for problem in reading.problems if problem not in sink.problems)

@@ -175,32 +175,12 @@ _HEADER_VALUE = re.compile(
     r"|api_?key)=)?[\"']?"
     r"(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"
 )
-_HEADER_NAMES = NameGroup(
-    (
-        "authorization",
-        "x-auth-token",
-        "x-access-token",
-        "x-api-key",
-        "x-apikey",
-        "api-key",
-        "x-honeycomb-team",
-        "x-jfrog-art-api",
-        "ocp-apim-subscription-key",
-        "x-auth-key",
-        "x-vault-token",
-        "private-token",
-        "job-token",
-        "deploy-token",
-        "x-csrf-token",
-        "x-consul-token",
-        "x-token",
-        "x-secret",
-        "xi-api-key",
-        "x-functions-key",
-        "?appid",
-        "&appid",
-    )
-)
+_HEADER_NAME_LIST = """
+    authorization x-auth-token x-access-token x-api-key x-apikey api-key x-honeycomb-team x-jfrog-art-api
+    ocp-apim-subscription-key x-auth-key x-vault-token private-token job-token deploy-token x-csrf-token
+    x-consul-token x-token x-secret xi-api-key x-functions-key ?appid &appid
+"""
+_HEADER_NAMES = NameGroup(_HEADER_NAME_LIST.split())
 _CALL_NAMES = NameGroup((*_CERTAIN_CALLS, *_AMBIGUOUS_CALLS))
 _COMMAND_NAMES = NameGroup(_COMMAND_PATTERNS)
 SEARCHED_NAMES = (*_HEADER_NAMES, *_COMMAND_PATTERNS, *_CALL_NAMES)

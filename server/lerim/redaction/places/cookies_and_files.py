@@ -10,26 +10,11 @@ from collections.abc import Iterator, Set
 from lerim.redaction.places.keywords import trim_value, yield_value
 from lerim.redaction.values import NameGroup, Span, find_places, is_uuid, looks_random, select_found_names
 
-_COOKIE_NAMES = NameGroup(
-    (
-        "connect.sid",
-        "sessionid",
-        "session_id",
-        "phpsessid",
-        "jsessionid",
-        "_session",
-        "session-token",
-        "session",
-        "sid",
-        "csrftoken",
-        "remember_token",
-        "access-token",
-        "auth-token",
-        ".aspxauth",
-        "asp.net_sessionid",
-        "xsrf-token",
-    )
-)
+_COOKIE_NAME_LIST = """
+    connect.sid sessionid session_id phpsessid jsessionid _session session-token session sid csrftoken
+    remember_token access-token auth-token .aspxauth asp.net_sessionid xsrf-token
+"""
+_COOKIE_NAMES = NameGroup(_COOKIE_NAME_LIST.split())
 _PGPASS_PORTS = NameGroup((":5432:", ":5433:", ":6432:", ":*:"))
 SEARCHED_NAMES = (*_COOKIE_NAMES, *_PGPASS_PORTS, "auth")
 _COOKIE_VALUE = re.compile(

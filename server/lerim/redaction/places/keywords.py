@@ -22,87 +22,18 @@ from lerim.redaction.values import (
     select_found_names,
 )
 
-_PASSWORD_NAMES = NameGroup(
-    (
-        "password",
-        "passwd",
-        "passphrase",
-        "passcode",
-        "passwort",
-        "passord",
-        "kennwort",
-        "contrasena",
-        "senha",
-        "haslo",
-        "wachtwoord",
-        "losenord",
-        "kodeord",
-        "adgangskode",
-        "heslo",
-        "parola",
-        "salasana",
-        "mot de passe",
-        "identified by",
-        "contraseña",
-        "пароль",
-        "паролем",
-        "密码",
-        "密碼",
-        "口令",
-        "パスワード",
-        "비밀번호",
-        "암호",
-        "hasło",
-        "lösenord",
-        "jelszó",
-        "şifre",
-        "סיסמה",
-        "κωδικός",
-        "mật khẩu",
-        "كلمة المرور",
-    )
+_PASSWORD_NAME_LIST = (
+    "password|passwd|passphrase|passcode|passwort|passord|kennwort|contrasena|senha|haslo|wachtwoord|losenord|"
+    "kodeord|adgangskode|heslo|parola|salasana|mot de passe|identified by|contraseña|пароль|паролем|密码|密碼|口令|"
+    "パスワード|비밀번호|암호|hasło|lösenord|jelszó|şifre|סיסמה|κωδικός|mật khẩu|كلمة المرور"
 )
-_TOKEN_NAMES = NameGroup(
-    (
-        "token",
-        "secret",
-        "_pat",
-        "credential",
-        "webhook",
-        "jeton",
-        "geheimnis",
-        "schluessel",
-        "clave",
-        "chave",
-        "llave",
-        "apikey",
-        "api_key",
-        "api-key",
-        "accesskey",
-        "access_key",
-        "access-key",
-        "auth_key",
-        "authkey",
-        "api key",
-        "access key",
-        "secret key",
-        "auth key",
-        "license key",
-        "schlüssel",
-        "секрет",
-        "токен",
-        "ключ",
-        "密钥",
-        "密鑰",
-        "金鑰",
-        "令牌",
-        "トークン",
-        "シークレット",
-        "토큰",
-        "비밀키",
-        "clé api",
-    )
+_PASSWORD_NAMES = NameGroup(_PASSWORD_NAME_LIST.split("|"))
+_TOKEN_NAME_LIST = (
+    "token|secret|_pat|credential|webhook|jeton|geheimnis|schluessel|clave|chave|llave|apikey|api_key|api-key|"
+    "accesskey|access_key|access-key|auth_key|authkey|api key|access key|secret key|auth key|license key|"
+    "schlüssel|секрет|токен|ключ|密钥|密鑰|金鑰|令牌|トークン|シークレット|토큰|비밀키|clé api"
 )
+_TOKEN_NAMES = NameGroup(_TOKEN_NAME_LIST.split("|"))
 SEARCHED_NAMES = (*_PASSWORD_NAMES, *_TOKEN_NAMES, "key")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSING_MARKS = r"[\"'”’»`*_\]\)>\\]{0,5}"

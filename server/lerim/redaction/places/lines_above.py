@@ -24,25 +24,10 @@ _HEADING = re.compile(
     r"|비밀번호)[`*_ ]{0,3}\Z",
     re.IGNORECASE,
 )
-_HEADING_WORDS = NameGroup(
-    (
-        "pass",
-        "pwd",
-        "token",
-        "secret",
-        "key",
-        "credential",
-        "kennwort",
-        "mot de passe",
-        "contraseña",
-        "senha",
-        "hasło",
-        "пароль",
-        "密码",
-        "パスワード",
-        "비밀번호",
-    )
+_HEADING_LIST = (
+    "pass|pwd|token|secret|key|credential|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード|비밀번호"
 )
+_HEADING_WORDS = NameGroup(_HEADING_LIST.split("|"))
 _PASSWORD_HEADING = re.compile(
     r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|code)?|pwd|pw|kennwort|mot de passe|contraseña|senha|"
     r"hasło|пароль|密码|パスワード|비밀번호)[`*_ ]{0,3}\Z",

@@ -19,36 +19,12 @@ from lerim.redaction.values import (
     select_found_names,
 )
 
-_NAMES = NameGroup(
-    (
-        "passw",
-        "token",
-        "secret",
-        "apikey",
-        "api_key",
-        "api-key",
-        "api.key",
-        "accesskey",
-        "access_key",
-        "auth_key",
-        "authkey",
-        "auth_salt",
-        "_salt",
-        "private_key",
-        "privatekey",
-        "psk",
-        "credential",
-        "db_pass",
-        "encrypt",
-        "sessionid",
-        "logged_in_key",
-        "nonce_key",
-        "signing",
-        "seed",
-        "salt",
-        "totp",
-    )
-)
+_NAME_LIST = """
+    passw token secret apikey api_key api-key api.key accesskey access_key auth_key authkey auth_salt _salt
+    private_key privatekey psk credential db_pass encrypt sessionid logged_in_key nonce_key signing seed salt
+    totp
+"""
+_NAMES = NameGroup(_NAME_LIST.split())
 _REST_OF_LINE = re.compile(r"[^\n]{0,180}")
 _LITERAL = re.compile(
     r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
@@ -75,21 +51,11 @@ _APP_PASSWORD = re.compile(
     r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}"
     r"|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
 )
-_APP_PASSWORD_NAMES = NameGroup(
-    (
-        "app password",
-        "app-password",
-        "application password",
-        "app-specific",
-        "gmail",
-        "host_password",
-        "setup key",
-        "smtp",
-        "authenticator",
-        "2fa",
-        "totp",
-    )
+_APP_PASSWORD_NAME_LIST = (
+    "app password|app-password|application password|app-specific|gmail|host_password|setup key|smtp|"
+    "authenticator|2fa|totp"
 )
+_APP_PASSWORD_NAMES = NameGroup(_APP_PASSWORD_NAME_LIST.split("|"))
 SEARCHED_NAMES = (*_NAMES, *_APP_PASSWORD_NAMES)
 
 

@@ -21,123 +21,21 @@ from lerim.redaction.values import (
     select_found_names,
 )
 
-_PASSWORD_WORDS = (
-    "pass",
-    "kennwort",
-    "contrasena",
-    "senha",
-    "haslo",
-    "wachtwoord",
-    "losenord",
-    "kodeord",
-    "adgangskode",
-    "heslo",
-    "parola",
-    "salasana",
-    "mdp",
-    "kata sandi",
-    "sifre",
-    "pwd",
-    "pw ",
-    "pw:",
-    "pin:",
-    "pin ",
-    "cred",
-    "zugangsdaten",
-    "identifiants",
-    "2fa",
-    "totp",
-    "recovery code",
-    "login",
-    "log in",
-    "sign in",
-    "clave",
-    "wifi key",
-    "wlan key",
-    "wpa key",
-    "network key",
-    "recovery key",
-    "wlan-schluessel",
-    "user/pass",
+_PASSWORD_NAME_LIST = (
+    "pass|kennwort|contrasena|senha|haslo|wachtwoord|losenord|kodeord|adgangskode|heslo|parola|salasana|mdp|"
+    "kata sandi|sifre|pwd|pw |pw:|pin:|pin |cred|zugangsdaten|identifiants|2fa|totp|recovery code|login|log in|"
+    "sign in|clave|wifi key|wlan key|wpa key|network key|recovery key|wlan-schluessel|user/pass|"
+    "contraseña|hasł|lösenord|jelszó|jelszav|şifre|пароль|пароля|паролем|密码|密碼|口令|パスワード|비밀번호|암호|סיסמ|κωδικ|"
+    "mật khẩu|كلمة|पासवर्ड|รหัสผ่าน|geslo|лозинка|парола|パスフレーズ|暗証番号|認証情報|密語"
 )
-_PASSWORD_WORDS_NOT_ASCII = (
-    "contraseña",
-    "hasł",
-    "lösenord",
-    "jelszó",
-    "jelszav",
-    "şifre",
-    "пароль",
-    "пароля",
-    "паролем",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワード",
-    "비밀번호",
-    "암호",
-    "סיסמ",
-    "κωδικ",
-    "mật khẩu",
-    "كلمة",
-    "पासवर्ड",
-    "รหัสผ่าน",
-    "geslo",
-    "лозинка",
-    "парола",
-    "パスフレーズ",
-    "暗証番号",
-    "認証情報",
-    "密語",
+_KEY_NAME_LIST = (
+    "key|keystring|token|secret|clave|chiave|klucz|sleutel|chave|llave|jeton|geheimnis|nyckel|avain|kulcs|"
+    "anahtar|authorization code|schluessel|gettone|kunci|"
+    "schlüssel|clé|секрет|токен|ключ|密钥|密鑰|金鑰|令牌|トークン|シークレット|キー|토큰|비밀키|키|秘钥|鍵|مفتاح|"
+    "מפתח|कुंजी|khóa|κλειδί"
 )
-_KEY_WORDS = (
-    "key",
-    "keystring",
-    "token",
-    "secret",
-    "clave",
-    "chiave",
-    "klucz",
-    "sleutel",
-    "chave",
-    "llave",
-    "jeton",
-    "geheimnis",
-    "nyckel",
-    "avain",
-    "kulcs",
-    "anahtar",
-    "authorization code",
-    "schluessel",
-    "gettone",
-    "kunci",
-)
-_KEY_WORDS_NOT_ASCII = (
-    "schlüssel",
-    "clé",
-    "секрет",
-    "токен",
-    "ключ",
-    "密钥",
-    "密鑰",
-    "金鑰",
-    "令牌",
-    "トークン",
-    "シークレット",
-    "キー",
-    "토큰",
-    "비밀키",
-    "키",
-    "秘钥",
-    "鍵",
-    "مفتاح",
-    "מפתח",
-    "कुंजी",
-    "khóa",
-    "κλειδί",
-)
-_PASSWORD_NAMES = NameGroup((*_PASSWORD_WORDS, *_PASSWORD_WORDS_NOT_ASCII))
-_KEY_NAMES = NameGroup((*_KEY_WORDS, *_KEY_WORDS_NOT_ASCII))
+_PASSWORD_NAMES = NameGroup(_PASSWORD_NAME_LIST.split("|"))
+_KEY_NAMES = NameGroup(_KEY_NAME_LIST.split("|"))
 _LOGIN_NAMES = NameGroup(("log in", "login", "sign in", "creds", "credential"))
 SEARCHED_NAMES = (*_PASSWORD_NAMES, *_KEY_NAMES, *_LOGIN_NAMES)
 _MOST_SKIPPED_WORDS = 4
@@ -161,7 +59,6 @@ _LOGIN_WITH_PASSWORD = re.compile(
     r"[^\n]{0,12}[ \t](?:as|with|user)[ \t][\w.@-]{2,60}[ \t](?:with|and|/|using"
     r"|pass(?:word)?)[ \t][\"'`]?(?P<value>[!-~]{8,80})"
 )
-_USED = re.compile(r"[\w.@-]{2,40}/(?P<value>[!-~]{8,60})[ \t](?:to|for)[ \t](?:log|sign)")
 _OTHER_SUBJECT = re.compile(
     r"\b(?:ids?|hash\w*|fingerprints?|digests?|sha\w*|md5|checksums?|caches?|commits?|public|publishable|expir\w*"
     r"|uses?|used|usage|count|at|"

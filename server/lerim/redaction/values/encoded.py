@@ -14,29 +14,10 @@ _BASE64 = re.compile(
     r"){0,800}"
     r"(?:\r?\n[A-Za-z0-9+/]{1,200}={1,2})?={0,2}"
 )
-_ENCODED_STARTS = (
-    "ewog",
-    "eyJ",
-    "ewoJ",
-    "ewo",
-    "Wwp",
-    "W1",
-    "YXBp",
-    "LS0t",
-    "W2",
-    "ZX",
-    "PD94",
-    "QV",
-    "RE",
-    "U0",
-    "R0",
-    "T1",
-    "c2",
-    "Iy",
-    "SE",
-    "UE",
-    "Q0",
-)
+_ENCODED_STARTS_LIST = """
+    ewog eyJ ewoJ ewo Wwp W1 YXBp LS0t W2 ZX PD94 QV RE U0 R0 T1 c2 Iy SE UE Q0
+"""
+_ENCODED_STARTS = tuple(_ENCODED_STARTS_LIST.split())
 """How base64-encoded settings begin: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
 SHORTEST_RUN = 40
 _MOST_DECODED_BYTES = 60_000
