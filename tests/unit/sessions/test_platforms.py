@@ -93,11 +93,8 @@ def test_keys_of_others_stay(home, tmp_path):
     [
         "",
         "{",
-        "[]",
         '{"platforms": 3}',
-        '{"platforms": {"claude": 1}}',
         '{"platforms": {"claude": {"connected": "no"}}}',
-        '{"platforms": {"claude": {"path": 5}}}',
         '{"note": "\\ud800"}x',
     ],
 )
