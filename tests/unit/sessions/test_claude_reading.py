@@ -119,19 +119,6 @@ def test_the_title_is_the_last_custom_one_then_the_last_of_the_model_then_a_summ
     assert title() == "Mine"
 
 
-def test_what_was_said_before_a_compaction_is_read_once_and_its_summary_is_nobodys(tmp_path):
-    records = [
-        prompt("Use uv"),
-        reply("m1", text("Ok")),
-        envelope("system", subtype="compact_boundary", compactMetadata={"trigger": "auto"}),
-        prompt("This session is being continued … Use uv", isCompactSummary=True, isVisibleInTranscriptOnly=True),
-        reply("m2", text("On it")),
-    ]
-    turns, done = read(tmp_path, *records)
-    assert texts(turns) == ["Use uv", "Ok", "On it"]
-    assert done.session.prompts == 1
-
-
 def test_a_record_copied_within_one_file_counts_once(tmp_path):
     copied = [prompt("Use uv"), reply("m1", call("t1", "Bash", command="x")), answer("t1", "no", is_error=True)]
     turns, done = read(tmp_path, *copied, *copied, *copied)
@@ -140,22 +127,17 @@ def test_a_record_copied_within_one_file_counts_once(tmp_path):
     assert (session.prompts, session.tool_calls, session.tool_errors) == (1, 1, 1)
 
 
-def test_ids_that_a_redactor_replaced_are_not_taken_for_the_same(tmp_path):
+def test_records_whose_ids_are_missing_or_were_replaced_by_a_redactor_are_turns_of_their_own(tmp_path):
     asked = [reply(f"m{n}", call("REDACTED", "Bash", command=str(n))) for n in range(2)]
     results = [answer("REDACTED", str(n)) for n in range(2)]
-    records = [prompt("a", uuid="REDACTED"), prompt("b", uuid="REDACTED"), asked[0], results[0], asked[1], results[1]]
-    turns, done = read(tmp_path, *records)
-    assert texts(turns[:2]) == ["a", "b"]
-    assert [one.output for turn in turns for one in turn.tool_calls] == ["0", "1"]
-    assert done.session.tool_calls == 2
-
-
-def test_records_without_ids_are_turns_of_their_own(tmp_path):
     bare = [{"type": "user", "message": {"content": said}} for said in ("a", "b")]
     bare += [{"type": "assistant", "message": {"content": said}} for said in ("c", "d")]
-    turns, _ = read(tmp_path, *bare)
-    assert texts(turns) == ["a", "b", "c", "d"]
-    assert len({turn.id for turn in turns}) == 4
+    redacted = [prompt(said, uuid="REDACTED") for said in ("e", "f")]
+    turns, done = read(tmp_path, *bare, *redacted, asked[0], results[0], asked[1], results[1])
+    assert texts(turns) == ["a", "b", "c", "d", "e", "f", "", ""]
+    assert len({turn.id for turn in turns[:4]}) == 4
+    assert [one.output for turn in turns for one in turn.tool_calls] == ["0", "1"]
+    assert done.session.tool_calls == 2
 
 
 def test_our_own_memories_are_cut_out_of_answers_and_results(tmp_path):

@@ -58,6 +58,7 @@ REJECTED = '`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }'
         ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\na\n", "ok", 0, "a\n"),
         ("Exit code: 124\nWall time: 1 seconds\nOutput:\ntimed out\n", "error", 124, "timed out\n"),
         ("Chunk ID: 1a\nProcess exited with code 0\nOutput:\nExit code: 3", "ok", 0, "Exit code: 3"),
+        ("Script completed\nOutput:\nProcess exited with code 3", "ok", None, "Process exited with code 3"),
         ("Wall time: 0.1 seconds\nProcess exited with code -9\nOutput:\n", "error", -9, ""),
         ("failed in sandbox X with execution error: denied, exit code: 2, stdout: a, stderr: b", "error", 2, None),
         ("exec_command failed for `x`: CreateProcess { message: no }", "error", None, None),
@@ -257,22 +258,8 @@ def test_an_agent_that_was_begun_is_named_by_its_thread(tmp_path):
 
 
 def test_calls_of_one_message_are_one_turn_and_the_next_message_is_another(tmp_path):
-    turns, _ = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.prompt("Fix it"),
-        lines.said("Looking"),
-        lines.run("c1", "a"),
-        lines.run("c2", "b"),
-        lines.ran("c1", 0),
-        lines.ran("c2", 0),
-        lines.run("c3", "c"),
-        lines.ran("c3", 0),
-        lines.said("Done"),
-    )
-    assert [(turn.text, len(turn.tool_calls)) for turn in turns] == [
-        ("Fix it", 0),
-        ("Looking", 2),
-        ("", 1),
-        ("Done", 0),
-    ]
+    two = [lines.run("c1", "a"), lines.run("c2", "b"), lines.ran("c1", 0), lines.ran("c2", 0)]
+    said = [lines.prompt("Fix it"), lines.said("Looking"), *two, lines.run("c3", "c"), lines.ran("c3", 0)]
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), *said, lines.said("Done"))
+    found = [(turn.text, len(turn.tool_calls)) for turn in turns]
+    assert found == [("Fix it", 0), ("Looking", 2), ("", 1), ("Done", 0)]

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 import codex_lines as lines
 from lerim.sessions.model import Tokens
 from lerim.sessions.readers.codex.store import open_session
@@ -13,6 +15,7 @@ from lerim.sessions.readers.codex.store import open_session
 CONTEXT = "<environment_context>\n<cwd>/home/ana/app</cwd>\n</environment_context>"
 PARENT = "0199dddd-0000-7000-8000-00000000000d"
 LATER = "019a0000-0000-7000-8000-00000000000f"
+OWN_TASK = "019ff000-0000-7000-8000-000000000002"
 
 
 def texts(turns):
@@ -100,23 +103,16 @@ def test_an_event_and_its_item_are_one_turn_and_the_same_words_typed_twice_are_t
 def test_what_an_event_leaves_out_of_its_item_is_said_once(tmp_path):
     plan = "<proposed_plan>\n# Use uv\n</proposed_plan>"
     cited = "Done\n<oai-mem-citation>\n<citation_entries>a.md</citation_entries>\n</oai-mem-citation>"
-    turns, _ = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.prompt("Plan it"),
-        lines.event("agent_message", message="Here it is:\n\nWell?"),
-        lines.message("assistant", f"Here it is:\n{plan}\n\nWell?"),
-        lines.prompt("And?"),
-        lines.message("assistant", plan),
-        lines.event("item_completed", item={"type": "Plan", "id": "p1", "text": "# Use uv"}),
-        lines.prompt("Go"),
-        lines.event("agent_message", message="Done\n"),
-        lines.message("assistant", cited),
-        lines.prompt("Parts"),
-        lines.event("agent_message", message="One. Two."),
-        lines.message("assistant", "One. ", "Two."),
-    )
-    assert [turn.text.strip() for turn in turns[1::2]] == [f"Here it is:\n\nWell?\n\n{plan}", plan, "Done", "One. Two."]
+    completed = lines.event("item_completed", item={"type": "Plan", "id": "p1", "text": "# Use uv"})
+    exchanges = [
+        (lines.event("agent_message", message="Here it is:\n\nWell?"), f"Here it is:\n{plan}\n\nWell?"),
+        (completed, plan),
+        (lines.event("agent_message", message="Done\n"), cited),
+    ]
+    records = [[*lines.prompt("Go"), event, lines.message("assistant", item)] for event, item in exchanges]
+    parts = [lines.prompt("On"), lines.event("agent_message", message="A. B."), lines.message("assistant", "A. ", "B.")]
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), *records, *parts)
+    assert [turn.text.strip() for turn in turns[1::2]] == [f"Here it is:\n\nWell?\n\n{plan}", plan, "Done", "A. B."]
 
 
 def test_the_same_words_in_two_threads_are_two_turns_where_tasks_are_but_numbered_or_no_head_is_told(tmp_path):
@@ -137,7 +133,7 @@ def test_a_fork_keeps_the_ids_of_its_parent_and_does_not_count_its_tokens_again(
     parent, _ = lines.turns_of(tmp_path, lines.meta(), *copied)
     forked = lines.meta("0199bbbb-0000-7000-8000-00000000000b", forked_from_id=lines.THREAD)
     forked["payload"]["timestamp"] = "2026-03-02T00:00:00.000Z"
-    own = lines.event("task_started", turn_id="019ff000-0000-7000-8000-000000000002")
+    own = lines.event("task_started", turn_id=OWN_TASK)
     fork, done = lines.turns_of(tmp_path, forked, lines.meta(), *copied, own, *said, lines.spent(100, 0, 10))
     assert [turn.id for turn in fork[:2]] == [turn.id for turn in parent]
     assert len({turn.id for turn in fork}) == 4
@@ -145,17 +141,25 @@ def test_a_fork_keeps_the_ids_of_its_parent_and_does_not_count_its_tokens_again(
     assert done.session.parent == ""
 
 
+def at(time, *records):
+    """These records, written within a second from this time on."""
+    for number, record in enumerate(records):
+        record["timestamp"] = f"2026-03-01T{time}.{100 + number}Z"
+    return records
+
+
 def test_a_fork_of_before_tasks_had_ids_does_not_count_the_tokens_of_its_parent_again(tmp_path):
-    copied = [*lines.prompt("Use uv"), *lines.said("Yes"), lines.spent(90, 30, 9)]
-    written = [lines.meta("5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47"), lines.meta(), *copied]
-    for number, record in enumerate(written):
-        record["timestamp"] = f"2026-03-01T00:00:00.{100 + number}Z"
-    own = [*lines.prompt("And a test"), *lines.said("Done"), lines.spent(200, 80, 20)]
-    for number, record in enumerate(own):
-        record["timestamp"] = f"2026-03-01T00:01:0{number}.000Z"
-    turns, done = lines.turns_of(tmp_path, *written, *own)
+    head = lines.meta("5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47")
+    copied = at("00:00:00", head, lines.meta(), *lines.prompt("Use uv"), *lines.said("Yes"), lines.spent(90, 30, 9))
+    own = at("00:01:00", *lines.prompt("And a test"), *lines.said("Done"), lines.spent(200, 80, 20))
+    turns, done = lines.turns_of(tmp_path, *copied, *own)
     assert [turn.text for turn in turns] == ["Use uv", "Yes", "And a test", "Done"]
     assert done.session.tokens == Tokens(60, 11, 50, 0)
+    second_head = at("00:00:00", lines.meta(), lines.meta(), *lines.said("Yes"), lines.spent(90, 30, 9))
+    assert lines.turns_of(tmp_path, *second_head)[1].session.tokens == Tokens(60, 9, 30, 0)
+
+
+SPAWN = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}
 
 
 def test_a_subagent_goes_on_from_the_total_of_its_parent_without_counting_it(tmp_path):
@@ -163,49 +167,24 @@ def test_a_subagent_goes_on_from_the_total_of_its_parent_without_counting_it(tmp
         whole, one = (lines.spent(entry, 0, 1)["payload"]["info"]["total_token_usage"] for entry in (total, last))
         return lines.event("token_count", info={"total_token_usage": whole, "last_token_usage": one})
 
-    spawn = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}
-    child = lines.meta("0199bbbb-0000-7000-8000-00000000000b", source=spawn, forked_from_id=PARENT)
-    _, done = lines.turns_of(
-        tmp_path,
-        child,
-        lines.meta(PARENT),
-        lines.event("task_started", turn_id="019ff000-0000-7000-8000-000000000002"),
-        lines.said("I looked"),
-        used(9_000_100, 100),
-        lines.said("More"),
-        used(9_000_300, 200),
-    )
+    child = lines.meta(LATER, source=SPAWN, forked_from_id=PARENT)
+    own = [lines.event("task_started", turn_id=OWN_TASK), lines.said("I looked"), used(9_000_100, 100)]
+    _, done = lines.turns_of(tmp_path, child, lines.meta(PARENT), *own, lines.said("More"), used(9_000_300, 200))
     assert done.session.tokens == Tokens(300, 1, 0, 0)
 
 
-def test_a_second_head_of_the_same_thread_is_no_fork(tmp_path):
-    written = [lines.meta(), lines.meta(), *lines.said("Yes"), lines.spent(90, 30, 9)]
-    for record in written:
-        record["timestamp"] = "2026-03-01T00:00:00.100Z"
-    _, done = lines.turns_of(tmp_path, *written)
-    assert done.session.tokens == Tokens(60, 9, 30, 0)
-
-
-def test_a_thread_that_codex_runs_for_itself_has_no_prompt(tmp_path):
-    meta = lines.meta(LATER, source={"internal": "memory_consolidation"})
-    turns, done = lines.turns_of(tmp_path, meta, lines.prompt("Consolidate the memories"), lines.said("Done"))
-    assert (texts(turns), done.session.prompts) == ([("reply", "Done")], 0)
-
-
 def test_a_subagents_rollout_has_no_prompt_and_leaves_out_what_was_copied_from_its_parent(tmp_path):
-    spawn = {"subagent": {"thread_spawn": {"parent_thread_id": PARENT, "depth": 1}}}
-    child = lines.meta("0199bbbb-0000-7000-8000-00000000000b", source=spawn)
+    child = lines.meta("0199bbbb-0000-7000-8000-00000000000b", source=SPAWN)
     child["payload"]["timestamp"] = "2026-03-02T00:00:00.000Z"
+    copied = [lines.prompt("What a person typed"), lines.said("What the parent said"), lines.run("c0", "ls")]
     turns, done = lines.turns_of(
         tmp_path,
         child,
         lines.meta(PARENT),
         lines.event("task_started", turn_id="0199aaab-0000-7000-8000-000000000001"),
-        lines.prompt("What a person typed to the parent"),
-        lines.said("What the parent said"),
-        lines.run("c0", "ls"),
+        *copied,
         lines.ran("c0", 0),
-        lines.event("task_started", turn_id="019ff000-0000-7000-8000-000000000002"),
+        lines.event("task_started", turn_id=OWN_TASK),
         lines.prompt("Look into it"),
         lines.said("I looked"),
     )
@@ -215,32 +194,29 @@ def test_a_subagents_rollout_has_no_prompt_and_leaves_out_what_was_copied_from_i
     assert done.session.cwds[0] == "/home/ana/app"
 
 
-def test_a_thread_that_judges_another_has_no_turns(tmp_path):
-    meta = lines.meta(LATER, source={"subagent": {"other": "guardian"}}, parent_thread_id=PARENT)
-    turns, done = lines.turns_of(
-        tmp_path, meta, lines.prompt("The history"), lines.said("Allowed"), lines.spent(9, 0, 1)
-    )
-    assert turns == []
-    assert (done.session.parent, done.session.prompts, done.session.tokens) == (PARENT, 0, Tokens(9, 1, 0, 0))
+@pytest.mark.parametrize(
+    ("source", "replies", "parent"),
+    [({"internal": "memory_consolidation"}, ["Allowed"], ""), ({"subagent": {"other": "guardian"}}, [], PARENT)],
+)
+def test_a_thread_that_codex_runs_for_itself_has_no_prompt_and_one_that_judges_another_no_turn(
+    tmp_path, source, replies, parent
+):
+    meta = lines.meta(LATER, source=source, parent_thread_id=parent)
+    said = [lines.prompt("The history"), lines.said("Allowed"), lines.spent(9, 0, 1)]
+    turns, done = lines.turns_of(tmp_path, meta, *said)
+    assert [turn.text for turn in turns] == replies
+    assert (done.session.parent, done.session.prompts, done.session.tokens) == (parent, 0, Tokens(9, 1, 0, 0))
 
 
 def test_folder_and_model_follow_the_context_of_each_turn(tmp_path):
-    turns, done = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.line("turn_context", cwd="/home/ana/app", model="gpt-5.4"),
-        lines.prompt("Use uv"),
-        lines.said("Yes"),
-        lines.line("turn_context", cwd="/home/ana/lib", model="gpt-5.5"),
-        lines.prompt("There too"),
-        lines.said("Done"),
-    )
-    assert [(turn.cwd, turn.model) for turn in turns[1::2]] == [
-        ("/home/ana/app", "gpt-5.4"),
-        ("/home/ana/lib", "gpt-5.5"),
+    contexts = [("/home/ana/app", "gpt-5.4"), ("/home/ana/lib", "gpt-5.5")]
+    records = [
+        [lines.line("turn_context", cwd=cwd, model=model), *lines.prompt("Use uv"), *lines.said("Yes")]
+        for cwd, model in contexts
     ]
-    assert done.session.models == ("gpt-5.4", "gpt-5.5")
-    assert done.session.cwds == ("/home/ana/app", "/home/ana/lib")
+    turns, done = lines.turns_of(tmp_path, lines.meta(), *records)
+    assert [(turn.cwd, turn.model) for turn in turns[1::2]] == contexts
+    assert (done.session.cwds, done.session.models) == tuple(zip(*contexts, strict=True))
     assert (done.session.version, done.session.branches) == ("0.142.5", ("main",))
 
 

@@ -17,7 +17,6 @@ from .lenient_json import content_texts as content_texts
 from .lenient_json import decode_broken_line as decode_broken_line
 from .lenient_json import decode_fields as decode_fields
 from .lenient_json import decode_leniently as decode_leniently
-from .lenient_json import decode_plain as decode_plain
 from .lenient_json import decode_string as decode_string
 from .lenient_json import encode_json as encode_json
 from .lenient_json import parse_json as parse_json
@@ -30,7 +29,6 @@ from .line_reading import LineReading as LineReading
 from .line_reading import read_beginning as read_beginning
 from .line_stream import FileLine as FileLine
 from .line_stream import LineStream as LineStream
-from .running_processes import RunningProcesses as RunningProcesses
 from .session_files import FILE_SIZE_LIMIT as FILE_SIZE_LIMIT
 from .session_files import collect_sessions as collect_sessions
 from .session_files import is_folder as is_folder
@@ -40,16 +38,17 @@ from .session_files import read_session_file as read_session_file
 from .session_files import stamp_inode as stamp_inode
 from .session_files import stat_regular_file as stat_regular_file
 from .session_files import stat_transcript as stat_transcript
-from .single_object import load_single_object as load_single_object
 from .tally import NAME_LIMIT as NAME_LIMIT
 from .tally import NO_TOKEN_COUNTS as NO_TOKEN_COUNTS
 from .tally import RecentIds as RecentIds
 from .tally import TokenCounts as TokenCounts
 from .tally import TranscriptTally as TranscriptTally
+from .tally import add_counts as add_counts
 from .tally import append_name as append_name
 from .tally import hash_text as hash_text
+from .tally import subtract_counts as subtract_counts
 from .turn_drafts import OPEN_TURN_BYTES as OPEN_TURN_BYTES
-from .turn_drafts import CallDrafts as CallDrafts
+from .turn_drafts import RunningProcesses as RunningProcesses
 from .turn_drafts import TurnDraft as TurnDraft
 from .turn_drafts import TurnDrafts as TurnDrafts
 from .turn_drafts import make_own_command as make_own_command
@@ -59,9 +58,11 @@ from .typed_text import TypedText as TypedText
 from .typed_text import cut_blocks as cut_blocks
 from .typed_text import extract_own_words as extract_own_words
 from .typed_text import split_message as split_message
+from .typed_text import tag_content as tag_content
 from .typed_text import text_outside_blocks as text_outside_blocks
 from .whole_session import LoadedSession as LoadedSession
 from .whole_session import WholeReading as WholeReading
 from .whole_session import count_final_turns as count_final_turns
+from .whole_session import load_single_object as load_single_object
 from .whole_session import sum_session as sum_session
 from .whole_session import sum_tokens as sum_tokens
