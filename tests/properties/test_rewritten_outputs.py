@@ -20,7 +20,7 @@ from stories import Brought, Changed, Said, Step, Told
 from story_stores import AGENTS
 from terminal import run
 
-COUNT = times(70)
+COUNT = times(40)
 AT_ONCE = 70
 """Sessions that one sync reads."""
 IMITATIONS = (
