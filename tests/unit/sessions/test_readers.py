@@ -54,6 +54,7 @@ def test_a_fault_of_a_reader_is_told_with_agent_place_and_line_and_without_words
 def test_an_error_of_the_system_keeps_being_one_that_is_tried_again() -> None:
     with pytest.raises(TranscriptError) as raised:
         list(GuardedReading(TRANSCRIPT, Failing(PermissionError(13, "Permission denied"))))
+    assert type(raised.value) is TranscriptError
     assert isinstance(raised.value.__cause__, PermissionError)
 
 
