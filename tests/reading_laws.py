@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from lerim.sessions.model import Session, Turn
 from lerim.sessions.tables.turn_text import render_calls
 
-SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 CHANGES = st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(max_size=4), st.integers(0, 40)), max_size=6)
 """Changes to bytes: a place, what is put there, and how many bytes that takes the place of."""

@@ -17,6 +17,7 @@ def touch(path, content=b"x"):
 
 
 def test_sessions_and_subagents_of_every_layout_are_found(tmp_path):
+    assert scan_root(tmp_path / "nowhere") == StoreContents()
     project = tmp_path / "projects" / "-home-ana-app"
     touch(project / "s1.jsonl", b"1234")
     touch(project / "agent-old.jsonl")
@@ -27,23 +28,11 @@ def test_sessions_and_subagents_of_every_layout_are_found(tmp_path):
     touch(tmp_path / "projects" / "stray.jsonl")
     touch(tmp_path / "history.jsonl")
     store = scan_root(tmp_path)
-    found, problems = store.transcripts, store.problems
-    assert problems == []
-    assert {(one.session_id, one.parent) for one in found} == {
-        ("s1", ""),
-        ("agent-old", ""),
-        ("agent-a1", "s1"),
-        ("agent-a2", "s1"),
-    }
+    found = {(one.session_id, one.parent): one.stamp for one in store.transcripts}
+    assert store.problems == []
+    assert set(found) == {("s1", ""), ("agent-old", ""), ("agent-a1", "s1"), ("agent-a2", "s1")}
     known = (project / "s1.jsonl").stat()
-    first = next(one for one in found if one.session_id == "s1")
-    assert first.stamp == (4, known.st_mtime_ns, known.st_ino)
-
-
-def test_a_machine_without_sessions_has_none(tmp_path):
-    assert scan_root(tmp_path / "nowhere") == StoreContents()
-    touch(tmp_path / "projects")
-    assert scan_root(tmp_path) == StoreContents()
+    assert found["s1", ""] == (4, known.st_mtime_ns, known.st_ino)
 
 
 def test_folders_pipes_and_broken_links_are_told_and_are_not_transcripts(tmp_path):
@@ -54,10 +43,8 @@ def test_folders_pipes_and_broken_links_are_told_and_are_not_transcripts(tmp_pat
         os.mkfifo(project / "pipe.jsonl")
         assert find_first_cwd(project / "pipe.jsonl") == ""
     store = scan_root(tmp_path)
-    found, problems = store.transcripts, store.problems
-    assert found == []
-    there = {entry.name for entry in project.iterdir()}
-    assert {one.path for one in problems} == {str(project / name) for name in there}
+    assert store.transcripts == []
+    assert {one.path for one in store.problems} == {str(entry) for entry in project.iterdir()}
 
 
 def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):
@@ -66,9 +53,8 @@ def test_a_folder_that_may_not_be_listed_is_a_problem(tmp_path):
     closed.chmod(0)
     with bound():
         store = scan_root(tmp_path)
-        found, problems = store.transcripts, store.problems
     closed.chmod(0o700)
-    assert (found, [one.code for one in problems]) == ([], ["unreadable"])
+    assert (store.transcripts, [one.code for one in store.problems]) == ([], ["unreadable"])
 
 
 def test_the_first_working_directory_is_found_without_reading_the_file(tmp_path):

@@ -1,12 +1,11 @@
-"""A transcript that grew, or was rewritten, is taken up where it was left."""
+"""A transcript that grew, or was rewritten, is taken up where it was left. `tests/properties/test_line_readers.py` has
+what must be true however it grew."""
 
 from __future__ import annotations
 
 import json
 
-import pytest
-
-from claude_lines import answer, call, encoded, prompt, read, reading, reply, text
+from claude_lines import call, encoded, prompt, queue, read, reading, reply, text
 from lerim.sessions.readers.engine.turn_drafts import RESULT_PATIENCE
 
 
@@ -26,6 +25,8 @@ def offset(done):
 def test_only_what_is_new_and_what_was_open_is_read_again(tmp_path):
     records = [prompt("Go"), *(reply(f"m{n}", text(str(n))) for n in range(20))]
     first, done = read(tmp_path, *records)
+    _, same = reading(done.path, done.resume)
+    assert (same.session, same.resume) == (done.session, done.resume)
     grow(done.path, reply("m20", text("20")))
     again, more = reading(done.path, done.resume)
     assert texts(again) == ["18", "19", "20"]
@@ -35,53 +36,23 @@ def test_only_what_is_new_and_what_was_open_is_read_again(tmp_path):
     assert not more.restarted
 
 
-def test_an_unchanged_file_gives_the_same_session_again(tmp_path):
-    _, done = read(tmp_path, prompt("Go"), reply("m1", text("Ok")))
-    _, again = reading(done.path, done.resume)
-    assert again.session == done.session
-    assert again.resume == done.resume
-
-
-def test_a_half_written_last_line_is_left_for_the_next_pass_without_a_problem(tmp_path):
-    whole = encoded(reply("m1", text("Ok")))
-    for half in (whole[:10], whole[: len(whole) // 2], whole[:-2]):
-        turns, done = read(tmp_path, prompt("Go"), half)
-        assert (texts(turns), done.problems) == (["Go"], [])
-        grow(done.path, whole[len(half) :])
+def test_a_last_line_is_read_once_it_is_whole(tmp_path):
+    line = encoded(prompt("on"))
+    for written, expected in ((line[:10], ["Go"]), (line[:-2], ["Go"]), (line[:-1], ["Go", "on"])):
+        turns, done = read(tmp_path, prompt("Go"), written)
+        assert (texts(turns), done.problems) == (expected, [])
+        grow(done.path, line[len(written) :], prompt("more"))
         again, more = reading(done.path, done.resume)
-        assert (texts(again), more.problems) == (["Ok"], [])
+        assert (texts([*turns, *again]), more.problems) == (["Go", "on", "more"], [])
 
 
-def test_a_last_line_that_only_lacks_its_end_of_line_is_read(tmp_path):
-    turns, done = read(tmp_path, prompt("Go"), encoded(prompt("on"))[:-1])
-    assert texts(turns) == ["Go", "on"]
-    grow(done.path, b"\n", prompt("more"))
-    again, more = reading(done.path, done.resume)
-    assert texts(again) == ["more"]
-    assert more.problems == []
-
-
-def test_a_call_gets_the_result_that_was_written_after_the_first_pass(tmp_path):
-    _, done = read(tmp_path, prompt("Go"), reply("m1", call("t1", "Bash", command="pytest")))
-    grow(done.path, answer("t1", "Exit code 1\nno", is_error=True))
-    turns, more = reading(done.path, done.resume)
-    assert [one.exit_code for one in turns[0].tool_calls] == [1]
-    assert (more.session.tool_calls, more.session.tool_errors) == (1, 1)
-
-
-def test_a_block_that_came_after_the_next_message_began_is_not_torn_from_its_turn(tmp_path):
-    records = [
-        reply("m1", text("a")),
-        reply("m2", call("t2", "Bash", command="x")),
-        reply("m1", text("late")),
-        reply("m3", text("c")),
-        reply("m4", text("d")),
-    ]
-    first, done = read(tmp_path, *records)
-    grow(done.path, answer("t2", "ok"))
-    again, _ = reading(done.path, done.resume)
-    merged = {turn.id: turn for turn in first} | {turn.id: turn for turn in again}
-    assert texts(sorted(merged.values(), key=lambda turn: turn.ordinal)) == ["a\n\nlate", "", "c", "d"]
+def test_a_line_of_several_records_is_taken_up_as_a_whole(tmp_path):
+    old = {"version": "2.1.45"}
+    line = encoded(queue("enqueue", content="Use uv"))[:-1] + encoded(reply("m1", text("Ok"), **old))
+    _, done = read(tmp_path, prompt("Go", **old), line)
+    grow(done.path, queue("remove"), reply("m2", text("On it"), **old), queue("remove"))
+    turns, _ = reading(done.path, done.resume)
+    assert texts(turns) == ["Ok", "Use uv", "On it"]
 
 
 def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_path):
@@ -96,7 +67,7 @@ def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_p
     assert offset(more) > held + len(encoded(*waiting)) - 1
 
 
-def test_a_rewritten_or_truncated_file_is_noticed_and_read_from_the_start(tmp_path):
+def test_a_rewritten_file_or_an_unknown_resume_state_means_reading_from_the_start(tmp_path):
     old = [prompt("Go"), *(reply(f"m{n}", text("old")) for n in range(5))]
     _, done = read(tmp_path, *old)
     for content in (encoded(prompt("New")), encoded(prompt("New"), *old[1:], *old), b""):
@@ -104,11 +75,7 @@ def test_a_rewritten_or_truncated_file_is_noticed_and_read_from_the_start(tmp_pa
         turns, again = reading(done.path, done.resume)
         assert again.restarted
         assert turns == reading(done.path)[0]
-
-
-@pytest.mark.parametrize("state", [b"x", b"{}", b"[]", b'{"format":0}', b"\xff", b"[" * 100_000])
-def test_a_resume_state_that_makes_no_sense_means_reading_from_the_start(tmp_path, state):
     _, done = read(tmp_path, prompt("Go"))
-    turns, again = reading(done.path, state)
-    assert again.restarted
-    assert texts(turns) == ["Go"]
+    for state in (b"x", b"{}", b'{"format":0}', b"\xff", b"[" * 100_000):
+        turns, again = reading(done.path, state)
+        assert (texts(turns), again.restarted) == (["Go"], True)

@@ -23,61 +23,36 @@ def one(tmp_path, asked, *results):
 
 # --- shell -------------------------------------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize("name", ["Bash", "PowerShell"])
-def test_a_command_that_worked_has_exit_code_zero(tmp_path, name):
-    asked = call("t1", name, command="pytest -q", description="Run the tests")
-    done = one(tmp_path, asked, answer("t1", "3 passed", outcome={"stdout": "3 passed", "interrupted": False}))
-    assert (done.kind, done.command, done.description) == ("shell", "pytest -q", "Run the tests")
-    assert (done.status, done.exit_code, done.output) == ("ok", 0, "3 passed")
+RUN = call("t1", "Bash", command="make", description="Build it")
+BACKGROUND = {"stdout": "", "backgroundTaskId": "b1", "interrupted": False}
 
 
-def test_a_command_that_failed_has_the_exit_code_its_output_begins_with(tmp_path):
-    result = answer("t1", "Exit code 127\ncommand not found", is_error=True, outcome="Error: Exit code 127")
-    done = one(tmp_path, call("t1", "Bash", command="uvx"), result)
-    assert (done.status, done.exit_code) == ("error", 127)
+@pytest.mark.parametrize(
+    ("asked", "result", "status", "code"),
+    [
+        (RUN, answer("t1", "3 passed", outcome={"stdout": "3 passed", "interrupted": False}), "ok", 0),
+        (RUN, answer("t1", "Exit code 127\nnot found", is_error=True, outcome="Error: Exit code 127"), "error", 127),
+        (RUN, answer("t1", "It said Exit code 3", is_error=True), "error", None),
+        (RUN, answer("t1", "Running in background", outcome=BACKGROUND), "ok", None),
+        (RUN, answer("t1", "", outcome={"stdout": "", "interrupted": True}), "interrupted", None),
+        (call("t1", "Read", file_path="/a"), answer("t1", "Exit code 3", is_error=True), "error", None),
+        (call("t1", "BashOutput", bash_id="b1"), answer("t1", "…", outcome={"exitCode": 2}), "ok", 2),
+    ],
+)
+def test_a_command_has_the_exit_code_that_is_known(tmp_path, asked, result, status, code):
+    done = one(tmp_path, asked, result)
+    assert (done.status, done.exit_code) == (status, code)
+    if asked is RUN:
+        assert (done.kind, done.command, done.description) == ("shell", "make", "Build it")
 
 
-def test_the_exit_code_of_an_old_failure_and_of_a_tool_error_is_not_known(tmp_path):
-    for said in ("fatal: not a repository", "<tool_use_error>No such tool</tool_use_error>", "It said Exit code 3"):
-        done = one(tmp_path, call("t1", "Bash", command="git x"), answer("t1", said, is_error=True))
-        assert (done.status, done.exit_code) == ("error", None)
-
-
-def test_an_exit_code_in_the_text_of_another_tool_means_nothing(tmp_path):
-    done = one(tmp_path, call("t1", "Read", file_path="/a"), answer("t1", "Exit code 3", is_error=True))
-    assert done.exit_code is None
-
-
-def test_a_command_in_the_background_has_no_exit_code_yet(tmp_path):
-    outcome = {"stdout": "", "backgroundTaskId": "b1", "interrupted": False}
-    started = answer("t1", "Command running in background with ID: b1", outcome=outcome)
-    done = one(tmp_path, call("t1", "Bash", command="npm run dev", run_in_background=True), started)
-    assert (done.status, done.exit_code) == ("ok", None)
-
-
-def test_an_interrupted_command_has_no_exit_code(tmp_path):
-    stopped = answer("t1", "", outcome={"stdout": "", "interrupted": True})
-    done = one(tmp_path, call("t1", "Bash", command="sleep 99"), stopped)
-    assert (done.status, done.exit_code) == ("interrupted", None)
-
-
-def test_the_status_of_a_background_shell_carries_its_exit_code(tmp_path):
-    done = one(tmp_path, call("t1", "BashOutput", bash_id="b1"), answer("t1", "…", outcome={"exitCode": 2}))
-    assert (done.kind, done.exit_code) == ("other", 2)
-
-
-def test_a_long_result_keeps_its_head_and_its_tail(tmp_path):
-    done = one(tmp_path, call("t1", "Bash", command="x"), answer("t1", "a " * 2500 + "b " * 5000 + " c" * 2500))
-    assert done.output.startswith("a " * 2000 + "\n")
-    assert done.output.endswith("\n" + " c" * 2000)
+def test_a_long_result_keeps_its_ends_and_no_part_of_a_word_that_may_be_a_secret(tmp_path):
+    done = one(tmp_path, RUN, answer("t1", "a " * 2500 + "b " * 5000 + " c" * 2500))
+    assert (done.output[:4001], done.output[-4001:]) == ("a " * 2000 + "\n", "\n" + " c" * 2000)
     assert done.output_cut == 12_000
-
-
-def test_a_long_result_is_not_cut_within_a_word_that_may_be_a_secret(tmp_path):
     key = "ghp_" + "k3Y9" * 9
     log = "x" * 3_970 + " " + key + " y" * 10_000 + " " + key + "z " * 1_990
-    done = one(tmp_path, call("t1", "Bash", command="x"), answer("t1", log))
+    done = one(tmp_path, RUN, answer("t1", log))
     assert "ghp_" not in done.output
     assert "k3Y9" not in done.output
     assert len(done.output) - len("\n…\n") + done.output_cut == len(log)
@@ -106,34 +81,34 @@ def test_edits_keep_what_was_replaced_and_never_the_original_file(tmp_path):
     assert "SECRET" not in repr(done)
 
 
-def test_a_multi_edit_is_several_edits(tmp_path):
-    edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
-    done = one(tmp_path, call("t1", "MultiEdit", file_path="/a.py", edits=edits))
-    assert [(edit.old, edit.new) for edit in done.edits] == [("a", "b"), ("c", "d")]
-
-
-def test_a_written_file_and_a_notebook_cell_are_edits_too(tmp_path):
-    written = one(tmp_path, call("t1", "Write", file_path="/a.py", content="x = 1\r\n"))
-    assert (written.kind, written.edits[0].old, written.edits[0].new) == ("write", "", "x = 1\r\n")
-    cell = one(tmp_path, call("t1", "NotebookEdit", notebook_path="/a.ipynb", new_source="y"))
-    assert (cell.kind, cell.paths, cell.edits[0].new) == ("edit", ("/a.ipynb",), "y")
+@pytest.mark.parametrize(
+    ("name", "asked", "kind", "edits"),
+    [
+        (
+            "MultiEdit",
+            {"file_path": "/a.py", "edits": [{"old_string": "a", "new_string": "b"}, {"new_string": "d"}]},
+            "edit",
+            [("/a.py", "a", "b"), ("/a.py", "", "d")],
+        ),
+        ("Write", {"file_path": "/a.py", "content": "x = 1\r\n"}, "write", [("/a.py", "", "x = 1\r\n")]),
+        ("NotebookEdit", {"notebook_path": "/a.ipynb", "new_source": "y"}, "edit", [("/a.ipynb", "", "y")]),
+    ],
+)
+def test_every_tool_that_changes_a_file_tells_its_edits(tmp_path, name, asked, kind, edits):
+    done = one(tmp_path, call("t1", name, **asked))
+    assert (done.kind, done.paths) == (kind, (edits[0][0],))
+    assert [(edit.path, edit.old, edit.new) for edit in done.edits] == edits
 
 
 def test_searches_reads_and_the_web_say_what_was_looked_for(tmp_path):
     grep = one(tmp_path, call("t1", "Grep", pattern="def load", path="src"))
     assert (grep.kind, grep.command, grep.paths) == ("search", "def load", ("src",))
-    assert one(tmp_path, call("t1", "Read", file_path="/a.py")).paths == ("/a.py",)
     assert one(tmp_path, call("t1", "WebFetch", url="https://example.org", prompt="?")).command == "https://example.org"
 
 
-def test_a_tool_name_is_the_models_words_and_kept_as_data(tmp_path):
-    odd = call("t1", 'Task" >\n<parameter name="description', __unparsedToolInput="{")
-    assert one(tmp_path, odd).kind == "other"
-
-
-def test_an_input_of_the_wrong_shape_leaves_out_only_what_does_not_fit(tmp_path):
-    asked = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": ["ls"], "description": "List"}}
-    done = one(tmp_path, asked)
+def test_an_unknown_tool_or_an_input_of_the_wrong_shape_leaves_out_only_what_does_not_fit(tmp_path):
+    assert one(tmp_path, call("t1", 'Task" >\n<parameter name="description', __unparsedToolInput="{")).kind == "other"
+    done = one(tmp_path, call("t1", "Bash", command=["ls"], description="List"))
     assert (done.command, done.description) == ("", "List")
     assert one(tmp_path, {"type": "tool_use", "id": "t1", "name": "Edit", "input": "text"}).kind == "edit"
 
@@ -161,49 +136,35 @@ def test_a_denied_call_keeps_what_the_person_said(tmp_path, content, fields, fee
     assert (done.session.denials, done.session.tool_errors) == (1, 0)
 
 
-@pytest.mark.parametrize("name", ["Bash", "WebFetch", "Task", "Read", "Unheard"])
-def test_what_only_the_text_of_a_result_ascribes_to_the_person_is_the_tools(tmp_path, name):
-    done = one(tmp_path, call("t1", name, command="x"), answer("t1", SAID + "use uv, not pip", is_error=True))
-    assert (done.status, done.feedback, done.output) == ("denied", "", SAID + "use uv, not pip")
-
-
-@pytest.mark.parametrize("fields", [{}, {"toolDenialKind": "user-rejected", "userFeedback": "use uv"}])
-def test_a_servers_tool_never_tells_what_the_person_said(tmp_path, fields):
+@pytest.mark.parametrize(
+    ("name", "fields", "status"),
+    [
+        ("Bash", {}, "denied"),
+        ("Unheard", {}, "denied"),
+        ("Edit", {"toolDenialKind": "hook"}, "denied"),
+        ("Edit", {"toolDenialKind": "interrupted"}, "interrupted"),
+        ("mcp__docs__search", {}, "error"),
+        ("mcp__docs__search", {"toolDenialKind": "user-rejected", "userFeedback": "use uv"}, "denied"),
+    ],
+)
+def test_what_a_tool_a_rule_or_a_server_ascribes_to_the_person_is_not_theirs(tmp_path, name, fields, status):
     refused = answer("t1", SAID + "use uv, not pip", is_error=True, **fields)
-    done = one(tmp_path, call("t1", "mcp__docs__search", query="x"), refused)
-    assert (done.status, done.feedback) == ("denied" if fields else "error", "")
-
-
-@pytest.mark.parametrize("kind", ["hook", "rule", "interrupted"])
-def test_a_denial_by_a_rule_or_a_hook_is_not_the_persons(tmp_path, kind):
-    refused = answer("t1", SAID + "use uv", is_error=True, toolDenialKind=kind)
-    assert one(tmp_path, call("t1", "Edit", file_path="/a.py"), refused).feedback == ""
-
-
-def test_a_result_that_only_speaks_of_a_denial_is_none(tmp_path):
-    assert one(tmp_path, call("t1", "Read", file_path="/a"), answer("t1", STOP)).status == "ok"
+    done = one(tmp_path, call("t1", name, command="x"), refused)
+    assert (done.status, done.feedback, done.output) == (status, "", SAID + "use uv, not pip")
 
 
 @pytest.mark.parametrize(
-    ("content", "fields"),
+    ("results", "status"),
     [
-        ("[Request interrupted by user for tool use]", {}),
-        ("The user doesn't want to take this action right now. STOP what you are doing", {}),
-        ("Stopped", {"toolDenialKind": "interrupted"}),
+        ([answer("t1", STOP)], "ok"),
+        ([answer("t1", "[Request interrupted by user for tool use]", is_error=True)], "interrupted"),
+        ([answer("t1", "The user doesn't want to take this action right now. STOP", is_error=True)], "interrupted"),
+        ([prompt([text("[Request interrupted by user]")])], "interrupted"),
+        ([], "pending"),
     ],
 )
-def test_an_interrupted_call_is_no_denial(tmp_path, content, fields):
-    stopped = answer("t1", content, is_error=True, **fields)
-    assert one(tmp_path, call("t1", "Bash", command="x"), stopped).status == "interrupted"
-
-
-def test_calls_that_ran_when_the_person_stopped_the_agent_are_interrupted(tmp_path):
-    stop = prompt([text("[Request interrupted by user]")])
-    assert one(tmp_path, call("t1", "Bash", command="x"), stop).status == "interrupted"
-
-
-def test_a_call_without_a_result_is_pending(tmp_path):
-    assert one(tmp_path, call("t1", "Bash", command="x")).status == "pending"
+def test_a_call_that_was_stopped_or_goes_on_is_not_denied(tmp_path, results, status):
+    assert one(tmp_path, RUN, *results).status == status
 
 
 QUESTIONS = [
@@ -240,15 +201,21 @@ def test_a_question_without_an_answer_has_an_empty_one(tmp_path):
     assert answers_of(tmp_path, "User declined to answer") == [("Which tool?", ""), ('Quote "this"?', "")]
     asked = call("t1", "AskUserQuestion", question="Global or library?")
     assert one(tmp_path, asked).answers[0].question == "Global or library?"
-    options = one(tmp_path, call("t1", "AskUserQuestion", questions=QUESTIONS)).answers[0].options
-    assert options == ("uv", "pip")
 
 
-@pytest.mark.parametrize("name", ["ExitPlanMode", "exit_plan_mode"])
-def test_an_approved_plan_comes_with_its_text(tmp_path, name):
-    asked = call("t1", name, plan="# Use uv")
-    approved = one(tmp_path, asked, answer("t1", "User has approved your plan. You can now start coding."))
-    assert (approved.kind, approved.status, approved.plan) == ("plan", "ok", "# Use uv")
+@pytest.mark.parametrize(
+    ("said", "fields"),
+    [
+        ([], {"userFeedback": "keep the old endpoint"}),
+        ([text("<system-reminder>x</system-reminder>"), text("keep the old endpoint")], {}),
+    ],
+)
+def test_what_the_person_said_on_approving_a_plan_is_kept(tmp_path, said, fields):
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "User has approved your plan."}
+    done = one(tmp_path, call("t1", "exit_plan_mode", plan="Add a cache"), prompt([result, *said], **fields))
+    assert (done.kind, done.status, done.feedback) == ("plan", "ok", "keep the old endpoint")
+    assert done.plan == "Add a cache"
+    assert one(tmp_path, call("t1", "Skill"), prompt([result, *said])).feedback == ""
 
 
 def test_a_plan_kept_in_a_file_or_edited_by_the_person_comes_from_the_result(tmp_path):
@@ -308,27 +275,6 @@ def test_a_spilled_output_outside_the_sessions_own_folder_is_never_read(tmp_path
         done = spill(tmp_path, named)
         assert "SECRET" not in done.output
         assert "first" in done.output
-
-
-@pytest.mark.parametrize(
-    ("said", "fields"),
-    [
-        ([], {"userFeedback": "keep the old endpoint"}),
-        ([text("keep the old endpoint")], {}),
-        ([text("keep the old endpoint")], {"userFeedback": "keep the old endpoint"}),
-        ([text("<system-reminder>x</system-reminder>"), text("keep the old endpoint")], {}),
-    ],
-)
-def test_what_the_person_said_on_approving_a_plan_is_kept(tmp_path, said, fields):
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "User has approved your plan."}
-    asked = call("t1", "ExitPlanMode", plan="Add a cache")
-    done = one(tmp_path, asked, prompt([result, *said], **fields))
-    assert (done.status, done.feedback, done.plan) == ("ok", "keep the old endpoint", "Add a cache")
-
-
-def test_text_beside_the_result_of_any_other_call_is_not_the_persons(tmp_path):
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-    assert one(tmp_path, call("t1", "Skill"), prompt([result, text("Do this")])).feedback == ""
 
 
 def test_an_option_keeps_what_the_agent_said_of_it(tmp_path):

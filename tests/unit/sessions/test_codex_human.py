@@ -7,6 +7,7 @@ import pytest
 import codex_lines as lines
 
 CONTEXT = "<environment_context>\n<cwd>/home/ana/app</cwd>\n</environment_context>"
+REPLY = "<send_user_message_question_reply>"
 
 
 def texts(turns):
@@ -18,15 +19,10 @@ def texts(turns):
     [
         CONTEXT,
         "# AGENTS.md instructions for /home/ana/app\n\n<INSTRUCTIONS>\nUse uv\n</INSTRUCTIONS>",
-        "<user_instructions>\nUse uv\n</user_instructions>",
-        "<turn_aborted>\nThe user interrupted\n</turn_aborted>",
-        "<skill>\n<name>x</name>\n</skill>",
         "<permissions instructions>\nx\n</permissions instructions>",
         "The following is the Codex agent history added since your last approval assessment",
         '<hook_prompt hook_run_id="stop-1">Run the tests</hook_prompt>',
         '<codex_internal_context source="goal">\nGo on\n</codex_internal_context>',
-        "<goal_context>\nGo on\n</goal_context>",
-        "<extension_context>\n<x>y</x>\n</extension_context>",
         "<external_codex_apps_open_page>x</external_codex_apps_open_page>",
         "<realtime_delegation><source>transcript_tail_flush</source><input>Go on</input></realtime_delegation>",
         "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
@@ -54,37 +50,19 @@ def test_a_message_of_an_unknown_kind_is_not_typed_where_events_tell_what_was(tm
 
 
 def test_messages_are_what_was_typed_where_no_events_are(tmp_path):
-    turns, _ = lines.turns_of(
-        tmp_path,
-        lines.meta(),
-        lines.message("user", CONTEXT),
-        lines.message("user", "Use uv"),
-        lines.message("assistant", "Yes"),
-    )
+    said = [lines.message("user", CONTEXT), lines.message("user", "Use uv"), lines.message("assistant", "Yes")]
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), *said)
     assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
-
-
-def test_of_a_prompt_wrapped_by_an_editor_only_the_request_is_typed(tmp_path):
-    wrapped = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nUse uv\n"
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(wrapped))
-    assert texts(turns) == [("prompt", "Use uv")]
 
 
 @pytest.mark.parametrize(
     ("wrapped", "asked"),
     [
         ("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nUse uv\n", "Use uv"),
-        (
-            "<in-app-browser-context page='1'>\nx\n</in-app-browser-context>\n\n## My request for Codex:\nUse uv",
-            "Use uv",
-        ),
+        ("# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nUse uv\n", "Use uv"),
         ("<realtime_delegation>\n  <input>Use &quot;uv&quot;</input>\n</realtime_delegation>", 'Use "uv"'),
-        (
-            '<send_user_message_question_reply>[{"question":"Which?","answer":"Use uv"}]'
-            "</send_user_message_question_reply>",
-            "Use uv",
-        ),
-        ("<send_user_message_question_reply>\nUse uv\n</send_user_message_question_reply>", "Use uv"),
+        (f'{REPLY}[{{"question":"Which?","answer":"Use uv"}}]{REPLY.replace("<", "</")}', "Use uv"),
+        (f"{REPLY}\nUse uv\n{REPLY.replace('<', '</')}", "Use uv"),
         ("# AGENTS.md\n\nWrite this file", "# AGENTS.md\n\nWrite this file"),
         ("Document the heading\n## My request:\nof the form", "Document the heading\n## My request:\nof the form"),
     ],
@@ -95,9 +73,9 @@ def test_of_a_prompt_wrapped_by_an_application_only_the_request_is_typed(tmp_pat
 
 
 def test_a_picture_without_words_is_a_prompt_in_an_editor_too(tmp_path):
-    wrapped = "# Context from my IDE setup:\n\n## My request for Codex:\n"
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.event("user_message", message=wrapped, images=["data:x"]))
-    assert texts(turns) == [("prompt", "[image]")]
+    for said in ("", "# Context from my IDE setup:\n\n## My request for Codex:\n"):
+        shown = lines.event("user_message", message=said, images=["data:x"])
+        assert texts(lines.turns_of(tmp_path, lines.meta(), shown)[0]) == [("prompt", "[image]")]
 
 
 def test_what_frames_a_picture_is_not_typed(tmp_path):
@@ -112,11 +90,6 @@ def test_our_own_memories_are_never_learned_from_again(tmp_path):
     told = "<lerim-memories>\nUse uv\n</lerim-memories>\nAdd a test"
     turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(told), lines.said(told))
     assert [turn.text.strip() for turn in turns] == ["Add a test", "Add a test"]
-
-
-def test_a_picture_alone_is_a_prompt(tmp_path):
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.event("user_message", message="", images=["data:x"]))
-    assert texts(turns) == [("prompt", "[image]")]
 
 
 def test_a_persons_own_command_is_a_turn_with_what_it_printed(tmp_path):

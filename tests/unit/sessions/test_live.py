@@ -14,7 +14,7 @@ import pytest
 
 from lerim.errors import Problem, TranscriptError
 from lerim.sessions.readers.live import live
-from lerim.sessions.readers.live.rows import column_number, column_text, read_rows, table_columns
+from lerim.sessions.readers.live.rows import Row, column_number, column_text, read_rows, table_columns
 from rights import bound, close
 
 
@@ -53,21 +53,19 @@ def read(path: Path) -> list[str]:
     return found
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
 def beside(path: Path) -> dict[str, bytes]:
     return {one.name: one.read_bytes() for one in path.parent.iterdir()}
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete", "truncate", "persist"])
-def test_committed_rows_are_read_while_the_writer_has_the_database_open(tmp_path: Path, journal: str) -> None:
-    path = tmp_path / "store.db"
-    with closing(make(path, journal)):
-        assert read(path) == ["a"]
-
-
-@pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_rows_that_are_not_committed_are_not_seen(tmp_path: Path, journal: str) -> None:
-    path = tmp_path / "store.db"
+def test_only_committed_rows_are_read_while_the_writer_has_the_database_open(path: Path, journal: str) -> None:
     with closing(make(path, journal)) as writer:
+        assert read(path) == ["a"]
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("INSERT INTO thing VALUES ('b', 'second')")
         assert read(path) == ["a"]
@@ -76,8 +74,7 @@ def test_rows_that_are_not_committed_are_not_seen(tmp_path: Path, journal: str) 
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_a_writer_that_may_not_wait_writes_while_we_read(tmp_path: Path, journal: str) -> None:
-    path = tmp_path / "store.db"
+def test_a_writer_that_may_not_wait_writes_while_we_read(path: Path, journal: str) -> None:
     with closing(make(path, journal)) as writer:
         writer.execute("PRAGMA busy_timeout = 0")
         wrote: list[int] = []
@@ -95,65 +92,43 @@ def test_a_writer_that_may_not_wait_writes_while_we_read(tmp_path: Path, journal
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_nothing_is_written_beside_the_database(tmp_path: Path, journal: str) -> None:
-    path = tmp_path / "store.db"
-    with elsewhere(path, f"PRAGMA journal_mode = {journal}"):
-        before = beside(path)
-        assert read(path) == ["a"]
-        assert beside(path) == before
-    with closing(sqlite3.connect(path)) as last:  # whoever closes a database last puts its log away
-        last.execute("SELECT * FROM thing").fetchall()
-    before = beside(path)
-    assert list(before) == ["store.db"]
-    assert read(path) == ["a"]
-    assert beside(path) == before
-
-
-def test_a_log_left_behind_without_its_index_is_read_from_a_copy(tmp_path: Path) -> None:
-    (tmp_path / "live").mkdir()
-    (tmp_path / "dead").mkdir()
-    path = tmp_path / "dead" / "store.db"
-    with closing(make(tmp_path / "live" / "store.db")):
-        for ending in ("", "-wal"):
-            shutil.copy(tmp_path / "live" / f"store.db{ending}", f"{path}{ending}")
-    before = beside(path)
-    assert read(path) == ["a"]
-    assert beside(path) == before
-
-
-def test_a_transaction_cut_off_by_a_crash_is_not_seen(tmp_path: Path) -> None:
-    (tmp_path / "live").mkdir()
-    (tmp_path / "dead").mkdir()
-    path = tmp_path / "dead" / "store.db"
-    with closing(make(tmp_path / "live" / "store.db", "delete")) as writer:
-        writer.execute("PRAGMA cache_size = 2")
-        writer.execute("BEGIN")
-        writer.executemany("INSERT INTO thing VALUES (?, ?)", ((f"b{one}", "x" * 900) for one in range(500)))
-        for ending in ("", "-journal"):
-            shutil.copy(tmp_path / "live" / f"store.db{ending}", f"{path}{ending}")
-    assert path.stat().st_size > 10 * 4096
-    before = beside(path)
-    assert read(path) == ["a"]
-    assert beside(path) == before
-
-
-@pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_a_folder_nobody_may_write_to_is_read(tmp_path: Path, journal: str) -> None:
+def test_nothing_is_written_beside_the_database_not_even_where_nobody_may(tmp_path: Path, journal: str) -> None:
     path = tmp_path / "agent" / "store.db"
     path.parent.mkdir()
     with elsewhere(path, f"PRAGMA journal_mode = {journal}"):
-        close(path.parent)
         before = beside(path)
+        assert read(path) == ["a"]
+        close(path.parent)
         try:
             with bound():
                 assert read(path) == ["a"]
-            assert beside(path) == before
         finally:
             close(path.parent, mode=0o755)
+        assert beside(path) == before
+    with closing(sqlite3.connect(path)) as last:  # whoever closes a database last puts its log away
+        last.execute("SELECT * FROM thing").fetchall()
+    assert read(path) == ["a"]
+    assert list(beside(path)) == ["store.db"]
 
 
-def test_a_database_locked_for_good_is_read_from_a_copy(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
+@pytest.mark.parametrize("ending", ["-wal", "-journal"])
+def test_a_log_without_its_index_or_of_a_transaction_cut_off_is_read_from_a_copy(tmp_path: Path, ending: str) -> None:
+    living, path = tmp_path / "live.db", tmp_path / "dead" / "store.db"
+    path.parent.mkdir()
+    with closing(make(living, "wal" if ending == "-wal" else "delete")) as writer:
+        if ending == "-journal":
+            writer.execute("PRAGMA cache_size = 2")
+            writer.execute("BEGIN")
+            writer.executemany("INSERT INTO thing VALUES (?, ?)", ((f"b{one}", "x" * 900) for one in range(500)))
+            assert living.stat().st_size > 10 * 4096
+        for one in ("", ending):
+            shutil.copy(f"{living}{one}", f"{path}{one}")
+    before = beside(path)
+    assert read(path) == ["a"]
+    assert beside(path) == before
+
+
+def test_a_database_locked_for_good_is_read_from_a_copy(path: Path) -> None:
     with elsewhere(path, "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = wal"):
         before = beside(path)
         assert read(path) == ["a"]
@@ -161,8 +136,7 @@ def test_a_database_locked_for_good_is_read_from_a_copy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 50, b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_file_that_is_no_database_is_an_error_that_names_it(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "store.db"
+def test_a_file_that_is_no_database_is_an_error_that_names_it(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(TranscriptError) as raised:
         live.read_database(path, ids, [])
@@ -175,8 +149,7 @@ def test_a_missing_database_and_a_folder_are_errors(tmp_path: Path) -> None:
             live.read_database(path, ids, [])
 
 
-def test_the_connection_cannot_write(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
+def test_the_connection_cannot_write(path: Path) -> None:
     with closing(make(path)), pytest.raises(TranscriptError, match="readonly"):
         live.read_database(path, lambda db: db.execute("DELETE FROM thing").fetchall(), [])
 
@@ -188,8 +161,7 @@ def test_names_with_marks_of_an_address_are_names(tmp_path: Path) -> None:
         assert read(path) == ["a"]
 
 
-def test_stamps_tell_of_the_file_and_its_log(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
+def test_stamps_tell_of_the_file_and_its_log(tmp_path: Path, path: Path) -> None:
     problems: list[Problem] = []
     paths = [path, tmp_path / "none.db", tmp_path]
     assert live.find_databases("opencode", paths, problems) == []
@@ -207,8 +179,13 @@ def test_stamps_tell_of_the_file_and_its_log(tmp_path: Path) -> None:
 # --- rows --------------------------------------------------------------------------------------------------------
 
 
-def test_a_damaged_page_costs_the_rows_on_it(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
+def read_all(path: Path) -> tuple[list[Row], list[int]]:
+    """The rows of a database, and the numbers of those that were lost."""
+    lost: list[int] = []
+    return live.read_database(path, lambda db: list(read_rows(db, "thing", "id, data", "true", (), lost)), []), lost
+
+
+def test_a_damaged_page_costs_the_rows_on_it(path: Path) -> None:
     with closing(make(path, "delete")) as writer:
         writer.executemany("INSERT INTO thing VALUES (?, ?)", ((f"b{one:04}", "x" * 3000) for one in range(200)))
         size = writer.execute("PRAGMA page_size").fetchone()[0]
@@ -217,26 +194,22 @@ def test_a_damaged_page_costs_the_rows_on_it(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.seek((damaged - 1) * size)
         file.write(b"\xff" * size)
-    lost: list[int] = []
-    found = live.read_database(path, lambda db: list(read_rows(db, "thing", "id, data", "true", (), lost)), [])
+    found, lost = read_all(path)
     assert 190 <= len(found) < 201
     assert len(found) + len(lost) == 201
     assert len({row[0] for row in found}) == len(found)
 
 
-def test_a_value_that_is_too_long_costs_its_row(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
+def test_a_value_that_is_too_long_costs_its_row(path: Path) -> None:
     with closing(make(path, "delete")) as writer:
         writer.execute("INSERT INTO thing VALUES ('b', zeroblob(?))", (live.CELL_LIMIT + 1,))
         writer.execute("INSERT INTO thing VALUES ('c', 'x')")
-    lost: list[int] = []
-    found = live.read_database(path, lambda db: list(read_rows(db, "thing", "id, data", "true", (), lost)), [])
+    found, lost = read_all(path)
     assert sorted(column_text(row[0]) for row in found) == ["a", "c"]
     assert len(lost) == 1
 
 
-def test_columns_are_those_of_a_table_and_of_no_view(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
+def test_columns_are_those_of_a_table_and_of_no_view(path: Path) -> None:
     with closing(make(path)) as writer:
         writer.execute("CREATE VIEW seen AS SELECT * FROM thing")
         assert live.read_database(path, lambda db: table_columns(db, "thing"), []) == {"id", "data"}

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import io
 import itertools
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import codex_lines as lines
-from lerim.sessions.readers.engine.compressed import BASE_BYTES, BASE_LINES, BYTES_A_BYTE, BYTES_A_LINE, UnpackedFile
+from lerim.sessions.readers.engine.compressed import (
+    BASE_BYTES,
+    BASE_LINES,
+    BYTES_A_BYTE,
+    BYTES_A_LINE,
+    UnpackedFile,
+    zstd,
+)
 from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES
-
-if sys.version_info >= (3, 14) and not TYPE_CHECKING:
-    from compression import zstd
-else:
-    from backports import zstd
 
 NAME = "rollout-2026-03-01T00-00-00-0c0c0c0c-0000-4000-8000-00000000000c.jsonl.zst"
 HEAD = lines.encoded(lines.meta(), lines.prompt("Said before it"))
@@ -30,13 +30,9 @@ def packed(block: bytes, times: int) -> bytes:
 
 
 BOMBS = {
-    "empty objects": (b"{}\n" * MB, 20, "lines"),
     "empty lines": (b"\n" * MB, 60, "lines"),
     "lines that are no JSON": (b"x\n" * MB, 30, "lines"),
-    "prompts": (lines.encoded(lines.prompt("Do it"), lines.said("Done")) * 1000, 60, "lines"),
-    "one line": (b" " * 16 * MB, 20, "MB"),
     "objects on one line": (b"{}" * MB + b"\n", 30, "MB"),
-    "nested lists": (b"[" * MB + b"\n", 60, "MB"),
     "nested deep inside": (b'{"payload":{"content":' + b"[" * MB + b"\n", 60, "MB"),
     "numbers of many digits": ((b'{"payload":{"exit_code":' + b"9" * 4000 + b"}}\n") * 100, 100, "MB"),
 }
@@ -69,21 +65,14 @@ def test_work_on_a_packed_file_ends_when_its_time_is_over() -> None:
     assert "too long" in stream.stop_reason
 
 
-def test_a_rollout_that_is_damaged_in_the_middle_gives_what_stands_before_it(tmp_path: Path) -> None:
+def test_a_rollout_is_read_whole_or_up_to_the_damage_in_its_middle(tmp_path: Path) -> None:
     path = tmp_path / NAME
-    more = lines.encoded(*(lines.prompt(f"Step {at}") for at in range(3000)))
+    said = (f"{at}: {hash(('a', at))} {'because the tests say so ' * 40}" for at in range(1000))
+    more = lines.encoded(*(lines.prompt(one) for one in said))
+    path.write_bytes(zstd.compress(HEAD + more))
+    turns, done = lines.reading(path)
+    assert (len(turns), done.problems) == (1001, [])
     path.write_bytes(zstd.compress(HEAD) + zstd.compress(more)[:-200] + b"\xff" * 200)
     turns, done = lines.reading(path)
     assert turns[0].text == "Said before it"
     assert [one.code for one in done.problems] == ["cut-short"]
-
-
-def test_a_real_looking_rollout_is_read_whole(tmp_path: Path) -> None:
-    said = (f"{at}: {hash(('a', at))} {'because the tests say so ' * 40}" for at in range(3000))
-    data = HEAD + lines.encoded(*(lines.prompt(one) for one in said))
-    plain, path = tmp_path / NAME.removesuffix(".zst"), tmp_path / NAME
-    plain.write_bytes(data)
-    path.write_bytes(zstd.compress(data))
-    turns, done = lines.reading(path)
-    assert done.problems == []
-    assert turns == lines.reading(plain)[0]

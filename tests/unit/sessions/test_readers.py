@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import claude_lines
-import copilot_cli_lines
 import gemini_files
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers.agents import GuardedReading, faults_as_errors, read_session
+from lerim.sessions.readers.agents import GuardedReading, read_session
 from lerim.sessions.readers.engine.typed_text import ASKS_MARK
 
 TRANSCRIPT = Transcript("codex", Path("/store/rollout.jsonl"), "s", 1, 1, 1)
@@ -41,19 +38,7 @@ class Failing:
         return False
 
 
-FAULTS = (
-    UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET),
-    sqlite3.DatabaseError(SECRET),
-    RecursionError(SECRET),
-    MemoryError(),
-    KeyError(SECRET),
-    struct.error(SECRET),
-    AssertionError(SECRET),
-    EOFError(SECRET),
-)
-
-
-@pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("error", [KeyError(SECRET), MemoryError(), UnicodeDecodeError("utf-8", b"x", 0, 1, SECRET)])
 def test_a_fault_of_a_reader_is_told_with_agent_place_and_line_and_without_words_of_the_session(
     error: Exception,
 ) -> None:
@@ -63,12 +48,13 @@ def test_a_fault_of_a_reader_is_told_with_agent_place_and_line_and_without_words
     assert "Codex" in told
     assert str(TRANSCRIPT.path) in told
     assert SECRET not in told
-    assert isinstance(error, MemoryError) or f"{type(error).__name__} in " in told
+    assert ("memory" if isinstance(error, MemoryError) else f"{type(error).__name__} in ") in told
 
 
 def test_an_error_of_the_system_keeps_being_one_that_is_tried_again() -> None:
     with pytest.raises(TranscriptError) as raised:
         list(GuardedReading(TRANSCRIPT, Failing(PermissionError(13, "Permission denied"))))
+    assert type(raised.value) is TranscriptError
     assert isinstance(raised.value.__cause__, PermissionError)
 
 
@@ -79,31 +65,13 @@ def test_an_interrupt_and_our_own_errors_pass_as_they_are(error: BaseException) 
     assert raised.value is error
 
 
-def test_a_fault_of_what_learns_from_a_turn_is_told_as_one_of_a_reader_is() -> None:
-    with pytest.raises(ReaderError) as raised, faults_as_errors("codex", TRANSCRIPT.place):
-        raise KeyError(SECRET)
-    assert "Codex" in str(raised.value)
-    assert SECRET not in str(raised.value)
-
-
 def written(folder: Path, *prompts: str) -> Iterator[Transcript]:
-    """The same short session as three agents keep it."""
+    """The same short session as two agents keep it, in lines and as a whole."""
     claude = folder / "claude.jsonl"
-    records = [
-        one
-        for number, words in enumerate(prompts)
-        for one in (claude_lines.prompt(words), claude_lines.reply(f"a{number}", claude_lines.text("We keep cents.")))
-    ]
-    claude.write_bytes(claude_lines.encoded(*records))
+    replies = [claude_lines.reply(f"a{number}", claude_lines.text("We keep cents.")) for number in range(len(prompts))]
+    spoken = [one for pair in zip(map(claude_lines.prompt, prompts), replies, strict=True) for one in pair]
+    claude.write_bytes(claude_lines.encoded(*spoken))
     yield claude_lines.transcript(claude)
-    copilot = folder / "events.jsonl"
-    events = [
-        one
-        for number, words in enumerate(prompts)
-        for one in (copilot_cli_lines.prompt(words), copilot_cli_lines.reply(f"m{number}", "We keep cents."))
-    ]
-    copilot.write_bytes(copilot_cli_lines.encoded(copilot_cli_lines.start(), *events))
-    yield copilot_cli_lines.transcript(copilot)
     chat = gemini_files.chats(folder) / "session-2026-05-04T09-00-abcdef12.json"
     messages = [one for words in prompts for one in (gemini_files.prompt(words), gemini_files.reply("We keep cents."))]
     yield gemini_files.transcript(gemini_files.whole(chat, *messages))

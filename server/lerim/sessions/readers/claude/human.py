@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lerim.sessions.readers.claude.records import Attachment, ClaudeBlock, ClaudeRecord, PromptOrigin, block_texts
-from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, text_outside_blocks, without_nul
+from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, tag_content, text_outside_blocks, without_nul
 
 _CONTEXT = (
     MEMORIES_TAG,
@@ -133,7 +133,7 @@ def parse_command_output(record: ClaudeRecord) -> str | None:
     for text in block_texts(record.message.content):
         if not text.lstrip().startswith(_OUTPUT_STARTS):
             continue
-        outputs += [_tag_content(text, tag, last=True) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
+        outputs += [tag_content(text, tag, last=True) for tag in ("bash-stdout", "bash-stderr") if f"<{tag}>" in text]
     return "\n".join(part for part in outputs if part) if outputs else None
 
 
@@ -141,15 +141,12 @@ def parse_queue_content(content: object) -> TypedText | None:
     """Returns what a person typed, from the `content` of a queue operation, or None for task notices in either of their
     forms."""
     if isinstance(content, list):
-        content = "\n".join(block["text"] for block in content if isinstance(block, dict) and _has_text(block))
+        texts = (block.get("text") for block in content if isinstance(block, dict))
+        content = "\n".join(text for text in texts if isinstance(text, str))
     if not isinstance(content, str) or content.startswith('{"task_id"'):
         return None
     typed = _parse_content(content)
     return parse_slash_command(typed) if typed is not None and typed.kind == "prompt" else typed
-
-
-def _has_text(block: dict[object, object]) -> bool:
-    return isinstance(block.get("text"), str)
 
 
 def parse_slash_command(typed: TypedText) -> TypedText | None:
@@ -188,22 +185,13 @@ def _parse_text(text: str) -> TypedText | None:
     if not text or text.startswith(_INJECTED_STARTS):
         return None
     if text.startswith("<bash-input>"):
-        command = _tag_content(text, "bash-input")
+        command = tag_content(text, "bash-input")
         return TypedText("shell", command) if command else None
     if text.startswith(_COMMAND_STARTS):
-        arguments = _tag_content(text, "command-args")
-        name = _tag_content(text, "command-name") or "/" + _tag_content(text, "command-message")
+        arguments = tag_content(text, "command-args")
+        name = tag_content(text, "command-name") or "/" + tag_content(text, "command-message")
         return TypedText("command", f"{name} {arguments}") if arguments else None
     return TypedText("prompt", text)
-
-
-def _tag_content(text: str, tag: str, *, last: bool = False) -> str:
-    start = text.find(f"<{tag}>")
-    if start < 0:
-        return ""
-    start += len(tag) + 2
-    end = text.rfind(f"</{tag}>", start) if last else text.find(f"</{tag}>", start)
-    return text[start : end if end >= 0 else len(text)].strip()
 
 
 def is_interruption(record: ClaudeRecord) -> bool:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from lerim.sessions.model import Role, Session, Transcript, TurnKind
-from lerim.sessions.readers.claude.files import find_first_cwd, scan_root
+from lerim.sessions.readers.claude.files import find_first_cwd, results_folder, scan_root
 from lerim.sessions.readers.claude.human import (
     command_key,
     is_command_expansion,
@@ -16,16 +18,22 @@ from lerim.sessions.readers.claude.human import (
 )
 from lerim.sessions.readers.claude.queue import apply_queue_operation, consume_queued_repeat, register_queued_prompt
 from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord, decode_claude_line
-from lerim.sessions.readers.claude.spilled_output import read_spilled_output, results_folder
 from lerim.sessions.readers.claude.tally import ClaudeTally
-from lerim.sessions.readers.claude.tools import SUCCESSFUL_RESULT, parse_claude_call, parse_claude_result
-from lerim.sessions.readers.claude.turns import ClaudeDrafts, api_message_key
+from lerim.sessions.readers.claude.tools import (
+    SUCCESSFUL_RESULT,
+    attach_command_output,
+    close_claude_call,
+    parse_claude_call,
+    parse_claude_result,
+)
 from lerim.sessions.readers.engine import (
     REDACTED,
     LineReading,
     TurnDraft,
+    TurnDrafts,
     TypedText,
     cut_blocks,
+    make_own_command,
     parse_timestamp,
     usable_id,
     without_nul,
@@ -41,21 +49,27 @@ def probe_folder(transcript: Transcript) -> str:
     return find_first_cwd(transcript.path)
 
 
+class ClaudeDrafts(TurnDrafts):
+    """The turns of a transcript of Claude Code that are not final yet."""
+
+    def add_command_output(self, text: str, offset: int) -> None:
+        """Adds output to the person's last command; does nothing if none is waiting for it."""
+        for draft in reversed(self._queue):
+            if draft.kind == "shell" and draft.pending_calls:
+                draft.calls = [attach_command_output(draft.calls[0], text)]
+                draft.pending_calls = 0
+                draft.last_offset = offset
+                return
+
+
 class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
     """One pass over a transcript; see `LineReading`. `brief` leaves out the results of successful tool calls, text
     written to files, and reasoning, which take a fifth of the time."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
-        path = transcript.path
-        folder = results_folder(path)
-        self._is_subagent = bool(transcript.parent) or path.name.startswith("agent-")
-        super().__init__(
-            transcript,
-            resume,
-            ClaudeTally(),
-            ClaudeDrafts(lambda path_text: read_spilled_output(folder, path_text)),
-            brief=brief,
-        )
+        self._is_subagent = bool(transcript.parent) or transcript.path.name.startswith("agent-")
+        self._results_folder = results_folder(transcript.path)
+        super().__init__(transcript, resume, ClaudeTally(), ClaudeDrafts(), brief=brief)
 
     def _build_session(self) -> Session:
         transcript = self.transcript
@@ -124,7 +138,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         if message is None or message.model == "<synthetic>":
             return
         tally.answered = True
-        key = api_message_key(record)
+        key = _api_message_key(record)
         tokens = tally.count_tokens(key, message.usage)
         draft = self._drafts.find_draft(key) if key else None
         if draft is None:
@@ -160,7 +174,8 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             )
             tally.denials += result.status == "denied"
             tally.tool_errors += bool(block.is_error) and result.status != "denied"
-            self._drafts.close_call(result, block, record, self._line_offset)
+            close = partial(close_claude_call, result=result, record=record, results_folder=self._results_folder)
+            self._drafts.update_call(block.tool_use_id or "", self._line_offset, close)
         if is_interruption(record):
             self._drafts.interrupt_calls(self._line_offset)
         if results:
@@ -182,8 +197,9 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
 
     def _is_result_unused(self, record: ClaudeRecord, block: ClaudeBlock) -> bool:
         """Checks whether the catalog keeps nothing of this result; it does keep errors, answers and plans."""
+        call = self._drafts.find_call(block.tool_use_id or "", self._line_offset)
         failed = block.is_error or record.tool_denial_kind
-        return not failed and self._drafts.find_call_kind(block.tool_use_id) not in ("ask", "plan")
+        return not failed and (call is None or call.kind not in ("ask", "plan"))
 
     def _is_sidechain(self, record: ClaudeRecord) -> bool:
         return self._is_subagent or bool(record.is_sidechain)
@@ -194,7 +210,8 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         draft.unattended = is_unattended_record(record) or (not record.entrypoint and self._tally.unattended)
         draft.texts.append(typed.text)
         if typed.kind == "shell":
-            self._drafts.add_own_command(draft)
+            draft.calls.append(make_own_command(typed.text))
+            draft.pending_calls = 1  # until a later record brings the output
 
     def _begin_claude_turn(
         self, record: ClaudeRecord, role: Role, kind: TurnKind, key: str, text: str = ""
@@ -204,6 +221,15 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             when = record.timestamp or f"{self.transcript.session_id} {self._tally.turns}"
             native_id = f"{role}\n{text}\n{key}\n{when}"
         return self._begin_turn(role, kind, native_id, is_sidechain=self._is_sidechain(record), key=key)
+
+
+def _api_message_key(record: ClaudeRecord) -> str:
+    """Returns an id that all records of one API message share."""
+    message = record.message
+    native_id = message.id if message else ""
+    if native_id and native_id != REDACTED:
+        return native_id
+    return usable_id(record.request_id) or usable_id(record.uuid)
 
 
 open_session = ClaudeReading

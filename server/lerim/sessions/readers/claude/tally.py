@@ -11,9 +11,11 @@ from lerim.sessions.readers.engine import (
     RecentIds,
     TokenCounts,
     TranscriptTally,
+    add_counts,
     append_name,
     hash_text,
     make_title,
+    subtract_counts,
     without_nul,
 )
 
@@ -26,10 +28,8 @@ class ClaudeTally(TranscriptTally, gc=False):
 
     def note_record(self, record: ClaudeRecord, time: datetime | None) -> None:
         """Records the fields that all types of record have: folder, branch, version, session and time."""
-        cwd, branch, version = record.cwd, record.git_branch, record.version
-        if cwd and cwd != self.cwd:
-            self.cwd = without_nul(cwd)[:4096]
-            self.cwds = append_name(self.cwds, self.cwd)
+        self.set_cwd(record.cwd)
+        branch, version = record.git_branch, record.version
         if branch and branch != self.branch:
             self.branch = without_nul(branch)[:500]
             self.branches = append_name(self.branches, self.branch)
@@ -38,10 +38,7 @@ class ClaudeTally(TranscriptTally, gc=False):
         if not self.parent and record.session_id:
             self.parent = without_nul(record.session_id)[:200]
         if time is not None:
-            if self.ended is None or time > self.ended:
-                self.ended = time
-            if self.started is None or time < self.started:
-                self.started = time
+            self.note_time(time)
 
     def set_title(self, record: ClaudeRecord, seen: RecentIds) -> None:
         """Sets a title from a title or summary record; the last one of each type wins."""
@@ -72,13 +69,7 @@ class ClaudeTally(TranscriptTally, gc=False):
             return before
         most = (_most(now[0], before[0]), _most(now[1], before[1]), _most(now[2], before[2]), _most(now[3], before[3]))
         if most != before:
-            total = self.tokens
-            self.tokens = (
-                total[0] + most[0] - before[0],
-                total[1] + most[1] - before[1],
-                total[2] + most[2] - before[2],
-                total[3] + most[3] - before[3],
-            )
+            self.tokens = add_counts(self.tokens, subtract_counts(most, before))
             if key:
                 spent = {**self.tokens_by_message, key: most}
                 if len(spent) > _RECENT_MESSAGES:

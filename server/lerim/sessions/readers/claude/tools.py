@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.readers.claude.files import read_spilled_output
 from lerim.sessions.readers.claude.human import INTERRUPTED, parse_text_beside_result
 from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord
-from lerim.sessions.readers.engine import JSON_NULL, cut_blocks, decode_leniently, decode_plain, keep_ends, without_nul
+from lerim.sessions.readers.engine import (
+    JSON_NULL,
+    cut_blocks,
+    decode_leniently,
+    keep_ends,
+    parse_json_or_none,
+    without_nul,
+)
 
 _KINDS: dict[str, ToolKind] = {
     "Bash": "shell",
@@ -63,17 +71,11 @@ class _ToolInput(msgspec.Struct, gc=False):
     question: str | None = ""
     questions: list[_Question] | None = None
     plan: str | None = ""
-
-
-class _EditInput(_ToolInput, gc=False):
     old_string: str | None = ""
     new_string: str | None = ""
     new_source: str | None = ""
     content: str | None = ""
     edits: list[_Replacement] | None = None
-
-
-_EDITING: frozenset[ToolKind] = frozenset({"edit", "write"})
 
 
 class _Outcome(msgspec.Struct, rename="camel", gc=False):
@@ -106,28 +108,16 @@ def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
     """Parses a `tool_use` block into a tool call without a result; `brief` leaves out text it writes to files."""
     name = without_nul(block.name)[:200]
     kind = _KINDS.get(name, "other")
-    edits: tuple[FileEdit, ...] = ()
-    if kind in _EDITING and not brief:
-        arguments: _ToolInput = (changes := decode_leniently(block.input, _EditInput))
-        edits = _parse_edits(
-            kind,
-            without_nul(changes.file_path) or without_nul(changes.notebook_path) or without_nul(changes.path),
-            changes,
-        )
-    else:
-        arguments = decode_leniently(block.input, _ToolInput)
-    path = without_nul(arguments.file_path) or without_nul(arguments.notebook_path) or without_nul(arguments.path)
+    arguments = decode_leniently(block.input, _ToolInput)
+    path = without_nul(arguments.file_path or arguments.notebook_path or arguments.path)
     return ToolCall(
         id=without_nul(block.id),
         name=name,
         kind=kind,
-        command=without_nul(arguments.command)
-        or without_nul(arguments.url)
-        or without_nul(arguments.query)
-        or without_nul(arguments.pattern),
+        command=without_nul(arguments.command or arguments.url or arguments.query or arguments.pattern),
         description=without_nul(arguments.description),
         paths=(path,) if path else (),
-        edits=edits,
+        edits=() if brief else _parse_edits(kind, path, arguments),
         answers=_parse_questions(arguments) if kind == "ask" else (),
         plan=without_nul(arguments.plan) if kind == "plan" else "",
     )
@@ -139,20 +129,15 @@ def attach_command_output(call: ToolCall, text: str) -> ToolCall:
     return replace(call, status="ok", output=output, output_cut=omitted)
 
 
-def _parse_edits(kind: ToolKind, path: str, arguments: _EditInput) -> tuple[FileEdit, ...]:
+def _parse_edits(kind: ToolKind, path: str, arguments: _ToolInput) -> tuple[FileEdit, ...]:
+    if kind not in ("edit", "write"):
+        return ()
     if kind == "write":
         return (FileEdit(path, "", without_nul(arguments.content)),)
-    if arguments.edits:
-        return tuple(
-            FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)) for one in arguments.edits
-        )
-    return (
-        FileEdit(
-            path,
-            without_nul(arguments.old_string),
-            without_nul(arguments.new_string) or without_nul(arguments.new_source),
-        ),
-    )
+    if edits := arguments.edits:
+        return tuple(FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)) for one in edits)
+    new = arguments.new_string or arguments.new_source
+    return (FileEdit(path, without_nul(arguments.old_string), without_nul(new)),)
 
 
 def _parse_questions(arguments: _ToolInput) -> tuple[QuestionAnswer, ...]:
@@ -163,10 +148,8 @@ def _parse_questions(arguments: _ToolInput) -> tuple[QuestionAnswer, ...]:
 
 def _parse_question(record: _Question) -> QuestionAnswer:
     options = record.options or ()
-    labels, descriptions = (
-        tuple(without_nul(option.label) for option in options),
-        tuple(without_nul(option.description) for option in options),
-    )
+    labels = tuple(without_nul(option.label) for option in options)
+    descriptions = tuple(without_nul(option.description) for option in options)
     return QuestionAnswer(without_nul(record.question), labels, "", descriptions if any(descriptions) else ())
 
 
@@ -222,22 +205,15 @@ def _parse_approval_remark(record: ClaudeRecord) -> str:
     return remark.text if remark is not None and remark.kind == "prompt" else ""
 
 
-SpilledOutputReader = Callable[[str], tuple[str, int] | None]
-"""Takes the path that a record names for an output written to a file. Returns its ends (`keep_ends`), or None if it may
-not be read."""
-
-
-def close_claude_call(
-    call: ToolCall, result: ClaudeToolResult, record: ClaudeRecord, read_spilled: SpilledOutputReader
-) -> ToolCall:
-    """Adds its result to `call`."""
+def close_claude_call(call: ToolCall, result: ClaudeToolResult, record: ClaudeRecord, results_folder: Path) -> ToolCall:
+    """Adds its result to `call`; outputs that are too long for the transcript are files in `results_folder`."""
     if result is SUCCESSFUL_RESULT:
         return replace(call, status="ok")
     status, text, feedback = result
     outcome = decode_leniently(record.tool_use_result, _Outcome) if _needs_outcome(call, record) else _NO_OUTCOME
     if outcome.interrupted and status == "ok":
         status = "interrupted"
-    shown, omitted = _read_output(text, outcome, read_spilled) if text.startswith(_SPILLED_START) else keep_ends(text)
+    shown, omitted = _read_output(text, outcome, results_folder) if text.startswith(_SPILLED_START) else keep_ends(text)
     is_proven = _is_feedback_proven(call, record)
     if _is_mcp_call(call):
         feedback, status = "", status if record.tool_denial_kind or status != "denied" else "error"
@@ -297,8 +273,8 @@ def _approved_plan(call: ToolCall, outcome: _Outcome, text: str) -> str:
 
 
 def _parse_answers(questions: tuple[QuestionAnswer, ...], outcome: _Outcome, text: str) -> tuple[QuestionAnswer, ...]:
-    answers_by_question = decode_plain(outcome.answers)
-    notes = decode_plain(outcome.annotations)
+    answers_by_question = parse_json_or_none(outcome.answers)
+    notes = parse_json_or_none(outcome.annotations)
     answers: list[QuestionAnswer] = []
     for question in questions:
         selected = answers_by_question.get(question.question) if isinstance(answers_by_question, dict) else None
@@ -334,7 +310,7 @@ def _parse_quoted_answer(question: str, questions: tuple[QuestionAnswer, ...], t
 
 
 def _content_text(content: msgspec.Raw) -> str:
-    value = decode_plain(content)
+    value = parse_json_or_none(content)
     if isinstance(value, list):
         parts = [_part_text(item) for item in value if isinstance(item, dict)]
         value = "\n".join(part for part in parts if part)
@@ -353,8 +329,8 @@ _SPILLED_START = "<persisted-output>"
 _SPILLED_PATH = re.compile(r"Full output saved to: ([^\n]{1,1000})")
 
 
-def _read_output(text: str, outcome: _Outcome, read_spilled: SpilledOutputReader) -> tuple[str, int]:
+def _read_output(text: str, outcome: _Outcome, results_folder: Path) -> tuple[str, int]:
     match = _SPILLED_PATH.search(text[:2000])
     path = without_nul(outcome.persisted_output_path) or (match[1].strip() if match else "")
-    ends = read_spilled(path) if path else None
+    ends = read_spilled_output(results_folder, path)
     return ends if ends is not None else keep_ends(text)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 import msgspec
+from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind
 from lerim.sessions.readers.codex.records import CodexPayload
 from lerim.sessions.readers.engine import (
-    JSON_NULL,
     PATCH_BEGIN,
     decode_fields,
-    decode_plain,
     decode_string,
     normalize_command,
+    parse_json_or_none,
     parse_patch,
     without_nul,
 )
@@ -75,88 +75,85 @@ _STEP_MARKS = {"completed": "[x]", "in_progress": "[~]"}
 
 def parse_codex_call(item: CodexPayload, *, brief: bool = False) -> ToolCall:
     """Parses an item into a tool call without a result; `brief` leaves out text it writes to files."""
-    item_type = item.type or ""
+    call = _parse_item(item)
     native_id = without_nul(item.call_id) or without_nul(item.id)
-    if item_type == "local_shell_call":
-        return _build_shell_call(
-            native_id, "local_shell", normalize_command(_decode_object(item.action).get("command")), brief=brief
-        )
-    if item_type == "web_search_call":
-        action = _decode_object(item.action)
-        return ToolCall(
-            native_id, "web_search", "web", command=_first_text(action, "query", "url", "pattern"), status="ok"
-        )
-    if item_type == "image_generation_call":
-        return ToolCall(native_id, "image_generation", "other", status="ok")
-    if item_type == "tool_search_call":
-        return ToolCall(native_id, "tool_search", "other", command=_first_text(decode_fields(item.arguments), "query"))
+    return replace(call, id=native_id, edits=() if brief else call.edits)
+
+
+def _parse_item(item: CodexPayload) -> ToolCall:
+    match item.type:
+        case "local_shell_call":
+            return _build_shell_call("local_shell", normalize_command(decode_fields(item.action).get("command")))
+        case "web_search_call":
+            looked_for = _first_text(decode_fields(item.action), "query", "url", "pattern")
+            return ToolCall("", "web_search", "web", command=looked_for, status="ok")
+        case "image_generation_call":
+            return ToolCall("", "image_generation", "other", status="ok")
+        case "tool_search_call":
+            return ToolCall("", "tool_search", "other", command=_first_text(decode_fields(item.arguments), "query"))
     name = without_nul(item.name)[:200]
-    if item_type == "custom_tool_call":
+    if item.type == "custom_tool_call":
         text = decode_string(item.input)
-        return (
-            _parse_script(native_id, name, text, brief=brief)
-            if name == "exec"
-            else _parse_custom_call(native_id, name, text, brief=brief)
-        )
+        return _parse_script(name, text) if name == "exec" else _parse_custom_call(name, text)
     if _is_mcp_call(item):
-        return _build_other_call(native_id, name, decode_fields(item.arguments), "other")
-    return _parse_function_call(native_id, name, item.arguments, brief=brief)
+        return _build_other_call(name, decode_fields(item.arguments), "other")
+    return _parse_function_call(name, item.arguments)
 
 
-def _parse_custom_call(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
+def _parse_custom_call(name: str, text: str) -> ToolCall:
     if PATCH_BEGIN not in text:
-        return ToolCall(native_id, name, _KINDS.get(name, "other"), command=without_nul(text)[:20_000])
-    return _build_patch_call(native_id, name, text, brief=brief)
+        return ToolCall("", name, _KINDS.get(name, "other"), command=without_nul(text)[:20_000])
+    return _build_patch_call(name, text)
 
 
-def _build_patch_call(native_id: str, name: str, text: str, command: str = "", *, brief: bool) -> ToolCall:
-    patch = parse_patch(text, brief=brief)
+def _build_patch_call(name: str, text: str, command: str = "") -> ToolCall:
+    patch = parse_patch(text)
     kind: ToolKind = "shell" if command else "write" if patch.only_adds_files else "edit"
-    return ToolCall(native_id, name, kind, command=command, paths=patch.paths, edits=patch.edits)
+    return ToolCall("", name, kind, command=command, paths=patch.paths, edits=patch.edits)
 
 
-def _build_shell_call(native_id: str, name: str, command: str, *, brief: bool) -> ToolCall:
+def _build_shell_call(name: str, command: str) -> ToolCall:
     if PATCH_BEGIN not in command:
-        return ToolCall(native_id, name, "shell", command=command)
-    return _build_patch_call(native_id, name, command, "" if _ONLY_PATCH.match(command) else command, brief=brief)
+        return ToolCall("", name, "shell", command=command)
+    return _build_patch_call(name, command, "" if _ONLY_PATCH.match(command) else command)
 
 
-def _parse_script(native_id: str, name: str, text: str, *, brief: bool) -> ToolCall:
+def _parse_script(name: str, text: str) -> ToolCall:
     """Builds a tool call from a script: the commands it runs, or the patch it applies."""
     commands = [_decode_literal(found[1]) for found in _EXEC_COMMAND.finditer(text[:_SCRIPT_LIMIT])]
     if commands:
-        return _build_shell_call(native_id, name, "\n".join(commands), brief=brief)
+        return _build_shell_call(name, "\n".join(commands))
     if PATCH_BEGIN in text:
-        return _build_patch_call(native_id, name, text.replace("\\n", "\n").replace('\\"', '"'), brief=brief)
+        return _build_patch_call(name, text.replace("\\n", "\n").replace('\\"', '"'))
     tools = _TOOL_CALL.findall(text[:_SCRIPT_LIMIT])
     kinds = {_KINDS.get(tool.replace("__", "_"), "other") for tool in tools}
     kind: ToolKind = kinds.pop() if len(kinds) == 1 else "other"
-    return ToolCall(native_id, name, "other" if kind in ("plan", "ask") else kind, command=without_nul(text)[:20_000])
+    return ToolCall("", name, "other" if kind in ("plan", "ask") else kind, command=without_nul(text)[:20_000])
 
 
 def _decode_literal(text: str) -> str:
     """Decodes a string literal of a script."""
-    value = decode_plain(text.encode("utf-8", "replace")) if text.startswith('"') else None
+    value = parse_json_or_none(text) if text.startswith('"') else None
     if isinstance(value, str):
         return without_nul(value)
     return without_nul(text[1:-1].replace("\\'", "'").replace("\\`", "`").replace("\\n", "\n").replace('\\"', '"'))
 
 
-def _parse_function_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: bool) -> ToolCall:
+def _parse_function_call(name: str, arguments: msgspec.Raw) -> ToolCall:
     kind = _KINDS.get(name, "other")
     fields = decode_fields(arguments)
     if name in CONTINUES:
-        return ToolCall(native_id, name, kind, command=_first_text(fields, "chars").strip("\n"))
+        return ToolCall("", name, kind, command=_first_text(fields, "chars").strip("\n"))
     if kind == "shell":
         command = fields.get("command", fields.get("cmd"))
-        return _build_shell_call(native_id, name, normalize_command(command), brief=brief)
+        return _build_shell_call(name, normalize_command(command))
     if kind == "edit":
-        return _build_patch_call(native_id, name, _first_text(fields, "input", "patch"), brief=brief)
+        return _build_patch_call(name, _first_text(fields, "input", "patch"))
     if kind == "plan":
-        return ToolCall(native_id, name, kind, plan=_format_plan(fields))
+        return ToolCall("", name, kind, plan=_format_plan(fields))
     if kind == "ask":
-        return ToolCall(native_id, name, kind, answers=_parse_questions(fields))
-    return _build_other_call(native_id, name, fields, kind)
+        return ToolCall("", name, kind, answers=_parse_questions(fields))
+    return _build_other_call(name, fields, kind)
 
 
 def _is_mcp_call(item: CodexPayload) -> bool:
@@ -164,10 +161,10 @@ def _is_mcp_call(item: CodexPayload) -> bool:
     return (item.namespace or "").startswith("mcp__")
 
 
-def _build_other_call(native_id: str, name: str, arguments: dict[str, object], kind: ToolKind) -> ToolCall:
+def _build_other_call(name: str, arguments: dict[str, object], kind: ToolKind) -> ToolCall:
     path = _first_text(arguments, "file_path", "path", "dir_path")
     return ToolCall(
-        native_id,
+        "",
         name,
         kind,
         command=_first_text(arguments, "query", "pattern", "url", "message", "task_name"),
@@ -221,7 +218,7 @@ def question_ids(item: CodexPayload) -> tuple[str, ...]:
 
 def parse_codex_answers(call: ToolCall, ids: tuple[str, ...], text: str) -> tuple[QuestionAnswer, ...]:
     """Returns the questions of a call with what the person chose or typed."""
-    decoded = decode_plain(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
+    decoded = parse_json_or_none(text) if text.startswith("{") else None
     answers = decoded.get("answers") if isinstance(decoded, dict) else None
     filled: list[QuestionAnswer] = []
     for index, question in enumerate(call.answers):
@@ -231,10 +228,6 @@ def parse_codex_answers(call: ToolCall, ids: tuple[str, ...], text: str) -> tupl
         chosen = [word.removeprefix("user_note: ") for word in chosen]
         filled.append(QuestionAnswer(question.question, question.options, "\n".join(chosen), question.descriptions))
     return tuple(filled)
-
-
-def _decode_object(raw: msgspec.Raw) -> dict[str, object]:
-    return decode_fields(raw) if raw is not JSON_NULL else {}
 
 
 def _first_text(arguments: object, *names: str) -> str:

@@ -10,8 +10,9 @@ from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     TypedText,
     content_texts,
-    decode_plain,
     decode_string,
+    parse_json_or_none,
+    tag_content,
     text_outside_blocks,
     without_nul,
 )
@@ -87,14 +88,12 @@ def parse_codex_prompt(text: str) -> TypedText | None:
     """Returns what a person typed in a message, or None if no person typed it."""
     text = _strip_context(without_nul(text_outside_blocks(text)).strip())
     if text.startswith(_SHELL_START):
-        command = _tag_content(text, "command", last=False)
+        command = tag_content(text, "command")
         return TypedText("shell", command) if command else None
     if text.startswith(_VOICE_START):
-        text = (
-            "" if "<source>transcript_tail_flush<" in text else html.unescape(_tag_content(text, "input", last=False))
-        )
+        text = "" if "<source>transcript_tail_flush<" in text else html.unescape(tag_content(text, "input"))
     if text.startswith(_REPLY_START):
-        text = _join_replies(_tag_content(text, _REPLY_START[1:-1]))
+        text = _join_replies(tag_content(text, _REPLY_START[1:-1], last=True))
     if not text or text.startswith(_INJECTED_STARTS):
         return None
     request = max(_REQUEST.finditer(text), key=re.Match.end, default=None) or _WRAPPED.match(text)
@@ -105,7 +104,7 @@ def parse_codex_prompt(text: str) -> TypedText | None:
 
 def _join_replies(text: str) -> str:
     """Returns the person's answers to questions that the agent asked without waiting for them."""
-    value = decode_plain(text.encode("utf-8", "replace"))
+    value = parse_json_or_none(text)
     replies = value if isinstance(value, list) else [value]
     answers = [one.get("answer") for one in replies if isinstance(one, dict)]
     return "\n".join(answer for answer in answers if isinstance(answer, str)) or text
@@ -160,7 +159,7 @@ def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
 
 def parse_shell_output(text: str) -> str:
     """Returns the result of the person's own command: its exit code and output, in the format of Codex."""
-    return _tag_content(text, "result")
+    return tag_content(text, "result", last=True)
 
 
 def parse_context_cwd(text: str) -> str:
@@ -169,12 +168,3 @@ def parse_context_cwd(text: str) -> str:
         return ""
     found = _CWD.search(text[:20_000])
     return (found[1] or found[2] or "").strip() if found else ""
-
-
-def _tag_content(text: str, tag: str, *, last: bool = True) -> str:
-    start = text.find(f"<{tag}>")
-    if start < 0:
-        return ""
-    start += len(tag) + 2
-    end = text.rfind(f"</{tag}>") if last else text.find(f"</{tag}>", start)
-    return text[start : end if end >= start else len(text)].strip()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from lerim.sessions.model import ToolKind, ToolStatus
-from lerim.sessions.readers.engine import JSON_NULL, content_texts, decode_plain
+from lerim.sessions.readers.engine import content_texts, parse_json_or_none
 
 _HEAD_LENGTH = 2000
 _TAIL_LENGTH = 200
@@ -74,7 +74,7 @@ class CodexOutput(NamedTuple):
 
 def parse_codex_output(raw: msgspec.Raw) -> CodexOutput:
     """Parses the output of a call in any format: text, content parts, an object, or JSON in a text."""
-    value = decode_plain(raw) if raw is not JSON_NULL else None
+    value = parse_json_or_none(raw)
     if isinstance(value, dict):
         text = value.get("content", value.get("output"))
         output = _parse_text(text if isinstance(text, str) else "")
@@ -121,7 +121,7 @@ def _strip_header(text: str) -> str:
 
 def _parse_object(text: str) -> CodexOutput | None:
     """Parses `{"output": …, "metadata": {"exit_code": …}}`, or an object with the exit code next to the output."""
-    value = decode_plain(text.encode("utf-8", "surrogatepass"))
+    value = parse_json_or_none(text)
     if not isinstance(value, dict):
         return None
     metadata = value.get("metadata")

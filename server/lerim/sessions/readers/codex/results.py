@@ -18,12 +18,12 @@ from lerim.sessions.readers.codex.outputs import (
 from lerim.sessions.readers.codex.records import CodexPayload
 from lerim.sessions.readers.engine import (
     DECODE_ERRORS,
-    CallDrafts,
     RunningProcesses,
+    TurnDrafts,
     cut_blocks,
     decode_fields,
-    decode_plain,
     keep_ends,
+    parse_json_or_none,
     without_nul,
 )
 
@@ -37,7 +37,7 @@ OutputCounts = tuple[int, int]
 class CodexResults:
     """Adds results to the calls in `drafts`. `brief` skips the results of successful calls unread."""
 
-    def __init__(self, drafts: CallDrafts, *, brief: bool) -> None:
+    def __init__(self, drafts: TurnDrafts, *, brief: bool) -> None:
         self._drafts = drafts
         self._brief = brief
         self._question_ids: dict[str, tuple[str, ...]] = {}
@@ -169,6 +169,6 @@ def _with_full_paths(call: ToolCall, full_paths: list[str]) -> ToolCall:
 
 def _started_thread(text: str) -> str:
     """Returns the id of the thread that a call started, or ''."""
-    value = decode_plain(text.encode("utf-8", "surrogatepass")) if text.startswith("{") else None
+    value = parse_json_or_none(text) if text.startswith("{") else None
     found = (value.get("agent_id") or value.get("new_thread_id")) if isinstance(value, dict) else None
     return without_nul(found)[:200] if isinstance(found, str) else ""

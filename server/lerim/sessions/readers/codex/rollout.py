@@ -32,10 +32,11 @@ from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     NO_TOKEN_COUNTS,
     OPEN_TURN_BYTES,
-    CallDrafts,
     LineReading,
     TurnDraft,
+    TurnDrafts,
     TypedText,
+    add_counts,
     content_texts,
     cut_blocks,
     decode_fields,
@@ -57,7 +58,7 @@ class _UnconfirmedPrompt(NamedTuple):
     text: str
 
 
-class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts]):
+class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts]):
     """One pass over a rollout; see `LineReading`."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
@@ -66,7 +67,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         self._is_answering = False
         self._unconfirmed: list[_UnconfirmedPrompt] = []
         self._pending_reasoning: list[str] = []
-        drafts = CallDrafts()
+        drafts = TurnDrafts()
         self._results = CodexResults(drafts, brief=brief)
         super().__init__(transcript, resume, CodexTally(thread=transcript.session_id), drafts, brief=brief)
 
@@ -274,21 +275,12 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, CallDrafts])
         usage = payload.info.total_token_usage if payload.info else None
         if payload.info is None or usage is None:
             return
-        used, tally, draft = (
-            self._tally.count_usage(usage, payload.info.last_token_usage),
-            self._tally,
-            self._answer_turn,
-        )
+        tally, draft = self._tally, self._answer_turn
+        used = tally.count_usage(usage, payload.info.last_token_usage)
         if draft is not None and not any(draft.tokens):
             draft.tokens, draft.last_offset = used, self._line_offset
         else:  # reported before the message it belongs to
-            earlier = tally.unassigned_tokens
-            tally.unassigned_tokens = (
-                earlier[0] + used[0],
-                earlier[1] + used[1],
-                earlier[2] + used[2],
-                earlier[3] + used[3],
-            )
+            tally.unassigned_tokens = add_counts(tally.unassigned_tokens, used)
 
     def _note_exit_code(self, payload: CodexPayload) -> None:
         self._results.note_exit_code(payload, self._line_offset)

@@ -18,9 +18,9 @@ from lerim.sessions.readers.engine import (
     NO_TOKEN_COUNTS,
     TokenCounts,
     TranscriptTally,
-    append_name,
+    add_counts,
+    subtract_counts,
     usable_id,
-    without_nul,
 )
 
 _TEXT_LIMIT = 256
@@ -80,18 +80,9 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
     thread_name: str = ""
     fallback_time: datetime | None = None
 
-    def set_cwd(self, cwd: str | None) -> None:
-        """Sets the working folder of the following lines."""
-        if cwd and cwd != self.cwd:
-            self.cwd = without_nul(cwd)[:4096]
-            self.cwds = append_name(self.cwds, self.cwd)
-
     def note_time(self, time: datetime) -> None:
-        """Notes the time of a record."""
-        if self.ended is None or time > self.ended:
-            self.ended = time
-        if self.started is None or time < self.started:
-            self.started = time
+        """Notes the time of a record, which also shows whether it was copied from a parent."""
+        super().note_time(time)
         if self.copied_until is not None:
             self.copied_until = max(time, self.copied_until) if time - self.copied_until <= _AT_ONCE else None
 
@@ -143,17 +134,11 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
         if not self.has_usage and (self.is_forked or self.created_ms) and last is not None and not self.is_replayed:
             used = _convert_usage(last)
         else:
-            used = (now[0] - before[0], now[1] - before[1], now[2] - before[2], now[3] - before[3])
+            used = subtract_counts(now, before)
         self.running_total = now
         self.has_usage = True
         if not self.is_replayed:
-            sum_before = self.tokens
-            self.tokens = (
-                sum_before[0] + used[0],
-                sum_before[1] + used[1],
-                sum_before[2] + used[2],
-                sum_before[3] + used[3],
-            )
+            self.tokens = add_counts(self.tokens, used)
         return used
 
     def thread_session(self, transcript: Transcript, title: str) -> Session:

@@ -16,12 +16,12 @@ from lerim.sessions.readers.engine import (
     cut_blocks,
     decode_fields,
     decode_leniently,
-    decode_plain,
     decode_string,
     find_text,
     kinds_by_name,
     list_texts,
     normalize_command,
+    parse_json_or_none,
     parse_patch,
     without_nul,
 )
@@ -128,7 +128,7 @@ def parse_cli_call_end(data: CliEventData, kind: ToolKind) -> CliCallEnd:
 
 def _find_exit_code(contents: msgspec.Raw) -> int | None:
     """Returns the exit code if it is recorded next to the text, else None."""
-    parts = decode_plain(contents) if contents is not JSON_NULL else None
+    parts = parse_json_or_none(contents)
     for part in reversed(parts) if isinstance(parts, list) else ():
         code = part.get("exitCode") if isinstance(part, dict) else None
         if type(code) is int and abs(code) < 1 << 32:

@@ -20,20 +20,20 @@ from lerim.sessions.readers.copilot_cli.records import CliEvent, CliEventData, C
 from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     NO_TOKEN_COUNTS,
-    CallDrafts,
     LineReading,
     RunningProcesses,
     TokenCounts,
     TranscriptTally,
     TurnDraft,
+    TurnDrafts,
     append_name,
     content_texts,
     cut_blocks,
     decode_leniently,
-    decode_plain,
     hash_text,
     keep_ends,
     make_title,
+    parse_json_or_none,
     parse_timestamp,
     text_outside_blocks,
     usable_id,
@@ -62,7 +62,7 @@ class CopilotTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
     title: str = ""
 
 
-class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
+class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
     """One pass over a Copilot CLI session; see `LineReading`. `title` is its name if it is recorded outside the
     events."""
 
@@ -72,7 +72,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
         self._title = title
         self._current_answer: TurnDraft | None = None
         self._continued_shells: dict[str, str] = {}
-        drafts = CallDrafts()
+        drafts = TurnDrafts()
         self._processes = RunningProcesses(drafts, brief=brief)
         super().__init__(transcript, resume, CopilotTally(cwd=transcript.cwd), drafts, brief=brief)
 
@@ -138,7 +138,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
     def _add_prompt(self, event: CliEvent, data: CliEventData) -> None:
         tally = self._tally
         text = without_nul(text_outside_blocks("\n".join(content_texts(data.content)), _CONTEXT)).strip()
-        if not text and isinstance(attachments := decode_plain(data.attachments), list) and attachments:
+        if not text and isinstance(attachments := parse_json_or_none(data.attachments), list) and attachments:
             text = "[attachment]"
         is_automatic = data.is_autopilot_continuation or data.source not in ("", "user", None) or tally.parent
         if not text or is_automatic or self._is_sidechain(event) or text.startswith(_INJECTED_STARTS):
@@ -276,7 +276,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, CallDrafts]):
     def _end_session(self, _: CliEvent, data: CliEventData) -> None:
         """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
-        usage, earlier = _sum_usage(decode_plain(data.model_metrics)), tally.tokens_before_resume
+        usage, earlier = _sum_usage(parse_json_or_none(data.model_metrics)), tally.tokens_before_resume
         tally.tokens = (earlier[0] + usage[0], earlier[1] + usage[1], earlier[2] + usage[2], earlier[3] + usage[3])
         tally.has_all_tokens = True
         self._processes.settle_all(self._line_offset)

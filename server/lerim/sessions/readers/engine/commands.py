@@ -12,7 +12,7 @@ from lerim.sessions.readers.engine.fields import without_nul
 PATCH_BEGIN = "*** Begin Patch"
 _END = "*** End Patch"
 _FILE_LIMIT = 200
-_HEADERS = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): .{1,4096}$", re.MULTILINE)
+_HEADER = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): (.*)", re.DOTALL)
 
 
 class Patch(NamedTuple):
@@ -25,23 +25,17 @@ class Patch(NamedTuple):
 
 def parse_patch(text: str, *, brief: bool = False) -> Patch:
     """Parses the patches in `text`, which may be part of a shell command, into one replacement for each hunk and a
-    whole file for each file added. With `brief`, only the paths are returned."""
+    whole file for each file added. `brief` leaves out the replacements."""
     paths: dict[str, None] = {}
     edits: list[FileEdit] = []
     kinds: set[str] = set()
-    if brief:
-        for header in map(_parse_header, _HEADERS.findall(text)):
-            if header is not None:
-                kinds |= {header[0]} - {"Move"}
-                paths.setdefault(header[1])
-        return Patch(tuple(paths)[:_FILE_LIMIT], (), kinds == {"Add"})
     start = text.find(PATCH_BEGIN)
     while start >= 0:
         end = text.find(_END, start)
         body = text[start : end if end >= 0 else len(text)].removesuffix("\n")
         _parse_body(body.split("\n"), paths, edits, kinds)
         start = text.find(PATCH_BEGIN, end) if end >= 0 else -1
-    return Patch(tuple(paths)[:_FILE_LIMIT], tuple(edits), kinds == {"Add"})
+    return Patch(tuple(paths)[:_FILE_LIMIT], () if brief else tuple(edits), kinds == {"Add File"})
 
 
 def _parse_body(lines: list[str], paths: dict[str, None], edits: list[FileEdit], kinds: set[str]) -> None:
@@ -50,37 +44,29 @@ def _parse_body(lines: list[str], paths: dict[str, None], edits: list[FileEdit],
     new: list[str] = []
 
     def close() -> None:
-        if path and kind != "Delete" and old != new:
+        if path and kind != "Delete File" and old != new:
             edits.append(FileEdit(path, "\n".join(old), "\n".join(new)))
         old.clear()
         new.clear()
 
     for line in (one.removesuffix("\r") for one in lines):
-        if line.startswith("*** ") and (header := _parse_header(line)):
+        if header := _HEADER.match(line):
             close()
-            if header[0] == "Move":
-                paths.setdefault(header[1])
-                continue
-            kind, path = header
-            kinds.add(kind)
-            paths.setdefault(path)
+            named = without_nul(header[2].strip())[:4096]
+            paths.setdefault(named)
+            if header[1] != "Move to":
+                kind, path = header[1], named
+                kinds.add(kind)
         elif line.startswith("@@"):
             close()
         elif line.startswith("+"):
             new.append(without_nul(line[1:]))
         elif line.startswith("-"):
             old.append(without_nul(line[1:]))
-        elif not line.startswith("***") and kind == "Update":
+        elif not line.startswith("***") and kind == "Update File":
             old.append(without_nul(line[1:]))
             new.append(without_nul(line[1:]))
     close()
-
-
-def _parse_header(line: str) -> tuple[str, str] | None:
-    for kind in ("Add", "Update", "Delete"):
-        if line.startswith(f"*** {kind} File: "):
-            return kind, without_nul(line[len(kind) + 11 :].strip())[:4096]
-    return ("Move", without_nul(line[13:].strip())[:4096]) if line.startswith("*** Move to: ") else None
 
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "cmd", "powershell", "pwsh"})

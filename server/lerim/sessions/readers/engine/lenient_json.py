@@ -74,7 +74,7 @@ def decode_leniently(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
     try:
         return cast(Shape, _decoder(shape).decode(data))
     except DECODE_ERRORS:
-        return _fit_object(decode_plain(data), shape)
+        return _fit_object(parse_json_or_none(data), shape)
 
 
 @functools.cache
@@ -120,26 +120,15 @@ def _fit_value(value: object, kind: Any) -> Iterator[object]:
             return
 
 
-def decode_plain(data: bytes | str | msgspec.Raw) -> object:
-    """Decodes any JSON into plain Python values. Returns None if it cannot be read (deep nesting)."""
-    try:
-        return msgspec.json.decode(data)
-    except UnicodeError:  # the fast decoder skips such a field unread, so the error appears only here
-        raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-        return decode_plain(raw.decode("utf-8", "replace").encode())
-    except DECODE_ERRORS:
-        return None
-
-
 def decode_string(raw: msgspec.Raw) -> str:
     """Decodes a JSON string; returns '' for anything else."""
-    value = decode_plain(raw) if raw is not JSON_NULL else None
+    value = parse_json_or_none(raw)
     return value if isinstance(value, str) else ""
 
 
 def content_texts(raw: msgspec.Raw) -> list[str]:
     """Returns the texts of a content, which is one string or a list of parts; an image becomes `[image]`."""
-    value = decode_plain(raw) if raw is not JSON_NULL else None
+    value = parse_json_or_none(raw)
     if isinstance(value, str):
         return [value]
     texts: list[str] = []
@@ -155,9 +144,9 @@ def content_texts(raw: msgspec.Raw) -> list[str]:
 
 def decode_fields(raw: msgspec.Raw) -> dict[str, object]:
     """Decodes a JSON object, or a string that contains one as JSON; returns {} for anything else."""
-    value = decode_plain(raw) if raw is not JSON_NULL else None
+    value = parse_json_or_none(raw)
     if isinstance(value, str):
-        value = decode_plain(value) if value.startswith("{") or value.lstrip().startswith("{") else None
+        value = parse_json_or_none(value) if value.lstrip().startswith("{") else None
     return value if isinstance(value, dict) else {}
 
 
@@ -170,12 +159,13 @@ EFFORT_LIMIT = 1_000_000_000
 """Characters that failed attempts may scan in total, so that fewer places are tried in a text of many megabytes."""
 
 
-def parse_json(data: bytes | msgspec.Raw) -> object:
+def parse_json(data: bytes | str | msgspec.Raw) -> object:
     """Parses any JSON into plain Python values, replacing lone surrogates. Raises ValueError if it is not JSON."""
     try:
         return msgspec.json.decode(data)
     except DECODE_ERRORS:
-        text = bytes(data).decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
+        text = data if isinstance(data, str) else bytes(data).decode("utf-8", "replace")
+        text = text.strip("\ufeff\0 \t\r\n")
     try:
         value, end = OBJECT_DECODER.raw_decode(text)
         if end != len(text):
@@ -193,7 +183,7 @@ def parse_leading_json(data: bytes) -> object:
         raise ValueError("nested too deeply") from error
 
 
-def parse_json_or_none(data: bytes | msgspec.Raw) -> object:
+def parse_json_or_none(data: bytes | str | msgspec.Raw) -> object:
     """Parses one part of a record like `parse_json`, but returns None if it cannot be read."""
     try:
         return parse_json(data)

@@ -69,7 +69,7 @@ class LineStream:
             lines_left -= 1
             if len(data) > BYTES_A_LINE:
                 lines_left += len(data) // BYTES_A_LINE
-                self._count_empty(data)
+                self._add_empty(data.count(b"\0"))
             blank_lines = blank_lines + 1 if data.isspace() else 0
             too_long = len(data) > limit and not complete
             if too_long:
@@ -89,7 +89,7 @@ class LineStream:
         """Skips the rest of a line. Returns the offset after it, and whether the line is complete."""
         while not self.stop_reason and (block := self._file.readline(BLOCK_BYTES)):
             offset += len(block)
-            self._count_empty(block)
+            self._add_empty(block.count(b"\0"))
             if block.endswith(b"\n"):
                 return offset, True
         return offset, False
@@ -105,9 +105,6 @@ class LineStream:
             if length < len(block) or self.stop_reason:
                 break
         return offset
-
-    def _count_empty(self, data: bytes) -> None:
-        self._add_empty(data.count(b"\0"))
 
     def _add_empty(self, size: int) -> None:
         self._empty_bytes += size

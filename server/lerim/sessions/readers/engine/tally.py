@@ -14,7 +14,7 @@ from typing import Self
 import msgspec
 
 from lerim.sessions.model import Session, Tokens
-from lerim.sessions.readers.engine.fields import make_title
+from lerim.sessions.readers.engine.fields import make_title, without_nul
 from lerim.sessions.readers.engine.typed_text import TypedText
 
 SEEN_ID_LIMIT = 32_768
@@ -27,13 +27,23 @@ TokenCounts = tuple[int, int, int, int]
 NO_TOKEN_COUNTS: TokenCounts = (0, 0, 0, 0)
 
 
+def add_counts(one: TokenCounts, other: TokenCounts) -> TokenCounts:
+    """Returns the sum of two counts."""
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
+
+
+def subtract_counts(one: TokenCounts, other: TokenCounts) -> TokenCounts:
+    """Returns the difference of two counts."""
+    return one[0] - other[0], one[1] - other[1], one[2] - other[2], one[3] - other[3]
+
+
 def hash_text(text: str) -> bytes:
     """Returns an 8-byte hash of a text."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 class RecentIds:
-    """The last `SEEN_LIMIT` marks, in order; `count` is how many were ever added."""
+    """Digests of the last `SEEN_ID_LIMIT` ids, in order; `count` is how many were ever added."""
 
     def __init__(self, digests: bytes = b"", count: int = 0) -> None:
         self._ordered = [digests[at : at + 8] for at in range(0, len(digests) - len(digests) % 8, 8)]
@@ -44,7 +54,7 @@ class RecentIds:
         return digest in self._set
 
     def add(self, digest: bytes) -> int:
-        """Remembers `one` and forgets the oldest mark. Returns the new count, or 0 if `one` is already remembered."""
+        """Adds a digest and forgets the oldest. Returns the new count, or 0 if the digest is already remembered."""
         digests = self._set
         if digest in digests:
             return 0
@@ -62,12 +72,12 @@ class RecentIds:
         return len(self._ordered) > 3 * SEEN_ID_LIMIT
 
     def encode_until(self, count: int) -> bytes:
-        """Returns the marks that were remembered when the count was `count`."""
+        """Returns the digests that were remembered when the count was `count`."""
         end = count - self._start
         return b"".join(self._ordered[max(0, end - SEEN_ID_LIMIT) : end])
 
     def trim(self, count: int) -> None:
-        """Frees the marks that `encode_until` does not need for `count` or any later count."""
+        """Frees the digests that `encode_until` does not need for `count` or any later count."""
         surplus = count - self._start - SEEN_ID_LIMIT
         if surplus > 0:
             del self._ordered[:surplus]
@@ -125,7 +135,7 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
     def register_id(self, seen: RecentIds, native_id: str) -> bool:
         """Returns whether `native_id` is seen for the first time; if so, also sets the summary title that was waiting
         for it."""
-        digest = blake2b(native_id.encode(), digest_size=8).digest()  # decoding leaves no lone surrogate in a record
+        digest = hash_text(native_id)
         count = seen.add(digest)
         if not count:
             return False
@@ -135,6 +145,19 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
                 if leaf == digest:
                     self.summary = summary
         return True
+
+    def set_cwd(self, cwd: str | None) -> None:
+        """Sets the working folder of the following records, unless a record names none."""
+        if cwd and cwd != self.cwd:
+            self.cwd = without_nul(cwd)[:4096]
+            self.cwds = append_name(self.cwds, self.cwd)
+
+    def note_time(self, time: datetime) -> None:
+        """Notes the time of a record."""
+        if self.ended is None or time > self.ended:
+            self.ended = time
+        if self.started is None or time < self.started:
+            self.started = time
 
     def count_prompt(self, typed: TypedText) -> None:
         """Counts a turn that a person typed."""

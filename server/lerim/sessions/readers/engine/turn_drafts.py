@@ -13,7 +13,8 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import OWN_COMMAND, Role, Tokens, ToolCall, Turn, TurnKind
+from lerim.sessions.model import OWN_COMMAND, Role, Tokens, ToolCall, ToolStatus, Turn, TurnKind
+from lerim.sessions.readers.engine.fields import keep_ends
 from lerim.sessions.readers.engine.tally import NO_TOKEN_COUNTS, TokenCounts, TranscriptTally
 
 MESSAGE_LAG = 2
@@ -21,6 +22,8 @@ MESSAGE_LAG = 2
 
 RESULT_PATIENCE = 50
 """Turns after which a tool call without a result is given up, once the person has typed again."""
+
+_PROCESS_LIMIT = 64
 
 OPEN_TURN_BYTES = 16 * 1024 * 1024
 """Bytes after which a turn is closed even if it still waits for something; this limits the memory of a reading."""
@@ -71,7 +74,7 @@ class TurnDraft(msgspec.Struct, eq=False, gc=False):
 
 
 class TurnDrafts:
-    """The turns that are not final yet."""
+    """The turns that are not final yet, with access to their tool calls by id."""
 
     def __init__(self) -> None:
         self._queue: deque[TurnDraft] = deque()
@@ -163,15 +166,6 @@ class TurnDrafts:
                 offset, tally = first, before
         return offset, tally
 
-
-def make_own_command(text: str) -> ToolCall:
-    """Creates the tool call for a person's own `!command`; a later record contains its output."""
-    return ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)
-
-
-class CallDrafts(TurnDrafts):
-    """Turns that are not final yet, with access to their tool calls by id."""
-
     def find_call(self, call_id: str, offset: int) -> ToolCall | None:
         """Returns the tool call with this id, or None if its turn is final at `offset` or unknown."""
         entry = self._find_entry(call_id, offset)
@@ -213,3 +207,41 @@ class CallDrafts(TurnDrafts):
         if not open_entries:
             return None
         return next((one for one in open_entries if one[0].calls[one[1]].status == "pending"), open_entries[-1])
+
+
+def make_own_command(text: str) -> ToolCall:
+    """Creates the tool call for a person's own `!command`; a later record contains its output."""
+    return ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)
+
+
+class RunningProcesses:
+    """The tool calls in `drafts` that returned while their process goes on; a later call reports how it ends."""
+
+    def __init__(self, drafts: TurnDrafts, *, brief: bool) -> None:
+        self._drafts = drafts
+        self._brief = brief
+        self._call_ids: dict[str, str] = {}
+
+    def add(self, process: str, call_id: str) -> None:
+        """Notes that the tool call with this id left a process running."""
+        self._call_ids[process] = call_id
+        if len(self._call_ids) > _PROCESS_LIMIT:
+            del self._call_ids[next(iter(self._call_ids))]
+
+    def finish(self, process: str, status: ToolStatus, code: int | None, text: str, offset: int) -> bool:
+        """Adds to the call that began a process how it ended and what it has printed since. Returns False if that call
+        is not known any more."""
+        call_id = self._call_ids.pop(process, "")
+
+        def finish_call(call: ToolCall) -> ToolCall:
+            shown, omitted = keep_ends(f"{call.output}{text}")
+            if self._brief and status == "ok":
+                shown, omitted = "", 0
+            before = call.output_cut if shown else 0
+            return replace(call, status=status, exit_code=code, output=shown, output_cut=omitted + before)
+
+        return self._drafts.update_call(call_id, offset, finish_call) is not None
+
+    def settle_all(self, offset: int) -> None:
+        """Marks the calls of processes that are still running as ok, because no result is expected any more."""
+        self._drafts.settle_calls(list(self._call_ids.values()), offset)

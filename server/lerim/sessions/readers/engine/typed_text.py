@@ -65,6 +65,16 @@ def text_outside_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "syste
     return "".join([*kept, text[position:]])
 
 
+def tag_content(text: str, tag: str, *, last: bool = False) -> str:
+    """Returns what stands between a tag and its first closing tag (its last one with `last`), or '' without the tag."""
+    start = text.find(f"<{tag}>")
+    if start < 0:
+        return ""
+    start += len(tag) + 2
+    end = text.rfind(f"</{tag}>", start) if last else text.find(f"</{tag}>", start)
+    return text[start : end if end >= 0 else len(text)].strip()
+
+
 # --- pasted text -------------------------------------------------------------------------------------------------
 
 _DOCUMENTS = (

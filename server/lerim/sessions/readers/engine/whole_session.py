@@ -11,14 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
 from lerim.errors import Problem
+from lerim.files import make_unreadable_error
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript, Turn
 from lerim.sessions.readers.engine.fields import make_title
+from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
+from lerim.sessions.readers.engine.line_reading import LineReading
+from lerim.sessions.readers.engine.session_files import read_session_file
 
 _FORMAT = 1
+
+StoredObject = TypeVar("StoredObject", bound=msgspec.Struct)
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,27 @@ def _digest(turns: list[Turn]) -> bytes:
         calls = [(call.id, call.name, call.status, call.command) for call in turn.tool_calls]
         digest.update(repr((turn.id, turn.ordinal, turn.text, calls)).encode("utf-8", "surrogatepass"))
     return digest.digest()
+
+
+def load_single_object(
+    transcript: Transcript,
+    shape: type[StoredObject],
+    list_records: Callable[[StoredObject], Iterable[Record]],
+    reading: LineReading[Record, Any, Any],
+) -> LoadedSession:
+    """Loads a session stored as one JSON object, as the first versions of Codex and Copilot CLI do. `reading` reads the
+    records from `list_records` as if each were a line. Raises TranscriptError if the file cannot be read."""
+    try:
+        data = read_session_file(transcript.path)
+    except OSError as error:
+        raise make_unreadable_error(transcript.path, error) from error
+    stored = decode_leniently(data, shape)
+    turns = reading.fold(list_records(stored))
+    if stored == shape() and parse_json_or_none(data) is None:
+        reading.problems.append(
+            Problem("bad-line", str(transcript.path), "This transcript could not be read: it is not complete JSON")
+        )
+    return LoadedSession(reading.session, turns, count_final_turns(turns), reading.problems)
 
 
 _NAME_LIMIT = 64
