@@ -26,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("short_waits")
 FORMS = pytest.mark.parametrize("form", ["openai", "anthropic"])
 AT_ONCE = {"retry-after": "0"}
 SECRET = "the transcript said so"
+PLAIN_KEY = "our-own"
+"""A key that looks like none."""
 
 
 def ask(
@@ -122,11 +124,11 @@ def test_usage_adds_up() -> None:
 @pytest.mark.parametrize(
     ("status", "said", "error"),
     [
-        (400, f"odd {KEY} {'x' * 900}", lm15.InvalidRequestError),
+        (400, f"odd {PLAIN_KEY} {'x' * 900}", lm15.InvalidRequestError),
         (400, "Your credit balance is too low", lm15.BillingError),
-        (401, f"Incorrect API key provided: {KEY}", lm15.AuthError),
+        (401, f"Incorrect API key provided: {PLAIN_KEY}", lm15.AuthError),
         (402, "no", lm15.BillingError),
-        (403, f"no {KEY}", lm15.AuthError),
+        (403, f"no {PLAIN_KEY}", lm15.AuthError),
         (413, "no", lm15.ContextLengthError),
         (504, "no", lm15.TimeoutError),
     ],
@@ -135,9 +137,9 @@ def test_what_does_not_pass_is_told_apart_in_short_without_the_key_and_nobody_el
     form: str, status: int, said: str, error: type[Exception]
 ) -> None:
     with chat(fails(status, said)) as server, pytest.raises(error) as caught:
-        ask(server, form)
+        Engine(model(server.url, provider=form, key=PLAIN_KEY, fallbacks=("other",)), never).complete(REQUEST)
     assert len(server.asked) == 1
-    assert KEY not in str(caught.value)
+    assert PLAIN_KEY not in str(caught.value)
     assert len(str(caught.value)) < 400
 
 
