@@ -15,12 +15,8 @@ from lerim.assistant.answers import Question
 from lerim.jobs.maintain import MaintainProgress
 from lerim.jobs.report import SyncProgress
 from lerim.jobs.worker import (
-    AnyOrder,
     LineWriter,
-    MaintainOrder,
-    ModelTestOrder,
-    QuestionOrder,
-    SyncOrder,
+    Order,
     listen_to_parent,
     parse_order,
     run_order,
@@ -28,20 +24,21 @@ from lerim.jobs.worker import (
 from lerim.models.editor import EditorBridge, EditorCancellation, EditorQuestion, EditorRefusedError
 
 
-def order(*arguments: str, said: bytes = b"") -> AnyOrder | None:
+def order(*arguments: str, said: bytes = b"") -> Order | None:
     return parse_order(arguments, io.BytesIO(said))
 
 
 def test_its_arguments_are_one_order() -> None:
-    assert order("sync", "--repo", "/r") == SyncOrder(Path("/r"), explicit=False)
-    assert order("sync", "--repo", "/r", "--explicit") == SyncOrder(Path("/r"), explicit=True)
-    assert order("sync", "--explicit", "--repo", "--explicit") == SyncOrder(Path("--explicit"), explicit=True)
-    assert order("maintain", "--repo", "/r") == MaintainOrder(Path("/r"), explicit=False, dry_run=False)
-    both = MaintainOrder(Path("/r"), explicit=True, dry_run=True)
+    assert order("sync", "--repo", "/r") == Order("sync", Path("/r"))
+    assert order("sync", "--repo", "/r", "--explicit") == Order("sync", Path("/r"), explicit=True)
+    assert order("sync", "--explicit", "--repo", "--explicit") == Order("sync", Path("--explicit"), explicit=True)
+    assert order("maintain", "--repo", "/r") == Order("maintain", Path("/r"))
+    both = Order("maintain", Path("/r"), explicit=True, dry_run=True)
     assert order("maintain", "--repo", "/r", "--dry-run", "--explicit") == both
-    assert order("model") == ModelTestOrder()
+    assert order("model") == Order("model")
+    assert order("try", "--repo", "/r") == Order("try", Path("/r"))
     asked = b'{"text": "why uv?"}\nmore'
-    assert order("ask", "--repo", "/r", said=asked) == QuestionOrder(Path("/r"), Question("why uv?"))
+    assert order("ask", "--repo", "/r", said=asked) == Order("ask", Path("/r"), question=Question("why uv?"))
     assert order("ask", "--repo", "/r", said=b"why uv?\n") is None
     for wrong in (
         [],
@@ -94,7 +91,7 @@ def tried(bridge: EditorBridge | None = None) -> dict:
     """The last line of a job that tries the model the settings name."""
     output = io.BytesIO()
     lines = LineWriter(output)
-    run_order(ModelTestOrder(), lines, threading.Event(), bridge or EditorBridge(lines.send))
+    run_order(Order("model"), lines, threading.Event(), bridge or EditorBridge(lines.send))
     return json.loads(output.getvalue().splitlines()[-1])
 
 
@@ -138,7 +135,7 @@ def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept(kind: Any) 
 def test_a_folder_outside_any_repository_is_an_error_line_that_says_what_to_do(tmp_path: Path) -> None:
     output = io.BytesIO()
     lines = LineWriter(output)
-    code = run_order(SyncOrder(tmp_path, explicit=True), lines, threading.Event(), EditorBridge(lines.send))
+    code = run_order(Order("sync", tmp_path), lines, threading.Event(), EditorBridge(lines.send))
     assert code == 1
     told = json.loads(output.getvalue())
     assert (told["event"], told["code"], "git init" in told["todo"]) == ("error", "project", True)

@@ -191,12 +191,6 @@ def test_a_candidate_a_person_edited_is_left_alone(waiting: Desk) -> None:
     assert one(waiting).record.title == "My own words"
 
 
-def test_without_a_model_what_code_proposed_waits(waiting: Desk) -> None:
-    report = decided(waiting)
-    assert (report["state"], report["model"], one(waiting).model_asked) == ("done", "none", False)
-    assert candidate_view(one(waiting)).suggested is None
-
-
 def test_a_refused_key_stops_it_and_costs_nothing_that_waits(waiting: Desk) -> None:
     with lead(waiting, fails(401)):
         report = reported(waiting)

@@ -127,14 +127,6 @@ def test_windows_fit_what_the_editor_says_of_its_model() -> None:
     assert chosen(Role("editor"), EditorState(models=(COPILOT,))).max_window_tokens < 64_000
 
 
-def test_roles_have_their_own_model() -> None:
-    settings = roles.settings(Role("openai", "m"))
-    own = replace(settings, roles={**settings.roles, "summarize": Role("zai", "s", timeout=7)})
-    model, _ = choose_model("summarize", own, {"ZAI_API_KEY": KEY, "LERIM_HOME": os.environ["LERIM_HOME"]}, None, {})
-    assert model is not None
-    assert (model.role, model.label, model.timeout) == ("summarize", "zai:s@api.z.ai", 7)
-
-
 def chosen(role: Role, *arguments: Any, **environ: str) -> Model:
     model, problems = look(role, *arguments, **environ)
     assert problems == []
