@@ -314,7 +314,3 @@ def item(title: str, quote: str, turn: int = 0, **changes: object) -> dict:
         "evidence": {"turn": turn, "quote": quote},
         "references": [],
     } | changes
-
-
-def texts(asked: Iterable[Asked]) -> list[str]:
-    return [one.prompt for one in asked]
