@@ -16,7 +16,7 @@ from engines import COMMAND, REQUEST, model, never, paid
 from lerim.models.engine import Engine
 from lerim.models.money.spending import DayBudget, total_spent_today
 from lerim.models.services.faults import BrokenOffError
-from lerim.models.services.stream import EventStream
+from lerim.models.services.wire import EventStream
 from lerim.paths import Home
 
 pytestmark = pytest.mark.usefixtures("short_waits")
