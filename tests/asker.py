@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
@@ -17,35 +17,28 @@ import msgspec
 from chat_server import KEY
 from claude_lines import prompt, reply, text
 from desk import Desk
+from hang import HANG
 from lerim.assistant import answer_question
 from lerim.assistant.answers import Question
+from lerim.models.editor import EditorBridge
 from lerim.review import queue
 from model_desk import environ
 
 
 @dataclass
 class Asking:
-    """A job that was asked something; `lines` grows as it answers."""
+    """A job that was asked something."""
 
     process: subprocess.Popen[bytes]
-    lines: list[dict] = field(default_factory=list)
-    came: threading.Event = field(default_factory=threading.Event)
 
     def send(self, line: object) -> None:
         assert self.process.stdin
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
         self.process.stdin.flush()
 
-    def follow(self) -> None:
+    def next_line(self) -> dict:
         assert self.process.stdout
-        for raw in self.process.stdout:
-            self.lines.append(json.loads(raw))
-            self.came.set()
-        self.process.wait(30)
-
-    @property
-    def said(self) -> list[str]:
-        return [line["sentence"]["text"] for line in self.lines if line["event"] == "said"]
+        return json.loads(self.process.stdout.readline())
 
 
 @contextmanager
@@ -64,7 +57,7 @@ def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
         yield made
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(HANG)
         reader.join(10)
         for stream in (process.stdin, process.stdout, process.stderr):
             stream.close()
@@ -72,7 +65,7 @@ def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
     assert b"Traceback" not in errors[0]
 
 
-def asked(desk: Desk, question: str, **options: object) -> dict:
+def asked(desk: Desk, question: str, bridge: EditorBridge | None = None, **options: object) -> dict:
     """The answer of the same function in this process, with the sentences as they were told before it in `said`."""
     told: list[str] = []
     answer = answer_question(
@@ -83,17 +76,9 @@ def asked(desk: Desk, question: str, **options: object) -> dict:
         lambda said: told.append(said.sentence.text),
         lambda: False,
         lambda: datetime.now(UTC),
+        bridge,
     )
     return msgspec.to_builtins(answer) | {"said": told}
-
-
-def by_job(desk: Desk, question: str, **options: object) -> dict:
-    """The same by the job."""
-    with asking(desk, question, **options) as job:
-        job.follow()
-    last = job.lines[-1]
-    assert last["event"] == "answered", last
-    return last["answer"] | {"said": job.said}
 
 
 def known(desk: Desk) -> None:

@@ -133,45 +133,25 @@ def _told(message: str, **more: object) -> str:
     return json.dumps({"error": {"message": message} | more})
 
 
+_OPENROUTER = {"raw": '{"error":{"message":"maximum context length is 400000 tokens"}}', "provider_name": "x"}
 TOO_LONG: dict[str, tuple[int, str, int | None]] = {
     "openai": (
         400,
         _told(
-            "This model's maximum context length is 128000 tokens. However, your messages resulted in 130011 tokens.",
-            code="context_length_exceeded",
+            "This model's maximum context length is 128000 tokens. However, your messages resulted in 130011 tokens."
         ),
         128_000,
     ),
-    "openai without a number": (
-        400,
-        _told("Your input exceeds the context window of this model.", code="context_length_exceeded"),
-        None,
-    ),
+    "openai without a number": (400, _told("Your input is no good.", code="context_length_exceeded"), None),
     "openai, more than a minute's share": (
         429,
         _told("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 51234.", code="tokens"),
         30_000,
     ),
-    "openrouter": (
-        400,
-        _told(
-            "Provider returned error",
-            code=400,
-            metadata={"raw": '{"error":{"message":"maximum context length is 400000 tokens"}}', "provider_name": "x"},
-        ),
-        400_000,
-    ),
+    "openrouter": (400, _told("Provider returned error", code=400, metadata=_OPENROUTER), 400_000),
     "anthropic": (
         400,
-        json.dumps(
-            {
-                "type": "error",
-                "error": {
-                    "type": "invalid_request_error",
-                    "message": "prompt is too long: 213462 tokens > 200000 maximum",
-                },
-            }
-        ),
+        _told("prompt is too long: 213462 tokens > 200000 maximum", type="invalid_request_error"),
         200_000,
     ),
     "anthropic with the answer": (
@@ -184,34 +164,13 @@ TOO_LONG: dict[str, tuple[int, str, int | None]] = {
         f"[{_told('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).')}]",
         1_048_576,
     ),
-    "llama.cpp": (
-        400,
-        _told(
-            "the request exceeds the available context size, try increasing it",
-            code=400,
-            type="exceed_context_size_error",
-            n_prompt_tokens=14_429,
-            n_ctx=8_192,
-        ),
-        8_192,
-    ),
+    "llama.cpp": (400, _told("it is exceeded", code=400, type="exceed_context_size_error", n_ctx=8_192), 8_192),
     "llama.cpp in words": (400, _told("request (5000 tokens) exceeds the available context size (4096 tokens)"), 4_096),
-    "LM Studio": (
-        400,
-        _told("the model is loaded with context length of only 4096 tokens, which is not enough"),
-        4_096,
-    ),
+    "LM Studio": (400, _told("the model is loaded with context length of only 4096 tokens, which is too few"), 4_096),
     "Ollama": (400, _told("the input length exceeds the context length"), None),
     "vLLM": (
         400,
-        json.dumps(
-            {
-                "object": "error",
-                "message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"
-                " (4000 in the messages, 1000 in the completion).",
-                "code": 400,
-            }
-        ),
+        json.dumps({"code": 400, "message": "This model's maximum context length is 4096 tokens; you sent 5000."}),
         4_096,
     ),
     "z.ai": (400, _told("Prompt exceeds max length", code="1261"), None),
@@ -355,7 +314,3 @@ def item(title: str, quote: str, turn: int = 0, **changes: object) -> dict:
         "evidence": {"turn": turn, "quote": quote},
         "references": [],
     } | changes
-
-
-def texts(asked: Iterable[Asked]) -> list[str]:
-    return [one.prompt for one in asked]

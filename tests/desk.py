@@ -13,6 +13,7 @@ from claude_lines import Fields, answer, call, encoded, prompt, reply, text
 from lerim.jobs import sync
 from lerim.jobs.report import SyncEvent, SyncReport
 from lerim.jobs.sync_context import SyncOptions
+from lerim.models.editor import EditorBridge
 from lerim.paths import Home
 from lerim.project import project
 from lerim.review import queue
@@ -48,9 +49,10 @@ class Desk:
         emit: Callable[[SyncEvent], None] = lambda _: None,
         cancelled: Callable[[], bool] = lambda: False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        bridge: EditorBridge | None = None,
     ) -> SyncReport:
-        at = self.place
-        return sync.sync_project(at.project, at.home, os.environ, options or SyncOptions(), emit, cancelled, clock)
+        at, options = self.place, options or SyncOptions()
+        return sync.sync_project(at.project, at.home, os.environ, options, emit, cancelled, clock, bridge)
 
     def memories(self) -> list[str]:
         """The titles of the memories, sorted."""

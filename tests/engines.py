@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -34,9 +33,3 @@ def paid(url: str, name: str = "gpt-5-nano", **changes: Any) -> Model:
 
 def asking(text: str) -> lm15.Request:
     return lm15.Request(model="lerim/openai", messages=(lm15.Message.user(text),))
-
-
-def counting(times: int) -> Callable[[], bool]:
-    """Cancels at the look after so many."""
-    looks = iter(range(times))
-    return lambda: next(looks, None) is None

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,9 @@ import msgspec
 from chat_server import KEY, Act, Chat, chat, item
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk
+from hang import HANG
 from lerim.jobs.sync_context import SyncOptions
+from lerim.models.editor import EditorBridge
 from lerim.models.model import Model
 from lerim.sessions.catalog.catalog import Catalog
 
@@ -56,61 +57,37 @@ CENTS = item(
 )
 
 
-def job(desk: Desk, *arguments: str) -> tuple[int, list[dict], str]:
-    """The real job process, to its end: its code, its lines, its errors."""
-    command = [
-        sys.executable,
-        "-P",
-        "-X",
-        "utf8",
-        "-m",
-        "lerim",
-        "worker",
-        "sync",
-        "--repo",
-        str(desk.repo),
-        *arguments,
-    ]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ()
-    )
-    out, err = _to_the_end(process)
-    return process.returncode, [json.loads(line) for line in out.splitlines()], err.decode()
+def start_job(desk: Desk, *arguments: str) -> subprocess.Popen[bytes]:
+    """The real job process. Its input stays open: its end would mean that the parent died."""
+    command = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*command, *arguments], stdin=pipe, stdout=pipe, env=environ())
 
 
-def _to_the_end(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """Reads all output while the job's input stays open: its end would mean that the parent died."""
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    errors: list[bytes] = []
-    reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
-    reader.start()
-    out = process.stdout.read()
-    process.wait(30)
-    reader.join(10)
-    process.stdin.close()
-    process.stdout.close()
-    process.stderr.close()
-    return out, b"".join(errors)
+def job(desk: Desk, *arguments: str) -> list[dict]:
+    """The lines of the real job process, which ends well."""
+    with start_job(desk, *arguments) as process:
+        assert process.stdout
+        out = process.stdout.read()
+        assert process.wait(HANG) == 0
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def environ() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(SERVER)}
 
 
-def reported(desk: Desk) -> dict:
+def reported(desk: Desk, bridge: EditorBridge | None = None) -> dict:
     """What a sync in this process reports, as a job would: loading what a model needs takes a process two seconds."""
-    report = msgspec.to_builtins(desk.sync(SyncOptions(explicit=True)))
+    report = msgspec.to_builtins(desk.sync(SyncOptions(explicit=True), bridge=bridge))
     assert KEY not in json.dumps(report)
     return report
 
 
 def told(desk: Desk) -> dict:
     """What the real job process reports."""
-    code, lines, errors = job(desk, "--explicit")
-    assert code == 0, errors
-    assert KEY not in errors + json.dumps(lines)
+    lines = job(desk, "--explicit")
+    assert KEY not in json.dumps(lines)
     return lines[-1]["report"]
 
 

@@ -5,11 +5,14 @@ A model is paid for where it is asked over the network, so that what is about mo
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import shutil
 import socket
 import ssl
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +34,7 @@ def paid_service(
 ) -> Iterator[Chat]:
     """A server that answers as OpenRouter, settings that name it and its model `name` (`settings` before them), its
     key."""
-    certificate, key = _certificate(desk.home.root.parent / "certificate")
+    certificate, key = _certificate()
     desk.home.config.parent.mkdir(parents=True, exist_ok=True)
     roles = f'[roles.extract]\nprovider = "openrouter"\nmodel = "{name}"\n[roles.summarize]\nprovider = "none"\n'
     desk.home.config.write_text(f"{settings}\n{roles}", encoding="utf-8")
@@ -39,16 +42,18 @@ def paid_service(
         monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
         monkeypatch.setenv("HTTPS_PROXY", proxy)
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
-        monkeypatch.delenv("NO_PROXY", raising=False)
-        monkeypatch.delenv("no_proxy", raising=False)
-        monkeypatch.delenv("https_proxy", raising=False)
+        for name in ("NO_PROXY", "no_proxy", "https_proxy"):
+            monkeypatch.delenv(name, raising=False)
         yield server
 
 
-def _certificate(folder: Path) -> tuple[Path, Path]:
+@functools.cache
+def _certificate() -> tuple[Path, Path]:
+    """Makes one for all tests of this process."""
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make a certificate")
-    folder.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", f"/CN={HOST}"]

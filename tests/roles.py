@@ -8,8 +8,6 @@ from dataclasses import replace
 from lerim.config import load
 from lerim.config.load import Settings
 from lerim.config.providers import Role
-from lerim.models.choose import choose_model
-from lerim.models.model import Model
 from lerim.paths import Home
 
 
@@ -18,13 +16,3 @@ def settings(role: Role) -> Settings:
     found, problems = load.load_settings({}, Home.from_environ(os.environ))
     assert problems == []
     return replace(found, roles=dict.fromkeys(found.roles, role))
-
-
-def model(role: Role, **environ: str) -> Model:
-    """The model of a role that names one that can be asked."""
-    found, problems = choose_model(
-        "extract", settings(role), {"LERIM_HOME": os.environ["LERIM_HOME"], **environ}, None, {}
-    )
-    assert problems == []
-    assert found is not None
-    return found

@@ -46,30 +46,6 @@ def titles(place: ReviewPaths) -> list[str]:
     return [proposal.record.title for proposal in queue.list_pending(place)[0]]
 
 
-def test_a_session_outside_any_repository_teaches_the_person_and_no_project(desk: Desk, outside: Path) -> None:
-    desk.session("s1", *rule(), cwd=outside)
-    report = desk.sync()
-    personal = desk.place.personal()
-    [title] = titles(personal)
-    assert "uv" in title
-    assert desk.waiting() == []
-    assert [view.title for view in report.candidates] == [title]
-    assert not (desk.repo / ".lerim").exists()
-
-
-def test_what_was_learned_there_is_accepted_into_the_persons_memory_and_found_from_inside_a_project(
-    desk: Desk, outside: Path
-) -> None:
-    desk.session("s1", *rule(), cwd=outside)
-    desk.sync()
-    personal = desk.place.personal()
-    [waiting] = queue.list_pending(personal)[0]
-    assert queue.accept_candidate(personal, waiting.id, quotes="shared").ok
-    assert [path.parent.parent for path in desk.home.memory.rglob("*.md")] == [desk.home.memory]
-    [hit] = search_memories(desk.place.project, desk.home, "uv packages")
-    assert hit.scope == "global"
-
-
 def test_a_folder_that_is_gone_belongs_to_nobody(desk: Desk, outside: Path) -> None:
     desk.session("s1", *rule(), cwd=outside)
     outside.rmdir()
@@ -82,13 +58,6 @@ def test_sessions_in_lerims_own_home_are_not_learned_from(desk: Desk) -> None:
     desk.session("s1", *rule(), cwd=desk.home.root)
     desk.sync()
     assert titles(desk.place.personal()) == []
-
-
-def test_a_second_sync_proposes_nothing_twice(desk: Desk, outside: Path) -> None:
-    desk.session("s1", *rule(), cwd=outside)
-    desk.sync()
-    assert desk.sync().candidates == []
-    assert len(titles(desk.place.personal())) == 1
 
 
 def test_a_repository_whose_git_folder_is_away_keeps_its_sessions(desk: Desk, git: Git, tmp_path: Path) -> None:
@@ -120,3 +89,22 @@ def test_sync_global_reads_them_without_a_repository(
     assert CliRunner().invoke(app, ["sync", "--global", "--json"]).exit_code == 0
     assert len(titles(desk.place.personal())) == 1
     assert CliRunner().invoke(app, ["sync", "--global", "--alias", "/old/place"]).exit_code == 2
+
+
+def test_a_session_outside_any_repository_teaches_the_person_once_and_is_found_from_inside_a_project(
+    desk: Desk, outside: Path
+) -> None:
+    desk.session("s1", *rule(), cwd=outside)
+    report = desk.sync()
+    personal = desk.place.personal()
+    [waiting] = queue.list_pending(personal)[0]
+    assert "uv" in waiting.record.title
+    assert [view.title for view in report.candidates] == [waiting.record.title]
+    assert desk.waiting() == []
+    assert not (desk.repo / ".lerim").exists()
+    assert desk.sync().candidates == []
+    assert len(titles(personal)) == 1
+    assert queue.accept_candidate(personal, waiting.id, quotes="shared").ok
+    assert [path.parent.parent for path in desk.home.memory.rglob("*.md")] == [desk.home.memory]
+    [hit] = search_memories(desk.place.project, desk.home, "uv packages")
+    assert hit.scope == "global"

@@ -6,9 +6,6 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,23 +22,13 @@ from lerim.project import project
 from lerim.project.lock import hold_project_lock
 from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
-
-SERVER = Path(__file__).resolve().parents[2] / "server"
+from long import LONG
+from model_desk import start_job
 
 
 @pytest.fixture
 def desk(repo: Path, isolated: Path) -> Desk:
     return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
-def test_a_correction_becomes_a_candidate_and_a_second_sync_proposes_nothing_new(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    first = desk.sync()
-    assert [view.title for view in first.candidates] == desk.waiting()
-    assert len(first.candidates) == 1
-    assert "pathlib" in first.candidates[0].title
-    second = desk.sync()
-    assert (second.candidates, second.sessions.unchanged, second.sessions.new) == ([], 1, 0)
 
 
 def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk: Desk) -> None:
@@ -60,15 +47,6 @@ def test_a_repository_with_nothing_to_propose_stays_untouched(desk: Desk) -> Non
     assert report.sessions.found == 1
     assert not (desk.repo / ".lerim").exists()
     assert report.run == ""
-
-
-def test_only_the_new_turns_of_a_session_that_grew_are_learned_from(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    desk.sync()
-    desk.session("s1", *correction(desk, "tomllib", "README.md"))
-    report = desk.sync()
-    assert (report.sessions.changed, len(report.candidates)) == (1, 1)
-    assert "tomllib" in report.candidates[0].title
 
 
 def test_the_last_exchange_of_a_live_session_waits_until_it_settles_unless_asked(desk: Desk) -> None:
@@ -136,23 +114,6 @@ def test_a_cancelled_sync_says_so_and_the_next_one_carries_on(desk: Desk) -> Non
     assert len(desk.waiting()) == 3
 
 
-def test_whoever_finds_the_project_locked_is_told_who_holds_it(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    with (
-        hold_project_lock(desk.home, desk.place.project.key, "syncing"),
-        pytest.raises(BusyError, match=str(os.getpid())),
-    ):
-        desk.sync()
-
-
-def test_accept_above_writes_the_sure_ones_and_leaves_the_others(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    report = desk.sync(SyncOptions(accept_above=0.4, quotes="shared"))
-    assert len(report.accepted) == 1
-    assert desk.waiting() == []
-    assert len(list((desk.repo / ".lerim" / "memory").glob("*/*.md"))) == 1
-
-
 def test_a_rejected_candidate_stays_away_even_when_the_review_folder_and_the_catalog_are_gone(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     (view,) = desk.sync().candidates
@@ -175,17 +136,6 @@ def test_a_transcript_that_cannot_be_opened_fails_alone(desk: Desk) -> None:
     assert len(report.candidates) == 2
 
 
-def test_accept_above_never_changes_a_memory_unseen(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    desk.sync(SyncOptions(accept_above=0.4))
-    (memory,) = (desk.repo / ".lerim" / "memory").glob("*/*.md")
-    by_hand = memory.read_text(encoding="utf-8") + "\nBy hand: except in scripts.\n"
-    memory.write_text(by_hand, encoding="utf-8")
-    desk.session("s2", *correction(desk, "pathlib and shutil"))
-    desk.sync(SyncOptions(accept_above=0.4))
-    assert memory.read_text(encoding="utf-8") == by_hand
-
-
 def test_sessions_of_a_worktree_that_was_deleted_and_never_pruned_are_found(
     desk: Desk, git: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -197,48 +147,58 @@ def test_sessions_of_a_worktree_that_was_deleted_and_never_pruned_are_found(
     assert (report.sessions.found, len(report.candidates)) == (1, 1)
 
 
-def test_a_sync_that_could_not_run_is_in_the_activity_log(desk: Desk) -> None:
-    with hold_project_lock(desk.home, desk.place.project.key), pytest.raises(BusyError):
+def test_a_correction_becomes_a_candidate_and_each_sync_is_recorded(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    first = desk.sync()
+    assert [view.title for view in first.candidates] == desk.waiting()
+    assert len(first.candidates) == 1
+    assert "pathlib" in first.candidates[0].title
+    folder = Path(first.run)
+    assert folder.parent == desk.repo / ".lerim" / "workspace"
+    actions = json.loads((folder / "memory_actions.json").read_text(encoding="utf-8"))
+    assert [action["action"] for action in actions] == ["proposed-add"]
+    second = desk.sync()
+    assert (second.candidates, second.sessions.unchanged, second.sessions.new) == ([], 1, 0)
+    assert [known.root for known in project.list_projects(desk.home)[0]] == [desk.repo]
+    lines = desk.home.activity_log.read_text(encoding="utf-8").splitlines()
+    assert (len(lines), "1 candidates" in lines[0]) == (2, True)
+    assert desk.home.activity_log.stat().st_mode & 0o077 == 0
+    desk.session("s1", *correction(desk, "tomllib", "README.md"))
+    third = desk.sync()
+    assert (third.sessions.changed, len(third.candidates)) == (1, 1), "only what is new is learned from"
+    assert "tomllib" in third.candidates[0].title
+
+
+def test_whoever_finds_the_project_locked_is_told_who_holds_it_and_the_log_too(desk: Desk) -> None:
+    with (
+        hold_project_lock(desk.home, desk.place.project.key, "syncing"),
+        pytest.raises(BusyError, match=str(os.getpid())),
+    ):
         desk.sync()
     assert "busy: " in desk.home.activity_log.read_text(encoding="utf-8")
 
 
-def test_a_synced_repository_is_known(desk: Desk) -> None:
-    desk.sync()
-    desk.sync()
-    assert [known.root for known in project.list_projects(desk.home)[0]] == [desk.repo]
-
-
-def test_every_sync_leaves_one_private_line_in_the_activity_log(desk: Desk) -> None:
+def test_accept_above_writes_the_sure_ones_and_never_changes_a_memory_unseen(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
-    desk.sync()
-    desk.sync()
-    lines = desk.home.activity_log.read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 2
-    assert "1 candidates" in lines[0]
-    assert desk.home.activity_log.stat().st_mode & 0o077 == 0
+    report = desk.sync(SyncOptions(accept_above=0.4, quotes="shared"))
+    assert (len(report.accepted), desk.waiting()) == (1, [])
+    (memory,) = (desk.repo / ".lerim" / "memory").glob("*/*.md")
+    by_hand = memory.read_text(encoding="utf-8") + "\nBy hand: except in scripts.\n"
+    memory.write_text(by_hand, encoding="utf-8")
+    desk.session("s2", *correction(desk, "pathlib and shutil"))
+    desk.sync(SyncOptions(accept_above=0.4))
+    assert memory.read_text(encoding="utf-8") == by_hand
 
 
-def test_the_run_folder_holds_what_was_extracted_and_done(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    folder = Path(desk.sync().run)
-    assert folder.parent == desk.repo / ".lerim" / "workspace"
-    actions = json.loads((folder / "memory_actions.json").read_text(encoding="utf-8"))
-    assert [action["action"] for action in actions] == ["proposed-add"]
-
-
-@pytest.mark.parametrize("after", range(8))
+@pytest.mark.parametrize("after", range(8) if LONG else (1, 4, 6))
 def test_a_sync_killed_at_any_line_it_tells_ends_like_one_that_was_not(desk: Desk, after: int) -> None:
     for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
         desk.session(name, *correction(desk, subject))
-    command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--explicit", "--repo", str(desk.repo)]
-    environ = {**os.environ, "PYTHONPATH": str(SERVER)}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as job:
+    with start_job(desk, "--explicit") as job:
         assert job.stdout
         for _ in range(after):
             if not job.stdout.readline():
                 break
-        job.send_signal(signal.SIGKILL)
+        job.kill()
     desk.sync()
-    assert sorted(title for title in desk.waiting()) == sorted(set(desk.waiting()))
-    assert len(desk.waiting()) == 3
+    assert len(desk.waiting()) == len(set(desk.waiting())) == 3

@@ -6,6 +6,7 @@ import io
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,8 @@ from lerim.assistant.answers import Question
 from lerim.jobs.maintain import MaintainProgress
 from lerim.jobs.report import SyncProgress
 from lerim.jobs.worker import (
-    AnyOrder,
-    FailureLine,
     LineWriter,
-    MaintainOrder,
-    ModelTestOrder,
-    QuestionOrder,
-    SyncOrder,
+    Order,
     listen_to_parent,
     parse_order,
     run_order,
@@ -28,20 +24,21 @@ from lerim.jobs.worker import (
 from lerim.models.editor import EditorBridge, EditorCancellation, EditorQuestion, EditorRefusedError
 
 
-def order(*arguments: str, said: bytes = b"") -> AnyOrder | None:
+def order(*arguments: str, said: bytes = b"") -> Order | None:
     return parse_order(arguments, io.BytesIO(said))
 
 
 def test_its_arguments_are_one_order() -> None:
-    assert order("sync", "--repo", "/r") == SyncOrder(Path("/r"), explicit=False)
-    assert order("sync", "--repo", "/r", "--explicit") == SyncOrder(Path("/r"), explicit=True)
-    assert order("sync", "--explicit", "--repo", "--explicit") == SyncOrder(Path("--explicit"), explicit=True)
-    assert order("maintain", "--repo", "/r") == MaintainOrder(Path("/r"), explicit=False, dry_run=False)
-    both = MaintainOrder(Path("/r"), explicit=True, dry_run=True)
+    assert order("sync", "--repo", "/r") == Order("sync", Path("/r"))
+    assert order("sync", "--repo", "/r", "--explicit") == Order("sync", Path("/r"), explicit=True)
+    assert order("sync", "--explicit", "--repo", "--explicit") == Order("sync", Path("--explicit"), explicit=True)
+    assert order("maintain", "--repo", "/r") == Order("maintain", Path("/r"))
+    both = Order("maintain", Path("/r"), explicit=True, dry_run=True)
     assert order("maintain", "--repo", "/r", "--dry-run", "--explicit") == both
-    assert order("model") == ModelTestOrder()
+    assert order("model") == Order("model")
+    assert order("try", "--repo", "/r") == Order("try", Path("/r"))
     asked = b'{"text": "why uv?"}\nmore'
-    assert order("ask", "--repo", "/r", said=asked) == QuestionOrder(Path("/r"), Question("why uv?"))
+    assert order("ask", "--repo", "/r", said=asked) == Order("ask", Path("/r"), question=Question("why uv?"))
     assert order("ask", "--repo", "/r", said=b"why uv?\n") is None
     for wrong in (
         [],
@@ -53,30 +50,6 @@ def test_its_arguments_are_one_order() -> None:
         ["sync", "--repo", "/r", "x"],
     ):
         assert order(*wrong) is None
-
-
-def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept() -> None:
-    output = io.BytesIO()
-    lines = LineWriter(output, clock=lambda: 0.0)
-    for done in range(101):
-        lines.send(SyncProgress("reading", done, 100, 0))
-    lines.send(SyncProgress("learning", 0, 100, 0))
-    told = [json.loads(line) for line in output.getvalue().splitlines()]
-    assert [(line["stage"], line["sessions_done"]) for line in told] == [
-        ("reading", 0),
-        ("reading", 100),
-        ("learning", 0),
-    ]
-
-
-def test_progress_of_a_maintaining_is_thinned_too() -> None:
-    output = io.BytesIO()
-    lines = LineWriter(output, clock=lambda: 0.0)
-    for done in range(3_000):
-        lines.send(MaintainProgress("proposing", done, 3_000))
-    lines.send(MaintainProgress("done"))
-    told = [json.loads(line) for line in output.getvalue().splitlines()]
-    assert [(line["stage"], line["done"]) for line in told] == [("proposing", 0), ("done", 0)]
 
 
 def test_a_cancel_is_heard_noise_is_not_and_the_end_of_input_is() -> None:
@@ -114,32 +87,11 @@ def test_answers_of_the_editors_model_reach_who_asked(line: bytes) -> None:
     assert json.loads(output.getvalue()) == asked
 
 
-def test_a_folder_outside_any_repository_is_an_error_line(tmp_path: Path) -> None:
-    output = io.BytesIO()
-    lines = LineWriter(output)
-    code = run_order(SyncOrder(tmp_path, explicit=True), lines, threading.Event(), EditorBridge(lines.send))
-    assert code == 1
-    told = json.loads(output.getvalue())
-    assert (told["event"], told["code"]) == ("error", "project")
-    assert str(tmp_path) in told["message"]
-
-
-def test_an_error_line_has_code_message_and_what_to_do() -> None:
-    output = io.BytesIO()
-    LineWriter(output).send(FailureLine("busy", "process 7 is syncing", "Try again."))
-    assert json.loads(output.getvalue()) == {
-        "event": "error",
-        "code": "busy",
-        "message": "process 7 is syncing",
-        "todo": "Try again.",
-    }
-
-
 def tried(bridge: EditorBridge | None = None) -> dict:
     """The last line of a job that tries the model the settings name."""
     output = io.BytesIO()
     lines = LineWriter(output)
-    run_order(ModelTestOrder(), lines, threading.Event(), bridge or EditorBridge(lines.send))
+    run_order(Order("model"), lines, threading.Event(), bridge or EditorBridge(lines.send))
     return json.loads(output.getvalue().splitlines()[-1])
 
 
@@ -163,3 +115,28 @@ def test_a_trial_without_a_model_or_a_key_says_which_is_missing(monkeypatch: pyt
     assert "ZAI_API_KEY" in told["message"]
     monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "editor"}}))
     assert tried()["code"] == "model-gone"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [lambda stage, done: SyncProgress(stage, done, 100, 0), lambda stage, done: MaintainProgress(stage, done, 100)],
+)
+def test_progress_of_one_stage_is_thinned_and_the_last_of_it_is_kept(kind: Any) -> None:
+    output = io.BytesIO()
+    lines = LineWriter(output, clock=lambda: 0.0)
+    for done in range(101):
+        lines.send(kind("reading", done))
+    lines.send(kind("learning", 0))
+    told = [json.loads(line) for line in output.getvalue().splitlines()]
+    done = [(line["stage"], line.get("sessions_done", line.get("done"))) for line in told]
+    assert done == [("reading", 0), ("reading", 100), ("learning", 0)]
+
+
+def test_a_folder_outside_any_repository_is_an_error_line_that_says_what_to_do(tmp_path: Path) -> None:
+    output = io.BytesIO()
+    lines = LineWriter(output)
+    code = run_order(Order("sync", tmp_path), lines, threading.Event(), EditorBridge(lines.send))
+    assert code == 1
+    told = json.loads(output.getvalue())
+    assert (told["event"], told["code"], "git init" in told["todo"]) == ("error", "project", True)
+    assert str(tmp_path) in told["message"]

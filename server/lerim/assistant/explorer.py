@@ -4,7 +4,6 @@ It changes nothing."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import dspy
 
@@ -20,18 +19,11 @@ MAX_EVIDENCE_CHARS = 24_000
 MAX_NOTE_CHARS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class ExplorerFindings:
-    """What the explorer saw, as it may be shown to a model, and how many looks it took."""
-
-    text: str
-    look_count: int
-
-
 def explore(
     lm: dspy.LM, tools: ExplorerTools, task: str, log: Callable[[str], None], max_looks: int = MAX_LOOKS
-) -> ExplorerFindings:
-    """Let a model look at most `max_looks` times. `log` is called with each look, but not with what it showed.
+) -> str:
+    """Let a model look at most `max_looks` times, and return what it saw, as it may be shown to a model. `log` is
+    called with each look, but not with what it showed.
 
     Raises ModelError if no answer came, StoppedError, and any LerimError the engine raises.
     """
@@ -62,7 +54,7 @@ def explore(
         shown = result.text[: max(0, MAX_EVIDENCE_CHARS - size)]
         size += len(shown)
         observations.append(f"{look_count}. {result.call}\n{escape_lines(shown or result.problem or 'nothing')}")
-    return ExplorerFindings("\n\n".join(observations), look_count)
+    return "\n\n".join(observations)
 
 
 def run_tool(tools: ExplorerTools, step: Step) -> LookResult:

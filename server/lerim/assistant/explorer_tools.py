@@ -13,6 +13,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from lerim import files
@@ -249,20 +250,8 @@ def _skip_double_stars(pattern: list[str], reached: set[int]) -> set[int]:
 
 
 def _matches_part(pattern: str, part: str) -> bool:
-    """Return whether one part of a path matches a pattern with `*` and `?`. It backtracks only to the last `*`."""
-    at = star = -1
-    behind, place = 0, 0
-    while place < len(part):
-        if behind < len(pattern) and pattern[behind] in ("?", part[place]) and pattern[behind] != "*":
-            behind, place = behind + 1, place + 1
-        elif behind < len(pattern) and pattern[behind] == "*":
-            star, at, behind = behind, place, behind + 1
-        elif star >= 0:
-            at += 1
-            behind, place = star + 1, at
-        else:
-            return False
-    return not pattern[behind:].strip("*")
+    """Return whether one part of a path matches a pattern with `*` and `?`."""
+    return fnmatchcase(part, pattern.replace("[", "[[]"))
 
 
 def _read_head(path: Path) -> bytes:

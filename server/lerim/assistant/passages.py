@@ -9,11 +9,14 @@ chance match does not count.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lerim.assistant.answers import Citation, Passage, PassageKind, Question
+from msgspec.structs import replace
+
+from lerim.assistant.answers import Citation, Passage, Question
 from lerim.assistant.word_weights import WordWeights, drop_stop_words, find_contained_words, weigh_words
 from lerim.errors import LerimError, Problem
 from lerim.extraction import shorten
@@ -58,22 +61,6 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _UnnumberedPassage:
-    """A passage without its number yet."""
-
-    kind: PassageKind
-    ref: str
-    title: str
-    detail: str
-    time: str
-    text: str
-    path: str = ""
-    handle: str = ""
-    session: str = ""
-    turn: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PassageResults:
     """The passages for a question, best first and numbered from 1.
 
@@ -95,45 +82,44 @@ def find_passages(project: Project, home: Home, question: Question, problems: li
     hits = _search_memories(project, home, text, question.everything, problems)
     ended_turns = frozenset() if question.everything else _find_ended_turns(hits)
     word_weights = _weigh_question(project, home, query, hits)
-    turns = (turn for turn in _find_turns(project, home, text, word_weights) if turn.turn not in ended_turns)
+    turns = (turn for turn in _find_turns(project, home, text, word_weights) if turn.citation.turn not in ended_turns)
     ranked = [
         *_with_scores(_find_memories(hits, word_weights, question.everything), MEMORY_WEIGHT),
         *_with_scores(turns, 1.0),
     ]
     ranked.sort(key=lambda pair: -pair[0])
     selected = _select_distinct(passage for _, passage in ranked)
-    passages = [_to_passage(number, passage) for number, passage in enumerate(selected, 1)]
+    passages = [
+        replace(passage, citation=replace(passage.citation, number=number))
+        for number, passage in enumerate(selected, 1)
+    ]
     relevant = [hit for hit in hits if _is_relevant(hit, word_weights)]
     withheld = 0 if question.everything else sum(not _is_current(hit) for hit in relevant)
     uncompared = sum(hit.stored.status == "active" and hit.drift == "unknown" for hit in relevant)
     return PassageResults(passages, withheld, uncompared)
 
 
-def _with_scores(ranked: Iterable[_UnnumberedPassage], weight: float) -> list[tuple[float, _UnnumberedPassage]]:
+def _with_scores(ranked: Iterable[Passage], weight: float) -> list[tuple[float, Passage]]:
     return [(weight / (RANK_OFFSET + rank), passage) for rank, passage in enumerate(ranked)]
 
 
-def _select_distinct(ranked: Iterable[_UnnumberedPassage]) -> list[_UnnumberedPassage]:
+def _select_distinct(ranked: Iterable[Passage]) -> list[Passage]:
     """Select the best passages: each text once, and not too many turns of one session."""
-    selected: list[_UnnumberedPassage] = []
+    selected: list[Passage] = []
     seen_texts: set[str] = set()
-    turns_per_session: dict[str, int] = {}
+    turns_per_session: Counter[str] = Counter()
     for passage in ranked:
         text_key = " ".join(tokenize_text(passage.text))
         if text_key in seen_texts or len(selected) == MAX_PASSAGES:
             continue
-        if passage.kind == "turn":
-            if turns_per_session.get(passage.session, 0) == MAX_TURNS_PER_SESSION:
+        if passage.citation.kind == "turn":
+            session = passage.citation.session
+            if turns_per_session[session] == MAX_TURNS_PER_SESSION:
                 continue
-            turns_per_session[passage.session] = turns_per_session.get(passage.session, 0) + 1
+            turns_per_session[session] += 1
         seen_texts.add(text_key)
         selected.append(passage)
     return selected
-
-
-def _to_passage(number: int, found: _UnnumberedPassage) -> Passage:
-    citation = Citation(number, found.ref, found.kind, found.title, found.handle, found.session, found.turn)
-    return Passage(citation, found.detail, found.time, found.text, found.path, find_flags(found.title, found.text))
 
 
 def _search_memories(project: Project, home: Home, text: str, everything: bool, problems: list[Problem]) -> list[Hit]:
@@ -184,7 +170,8 @@ def _is_relevant(hit: Hit, word_weights: WordWeights) -> bool:
     return word_weights.is_relevant(_searchable_text(hit))
 
 
-def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: bool) -> Iterator[_UnnumberedPassage]:
+def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: bool) -> Iterator[Passage]:
+    """Yield the passages of relevant memories, without their numbers yet."""
     yielded_ids: set[str] = set()
     for hit in hits:
         record = redact_record(hit.record)
@@ -193,16 +180,11 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
         if record.id in yielded_ids or not _is_relevant(hit, word_weights):
             continue
         yielded_ids.add(record.id)
-        yield _UnnumberedPassage(
-            "memory",
-            f"m:{record.id}",
-            clean_text(record.title),
-            _describe_hit(hit),
-            format_time(record.updated),
-            clean_text("\n".join(filter(None, (record.title, record.body.strip(), *_reference_lines(hit))))),
-            path=str(hit.stored.path),
-            handle=file_handle(hit.stored.path),
-        )
+        title = clean_text(record.title)
+        text = clean_text("\n".join(filter(None, (record.title, record.body.strip(), *_reference_lines(hit)))))
+        citation = Citation(0, f"m:{record.id}", "memory", title, handle=file_handle(hit.stored.path))
+        time, flags = format_time(record.updated), find_flags(title, text)
+        yield Passage(citation, _describe_hit(hit), time, text, str(hit.stored.path), flags)
 
 
 def _describe_hit(hit: Hit) -> str:
@@ -221,7 +203,7 @@ def _reference_lines(hit: Hit) -> Iterator[str]:
             yield f"{item.who}: “{item.quote}”"
 
 
-def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeights) -> Iterator[_UnnumberedPassage]:
+def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeights) -> Iterator[Passage]:
     if not home.catalog.exists():
         return
     with Catalog.open(home) as catalog:
@@ -229,16 +211,9 @@ def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeigh
             excerpt = _excerpt(row, word_weights)
             if excerpt:
                 title = _session_title(catalog, row)
-                yield _UnnumberedPassage(
-                    "turn",
-                    f"t:{row.session}#{row.id}",
-                    title,
-                    f"{row.role}, {row.platform}",
-                    _format_optional_time(row.time),
-                    excerpt,
-                    session=row.session,
-                    turn=row.id,
-                )
+                citation = Citation(0, f"t:{row.session}#{row.id}", "turn", title, session=row.session, turn=row.id)
+                time, flags = _format_optional_time(row.time), find_flags(title, excerpt)
+                yield Passage(citation, f"{row.role}, {row.platform}", time, excerpt, flags=flags)
 
 
 def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:

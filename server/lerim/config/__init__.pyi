@@ -5,14 +5,14 @@ from .address import format_host as format_host
 from .address import is_loopback as is_loopback
 from .address import is_on_this_machine as is_on_this_machine
 from .address import is_same_service as is_same_service
+from .edit import EXTRACT_TABLE as EXTRACT_TABLE
+from .edit import write_model_choice as write_model_choice
 from .editor import EDITOR_VARIABLE as EDITOR_VARIABLE
 from .editor import EditorModel as EditorModel
 from .editor import EditorState as EditorState
 from .editor import read_editor_state as read_editor_state
 from .load import DEFAULT_ORIGIN as DEFAULT_ORIGIN
 from .load import Settings as Settings
-from .model_choice import EXTRACT_TABLE as EXTRACT_TABLE
-from .model_choice import write_model_choice as write_model_choice
 from .providers import OTHER_KEY_VARIABLE as OTHER_KEY_VARIABLE
 from .providers import PROVIDERS as PROVIDERS
 from .providers import ROLES as ROLES

@@ -10,14 +10,30 @@ from pathlib import Path
 from typing import Any
 
 from lerim import files
+from lerim.config import load
 from lerim.config.schema import SettingValue
 from lerim.errors import LerimError, SettingsError, StaleError, error_reason
 from lerim.paths import Home
 from lerim.project import make_private_folder
 
+EXTRACT_TABLE = "roles.extract"
 MOST_BYTES = 256_000
 _MOST_TRIES = 5
 _TODO = "Change the file in an editor; `lerim config show` shows the settings in effect."
+
+
+def write_model_choice(home: Home, provider: str, model: str, base_url: str) -> None:
+    """Writes to the person's own file which model reads sessions. Raises SettingsError."""
+    model_values = {"model": model, "base_url": base_url}
+    before = load.load_settings({}, home)[0]  # only the person's file
+    values: dict[str, SettingValue] = {"provider": provider}
+    has_faults = bool(before.faults["extract"])  # the file may contain an invalid value, which is not in `before`
+    for name, value in model_values.items():
+        if value or has_faults or before.values[f"{EXTRACT_TABLE}.{name}"]:
+            values[name] = value
+    if has_faults or (before.roles["extract"].fallback_models and before.roles["extract"].provider != provider):
+        values["fallback_models"] = ()
+    change_settings(home, EXTRACT_TABLE, values)
 
 
 def change_settings(home: Home, table: str, values: Mapping[str, SettingValue]) -> None:

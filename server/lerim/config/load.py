@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from lerim.config.layers import EDITOR_LAYER, SettingsLayer, flatten_table, read_layers
+from lerim.config.layers import EDITOR_LAYER, ROLE_KEYS, SettingsLayer, flatten_table, read_layers
 from lerim.config.narrowing import is_wider
 from lerim.config.providers import ROLES, Role, RoleName
 from lerim.config.schema import SAME_AS_EXTRACT, SETTING_KEYS, GateMode, MaintenanceRules, ReviewMode, SettingValue
@@ -136,25 +136,23 @@ def _apply_layer(
 
 
 def _make_settings(
-    home: Home,
-    values: Mapping[str, SettingValue],
-    origins: Mapping[str, str],
-    faults: Mapping[RoleName, list[Problem]],
+    home: Home, values: Mapping[str, Any], origins: Mapping[str, str], faults: Mapping[RoleName, list[Problem]]
 ) -> Settings:
-    quotes = values["review.quotes"]
+    """Returns the settings with these values, whose types `SETTING_KEYS` has checked."""
     extract = _make_role(values, "extract")
+    rules = {field.name: values[f"maintain.{field.name}"] for field in fields(MaintenanceRules)}
     return Settings(
         home=home,
-        sync_since=str(values["sync.since"]),
-        accept_above=_to_number(values["sync.accept_above"]),
-        quote_sharing="shared" if quotes == "shared" else "local" if quotes == "local" else "ask",
-        review_mode="auto" if values["review.mode"] == "auto" else "ask",
-        search_limit=int(_to_number(values["search.limit"])),
-        window_gate="all" if values["extract.gate"] == "all" else "signal",
-        guidance=str(values["extract.guidance"]),
-        daily_budget_usd=_to_number(values["budget.per_day_usd"]),
-        maintenance_rules=_make_rules(values),
-        idle_minutes=int(_to_number(values["maintain.idle_minutes"])),
+        sync_since=values["sync.since"],
+        accept_above=values["sync.accept_above"],
+        quote_sharing=values["review.quotes"],
+        review_mode=values["review.mode"],
+        search_limit=values["search.limit"],
+        window_gate=values["extract.gate"],
+        guidance=values["extract.guidance"],
+        daily_budget_usd=values["budget.per_day_usd"],
+        maintenance_rules=MaintenanceRules(**rules),
+        idle_minutes=values["maintain.idle_minutes"],
         roles={name: _inherit_model(_make_role(values, name), extract) for name in ROLES},
         values=values,
         origins=origins,
@@ -165,52 +163,12 @@ def _make_settings(
     )
 
 
-def _make_rules(values: Mapping[str, SettingValue]) -> MaintenanceRules:
-    def get(name: str) -> float:
-        return _to_number(values[f"maintain.{name}"])
-
-    return MaintenanceRules(
-        decay_days=int(get("decay_days")),
-        floor=get("floor"),
-        archive_below=get("archive_below"),
-        grace_days=int(get("grace_days")),
-        most_learnings=int(get("most_learnings")),
-        theme_days=int(get("theme_days")),
-    )
-
-
-def _make_role(values: Mapping[str, SettingValue], name: RoleName) -> Role:
-    def get(key: str) -> SettingValue:
-        return values[f"roles.{name}.{key}"]
-
-    return Role(
-        provider=str(get("provider")),
-        model=str(get("model")),
-        base_url=str(get("base_url")),
-        fallback_models=_to_words(get("fallback_models")),
-        command=_to_words(get("command")),
-        timeout=_to_number(get("timeout")),
-        max_window_tokens=int(_to_number(get("max_window_tokens"))),
-        window_overlap_tokens=int(_to_number(get("window_overlap_tokens"))),
-    )
+def _make_role(values: Mapping[str, Any], name: RoleName) -> Role:
+    return Role(**{field.name: values[f"roles.{name}.{field.name}"] for field in fields(Role)})
 
 
 def _inherit_model(role: Role, extract: Role) -> Role:
+    """Returns the role, with the model of `extract` if it has no provider of its own."""
     if role.provider:
         return role
-    return replace(
-        role,
-        provider=extract.provider,
-        model=extract.model,
-        base_url=extract.base_url,
-        fallback_models=extract.fallback_models,
-        command=extract.command,
-    )
-
-
-def _to_number(value: SettingValue) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _to_words(value: SettingValue) -> tuple[str, ...]:
-    return value if isinstance(value, tuple) else ()
+    return replace(role, **{key: getattr(extract, key) for key in ROLE_KEYS})

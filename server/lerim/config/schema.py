@@ -36,40 +36,30 @@ def _check_since(value: object) -> SettingValue:
     return value
 
 
-def _check_share(value: object) -> SettingValue:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ValueError("must be a number from 0 to 1")
-    return float(value)
+def _make_number_check(least: float, most: float, description: str) -> Callable[[object], SettingValue]:
+    def check(value: object) -> SettingValue:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise ValueError(f"must be {description}")
+        return float(value)
+
+    return check
 
 
-def _check_quotes(value: object) -> SettingValue:
-    if not isinstance(value, str) or value not in ("ask", "shared", "local"):
-        raise ValueError('must be "ask", "shared" or "local"')
-    return value
+def _make_choice_check(*choices: str) -> Callable[[object], SettingValue]:
+    *others, last = (f'"{choice}"' for choice in choices)
 
+    def check(value: object) -> SettingValue:
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError(f"must be {', '.join(others)} or {last}")
+        return value
 
-def _check_review_mode(value: object) -> SettingValue:
-    if not isinstance(value, str) or value not in get_args(ReviewMode):
-        raise ValueError('must be "ask" or "auto"')
-    return value
-
-
-def _check_gate(value: object) -> SettingValue:
-    if not isinstance(value, str) or value not in get_args(GateMode):
-        raise ValueError('must be "all" or "signal"')
-    return value
+    return check
 
 
 def _check_guidance(value: object) -> SettingValue:
     if not isinstance(value, str) or len(value) > 2_000 or not value.replace("\n", "").isprintable():
         raise ValueError("must be a string of at most 2000 characters")
     return value.strip()
-
-
-def _check_dollars(value: object) -> SettingValue:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10_000:
-        raise ValueError("must be a number of US dollars from 0 to 10000; 0 means no limit")
-    return float(value)
 
 
 def _make_provider_check(names: tuple[str, ...]) -> Callable[[object], SettingValue]:
@@ -112,12 +102,6 @@ def _check_address(value: object) -> SettingValue:
     return value
 
 
-def _check_seconds(value: object) -> SettingValue:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.1 <= value <= 3600:
-        raise ValueError("must be a number of seconds from 0.1 to 3600")
-    return float(value)
-
-
 def _make_integer_check(least: int, most: int) -> Callable[[object], SettingValue]:
     def check(value: object) -> SettingValue:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -137,20 +121,24 @@ def _list_role_keys(role: RoleName) -> Iterator[tuple[str, SettingKey]]:
     yield f"roles.{role}.base_url", SettingKey(_check_address)
     yield f"roles.{role}.fallback_models", SettingKey(_check_fallbacks)
     yield f"roles.{role}.command", SettingKey(_check_command)
-    yield f"roles.{role}.timeout", SettingKey(_check_seconds)
+    yield f"roles.{role}.timeout", SettingKey(_make_number_check(0.1, 3600, "a number of seconds from 0.1 to 3600"))
     yield f"roles.{role}.max_window_tokens", SettingKey(_make_integer_check(1_000, 2_000_000))
     yield f"roles.{role}.window_overlap_tokens", SettingKey(_make_integer_check(0, 200_000))
 
 
+_check_share = _make_number_check(0, 1, "a number from 0 to 1")
+
 SETTING_KEYS: Mapping[str, SettingKey] = {
     "sync.since": SettingKey(_check_since),
     "sync.accept_above": SettingKey(_check_share),
-    "review.quotes": SettingKey(_check_quotes),
-    "review.mode": SettingKey(_check_review_mode),
+    "review.quotes": SettingKey(_make_choice_check("ask", "shared", "local")),
+    "review.mode": SettingKey(_make_choice_check(*get_args(ReviewMode))),
     "search.limit": SettingKey(_make_integer_check(1, 1000)),
-    "extract.gate": SettingKey(_check_gate),
+    "extract.gate": SettingKey(_make_choice_check(*get_args(GateMode))),
     "extract.guidance": SettingKey(_check_guidance),
-    "budget.per_day_usd": SettingKey(_check_dollars),
+    "budget.per_day_usd": SettingKey(
+        _make_number_check(0, 10_000, "a number of US dollars from 0 to 10000; 0 means no limit")
+    ),
     "maintain.decay_days": SettingKey(_make_integer_check(1, 100_000)),
     "maintain.floor": SettingKey(_check_share),
     "maintain.archive_below": SettingKey(_check_share),

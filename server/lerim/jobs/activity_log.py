@@ -18,25 +18,33 @@ MAX_LOG_BYTES = 1_000_000
 """A log larger than this is cut to its newest `MAX_LOG_BYTES // 2` bytes."""
 
 
-def append_activity(
-    home: Home, when: datetime, operation: str, project: str, stats: str, seconds: float, cost: float = 0.0
-) -> None:
+def log_activity(
+    home: Home, when: datetime, operation: str, project: Path, stats: str, seconds: float, cost: float = 0.0
+) -> list[Problem]:
     """Append the line `time | operation | project | stats | $cost | seconds` to the activity log, without secrets.
+    Return a problem if that fails.
 
     The log is created, readable by its owner only, if it is absent.
-
-    Raises OSError if the log cannot be written.
     """
+    line = f"{when:%Y-%m-%dT%H:%M:%SZ} | {operation} | {project.name} | {stats} | ${cost:.4f} | {seconds:.1f}s"
+    try:
+        _append_line(home, redact_secrets(redact_secrets(line).text.replace("\n", " ")).text)
+    except OSError as error:
+        what = "sync" if operation == "sync" else "maintenance"
+        message = f"The {what} could not be logged: {error_reason(error)}."
+        return [Problem("activity-log", str(home.activity_log), message)]
+    return []
+
+
+def _append_line(home: Home, line: str) -> None:
+    """Raises OSError."""
     path = home.activity_log
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    line = redact_secrets(
-        f"{when:%Y-%m-%dT%H:%M:%SZ} | {operation} | {project} | {stats} | ${cost:.4f} | {seconds:.1f}s\n"
-    ).text
     # A single write to a file opened for appending is not split by writes of other processes.
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0), 0o600)
     try:
         check_regular(handle, path)
-        os.write(handle, redact_secrets(line.replace("\n", " ", line.count("\n") - 1)).text.encode())
+        os.write(handle, f"{line}\n".encode())
         size = os.fstat(handle).st_size
     finally:
         os.close(handle)
@@ -58,10 +66,4 @@ def log_sync(home: Home, when: datetime, report: SyncReport) -> list[Problem]:
         f"{report.state}: {work}, {len(report.candidates)} candidates, {len(report.accepted)} accepted,"
         f" {sum(report.dropped.values())} dropped"
     )
-    try:
-        append_activity(home, when, "sync", Path(report.project).name, stats, report.seconds, usage.cost)
-    except OSError as error:
-        return [
-            Problem("activity-log", str(home.activity_log), f"The sync could not be logged: {error_reason(error)}.")
-        ]
-    return []
+    return log_activity(home, when, "sync", Path(report.project), stats, report.seconds, usage.cost)

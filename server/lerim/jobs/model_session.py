@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from lerim import models
 from lerim.config import RoleName, Settings
 from lerim.errors import (
     BudgetError,
@@ -50,8 +51,6 @@ from lerim.sessions import Catalog, QueueJob
 
 if TYPE_CHECKING:
     import dspy
-
-    from lerim.models import Engine
 
 MAX_UNANSWERED = 2
 """Questions in a row without an answer after which no more are asked."""
@@ -117,7 +116,7 @@ class ModelSession:
     _steps: list[ModelStep] = field(default_factory=list, init=False)
     _steps_taken: int = field(default=0, init=False)
     _unanswered: int = field(default=0, init=False)
-    _engine: Engine | None = field(default=None, init=False)
+    _engine: models.Engine | None = field(default=None, init=False)
     _lm: dspy.LM | None = field(default=None, init=False)
 
     @classmethod
@@ -131,12 +130,10 @@ class ModelSession:
         return cls(choice.model, job.home, job.cancelled, budget, job.bridge, job.environ, _problems=choice.problems)
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> models.Engine:
         """The engine that makes the calls, created at the first use."""
         if self._engine is None:
-            from lerim.models import Engine
-
-            self._engine = Engine(
+            self._engine = models.Engine(
                 self.model,
                 self.cancelled,
                 home=self.home,
@@ -150,9 +147,7 @@ class ModelSession:
     def lm(self) -> dspy.LM:
         """The DSPy model that uses the engine, created at the first use because importing DSPy takes a second."""
         if self._lm is None:
-            from lerim.models import make_language_model
-
-            self._lm = make_language_model(self.model, self.engine)
+            self._lm = models.make_language_model(self.model, self.engine)
         return self._lm
 
     @property

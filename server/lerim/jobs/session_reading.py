@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from itertools import chain
 
+from lerim import extraction
 from lerim.errors import Problem
 from lerim.jobs.sync_context import SyncContext
 from lerim.project import FolderOwners, Project
-from lerim.sessions import QueueJob, Turn, faults_as_errors, group_problems, read_session
+from lerim.sessions import QueueJob, Transcript, Turn, faults_as_errors, group_problems, read_session
 
 SETTLED_AFTER = timedelta(minutes=15)
 """How long after its last write a session is settled, so that its last exchange counts as complete. If the person
@@ -61,7 +62,34 @@ class SessionReading:
         return faults_as_errors(self._transcript.platform, self._transcript.place)
 
 
-def make_exists_check(project: Project) -> Callable[[str], bool]:
+def make_material(project: Project, transcript: Transcript, state: bytes | None = None) -> extraction.Material:
+    """Return the material that a model reads of a session; `state` is what the last job saved."""
+    return extraction.Material(
+        None if project.is_personal else project.root,
+        transcript.session_id,
+        transcript.platform,
+        state,
+        exists=_make_exists_check(project),
+        roots=project.folders,
+    )
+
+
+def make_extraction(
+    project: Project, transcript: Transcript, correction: extraction.Correction, state: bytes | None = None
+) -> extraction.Extraction:
+    """Return the extraction by rules from a session; `state` is what the last job saved."""
+    return extraction.Extraction(
+        None if project.is_personal else project.root,
+        transcript.session_id,
+        transcript.platform,
+        state,
+        exists=_make_exists_check(project),
+        roots=project.folders,
+        correction=correction,
+    )
+
+
+def _make_exists_check(project: Project) -> Callable[[str], bool]:
     """Return a function that tells whether a path relative to the project's root exists. In the personal project, no
     path does."""
     return lambda path: not project.is_personal and (project.root / path).exists()

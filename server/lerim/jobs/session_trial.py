@@ -9,23 +9,20 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from lerim import extraction, models, review
 from lerim.config import load
 from lerim.errors import NotFoundError, SettingsError
 from lerim.jobs.model_session import ModelSession
-from lerim.jobs.session_reading import make_exists_check
+from lerim.jobs.session_reading import make_extraction, make_material
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, hold_project_lock
 from lerim.project import project as projects
 from lerim.review import ReviewPaths
 from lerim.sessions import MODEL_JOB, Catalog, QueueJob, Transcript, Turn, read_session
-
-if TYPE_CHECKING:
-    from lerim.extraction import Candidate
 
 MAX_SESSIONS_EXAMINED = 6
 """How many of the newest sessions are considered."""
@@ -74,54 +71,35 @@ def run_session_trial(
     Raises SettingsError, ModelKeyError or ModelGoneError if no model can be asked, NotFoundError if no session waits,
     StoppedError if the person cancels, BusyError, CatalogError, TranscriptError, ModelError.
     """
-    from lerim.extraction import (
-        ExtractionBrief,
-        Guidance,
-        JoinedCandidates,
-        Material,
-        WindowAnswerCache,
-        candidate,
-        extract_candidates,
-        guidance_json,
-        make_earlier_claim,
-        metadata_json,
-        metrics_json,
-    )
-    from lerim.models import find_extraction_model
-
     project, home = trial.project, trial.home
     settings, _ = load.load_settings(trial.environ, home, project.root)
     if provider:
         role = replace(settings.roles["extract"], provider=provider, model=name, base_url=base_url, fallback_models=())
         roles, faults = {**settings.roles, "extract": role}, {**settings.faults, "extract": []}
         settings = replace(settings, roles=roles, faults=faults)
-    model = find_extraction_model(settings, trial.environ)
+    model = models.find_extraction_model(settings, trial.environ)
     _check_consent(model, trial, paid=paid)
     transcript, turns, other_waiting = _choose_session(trial)
     rules = _extract_by_rules(transcript, turns, ReviewPaths(project, home))
-    material = Material(
-        None if project.is_personal else project.root,
-        transcript.session_id,
-        transcript.platform,
-        exists=make_exists_check(project),
-        roots=project.folders,
-    )
+    material = make_material(project, transcript)
     for turn in turns:
         material.add(turn)
     budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     session = ModelSession(model, home, trial.cancelled, budget, trial.bridge, trial.environ)
-    known = Guidance(tuple(one.title for one in rules), person=settings.guidance)
-    answers = WindowAnswerCache(
+    known = extraction.Guidance(tuple(one.title for one in rules), person=settings.guidance)
+    answers = extraction.WindowAnswerCache(
         ReviewPaths(project, home).private / "windows", "\n".join((model.label, settings.guidance)).strip()
     )
     results = list(
-        extract_candidates(
+        extraction.extract_candidates(
             session.lm,
             material,
-            ExtractionBrief(
-                metadata_json(material.facts, project.root.name), metrics_json(material.facts), guidance_json(known)
+            extraction.ExtractionBrief(
+                extraction.metadata_json(material.facts, project.root.name),
+                extraction.metrics_json(material.facts),
+                extraction.guidance_json(known),
             ),
-            [make_earlier_claim(one) for one in rules],
+            [extraction.make_earlier_claim(one) for one in rules],
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,
             answer_cache=answers,
@@ -129,8 +107,8 @@ def run_session_trial(
             model=model.label,
         )
     )
-    joined_away = [one.withdrawn for one in results if isinstance(one, JoinedCandidates)]
-    found = [one for one in results if isinstance(one, candidate.Candidate) and one not in joined_away]
+    joined_away = [one.withdrawn for one in results if isinstance(one, extraction.JoinedCandidates)]
+    found = [one for one in results if isinstance(one, extraction.Candidate) and one not in joined_away]
     shown = [_to_proposal(one) for one in found]
     return SessionTrial(
         transcript.session_id,
@@ -176,25 +154,14 @@ def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn],
     return (*longest, waiting_count - 1)
 
 
-def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[Candidate]:
+def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[extraction.Candidate]:
     """Return what the rules propose from a whole session."""
-    from lerim.extraction import Candidate, Extraction
-    from lerim.review import load_correction
-
-    project = place.project
-    extraction = Extraction(
-        None if project.is_personal else project.root,
-        transcript.session_id,
-        transcript.platform,
-        exists=make_exists_check(project),
-        roots=project.folders,
-        correction=load_correction(place.home),
-    )
+    rules = make_extraction(place.project, transcript, review.load_correction(place.home))
     for turn in turns:
-        extraction.feed(turn)
-    return [one for one in extraction.finish(True) if isinstance(one, Candidate)]
+        rules.feed(turn)
+    return [one for one in rules.finish(True) if isinstance(one, extraction.Candidate)]
 
 
-def _to_proposal(candidate: Candidate) -> TrialProposal:
+def _to_proposal(candidate: extraction.Candidate) -> TrialProposal:
     quote = candidate.evidence[0].quote if candidate.evidence else ""
     return TrialProposal(candidate.primitive, candidate.title, quote)

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from lerim.errors import BusyError, LerimError, Problem
-from lerim.jobs.activity_log import append_activity
+from lerim.jobs.activity_log import log_activity
 from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncProgress, SyncReport, combine_reports
 from lerim.jobs.steps import accept_automatically, ask_model, suggest_answers, summarize_sessions, sync_by_rules
 from lerim.jobs.sync_context import Cancelled, Clock, SyncContext, SyncOptions, now, resume_reading
@@ -66,15 +65,8 @@ def _run(context: SyncContext) -> SyncReport:
     try:
         report = sync_by_rules(context)
     except LerimError as error:
-        with suppress(OSError):  # if the home cannot be written, the error itself says so
-            append_activity(
-                home,
-                clock(),
-                "sync",
-                project.root.name,
-                f"{error.code}: {error.message}",
-                time.monotonic() - started_at,
-            )
+        seconds = time.monotonic() - started_at  # if the home cannot be written, the error itself says so
+        log_activity(home, clock(), "sync", project.root, f"{error.code}: {error.message}", seconds)
         raise
     if report.state != "cancelled":
         report.problems.extend(index_other_sessions(context, len(report.candidates)))

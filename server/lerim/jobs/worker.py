@@ -18,8 +18,10 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 import msgspec
 
@@ -41,7 +43,6 @@ from lerim.models import (
 from lerim.process import claim_streams, lower_priority
 
 if TYPE_CHECKING:
-    from lerim.jobs.sync_context import SyncOptions
     from lerim.paths import Home
     from lerim.project import Project
 
@@ -118,65 +119,38 @@ ParentLine: TypeAlias = CancelLine | EditorAnswer | EditorAnswerPart | EditorRef
 
 
 @dataclass(frozen=True, slots=True)
-class SyncOrder:
-    """Sync the repository that contains `repo`."""
+class Order:
+    """One job: its name, and the folder whose repository it works on (`model` works on none).
 
-    repo: Path
-    explicit: bool
+    `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class ModelTestOrder:
-    """Ask the chosen model one tiny question."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionTrialOrder:
-    """Let the chosen model read one session of the repository that contains `repo`."""
-
-    repo: Path
+    job: Literal["sync", "maintain", "ask", "model", "try"]
+    repo: Path = Path()
+    explicit: bool = False
+    dry_run: bool = False
+    question: Question | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionOrder:
-    """Answer a question about the repository that contains `repo`."""
-
-    repo: Path
-    question: Question
-
-
-@dataclass(frozen=True, slots=True)
-class MaintainOrder:
-    """Maintain the memories of the repository that contains `repo`."""
-
-    repo: Path
-    explicit: bool
-    dry_run: bool
-
-
-AnyOrder: TypeAlias = SyncOrder | ModelTestOrder | SessionTrialOrder | QuestionOrder | MaintainOrder
-
-
-def parse_order(arguments: Sequence[str], source: BinaryIO) -> AnyOrder | None:
+def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
     """Return the order that the arguments give, None if they are invalid. A question is read from `source`."""
     match list(arguments):
         case ["model"]:
-            return ModelTestOrder()
+            return Order("model")
         case ["try", "--repo", path]:
-            return SessionTrialOrder(Path(path))
+            return Order("try", Path(path))
         case ["ask", "--repo", path]:
             try:
-                return QuestionOrder(
-                    Path(path), msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
-                )
+                question = msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
             except msgspec.MsgspecError:
                 return None
+            return Order("ask", Path(path), question=question)
         case ["maintain", "--repo", path, *flags] if set(flags) <= {"--explicit", "--dry-run"}:
-            return MaintainOrder(Path(path), explicit="--explicit" in flags, dry_run="--dry-run" in flags)
-        case ["sync", "--repo", path]:
-            return SyncOrder(Path(path), explicit=False)
-        case ["sync", "--repo", path, "--explicit"] | ["sync", "--explicit", "--repo", path]:
-            return SyncOrder(Path(path), explicit=True)
+            return Order("maintain", Path(path), explicit="--explicit" in flags, dry_run="--dry-run" in flags)
+        case ["sync", "--repo", path, *flags] if flags in ([], ["--explicit"]):
+            return Order("sync", Path(path), explicit=bool(flags))
+        case ["sync", "--explicit", "--repo", path]:
+            return Order("sync", Path(path), explicit=True)
     return None
 
 
@@ -233,97 +207,66 @@ def listen_to_parent(
     on_parent_exit()
 
 
-def run_order(order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> int:
+_NOUNS = {"sync": "sync", "maintain": "maintaining", "ask": "answer", "model": "test", "try": "trial"}
+"""What a message about a failure calls each job."""
+
+
+def run_order(order: Order, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> int:
     """Carry out the order, send its last line, and return the exit code."""
-    job_name = {
-        SyncOrder: "sync",
-        ModelTestOrder: "test",
-        SessionTrialOrder: "trial",
-        QuestionOrder: "answer",
-        MaintainOrder: "maintaining",
-    }[type(order)]
     try:
-        last_line = _execute_order(order, lines, cancel, bridge)
+        lines.send(_execute_order(order, lines, cancel.is_set, bridge))
     except LerimError as error:
-        lines.send(FailureLine(error.code, str(error), error.todo))
-        return error.exit_code
+        return _send_failure(lines, error)
     except Exception as error:
         from lerim.jobs.unusable_home import explain_unusable_home
 
         if (home_error := explain_unusable_home(error)) is not None:
-            lines.send(FailureLine(home_error.code, str(home_error), home_error.todo))
-            return home_error.exit_code
+            return _send_failure(lines, home_error)
         # The message of an unexpected exception may quote a transcript; the traceback's locations do not.
         sys.stderr.write(f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
-        lines.send(
-            FailureLine(
-                "error", f"The {job_name} stopped at an unexpected {type(error).__name__}.", "See Lerim: Show Log."
-            )
-        )
+        message = f"The {_NOUNS[order.job]} stopped at an unexpected {type(error).__name__}."
+        lines.send(FailureLine("error", message, "See Lerim: Show Log."))
         return 1
-    lines.send(last_line)
     return 0
 
 
+def _send_failure(lines: LineWriter, error: LerimError) -> int:
+    lines.send(FailureLine(error.code, str(error), error.todo))
+    return error.exit_code
+
+
 def _execute_order(
-    order: AnyOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge
+    order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge
 ) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | MaintainReportLine:
-    match order:
-        case ModelTestOrder():
-            return _test_model(cancel, bridge)
-        case SessionTrialOrder(repo):
-            return _try_session(repo, cancel, bridge)
-        case QuestionOrder(repo, question):
-            return _ask(repo, question, lines, cancel, bridge)
-        case MaintainOrder():
-            return _maintain(order, lines, cancel, bridge)
-        case SyncOrder():
-            return _sync(order, lines, cancel, bridge)
+    """Carry out the order and return its last line. What a job needs is imported only by that job."""
+    environ, home = os.environ, _find_home(Path.cwd() if order.job == "model" else order.repo)
+    if order.job == "model":
+        from lerim.models import probe_chosen_model
 
+        probe = probe_chosen_model(home, environ, cancelled, bridge)
+        return ModelTestLine(probe.model, probe.answer, probe.usage, probe.steps)
+    project = _find_project(order.repo, home)
+    if order.job == "try":
+        from lerim.jobs import session_trial
 
-def _sync(order: SyncOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge) -> SyncReportLine:
+        request = session_trial.SessionTrialRequest(project, home, environ, cancelled, bridge)
+        return SessionTrialLine(session_trial.run_session_trial(request))
+    if order.question is not None:
+        from lerim.assistant import answer_question
+
+        now = partial(datetime.now, UTC)
+        return AnswerLine(answer_question(project, home, environ, order.question, lines.send, cancelled, now, bridge))
+    if order.job == "maintain":
+        from lerim.jobs import maintain
+
+        options = MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
+        return MaintainReportLine(
+            maintain.maintain_project(project, home, environ, options, lines.send, cancelled, bridge=bridge)
+        )
     from lerim.jobs import sync
 
-    home = _find_home(order.repo)
-    options: SyncOptions = sync.SyncOptions(explicit=order.explicit)
-    project = _find_project(order.repo, home)
-    return SyncReportLine(
-        sync.sync_project(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge)
-    )
-
-
-def _ask(
-    repo: Path, question: Question, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge
-) -> AnswerLine:
-    from datetime import UTC, datetime
-
-    from lerim.assistant import answer_question
-
-    home = _find_home(repo)
-    answer = answer_question(
-        _find_project(repo, home),
-        home,
-        os.environ,
-        question,
-        lines.send,
-        cancel.is_set,
-        lambda: datetime.now(UTC),
-        bridge,
-    )
-    return AnswerLine(answer)
-
-
-def _maintain(
-    order: MaintainOrder, lines: LineWriter, cancel: threading.Event, bridge: EditorBridge
-) -> MaintainReportLine:
-    from lerim.jobs import maintain
-
-    home = _find_home(order.repo)
-    options = MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
-    project = _find_project(order.repo, home)
-    return MaintainReportLine(
-        maintain.maintain_project(project, home, os.environ, options, lines.send, cancel.is_set, bridge=bridge)
-    )
+    sync_options = sync.SyncOptions(explicit=order.explicit)
+    return SyncReportLine(sync.sync_project(project, home, environ, sync_options, lines.send, cancelled, bridge=bridge))
 
 
 def _find_home(folder: Path) -> Home:
@@ -345,22 +288,6 @@ def _find_project(repo: Path, home: Home) -> Project:
     if found is None:
         raise ProjectError("This folder is not in a git repository.", where=str(repo), todo="Run `git init` in it.")
     return found
-
-
-def _test_model(cancel: threading.Event, bridge: EditorBridge) -> ModelTestLine:
-    home = _find_home(Path.cwd())
-    from lerim.models import probe_chosen_model
-
-    trial = probe_chosen_model(home, os.environ, cancel.is_set, bridge)
-    return ModelTestLine(trial.model, trial.answer, trial.usage, trial.steps)
-
-
-def _try_session(repo: Path, cancel: threading.Event, bridge: EditorBridge) -> SessionTrialLine:
-    from lerim.jobs import session_trial
-
-    home = _find_home(repo)
-    trial = session_trial.SessionTrialRequest(_find_project(repo, home), home, os.environ, cancel.is_set, bridge)
-    return SessionTrialLine(session_trial.run_session_trial(trial))
 
 
 def main(arguments: Sequence[str]) -> int:

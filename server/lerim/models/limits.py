@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from lerim.models.model import Model
-from lerim.models.money import keep_limit, load_known_models
+from lerim.models.money import load_known_models
 from lerim.paths import Home
 
 MOST_OUTPUT_TOKENS = 16_000
@@ -48,11 +48,6 @@ def parse_limit(message: str) -> int | None:
 def load_limit(home: Home | None, label: str) -> int | None:
     """Returns a model's remembered limit in tokens; None if there is none."""
     return None if home is None else load_known_models(home)[0].limits.get(label)
-
-
-def remember_limit(home: Home, label: str, tokens: int) -> None:
-    """Remembers a model's limit. Raises OSError, also as filelock's Timeout, which is an OSError."""
-    keep_limit(home, label, tokens)
 
 
 def most_output_tokens(known: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Questions through the real job process: found passages, a model that streams, and what it may not get away with."""
+"""Questions: found passages, a model that streams, and what it may not get away with."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from asker import asked, asking, by_job, known
+from asker import asked, asking, known
 from chat_server import Chat, fails, hangs, says, streams
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
+from hang import HANG
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.uses import Uses
+from lerim.models.editor import (
+    EditorAnswer,
+    EditorAnswerPart,
+    EditorBridge,
+    EditorCancellation,
+    EditorQuestion,
+    EditorRefusal,
+)
 from lerim.models.money import consent
-from lerim.models.money.spending import total_spent_today
 from lerim.review import queue
 from model_desk import model
 from paid_service import NANO, paid_service
+
+WHY_CENTS = "Why are amounts of Money cents?"
+CENTS = "Amounts of `Money` are integer cents."
 
 
 def refs(answer: dict) -> list[str]:
@@ -33,106 +44,13 @@ def number(server: Chat, words: str) -> int:
     raise AssertionError(words)
 
 
-def test_without_a_model_the_passages_are_the_answer_and_say_so(desk: Desk) -> None:
-    known(desk)
-    answer = by_job(desk, "Why are amounts of Money cents?")
-    assert (answer["model"], answer["sentences"], answer["known"], answer["state"]) == ("none", [], True, "done")
-    assert "No model is chosen" in answer["message"]
-    first = answer["passages"][0]
-    assert "by agreement with billing" in first["text"]
-    assert first["citation"]["ref"] == f"t:s1#{first['citation']['turn']}"
-    assert first["citation"]["session"] == "s1"
-
-
-def test_memories_come_with_a_handle_that_opens_them(desk: Desk) -> None:
-    known(desk)
-    answer = asked(desk, "do we use uv or pip for installs")
-    [memory] = [one for one in answer["passages"] if one["citation"]["kind"] == "memory"]
-    assert answer["passages"][0] == memory
-    assert memory["citation"]["title"] == "Use uv, not pip"
-    assert len(memory["citation"]["handle"]) == 16
-    assert Path(memory["path"]).exists()
-
-
-def test_nothing_known_is_said_and_no_model_is_asked(desk: Desk) -> None:
-    known(desk)
-    with model(desk, says("It is Paris. [1]")) as server:
-        answer = asked(desk, "capital of France")
-    assert (answer["known"], answer["passages"], answer["said"]) == (False, [], [])
-    assert "Nothing was found: no active memory and no session of this project is about this" in answer["message"]
-    assert server.asked == []
-
-
-def test_a_project_without_anything_knows_nothing_and_nothing_is_made(desk: Desk) -> None:
-    assert asked(desk, "what did we decide?")["known"] is False
-    assert not (desk.repo / ".lerim").exists()
-
-
-def test_sentences_are_told_one_by_one_with_what_they_rest_on(desk: Desk) -> None:
-    known(desk)
-    with model(
-        desk, streams("Amounts of `Money` are integer ", "cents. [1]\nThe reason is an agreement with", " billing. [1]")
-    ):
-        answer = by_job(desk, "Why are amounts of Money cents?")
-    assert answer["said"] == [
-        "Amounts of `Money` are integer cents.",
-        "The reason is an agreement with billing.",
-    ]
-    assert [one["text"] for one in answer["sentences"]] == answer["said"]
-    assert answer["sentences"][0]["citations"] == [answer["passages"][0]["citation"]]
-    assert (answer["model"], answer["left_out"], answer["state"], answer["message"]) == ("openai:m", 0, "done", "")
-    assert [(one["role"], one["usage"]["input_tokens"]) for one in answer["spent"]] == [("lead", 1_000)]
-
-
-def test_a_sentence_is_told_while_the_model_still_writes(desk: Desk) -> None:
-    known(desk)
-    with (
-        model(desk, streams("Amounts of `Money` are integer cents. [1]\n", "And", end="hangs")),
-        asking(desk, "Why are amounts of Money cents?") as job,
-    ):
-        first = json.loads(job.process.stdout.readline())
-        assert first["sentence"]["text"] == "Amounts of `Money` are integer cents."
-        job.send({"event": "cancel"})
-        job.follow()
-    last = job.lines[-1]["answer"]
-    assert (last["state"], [one["text"] for one in last["sentences"]]) == (
-        "cancelled",
-        ["Amounts of `Money` are integer cents."],
-    )
-
-
-def test_sentences_their_sources_do_not_hold_are_left_out_and_counted(desk: Desk) -> None:
-    known(desk)
-    bad = ["Amounts are cents.", "Amounts are cents. [99]", "Amounts of `Money` are 100 integer cents. [1]"]
-    with model(desk, streams("\n".join([*bad, "Amounts of `Money` are integer cents. [1]"]))):
-        answer = asked(desk, "Why are amounts of Money cents?")
-    assert (answer["said"], answer["left_out"]) == (["Amounts of `Money` are integer cents."], 3)
-
-
-def test_an_answer_without_any_source_is_none(desk: Desk) -> None:
-    known(desk)
-    with model(desk, streams("Amounts are cents, I am sure.\nReally.")):
-        answer = asked(desk, "Why are amounts of Money cents?")
-    assert (answer["said"], answer["sentences"], answer["left_out"], answer["known"]) == ([], [], 2, False)
-    assert "was not supported by its sources" in answer["message"]
-    assert answer["passages"]
-
-
-def test_a_model_that_finds_no_answer_says_so(desk: Desk) -> None:
-    known(desk)
-    with model(desk, streams("NOTHING ", "KNOWN\n")):
-        answer = asked(desk, "When are amounts of Money paid out?")
-    assert (answer["known"], answer["sentences"], answer["left_out"]) == (False, [], 0)
-    assert "The model could not answer from the passages below" in answer["message"]
-
-
 @pytest.mark.parametrize("end", ["breaks", "fails"])
 def test_a_fault_after_some_words_ends_honestly(desk: Desk, end: str) -> None:
     known(desk)
     with model(desk, streams("Amounts of `Money` are integer cents. [1]\nThe reason", end=end)) as server:
-        answer = asked(desk, "Why are amounts of Money cents?")
+        answer = asked(desk, WHY_CENTS)
     assert (answer["said"], answer["state"], answer["known"]) == (
-        ["Amounts of `Money` are integer cents."],
+        [CENTS],
         "partial",
         True,
     )
@@ -144,7 +62,7 @@ def test_a_fault_after_some_words_ends_honestly(desk: Desk, end: str) -> None:
 def test_a_refused_key_leaves_the_passages(desk: Desk) -> None:
     known(desk)
     with model(desk, fails(401)):
-        answer = asked(desk, "Why are amounts of Money cents?")
+        answer = asked(desk, WHY_CENTS)
     assert (answer["state"], answer["model"], bool(answer["passages"])) == ("partial", "none", True)
     assert [one["code"] for one in answer["problems"]] == ["model-key"]
 
@@ -153,18 +71,9 @@ def test_what_is_paid_for_needs_a_yes_before_it_is_asked(desk: Desk, monkeypatch
     known(desk)
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-or-x")
     desk.home.config.write_text('[roles.extract]\nprovider = "openrouter"\n')
-    answer = asked(desk, "Why are amounts of Money cents?")
+    answer = asked(desk, WHY_CENTS)
     assert "you have not approved it" in answer["message"]
     assert (answer["state"], bool(answer["passages"])) == ("done", True)
-
-
-def test_cancelled_while_the_model_is_silent_it_ends_at_once(desk: Desk) -> None:
-    known(desk)
-    with model(desk, hangs) as server, asking(desk, "Why are amounts of Money cents?") as job:
-        assert server.came.wait(30)
-        job.send({"event": "cancel"})
-        job.follow()
-    assert job.lines[-1]["answer"]["state"] == "cancelled"
 
 
 def test_a_transcript_that_speaks_to_the_model_is_data(desk: Desk) -> None:
@@ -264,24 +173,6 @@ def test_the_question_may_be_anything(desk: Desk) -> None:
         assert asked(desk, question)["state"] == "done"
 
 
-def test_citing_a_memory_counts_as_use(desk: Desk) -> None:
-    known(desk)
-    before = {name: used.count for name, used in Uses(desk.place.private).of_all().items()}
-    with model(desk, streams("Use `uv`, not `pip`. [1]\n")):
-        answer = asked(desk, "do we use uv or pip for installs")
-    assert answer["said"] == ["Use `uv`, not `pip`."]
-    [memory] = [one for one in answer["passages"] if one["citation"]["kind"] == "memory"]
-    name = memory["citation"]["ref"].removeprefix("m:")
-    assert Uses(desk.place.private).of_all()[name].count == before.get(name, 0) + 1
-
-
-def test_reading_memories_for_an_answer_is_no_use(desk: Desk) -> None:
-    known(desk)
-    before = Uses(desk.place.private).of_all()
-    asked(desk, "do we use uv or pip for installs")
-    assert Uses(desk.place.private).of_all() == before
-
-
 def test_what_changed_under_a_memory_leaves_it_out_unless_asked_for(desk: Desk) -> None:
     code = desk.repo / "src" / "install.py"
     code.parent.mkdir(exist_ok=True)
@@ -298,67 +189,133 @@ def test_what_changed_under_a_memory_leaves_it_out_unless_asked_for(desk: Desk) 
     assert passage["detail"] == "decision, drifted"
 
 
-def test_a_question_is_never_in_the_arguments(desk: Desk) -> None:
-    with asking(desk, "the secret question") as job:
-        assert "secret question" not in " ".join(job.process.args)
-        job.follow()
-
-
-def test_the_editors_model_answers_over_the_lines(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    known(desk)
-    one = {"id": "copilot/gpt-4o", "allowed": True, "max_input_tokens": 60_000}
-    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "editor"}, "models": [one]}))
-    with asking(desk, "Why are amounts of Money cents?") as job:
-        line = json.loads(job.process.stdout.readline())
-        assert (line["event"], line["model"]) == ("ask", "copilot/gpt-4o")
-        assert "agreement with billing" in line["prompt"]
-        said = "Amounts of `Money` are integer cents. [1]\nSo it is."
-        job.send({"event": "part", "id": line["id"], "text": said[:45]})
-        first = json.loads(job.process.stdout.readline())
-        assert first["sentence"]["text"] == "Amounts of `Money` are integer cents."
-        job.send({"event": "answer", "id": line["id"], "text": said})
-        job.follow()
-    answer = job.lines[-1]["answer"]
-    assert (job.said, answer["left_out"], len(answer["sentences"])) == ([], 1, 1)
-    assert answer["model"] == "editor:copilot/gpt-4o"
-
-
-def test_an_editor_that_refuses_leaves_the_passages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    known(desk)
-    one = {"id": "copilot/gpt-4o", "allowed": True}
-    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "editor"}, "models": [one]}))
-    with asking(desk, "Why are amounts of Money cents?") as job:
-        line = json.loads(job.process.stdout.readline())
-        job.send({"event": "refused", "id": line["id"], "why": "quota", "message": "no more today"})
-        job.follow()
-    answer = job.lines[-1]["answer"]
-    assert (answer["state"], answer["sentences"], bool(answer["passages"])) == ("partial", [], True)
-    assert "no more today" in answer["message"]
-
-
 def test_a_used_up_budget_leaves_the_passages_and_is_no_fault(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     known(desk)
     with paid_service(desk, monkeypatch, says("never"), settings="[budget]\nper_day_usd = 0.000001") as server:
         consent.allow_model(desk.home, NANO)
-        answer = asked(desk, "Why are amounts of Money cents?")
+        answer = asked(desk, WHY_CENTS)
     assert server.asked == []
     assert (answer["problems"], answer["model"], bool(answer["passages"])) == ([], "none", True)
     assert "budget" in answer["message"] or "day" in answer["message"]
 
 
-def test_what_it_took_is_told_and_kept(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_model_the_passages_are_the_answer_and_say_so(desk: Desk) -> None:
     known(desk)
-    with paid_service(desk, monkeypatch, streams("Amounts of `Money` are integer cents. [1]")):
-        consent.allow_model(desk.home, NANO)
-        answer = asked(desk, "Why are amounts of Money cents?")
-    assert answer["said"] == ["Amounts of `Money` are integer cents."]
-    assert [(one["role"], one["model"], one["usage"]["cost"]) for one in answer["spent"]] == [("lead", NANO, 0.002)]
-    assert total_spent_today(desk.home, datetime.now().astimezone()).cost == 0.002
+    answer = asked(desk, WHY_CENTS)
+    assert (answer["model"], answer["sentences"], answer["known"], answer["state"]) == ("none", [], True, "done")
+    assert "No model is chosen" in answer["message"]
+    first = answer["passages"][0]
+    assert "by agreement with billing" in first["text"]
+    assert first["citation"]["ref"] == f"t:s1#{first['citation']['turn']}"
+    assert first["citation"]["session"] == "s1"
+
+
+def test_memories_come_first_with_a_handle_that_opens_them_and_count_as_used_only_if_they_are_cited(
+    desk: Desk,
+) -> None:
+    known(desk)
+    question, before = "do we use uv or pip for installs", Uses(desk.place.private).of_all()
+    answer = asked(desk, question)
+    [memory] = [one for one in answer["passages"] if one["citation"]["kind"] == "memory"]
+    assert answer["passages"][0] == memory
+    assert memory["citation"]["title"] == "Use uv, not pip"
+    assert len(memory["citation"]["handle"]) == 16
+    assert Path(memory["path"]).exists()
+    assert Uses(desk.place.private).of_all() == before
+    with model(desk, streams("Use `uv`, not `pip`. [1]\n")):
+        assert asked(desk, question)["said"] == ["Use `uv`, not `pip`."]
+    name = memory["citation"]["ref"].removeprefix("m:")
+    assert Uses(desk.place.private).of_all()[name].count == (before[name].count if name in before else 0) + 1
+
+
+def test_nothing_known_is_said_and_no_model_is_asked_and_nothing_is_made(desk: Desk) -> None:
+    assert asked(desk, "what did we decide?")["known"] is False
+    assert not (desk.repo / ".lerim").exists()
+    known(desk)
+    with model(desk, says("It is Paris. [1]")) as server:
+        answer = asked(desk, "capital of France")
+    assert (answer["known"], answer["passages"], answer["said"]) == (False, [], [])
+    assert "Nothing was found: no active memory and no session of this project is about this" in answer["message"]
+    assert server.asked == []
+
+
+def test_sentences_are_told_one_by_one_with_what_they_rest_on(desk: Desk) -> None:
+    known(desk)
+    pieces = ("Amounts of `Money` are integer ", "cents. [1]\nThe reason is an agreement with", " billing. [1]")
+    with model(desk, streams(*pieces)):
+        answer = asked(desk, WHY_CENTS)
+    assert answer["said"] == [CENTS, "The reason is an agreement with billing."]
+    assert [one["text"] for one in answer["sentences"]] == answer["said"]
+    assert answer["sentences"][0]["citations"] == (answer["passages"][0]["citation"],)
+    assert (answer["model"], answer["left_out"], answer["state"], answer["message"]) == ("openai:m", 0, "done", "")
+    assert [(one["role"], one["usage"]["input_tokens"]) for one in answer["spent"]] == [("lead", 1_000)]
+
+
+def test_the_job_tells_a_sentence_while_the_model_still_writes_and_ends_when_it_is_cancelled(desk: Desk) -> None:
+    known(desk)
+    with model(desk, streams(f"{CENTS} [1]\n", "And", end="hangs")), asking(desk, WHY_CENTS) as job:
+        assert "cents" not in " ".join(job.process.args)
+        assert job.next_line()["sentence"]["text"] == CENTS
+        job.send({"event": "cancel"})
+        last = job.next_line()["answer"]
+    assert (last["state"], [one["text"] for one in last["sentences"]]) == ("cancelled", [CENTS])
 
 
 def test_the_parents_end_is_the_jobs(desk: Desk) -> None:
     known(desk)
-    with model(desk, hangs) as server, asking(desk, "Why are amounts of Money cents?") as job:
-        assert server.came.wait(30)
+    with model(desk, hangs) as server, asking(desk, WHY_CENTS) as job:
+        assert server.came.wait(HANG)
         job.process.stdin.close()
-        assert job.process.wait(30) == 1
+        assert job.process.wait(HANG) == 1
+
+
+@pytest.fixture
+def editor_model(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    known(desk)
+    one = {"id": "copilot/gpt-4o", "allowed": True, "max_input_tokens": 60_000}
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.provider": "editor"}, "models": [one]}))
+
+
+@pytest.mark.usefixtures("editor_model")
+def test_the_editors_model_answers_over_the_lines(desk: Desk) -> None:
+    said = f"{CENTS} [1]\nSo it is."
+
+    def parent(line: EditorQuestion | EditorCancellation) -> None:
+        assert isinstance(line, EditorQuestion) and "agreement with billing" in line.prompt
+        bridge.deliver(EditorAnswerPart(line.id, said[:45]))
+        bridge.deliver(EditorAnswer(line.id, said))
+
+    bridge = EditorBridge(parent)
+    answer = asked(desk, WHY_CENTS, bridge)
+    assert (answer["said"], answer["left_out"], len(answer["sentences"])) == ([CENTS], 1, 1)
+    assert answer["model"] == "editor:copilot/gpt-4o"
+
+
+@pytest.mark.usefixtures("editor_model")
+def test_an_editor_that_refuses_leaves_the_passages(desk: Desk) -> None:
+    bridge = EditorBridge(lambda line: bridge.deliver(EditorRefusal(line.id, "quota", "no more today")))
+    answer = asked(desk, WHY_CENTS, bridge)
+    assert (answer["state"], answer["sentences"], bool(answer["passages"])) == ("partial", [], True)
+    assert "no more today" in answer["message"]
+
+
+BAD = "Amounts are cents.\nAmounts are cents. [99]\nAmounts of `Money` are 100 integer cents. [1]\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "said", "left_out", "message"),
+    [
+        (f"{BAD}{CENTS} [1]", [CENTS], 3, ""),
+        ("Amounts are cents, I am sure.\nReally.", [], 2, "was not supported by its sources"),
+        ("NOTHING KNOWN\n", [], 0, "The model could not answer from the passages below"),
+    ],
+)
+def test_sentences_their_sources_do_not_hold_are_left_out_and_counted(
+    desk: Desk, written: str, said: list[str], left_out: int, message: str
+) -> None:
+    known(desk)
+    with model(desk, streams(written[:8], written[8:])):
+        answer = asked(desk, WHY_CENTS)
+    assert (answer["said"], answer["left_out"], answer["known"]) == (said, left_out, bool(said))
+    assert message in answer["message"]
+    assert answer["passages"]

@@ -47,49 +47,6 @@ def lead(action: str, number: int = 1) -> LeadDecision:
 SAME = memory("Installs go through `uv`, not `pip`", "The CI has the lock file.")
 
 
-@pytest.mark.parametrize(
-    ("action", "answer"), [("update", "changes"), ("supersede", "replaces"), ("noop", "same"), ("add", "keep")]
-)
-def test_what_holds_is_taken_with_its_reason(action: str, answer: str) -> None:
-    found = check_decision(lead(action), candidate("Installs go through `uv`, not `pip`, always"), [SAME])
-    assert not isinstance(found, RefusedDecision)
-    assert (found.answer, found.memory, found.reason) == (
-        answer,
-        None if action == "add" else SAME.record,
-        "because",
-    )
-
-
-@pytest.mark.parametrize("number", [0, 2, -1, 99])
-@pytest.mark.parametrize("action", ["update", "supersede", "noop"])
-def test_only_a_memory_of_the_band_can_be_meant(action: str, number: int) -> None:
-    assert isinstance(
-        check_decision(lead(action, number), candidate("Installs go through `uv`, not `pip`"), [SAME]), RefusedDecision
-    )
-
-
-@pytest.mark.parametrize("action", ["update", "supersede"])
-def test_an_earlier_turn_never_wins(action: str) -> None:
-    early = candidate("Installs go through `uv`, not `pip`", time=THEN - timedelta(seconds=1))
-    assert isinstance(check_decision(lead(action), early, [SAME]), RefusedDecision)
-
-
-def test_a_memory_of_another_primitive_is_not_touched() -> None:
-    theme = replace(SAME, record=replace(SAME.record, primitive="theme"))
-    assert isinstance(
-        check_decision(lead("supersede"), candidate("Installs go through `uv`, not `pip`"), [theme]), RefusedDecision
-    )
-
-
-def test_a_question_is_answered_and_not_replaced() -> None:
-    question = replace(SAME, record=replace(SAME.record, primitive="question"))
-    found = check_decision(lead("supersede"), candidate("Installs go through `uv`, not `pip`"), [question])
-    assert not isinstance(found, RefusedDecision) and found.answer == "answers"
-    assert isinstance(
-        check_decision(lead("noop"), candidate("Installs go through `uv`, not `pip`"), [question]), RefusedDecision
-    )
-
-
 def test_words_of_the_lead_are_told_clean_and_in_short() -> None:
     secret = "ghp_" + "a1B2c3D4" * 5
     said = LeadDecision(action="add", memory=0, reason=f"the token {secret}\n\u202e{'x' * 900}")
@@ -107,3 +64,33 @@ def test_claims_and_memories_are_shown_as_data_without_secrets() -> None:
         assert secret not in text
         assert "[[" not in text
         assert [line for line in text.splitlines() if not line.startswith("| ")] == [text.splitlines()[0]]
+
+
+THEME = replace(SAME, record=replace(SAME.record, primitive="theme"))
+
+
+QUESTION = replace(SAME, record=replace(SAME.record, primitive="question"))
+
+
+UV = "Installs go through `uv`, not `pip`"
+
+
+@pytest.mark.parametrize(
+    ("decision", "related", "time"),
+    [
+        *((lead(action, number), SAME, LATER) for action in ("update", "supersede", "noop") for number in (0, 2, -1)),
+        (lead("update"), SAME, THEN - timedelta(seconds=1)),  # an earlier turn never wins
+        (lead("supersede"), SAME, THEN - timedelta(seconds=1)),
+        (lead("supersede"), THEME, LATER),  # of another primitive
+        (lead("noop"), QUESTION, LATER),
+    ],
+)
+def test_a_decision_that_does_not_hold_is_refused(
+    decision: LeadDecision, related: RelatedMemory, time: datetime
+) -> None:
+    assert isinstance(check_decision(decision, candidate(UV, time=time), [related]), RefusedDecision)
+
+
+def test_a_question_is_answered_and_not_replaced() -> None:
+    found = check_decision(lead("supersede"), candidate(UV), [QUESTION])
+    assert not isinstance(found, RefusedDecision) and found.answer == "answers"

@@ -8,14 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from dspy import lm15
 
 from engines import asking, never
-from hang import HANG
-from lerim.config import load
-from lerim.config.providers import PROVIDERS, Role
+from lerim.config.providers import Role
 from lerim.errors import ModelGoneError
 from lerim.models.agents.answers import ANSWER_PARSERS, FailureError
 from lerim.models.agents.call import working_folder
@@ -62,7 +59,7 @@ def test_an_agent_gets_the_prompt_on_its_input_and_its_usage_is_read_back(tmp_pa
     told = "[sys.argv[1:], sys.stdin.read(), os.getcwd(), dict(os.environ)]"
     source = f"import json, os, sys\nopen({str(seen)!r}, 'w').write(json.dumps({told}))\n{RESULT}"
     engine = fake(tmp_path, source, LERIM_KEY_X="k", CLAUDECODE="1")
-    prompt = "a session\n" * 50_000
+    prompt = "a session\n" * 10_000
     assert engine.complete(asking(prompt)).text == "ready"
     argv, given, folder, environ = json.loads(seen.read_text())
     assert given == f"{ASKS_MARK}\n{prompt.strip()}"
@@ -74,28 +71,6 @@ def test_an_agent_gets_the_prompt_on_its_input_and_its_usage_is_read_back(tmp_pa
     assert (engine.usage.calls, engine.usage.input_tokens, engine.usage.cached_tokens) == (1, 12, 5)
     assert engine.usage.output_tokens == 2
     assert engine.role_usage[0].model == "claude-code:sonnet"
-
-
-def test_what_an_agent_complains_of_is_shown_without_secrets(tmp_path: Path) -> None:
-    engine = fake(tmp_path, f"import sys\nsys.stderr.write('the disk is full, {SECRET}')\nsys.exit(3)")
-    with pytest.raises(lm15.ServerError) as caught:
-        engine.complete(asking("x"))
-    assert "the disk is full" in str(caught.value)
-    assert SECRET not in str(caught.value)
-
-
-def test_an_agent_that_does_not_end_is_stopped_with_all_it_started(tmp_path: Path) -> None:
-    child = tmp_path / "child"
-    source = (
-        "import subprocess, sys, time\n"
-        f"p = subprocess.Popen([{sys.executable!r}, '-c', 'import time; time.sleep(600)'])\n"
-        f"open({str(child)!r}, 'w').write(str(p.pid))\ntime.sleep(600)"
-    )
-    with pytest.raises(lm15.TimeoutError):
-        fake(tmp_path, source, timeout=3.0).complete(asking("x"))
-    if child.exists() and psutil.pid_exists(pid := int(child.read_text())):
-        gone, _ = psutil.wait_procs([psutil.Process(pid)], timeout=HANG)
-        assert gone
 
 
 def test_an_agent_is_not_asked_in_a_folder_that_holds_something(tmp_path: Path) -> None:
@@ -132,23 +107,25 @@ def test_an_answer_is_read_as_the_real_program_printed_it(provider: str) -> None
 @pytest.mark.parametrize("provider", sorted(one for one in AGENTS if AGENTS[one].is_tested))
 def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> None:
     told = recorded(f"{provider}-refused")
-    source = f"import sys\nsys.stdout.write({told['printed']!r})\nsys.stderr.write({told['complaint']!r})\nsys.exit(1)"
+    printed, complaint = told["printed"], told["complaint"] + SECRET
+    source = f"import sys\nsys.stdout.write({printed!r})\nsys.stderr.write({complaint!r})\nsys.exit(1)"
     program(tmp_path / "bin", AGENTS[provider].program, source)
     (tmp_path / ".lerim").mkdir(mode=0o700)
     own = {"HOME": str(tmp_path), "LERIM_HOME": str(tmp_path / ".lerim"), "PATH": str(tmp_path / "bin")}
     model, _ = choose_model("extract", settings(Role(provider)), own, None)
     assert model is not None
-    with pytest.raises(lm15.AuthError, match="is not logged in"):
+    with pytest.raises(lm15.AuthError, match="is not logged in") as caught:
         Engine(model, never, home=Home.from_environ(own), environ=own).complete(asking("x"))
+    assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize("provider", sorted(AGENTS))
-@pytest.mark.parametrize("printed", ["", "null", "[]", '{"type": "result"}', '{"type": 3}', "{" * 5_000, "\ud800"])
-def test_what_makes_no_sense_is_no_answer(provider: str, printed: str) -> None:
-    try:
-        assert ANSWER_PARSERS[provider](printed).text == ""
-    except FailureError as error:
-        assert error.message
+def test_what_makes_no_sense_is_no_answer(provider: str) -> None:
+    for printed in ("", "null", "[]", '{"type": "result"}', '{"type": 3}', "{" * 5_000, "\ud800"):
+        try:
+            assert ANSWER_PARSERS[provider](printed).text == ""
+        except FailureError as error:
+            assert error.message
 
 
 # --- how they are found and started, as data ------------------------------------------------------------------------
@@ -236,14 +213,3 @@ def test_an_agent_is_asked_only_where_it_is_chosen(tmp_path: Path) -> None:
     if find_program("codex", environ) is None:
         assert model is None
         assert "codex" in problem.message
-
-
-@pytest.mark.parametrize("provider", sorted(AGENTS))
-def test_a_repository_never_chooses_or_starts_an_agent(provider: str, tmp_path: Path) -> None:
-    assert PROVIDERS[provider].wire == "agent"
-    root = tmp_path / "repo"
-    (root / ".lerim").mkdir(parents=True)
-    (root / ".lerim" / "config.toml").write_text(f'[roles.extract]\nprovider = "{provider}"\nmodel = "x"\n')
-    found, problems = load.load_settings({}, Home(tmp_path / ".lerim"), root)
-    assert found.roles["extract"].provider == "none"
-    assert problems

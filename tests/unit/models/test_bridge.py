@@ -1,15 +1,17 @@
-"""A job's questions to the editor's own model: each thread gets its own answer, or why there is none."""
+"""The editor's own models, asked over the bridge: each thread gets its own answer, or is told why there is none."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
+from dspy import lm15
 
+from engines import EDITOR, REQUEST, never
 from lerim.models.editor import (
-    REFUSAL_MESSAGES,
     EditorAnswer,
     EditorAnswerPart,
     EditorBridge,
@@ -18,136 +20,157 @@ from lerim.models.editor import (
     EditorRefusal,
     EditorRefusedError,
 )
+from lerim.models.engine import Engine
 
-Line = EditorQuestion | EditorCancellation
+pytestmark = pytest.mark.usefixtures("short_waits")
+
+Answer = EditorAnswer | EditorRefusal | EditorAnswerPart
+Script = Callable[[EditorQuestion], Answer | None]
 
 
-class Parent:
-    """The other end of the lines: keeps them, and answers by a script."""
+class Editor:
+    """The other end of a bridge: answers each question by a script, the last answer for ever."""
 
-    def __init__(
-        self, answer: Callable[[EditorQuestion], EditorAnswer | EditorRefusal | None] = lambda _ask: None
-    ) -> None:
-        self.lines: list[Line] = []
-        self.came = threading.Event()
-        self.bridge = EditorBridge(self._take)
-        self._answer = answer
+    def __init__(self, *answers: Script) -> None:
+        self.answers = list(answers)
+        self.asked: list[EditorQuestion] = []
+        self.taken_back: list[int] = []
+        self.bridge = EditorBridge(self.hear)
 
-    def _take(self, line: Line) -> None:
-        self.lines.append(line)
-        if isinstance(line, EditorQuestion) and (answer := self._answer(line)):
-            self.bridge.deliver(answer)
-        self.came.set()
+    def hear(self, line: EditorQuestion | EditorCancellation) -> None:
+        if isinstance(line, EditorCancellation):
+            self.taken_back.append(line.id)
+            return
+        self.asked.append(line)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if (told := answer(line)) is not None:
+            self.bridge.deliver(told)
 
-    def ask(self, prompt: str = "p", *, seconds: float = 30, cancelled: Callable[[], bool] = lambda: False) -> str:
-        return self.bridge.ask("copilot/gpt-4o", "s", prompt, max_tokens=100, seconds=seconds, cancelled=cancelled)
+    def engine(self, cancelled: Callable[[], bool] = never, **changes: object) -> Engine:
+        return Engine(replace(EDITOR, **changes), cancelled, bridge=self.bridge)  # type: ignore[arg-type]
+
+
+def refuses(why: str, message: str = "") -> Script:
+    return lambda ask: EditorRefusal(ask.id, why, message)  # type: ignore[arg-type]
+
+
+def says(text: str) -> Script:
+    return lambda ask: EditorAnswer(ask.id, text)
+
+
+def is_silent(_ask: EditorQuestion) -> None:
+    pass
 
 
 def test_a_question_goes_up_and_its_answer_comes_back() -> None:
-    parent = Parent(lambda ask: EditorAnswer(ask.id, f"about {ask.prompt}"))
-    assert parent.ask("pnpm") == "about pnpm"
-    assert parent.lines == [EditorQuestion(1, "copilot/gpt-4o", "s", "pnpm", 100)]
+    editor = Editor(says("hello"))
+    engine = editor.engine()
+    assert engine.complete(REQUEST).text == "hello"
+    assert editor.asked == [EditorQuestion(1, "copilot/gpt", "be brief", "what? 🙂", 16_000)]
+    assert (engine.usage.calls, engine.usage.cost, engine.usage.unpriced) == (1, 0.0, 0)
+    assert engine.usage.input_tokens > 0
 
 
 def test_answers_in_any_order_reach_the_threads_that_asked() -> None:
-    held: list[EditorQuestion] = []
-    everyone = threading.Event()
+    editor, everyone = Editor(is_silent), threading.Barrier(5, timeout=30)
 
-    def hold(ask: EditorQuestion) -> None:
-        held.append(ask)
-        if len(held) == 4:
-            everyone.set()
+    def ask(prompt: str) -> str:
+        def look() -> bool:
+            if not everyone.broken and prompt not in looked:
+                looked.add(prompt)
+                everyone.wait()
+            return False
 
-    parent = Parent(hold)
+        return editor.bridge.ask("m", "", prompt, max_tokens=1, seconds=30, cancelled=look)
+
+    looked: set[str] = set()
     with ThreadPoolExecutor(4) as threads:
-        answers = [threads.submit(parent.ask, str(number)) for number in range(4)]
-        assert everyone.wait(30)
-        for ask in reversed(held):
-            parent.bridge.deliver(EditorAnswer(ask.id, ask.prompt * 2))
+        answers = [threads.submit(ask, str(number)) for number in range(4)]
+        everyone.wait()
+        for asked in reversed(editor.asked):
+            editor.bridge.deliver(EditorAnswer(asked.id, asked.prompt * 2))
         assert [answer.result(30) for answer in answers] == ["00", "11", "22", "33"]
 
 
-@pytest.mark.parametrize("why", ["no-permission", "blocked", "quota", "not-found", "gone", "cancelled", "failed"])
-def test_why_there_is_no_answer_is_an_error_in_our_words(why: str) -> None:
-    parent = Parent(lambda ask: EditorRefusal(ask.id, why, "as the editor puts it"))
-    with pytest.raises(EditorRefusedError) as caught:
-        parent.ask()
-    assert (caught.value.why, caught.value.message) == (why, "as the editor puts it")
-    assert str(caught.value) == REFUSAL_MESSAGES[caught.value.why]
+@pytest.mark.parametrize(
+    ("why", "error", "code"),
+    [
+        ("no-permission", lm15.InvalidRequestError, "gone"),
+        ("quota", lm15.BillingError, None),
+        ("not-found", lm15.UnsupportedModelError, "gone"),
+        ("gone", lm15.UnsupportedModelError, "gone"),
+        ("cancelled", lm15.TransportError, "cancelled"),
+    ],
+)
+def test_why_the_editor_refuses_is_told_apart(why: str, error: type[lm15.LM15Error], code: str | None) -> None:
+    editor = Editor(refuses(why, "no\nmore"))
+    with pytest.raises(error) as caught:
+        editor.engine().complete(REQUEST)
+    assert code in (None, caught.value.code)
+    assert ("no more" in str(caught.value)) == (why != "cancelled")
+    assert len(editor.asked) == 1
 
 
-def test_an_answer_that_takes_too_long_is_taken_back() -> None:
-    parent = Parent()
-    with pytest.raises(EditorRefusedError) as caught:
-        parent.ask(seconds=0)
-    assert caught.value.why == "timeout"
-    assert parent.lines[1:] == [EditorCancellation(1)]
-    parent.bridge.deliver(EditorAnswer(1, "too late"))
-    parent.bridge.deliver(EditorRefusal(99, "failed"))
+def test_a_model_the_editor_took_away_is_left_for_the_next() -> None:
+    editor = Editor(refuses("gone"), says("ok"))
+    assert editor.engine(fallbacks=("copilot/other",)).complete(REQUEST).text == "ok"
+    assert [asked.model for asked in editor.asked] == ["copilot/gpt", "copilot/other"]
 
 
-def test_cancel_ends_a_question_and_takes_it_back() -> None:
-    parent = Parent()
-    cancel = threading.Event()
-    with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(parent.ask, cancelled=cancel.is_set)
-        assert parent.came.wait(30)
-        cancel.set()
-        with pytest.raises(EditorRefusedError) as caught:
-            waiting.result(30)
-    assert caught.value.why == "cancelled"
-    assert parent.lines[1:] == [EditorCancellation(1)]
+@pytest.mark.parametrize("refusal", [refuses("failed"), refuses("blocked", "try again in 5ms")])
+def test_what_passes_in_the_editor_is_tried_again(refusal: Script) -> None:
+    engine = Editor(refusal, says("ok")).engine()
+    assert engine.complete(REQUEST).text == "ok"
+    assert [step.kind for step in engine.steps] == ["retried"]
 
 
-def test_a_parent_that_cannot_be_told_leaves_nothing_waiting() -> None:
-    def broken(_line: Line) -> None:
-        raise BrokenPipeError
+def test_an_editor_that_names_a_long_time_is_not_asked_again() -> None:
+    editor = Editor(refuses("blocked", "rate limited, try again in 2h"))
+    with pytest.raises(lm15.RateLimitError):
+        editor.engine().complete(REQUEST)
+    assert len(editor.asked) == 1
 
-    bridge = EditorBridge(broken)
-    with pytest.raises(BrokenPipeError):
-        bridge.ask("m", "", "p", max_tokens=None, seconds=1, cancelled=lambda: False)
-    assert not bridge._pending
+
+def test_an_editor_that_hangs_is_told_to_stop_at_the_deadline_and_at_a_cancel_and_may_answer_too_late() -> None:
+    editor = Editor(is_silent)
+    with pytest.raises(lm15.TimeoutError):
+        editor.engine(timeout=0).complete(REQUEST)
+    with pytest.raises(lm15.TransportError) as caught:
+        editor.engine(lambda: len(editor.asked) > 1).complete(REQUEST)
+    assert caught.value.code == "cancelled"
+    assert editor.taken_back == [1, 2]
+    for line in (EditorAnswer(1, "too late"), EditorAnswerPart(2, "too late"), EditorRefusal(99, "failed")):
+        editor.bridge.deliver(line)
+
+
+def test_without_an_editor_its_model_is_gone() -> None:
+    with pytest.raises(lm15.LM15Error) as caught:
+        Engine(EDITOR, never).complete(REQUEST)
+    assert caught.value.code == "gone"
+
+
+def in_parts(last: Answer) -> tuple[list[str], Callable[[], str]]:
+    """Asks for an answer whose parts "one " and "two" come before `last`, each once the one before was heard."""
+    editor, heard = Editor(lambda ask: EditorAnswerPart(ask.id, "one ")), list[str]()
+
+    def hear(text: str) -> None:
+        heard.append(text)
+        if len(heard) < 3:
+            editor.bridge.deliver(EditorAnswerPart(1, "two") if len(heard) == 1 else last)
+
+    return heard, lambda: editor.bridge.ask(
+        "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, on_text=hear
+    )
 
 
 def test_words_are_heard_as_they_come_and_the_answer_is_whole() -> None:
-    heard: list[str] = []
-    first = threading.Event()
-
-    def hear(text: str) -> None:
-        heard.append(text)
-        first.set()
-
-    parent = Parent()
-    with ThreadPoolExecutor(1) as threads:
-        answer = threads.submit(
-            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, on_text=hear
-        )
-        assert parent.came.wait(30)
-        parent.bridge.deliver(EditorAnswerPart(1, "one "))
-        assert first.wait(30)
-        assert heard == ["one "]
-        parent.bridge.deliver(EditorAnswerPart(1, "two"))
-        parent.bridge.deliver(EditorAnswer(1, "one two three"))
-        assert answer.result(30) == "one two three"
-    assert "".join(heard) == "one two three"
-    assert parent.lines == [EditorQuestion(1, "m", "s", "p", 1, stream=True)]
-    parent.bridge.deliver(EditorAnswerPart(1, "too late"))
+    heard, ask = in_parts(EditorAnswer(1, "one two three"))
+    assert ask() == "one two three"
+    assert heard == ["one ", "two", " three"]
 
 
 def test_an_answer_that_is_refused_midway_keeps_what_was_heard() -> None:
-    heard: list[str] = []
-    parent = Parent()
-
-    def hear(text: str) -> None:
-        heard.append(text)
-        parent.bridge.deliver(EditorRefusal(1, "gone"))
-
-    with ThreadPoolExecutor(1) as threads:
-        answer = threads.submit(
-            parent.bridge.ask, "m", "s", "p", max_tokens=1, seconds=30, cancelled=lambda: False, on_text=hear
-        )
-        assert parent.came.wait(30)
-        parent.bridge.deliver(EditorAnswerPart(1, "one "))
-        with pytest.raises(EditorRefusedError):
-            answer.result(30)
-    assert heard == ["one "]
+    heard, ask = in_parts(EditorRefusal(1, "gone"))
+    with pytest.raises(EditorRefusedError):
+        ask()
+    assert heard == ["one ", "two"]

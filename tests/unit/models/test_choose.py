@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
 import roles
-from lerim.config.address import is_loopback
 from lerim.config.editor import EditorModel, EditorState
 from lerim.config.providers import PROVIDERS, Role
 from lerim.models.choose import choose_model
@@ -36,52 +36,8 @@ def look(
     return model, [(problem.code, f"{problem.path}: {problem.message}") for problem in problems]
 
 
-def chosen(
-    role: Role, editor: EditorState | None = None, servers: dict[str, str] | None = None, **environ: str
-) -> Model:
-    model, problems = look(role, editor, servers, **environ)
-    assert problems == []
-    assert model is not None
-    return model
-
-
-def problem(
-    role: Role, editor: EditorState | None = None, servers: dict[str, str] | None = None, **environ: str
-) -> tuple[str, str]:
-    model, [found] = look(role, editor, servers, **environ)
-    assert model is None
-    return found
-
-
 def test_a_key_alone_is_no_consent() -> None:
     assert look(Role(), OPENAI_API_KEY=KEY, OPENROUTER_API_KEY=KEY) == (None, [])
-
-
-@pytest.mark.parametrize(
-    ("provider", "variable", "base_url", "wire"),
-    [
-        ("openrouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", "chat"),
-        ("openai", "OPENAI_API_KEY", "https://api.openai.com/v1", "chat"),
-        ("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1", "anthropic"),
-        ("zai", "ZAI_API_KEY", "https://api.z.ai/api/paas/v4", "chat"),
-        ("gemini", "GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", "chat"),
-        ("gemini", "GOOGLE_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", "chat"),
-    ],
-)
-def test_each_provider_has_its_address_key_wire_and_model(
-    provider: str, variable: str, base_url: str, wire: str
-) -> None:
-    model = chosen(Role(provider), **{variable: f" {KEY}\n"})
-    assert (model.base_url, model.key, model.key_variable, model.wire) == (base_url, KEY, variable, wire)
-    assert model.name == PROVIDERS[provider].default_model
-    assert model.name
-    assert model.billed
-    named = chosen(Role(provider, "x", fallback_models=("y", "x", "z")), **{variable: KEY})
-    assert (named.name, named.fallbacks, named.label) == (
-        "x",
-        ("y", "z"),
-        f"{provider}:x@{urlsplit(base_url).hostname}",
-    )
 
 
 def test_a_key_the_editor_keeps_counts_where_the_environment_has_none() -> None:
@@ -90,112 +46,6 @@ def test_a_key_the_editor_keeps_counts_where_the_environment_has_none() -> None:
     assert chosen(Role("auto"), LERIM_KEY_ZAI_API_KEY="other", ZAI_API_KEY=KEY).key == KEY
     address = Role("openai", "m", "https://third.example/v1")
     assert chosen(address, LERIM_KEY_LERIM_MODEL_KEY=KEY).key == KEY
-
-
-def test_openrouter_is_asked_for_a_small_model() -> None:
-    assert chosen(Role("openrouter"), OPENROUTER_API_KEY=KEY).name == "openai/gpt-5-nano"
-
-
-def test_the_key_is_in_no_text_of_the_model() -> None:
-    model = chosen(Role("openai"), OPENAI_API_KEY=KEY)
-    assert KEY not in f"{model!r} {model} {model.label} {model.why}"
-
-
-def test_a_missing_key_is_a_problem_that_says_what_to_set() -> None:
-    code, message = problem(Role("openrouter"), OPENAI_API_KEY=KEY)
-    assert code == "model-key"
-    assert "OPENROUTER_API_KEY" in message
-    assert "GEMINI_API_KEY" in problem(Role("gemini"))[1]
-
-
-@pytest.mark.parametrize("key", ["ab\ncd", "a b", "schlüssel"])
-def test_what_cannot_be_a_key_is_refused_without_showing_it(key: str) -> None:
-    code, message = problem(Role("openai"), OPENAI_API_KEY=key)
-    assert code == "model-key"
-    assert key not in message
-
-
-def test_a_server_on_this_machine_needs_no_key_and_may_speak_plainly() -> None:
-    for url in ("http://127.0.0.1:11434/v1/", "http://localhost:1234/v1", "http://[::1]:8000/v1"):
-        model = chosen(Role("openai", "qwen", url))
-        assert model.local
-        assert not model.billed
-        assert not model.base_url.endswith("/")
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://models.example/v1",
-        "ftp://models.example",
-        "models.example/v1",
-        "https://",
-        "https://user:pass@models.example/v1",
-        "https://models.example/v1?key=1",
-        "https://models.example:99999/v1",
-        "http://127.0.0.1.example/v1",
-        "https://exa mple/v1",
-        "https://[::1",
-    ],
-)
-@pytest.mark.parametrize("provider", ["openai", "ollama", "auto"])
-def test_an_address_that_would_leak_or_lead_astray_is_refused(url: str, provider: str) -> None:
-    code, _ = problem(Role(provider, "", url), OPENAI_API_KEY=KEY, LERIM_MODEL_KEY=KEY)
-    assert code == "settings"
-
-
-@pytest.mark.parametrize("provider", [name for name, one in PROVIDERS.items() if one.key_variables])
-@pytest.mark.parametrize(
-    "address",
-    [
-        "https://third.example/v1",
-        "https://api.openai.com.third.example/v1",
-        "https://api.openai.com./v1",
-        "https://openrouter.ai:8443/api/v1",
-        "http://127.0.0.1:8000/v1",
-    ],
-)
-def test_a_provider_s_key_goes_to_its_own_host_alone(provider: str, address: str) -> None:
-    keys = dict.fromkeys(PROVIDERS[provider].key_variables, KEY)
-    if not address.startswith("http:"):
-        code, message = problem(Role(provider, "m", address), **keys)
-        assert (code, message.split(":")[0], address in message) == ("model-key", "LERIM_MODEL_KEY", True)
-    else:
-        assert chosen(Role(provider, "m", address), **keys).key == ""
-    model = chosen(Role(provider, "m", address), **keys, LERIM_MODEL_KEY="other")
-    assert (model.key, model.key_variable) == ("other", "LERIM_MODEL_KEY")
-    own = chosen(Role(provider, "m", PROVIDERS[provider].base_url.upper().replace("HTTPS", "https")), **keys)
-    assert (own.key, own.key_variable) == (KEY, PROVIDERS[provider].key_variables[0])
-
-
-@pytest.mark.parametrize("address", local.LOCAL_SERVERS.values())
-def test_the_usual_servers_of_this_machine_get_no_key(address: str) -> None:
-    assert chosen(Role("openai", "m", address), OPENAI_API_KEY=KEY, LERIM_MODEL_KEY=KEY).key == ""
-
-
-def test_no_other_machine_is_asked_without_a_key() -> None:
-    assert problem(Role("ollama", "qwen", "https://ollama.example/v1"))[0] == "model-key"
-    assert chosen(Role("ollama", "qwen", "https://ollama.example/v1"), LERIM_MODEL_KEY=KEY).key == KEY
-
-
-def test_only_this_machine_is_loopback() -> None:
-    hosts = ("localhost", "127.9.9.9", "::1", "10.0.0.1", "localhost.example", "")
-    assert [host for host in hosts if is_loopback(host)] == ["localhost", "127.9.9.9", "::1"]
-
-
-def test_a_named_model_of_ollama_is_asked_without_looking() -> None:
-    model = chosen(Role("ollama", "qwen"))
-    assert (model.base_url, model.name, model.billed) == ("http://127.0.0.1:11434/v1", "qwen", False)
-
-
-def test_ollama_without_a_name_is_asked_for_its_first_model() -> None:
-    with models("nomic-embed-text", "qwen3:8b", "llama3") as url:
-        assert chosen(Role("ollama", "", url), servers=USUAL).name == "qwen3:8b"
-    with models("nomic-embed-text") as url:
-        assert "ollama pull" in problem(Role("ollama", "", url), servers=USUAL)[1]
-    code, message = problem(Role("ollama", "", NOWHERE), servers=USUAL)
-    assert code == "model-silent"
-    assert "does not answer" in message
 
 
 def test_auto_takes_the_first_provider_whose_key_is_there() -> None:
@@ -235,11 +85,6 @@ def test_without_servers_to_look_at_none_is_asked() -> None:
         for provider in ("auto", "ollama"):
             assert look(Role(provider, "", url)) == (None, [])
     assert asked == []
-
-
-def test_auto_asks_nobody_but_the_server_at_the_address_the_settings_name() -> None:
-    role = Role("auto", "", "http://localhost:1/v1")
-    assert look(role, EditorState(models=(ALLOWED,)), USUAL, OPENAI_API_KEY=KEY) == (None, [])
 
 
 def test_the_editor_s_model_is_asked_where_there_is_an_editor() -> None:
@@ -282,9 +127,113 @@ def test_windows_fit_what_the_editor_says_of_its_model() -> None:
     assert chosen(Role("editor"), EditorState(models=(COPILOT,))).max_window_tokens < 64_000
 
 
-def test_roles_have_their_own_model() -> None:
-    settings = roles.settings(Role("openai", "m"))
-    own = replace(settings, roles={**settings.roles, "summarize": Role("zai", "s", timeout=7)})
-    model, _ = choose_model("summarize", own, {"ZAI_API_KEY": KEY, "LERIM_HOME": os.environ["LERIM_HOME"]}, None, {})
+def chosen(role: Role, *arguments: Any, **environ: str) -> Model:
+    model, problems = look(role, *arguments, **environ)
+    assert problems == []
     assert model is not None
-    assert (model.role, model.label, model.timeout) == ("summarize", "zai:s@api.z.ai", 7)
+    return model
+
+
+def problem(role: Role, *arguments: Any, **environ: str) -> tuple[str, str]:
+    model, [found] = look(role, *arguments, **environ)
+    assert model is None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable", "base_url", "wire"),
+    [
+        ("openrouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", "chat"),
+        ("openai", "OPENAI_API_KEY", "https://api.openai.com/v1", "chat"),
+        ("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com/v1", "anthropic"),
+        ("zai", "ZAI_API_KEY", "https://api.z.ai/api/paas/v4", "chat"),
+        ("gemini", "GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", "chat"),
+        ("gemini", "GOOGLE_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai", "chat"),
+    ],
+)
+def test_each_provider_has_its_address_key_wire_and_model(
+    provider: str, variable: str, base_url: str, wire: str
+) -> None:
+    model = chosen(Role(provider), **{variable: f" {KEY}\n"})
+    assert (model.base_url, model.key, model.key_variable, model.wire) == (base_url, KEY, variable, wire)
+    assert model.name == PROVIDERS[provider].default_model != ""
+    assert model.billed
+    assert KEY not in f"{model!r} {model} {model.label} {model.why}"
+    named = chosen(Role(provider, "x", fallback_models=("y", "x", "z")), **{variable: KEY})
+    assert (named.name, named.fallbacks) == ("x", ("y", "z"))
+    assert named.label == f"{provider}:x@{urlsplit(base_url).hostname}"
+    assert variable in problem(Role(provider))[1] or variable == "GOOGLE_API_KEY"
+
+
+@pytest.mark.parametrize("key", ["ab\ncd", "a b", "schlüssel"])
+def test_what_cannot_be_a_key_is_refused_without_showing_it(key: str) -> None:
+    code, message = problem(Role("openai"), OPENAI_API_KEY=key)
+    assert (code, key in message) == ("model-key", False)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.9.9.9:11434/v1/", "http://localhost:1234/v1", "http://[::1]:8000/v1", *local.LOCAL_SERVERS.values()],
+)
+def test_a_server_on_this_machine_needs_no_key_and_may_speak_plainly(url: str) -> None:
+    model = chosen(Role("openai", "qwen", url), OPENAI_API_KEY=KEY)
+    assert (model.local, model.billed, model.key, model.base_url) == (True, False, "", url.rstrip("/"))
+
+
+@pytest.mark.parametrize(
+    ("url", "provider"),
+    [
+        ("http://models.example/v1", "openai"),
+        ("http://models.example/v1", "ollama"),
+        ("http://models.example/v1", "auto"),
+        ("http://10.0.0.1/v1", "openai"),
+        ("ftp://models.example", "openai"),
+        ("models.example/v1", "openai"),
+        ("https://", "openai"),
+        ("https://user:pass@models.example/v1", "openai"),
+        ("https://models.example/v1?key=1", "openai"),
+        ("https://models.example:99999/v1", "openai"),
+        ("http://127.0.0.1.example/v1", "openai"),
+        ("https://exa mple/v1", "openai"),
+        ("https://[::1", "openai"),
+    ],
+)
+def test_an_address_that_would_leak_or_lead_astray_is_refused(url: str, provider: str) -> None:
+    assert problem(Role(provider, "", url), OPENAI_API_KEY=KEY, LERIM_MODEL_KEY=KEY)[0] == "settings"
+
+
+@pytest.mark.parametrize(
+    ("provider", "address"),
+    [
+        ("openai", "https://third.example/v1"),
+        ("openai", "https://api.openai.com.third.example/v1"),
+        ("openai", "https://api.openai.com./v1"),
+        ("openrouter", "https://openrouter.ai:8443/api/v1"),
+        ("ollama", "https://ollama.example/v1"),
+    ],
+)
+def test_a_provider_s_key_goes_to_its_own_host_alone(provider: str, address: str) -> None:
+    keys = dict.fromkeys(PROVIDERS[provider].key_variables, KEY)
+    code, message = problem(Role(provider, "m", address), **keys)
+    assert (code, message.split(":")[0], address in message) == ("model-key", "LERIM_MODEL_KEY", True)
+    model = chosen(Role(provider, "m", address), **keys, LERIM_MODEL_KEY="other")
+    assert (model.key, model.key_variable) == ("other", "LERIM_MODEL_KEY")
+    if keys:
+        own = chosen(Role(provider, "m", PROVIDERS[provider].base_url.upper().replace("HTTPS", "https")), **keys)
+        assert (own.key, own.key_variable) == (KEY, PROVIDERS[provider].key_variables[0])
+
+
+def test_ollama_is_asked_for_its_first_model_unless_one_is_named() -> None:
+    named = chosen(Role("ollama", "qwen"))
+    assert (named.base_url, named.name, named.billed) == ("http://127.0.0.1:11434/v1", "qwen", False)
+    with models("nomic-embed-text", "qwen3:8b", "llama3") as url:
+        assert chosen(Role("ollama", "", url), None, USUAL).name == "qwen3:8b"
+    with models("nomic-embed-text") as url:
+        assert "ollama pull" in problem(Role("ollama", "", url), None, USUAL)[1]
+    code, message = problem(Role("ollama", "", NOWHERE), None, USUAL)
+    assert (code, "does not answer" in message) == ("model-silent", True)
+
+
+def test_auto_asks_nobody_but_the_server_at_the_address_the_settings_name() -> None:
+    role = Role("auto", "", "http://localhost:1/v1")
+    assert look(role, EditorState(models=(ALLOWED,)), USUAL, OPENAI_API_KEY=KEY) == (None, [])

@@ -37,30 +37,6 @@ def test_a_model_that_is_paid_for_is_asked_only_once_it_is_agreed_to(home: Home)
     assert stat.S_IMODE(home.models.stat().st_mode) == 0o600
 
 
-def test_a_model_that_is_not_paid_for_needs_no_consent() -> None:
-    assert KnownModels().allows(paid(base_url="http://127.0.0.1:11434/v1"))
-    assert KnownModels().allows(paid(wire="command"))
-    assert KnownModels().allows(paid(wire="editor"))
-
-
-def test_what_is_agreed_to_and_learned_at_one_address_is_not_for_another(home: Home) -> None:
-    ours, other = paid(), paid(base_url="https://Other.example:8443/v1")
-    assert (ours.label, other.label) == (NANO, f"{PLAIN}@other.example:8443")
-    assert paid(base_url="http://127.0.0.1:11434/v1").label == PLAIN  # on this machine nothing is paid for
-    allow_model(home, ours.label)
-    keep_limit(home, ours.label, 20_000)
-    known, _ = load_known_models(home)
-    assert (known.allows(ours), known.allows(other)) == (True, False)
-    allow_model(home, other.label)
-    assert load_known_models(home)[0].allows(other)
-    assert other.label not in known.limits
-
-
-def test_an_agreement_of_before_that_names_no_host_is_asked_for_again(home: Home) -> None:
-    allow_model(home, PLAIN)
-    assert not load_known_models(home)[0].allows(paid())
-
-
 def test_limits_are_remembered_beside_it_and_keys_of_others_are_kept(home: Home) -> None:
     home.root.mkdir()
     home.models.write_text('{"theirs": {"a": [1, 2]}, "allowed": ["x:y", 7], "limits": {"a": "no", "b": 5, "c": true}}')
@@ -86,13 +62,6 @@ def test_a_broken_file_agrees_to_nothing_is_told_and_is_set_aside_by_the_next_ch
     assert home.models.with_name("models.json.damaged-copy").read_bytes() == data
 
 
-@pytest.mark.parametrize("text", ['{"allowed": 7, "limits": []}', '{"allowed": {"a": 1}}', '{"limits": {"a": -1}}'])
-def test_what_has_another_form_counts_as_nothing(home: Home, text: str) -> None:
-    home.root.mkdir()
-    home.models.write_text(text)
-    assert load_known_models(home) == (KnownModels(), [])
-
-
 def test_of_many_who_agree_at_once_none_is_lost(home: Home) -> None:
     labels = [f"openai:model-{number}" for number in range(12)]
     threads = [threading.Thread(target=allow_model, args=(home, label)) for label in labels]
@@ -109,3 +78,27 @@ def test_what_cannot_be_written_is_said(home: Home) -> None:
         allow_model(home, NANO)
     with pytest.raises(FileExistsError):
         keep_limit(home, NANO, 1)
+
+
+def test_a_model_that_is_not_paid_for_needs_no_consent() -> None:
+    free = (paid(base_url="http://127.0.0.1:11434/v1"), paid(wire="command"), paid(wire="editor"))
+    assert all(KnownModels().allows(one) for one in free)
+    assert free[0].label == PLAIN
+
+
+def test_what_is_agreed_to_and_learned_at_one_address_is_not_for_another(home: Home) -> None:
+    ours, other = paid(), paid(base_url="https://Other.example:8443/v1")
+    assert (ours.label, other.label) == (NANO, f"{PLAIN}@other.example:8443")
+    allow_model(home, PLAIN)  # as before hosts were named
+    assert not load_known_models(home)[0].allows(ours)
+    allow_model(home, ours.label)
+    keep_limit(home, ours.label, 20_000)
+    known, _ = load_known_models(home)
+    assert (known.allows(ours), known.allows(other), known.limits) == (True, False, {NANO: 20_000})
+
+
+@pytest.mark.parametrize("text", ['{"allowed": 7, "limits": []}', '{"allowed": {"a": 1}}', '{"limits": {"a": -1}}'])
+def test_what_has_another_form_counts_as_nothing(home: Home, text: str) -> None:
+    home.root.mkdir()
+    home.models.write_text(text)
+    assert load_known_models(home) == (KnownModels(), [])

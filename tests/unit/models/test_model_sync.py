@@ -1,4 +1,4 @@
-"""A sync with a model: the real HTTP server, the real queue, and the real job process and command line."""
+"""A sync with a model: the real HTTP server and the real queue."""
 
 from __future__ import annotations
 
@@ -6,51 +6,16 @@ import json
 import subprocess
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 
-from chat_server import KEY, Asked, Handler, chat, completion, finds, item, marked, says
+from chat_server import KEY, Asked, Handler, completion, finds, item, marked, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from hang import HANG
 from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
 from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
-from model_desk import CENTS, environ, model, reported, story, told
+from model_desk import CENTS, environ, model, reported, story
 from terminal import run
-
-
-def test_without_a_model_nothing_is_asked_and_dspy_is_not_imported(desk: Desk) -> None:
-    story(desk)
-    with chat(finds(CENTS)) as server:
-        report = told(desk)
-    assert server.asked == []
-    assert (report["model"], report["state"]) == ("none", "done")
-    code = (
-        "import os, sys; from pathlib import Path; from lerim.jobs import SyncOptions;"
-        " from lerim.jobs.sync import sync_project; from lerim.paths import Home;"
-        " from lerim.project import locate_project; home = Home.from_environ(os.environ);"
-        f" at = locate_project(Path({str(desk.repo)!r}), home);"
-        " sync_project(at, home, os.environ, SyncOptions(), lambda event: None, lambda: False);"
-        " sys.exit(any(name in sys.modules for name in ('dspy', 'requests', 'tiktoken', 'pydantic')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], env=environ(), check=False, timeout=HANG).returncode == 0
-
-
-def test_what_a_model_finds_waits_for_review(desk: Desk) -> None:
-    story(desk)
-    desk.session("s2", *correction(desk))
-    with model(desk, finds(CENTS)) as server:
-        report = told(desk)
-    assert report["model"] == "openai:m"
-    assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (3, 3_000, 0.006)
-    [found] = report["candidates"]
-    assert (found["signal"], found["title"]) == ("model", "`Money` holds cents in `src/app.py`")
-    assert found["references"] == ["src/app.py"]
-    assert found["evidence"][0]["who"] == "user"
-    assert report["dropped"]["no-evidence"] == 1  # the same answer for the other session, where nobody said so
-    assert len(desk.waiting()) == 1
-    assert len(server.asked) == 3  # and once for the words nobody said
-    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_what_only_ranks_high_is_left_out_once_a_model_has_read_it_and_can_be_proposed_anyway(desk: Desk) -> None:
@@ -94,20 +59,6 @@ def known(asked: Asked) -> list[str]:
     return json.loads(asked.prompt.split("[[ ## guidance ## ]]")[-1].split("\n\n")[0].strip()).get("known", [])
 
 
-def test_the_rules_candidates_come_before_the_model_is_asked(desk: Desk) -> None:
-    desk.session("s1", *correction(desk))
-    with model(desk, says(marked([]))) as server:
-        asked_then: list[int] = []
-
-        def look(event: SyncEvent) -> None:
-            if isinstance(event, CandidateFound):
-                asked_then.append(len(server.asked))
-
-        desk.sync(emit=look)
-    assert asked_then == [0]
-    assert len(server.asked) == 1
-
-
 def test_what_the_person_asks_for_reaches_the_model_beside_what_is_known_already(desk: Desk) -> None:
     story(desk)
     with model(desk, says(marked([])), says(marked([]))) as server:
@@ -122,16 +73,6 @@ def test_what_the_person_asks_for_reaches_the_model_beside_what_is_known_already
     assert "Only what concerns billing" in first
     assert "Only names of tables" in second
     assert "Only what concerns billing" not in second
-
-
-def test_a_second_sync_with_nothing_new_makes_no_call(desk: Desk) -> None:
-    story(desk)
-    with model(desk, finds(CENTS)) as server:
-        reported(desk)
-        report = reported(desk)
-    assert len(server.asked) == 1
-    assert report["usage"]["calls"] == 0
-    assert (report["state"], report["candidates"]) == ("done", [])
 
 
 def test_a_session_that_grew_sends_what_is_new_with_one_overlap(desk: Desk) -> None:
@@ -182,14 +123,6 @@ def test_sessions_from_before_the_time_in_the_settings_are_not_sent(desk: Desk) 
         assert len(reported(desk)["candidates"]) == 1
 
 
-def test_a_model_can_be_left_out_of_one_run(desk: Desk) -> None:
-    story(desk)
-    with model(desk, finds(CENTS)) as server:
-        assert desk.sync(SyncOptions(model="none")).model == "none"
-        assert server.asked == []
-        assert len(desk.sync().candidates) == 1
-
-
 def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)):
@@ -199,19 +132,6 @@ def test_the_command_line_asks_and_tells_what_it_took(desk: Desk) -> None:
     assert done.exit_code == 0, done.stderr
     assert "openai:m: 1 call, 1,000 tokens in, 50 out, $0.0020" in done.stdout
     assert KEY not in done.stdout + done.stderr
-
-
-def test_the_run_folder_tells_what_was_asked_and_what_it_took(desk: Desk) -> None:
-    story(desk)
-    with model(desk, finds(CENTS)):
-        report = reported(desk)
-    folders = sorted(Path(report["run"]).parent.glob("*/extract.json"))  # the rules' run told what they left out
-    kept = [one for folder in folders for one in json.loads(folder.read_text()) if one["outcome"] != "dropped"]
-    assert [one["outcome"] for one in kept] == ["candidate", "asked"]
-    assert (kept[-1]["model"], kept[-1]["calls"], kept[-1]["input_tokens"]) == ("openai:m", 1, 1_000)
-    log = desk.home.activity_log.read_text()
-    assert "openai:m, 1 calls, 1000 tokens in, 50 out" in log
-    assert "$0.0020" in log
 
 
 def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(desk: Desk) -> None:
@@ -241,18 +161,51 @@ def test_what_two_windows_say_in_other_words_is_one_candidate_with_both_quotes(d
     assert len(proposal.record.evidence) == 2
 
 
-def test_progress_tells_that_a_model_is_asked(desk: Desk) -> None:
-    story(desk)
-    told: list[SyncEvent] = []
-    with model(desk, says(marked([]))):
-        desk.sync(emit=told.append)
-    asking = [event for event in told if isinstance(event, SyncProgress) and "asking m" in event.message]
-    assert asking
-    assert {event.stage for event in asking} == {"learning"}
-
-
 def test_what_may_be_accepted_unseen_is_the_same_for_both(desk: Desk) -> None:
     story(desk)
     with model(desk, finds(CENTS)):
         report = desk.sync(SyncOptions(accept_above=0.65, quotes="shared"))
     assert len(report.accepted) == 1
+
+
+def test_without_a_model_nothing_that_only_a_model_needs_is_imported(desk: Desk) -> None:
+    story(desk)
+    code = (
+        "import os, sys; from pathlib import Path; from lerim.jobs import SyncOptions;"
+        " from lerim.jobs.sync import sync_project; from lerim.paths import Home;"
+        " from lerim.project import locate_project; home = Home.from_environ(os.environ);"
+        f" at = locate_project(Path({str(desk.repo)!r}), home);"
+        " sync_project(at, home, os.environ, SyncOptions(), lambda event: None, lambda: False);"
+        " sys.exit(any(name in sys.modules for name in ('dspy', 'requests', 'tiktoken', 'pydantic')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], env=environ(), check=False, timeout=HANG).returncode == 0
+
+
+def test_what_a_model_finds_waits_for_review_and_is_not_asked_for_again(desk: Desk) -> None:
+    story(desk)
+    desk.session("s2", *correction(desk))
+    with model(desk, finds(CENTS)) as server:
+        report = reported(desk)
+        assert len(server.asked) == 3  # and once for the words nobody said
+        again = reported(desk)
+        assert (len(server.asked), again["usage"]["calls"], again["candidates"]) == (3, 0, [])
+    assert (report["model"], again["state"]) == ("openai:m", "done")
+    assert (report["usage"]["calls"], report["usage"]["input_tokens"], report["usage"]["cost"]) == (3, 3_000, 0.006)
+    [found] = report["candidates"]
+    assert (found["signal"], found["title"]) == ("model", "`Money` holds cents in `src/app.py`")
+    assert found["references"] == ["src/app.py"]
+    assert found["evidence"][0]["who"] == "user"
+    assert report["dropped"]["no-evidence"] == 1  # the same answer for the other session, where nobody said so
+    assert len(desk.waiting()) == 1
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_the_rules_candidates_come_before_the_model_is_asked_which_is_told(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    seen: list[tuple[SyncEvent, int]] = []
+    with model(desk, says(marked([]))) as server:
+        desk.sync(emit=lambda event: seen.append((event, len(server.asked))))
+        assert len(server.asked) == 1
+    assert [asked for event, asked in seen if isinstance(event, CandidateFound)] == [0]
+    asking = [event for event, _ in seen if isinstance(event, SyncProgress) and "asking m" in event.message]
+    assert {event.stage for event in asking} == {"learning"}

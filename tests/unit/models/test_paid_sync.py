@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from chat_server import Act, fails, finds, marked, says
+from chat_server import finds, marked, says
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from lerim.jobs.sync_context import SyncOptions
 from lerim.models.money import consent
 from lerim.models.money.spending import DayBudget, total_spent_today
 from lerim.models.money.usage import Usage
-from model_desk import CENTS, environ, job, model_jobs, paid, reported, story
+from model_desk import CENTS, environ, model_jobs, paid, reported, story
 from paid_service import NANO, paid_service
 from terminal import run
 
@@ -33,23 +33,6 @@ def now() -> datetime:
 
 def terminal(desk: Desk, *arguments: str) -> Result:
     return run(*arguments, "--repo", str(desk.repo))
-
-
-def test_without_consent_nothing_is_asked_and_the_report_says_what_waits(desk: Desk, monkeypatch: Patch) -> None:
-    story(desk)
-    desk.session("s2", *correction(desk))
-    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
-        for explicit in (("--explicit",), ()):
-            code, lines, _ = job(desk, *explicit)
-            report = lines[-1]["report"]
-            assert (code, report["state"], report["problems"], report["steps"]) == (0, "done", [], [])
-            waits = report["waits"]
-            assert (waits["sessions"], waits["model"], waits["why"]) == (2, NANO, "consent")
-            assert waits["tokens"] > 0
-            assert 0 < waits["cost"] < 0.01
-            assert (report["model"], report["usage"]["calls"]) == ("none", 0)
-        assert service.asked == []
-    assert not desk.home.models.exists()
 
 
 def test_once_agreed_to_it_is_asked_and_what_it_took_is_told_everywhere(desk: Desk, monkeypatch: Patch) -> None:
@@ -134,85 +117,6 @@ def test_a_session_that_no_days_budget_allows_keeps_no_other_from_being_asked(de
         assert len(service.asked) == 1
 
 
-def test_a_model_of_unknown_price_is_not_asked_under_a_budget_and_is_without(desk: Desk, monkeypatch: Patch) -> None:
-    consent.allow_model(desk.home, "openrouter:some/model@openrouter.ai")
-    story(desk)
-    for settings, calls, state in (("", 0, "partial"), ("[budget]\nper_day_usd = 0\n", 1, "done")):
-        with paid_service(desk, monkeypatch, says(marked([])), settings=settings, name="some/model") as service:
-            report = reported(desk)
-            assert (len(service.asked), report["state"]) == (calls, state)
-            assert [problem["code"] for problem in report["problems"]] == ([] if calls else ["spending"])
-    assert report["usage"]["cost"] == 0.002  # the service told
-
-
-def test_a_refused_call_costs_nothing(desk: Desk, monkeypatch: Patch) -> None:
-    story(desk)
-    consent.allow_model(desk.home, NANO)
-    refused: Act = fails(401)
-    with paid_service(desk, monkeypatch, refused):
-        report = reported(desk)
-    assert [problem["code"] for problem in report["problems"]] == ["model-key"]
-    assert [step["kind"] for step in report["steps"]] == ["stopped"]
-    assert total_spent_today(desk.home, now()).cost == 0
-
-
-def test_yes_agrees_for_good(desk: Desk, monkeypatch: Patch) -> None:
-    story(desk)
-    with paid_service(desk, monkeypatch, finds(CENTS), says(marked([]))) as service:
-        done = terminal(desk, "sync", "--yes")
-        assert done.exit_code == 0
-        assert f"Called extract, {NANO}: 1 call, 1,000 tokens in, 50 out, $0.0020." in done.stdout
-        assert "Spent today: less than $0.01 of $1.00." in done.stdout
-        story(desk, "s2", "francs")
-        json.loads(terminal(desk, "sync", "--json").stdout)
-        assert len(service.asked) == 2
-
-
-def test_yes_agrees_to_the_model_of_summaries_too(desk: Desk, monkeypatch: Patch) -> None:
-    mini = "openrouter:openai/gpt-5-mini@openrouter.ai"
-    with paid_service(desk, monkeypatch):
-        settings = desk.home.config.read_text()
-        other = '[roles.summarize]\nprovider = "openrouter"\nmodel = "openai/gpt-5-mini"\n'
-        desk.home.config.write_text(settings.replace('[roles.summarize]\nprovider = "none"\n', other))
-        assert terminal(desk, "sync", "--yes").exit_code == 0
-    assert consent.load_known_models(desk.home)[0].allowed == {NANO, mini}
-
-
-def test_elsewhere_than_at_a_terminal_it_says_how_to_agree(desk: Desk, monkeypatch: Patch) -> None:
-    story(desk)
-    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
-        done = terminal(desk, "sync")
-        assert service.asked == []
-    assert done.exit_code == 0
-    assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01." in done.stdout
-    assert "`lerim sync --yes` or `lerim model allow`" in done.stdout
-    assert done.stderr == ""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
-@pytest.mark.parametrize(("said", "calls"), [("y\n", 1), ("\n", 0)])
-def test_at_a_terminal_the_first_paid_sync_asks(desk: Desk, monkeypatch: Patch, said: str, calls: int) -> None:
-    story(desk)
-    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
-        ours, theirs = pty.openpty()
-        command = [sys.executable, "-P", "-m", "lerim", "sync", "--repo", str(desk.repo)]
-        process = subprocess.Popen(command, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        while b"[y/N]" not in shown:
-            shown += os.read(ours, 4_096)
-        os.write(ours, said.encode())
-        assert process.stdout
-        out = process.stdout.read().decode()
-        assert process.wait(60) == 0
-        process.stdout.close()
-        os.close(ours)
-        assert len(service.asked) == calls
-    assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01. Approve the cost? [y/N]" in shown.decode()
-    assert (CENTS["title"][:20] in out) == bool(calls)
-    assert consent.load_known_models(desk.home)[0].allowed == (frozenset({NANO}) if calls else frozenset())
-
-
 def test_status_tells_the_model_what_today_cost_and_what_waits(desk: Desk, monkeypatch: Patch) -> None:
     story(desk)
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
@@ -250,13 +154,60 @@ def test_a_dear_model_can_be_tried_for_what_a_short_answer_costs(desk: Desk, mon
     assert consent.load_known_models(desk.home)[0].allowed == frozenset()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
-@pytest.mark.parametrize(("said", "calls"), [("y\n", 1), ("\n", 0)])
-def test_at_a_terminal_a_trial_that_is_paid_for_asks(desk: Desk, monkeypatch: Patch, said: str, calls: int) -> None:
-    with paid_service(desk, monkeypatch, says("ready")) as service:
-        ours, theirs = pty.openpty()
-        command = [sys.executable, "-P", "-m", "lerim", "model", "test"]
-        process = subprocess.Popen(command, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
+def test_without_consent_nothing_is_asked_and_what_waits_is_said_with_how_to_agree(
+    desk: Desk, monkeypatch: Patch
+) -> None:
+    story(desk)
+    desk.session("s2", *correction(desk))
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        for explicit in (True, False):
+            report = desk.sync(SyncOptions(explicit=explicit))
+            assert (report.state, report.problems, report.steps) == ("done", [], [])
+            assert (report.waits.sessions, report.waits.model, report.waits.why) == (2, NANO, "consent")
+            assert report.waits.tokens > 0
+            assert 0 < (report.waits.cost or 0) < 0.01
+            assert (report.model, report.usage.calls) == ("none", 0)
+        shown = terminal(desk, "sync")
+        assert service.asked == []
+    assert not desk.home.models.exists()
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert f"2 sessions wait for {NANO}, about " in shown.stdout
+    assert "`lerim sync --yes` or `lerim model allow`" in shown.stdout
+
+
+def test_a_model_of_unknown_price_is_not_asked_under_a_budget(desk: Desk, monkeypatch: Patch) -> None:
+    consent.allow_model(desk.home, "openrouter:some/model@openrouter.ai")
+    story(desk)
+    with paid_service(desk, monkeypatch, says(marked([])), name="some/model") as service:
+        report = reported(desk)
+        assert (service.asked, report["state"]) == ([], "partial")
+    assert [problem["code"] for problem in report["problems"]] == ["spending"]
+
+
+def test_yes_agrees_for_good_also_to_the_model_of_summaries(desk: Desk, monkeypatch: Patch) -> None:
+    mini = "openrouter:openai/gpt-5-mini@openrouter.ai"
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS), says(marked([]))) as service:
+        settings = desk.home.config.read_text()
+        other = '[roles.summarize]\nprovider = "openrouter"\nmodel = "openai/gpt-5-mini"\n'
+        desk.home.config.write_text(settings.replace('[roles.summarize]\nprovider = "none"\n', other))
+        done = terminal(desk, "sync", "--yes")
+        assert done.exit_code == 0
+        assert f"Called extract, {NANO}: 1 call, 1,000 tokens in, 50 out, $0.0020." in done.stdout
+        assert "Spent today: less than $0.01 of $1.00." in done.stdout
+        assert consent.load_known_models(desk.home)[0].allowed == {NANO, mini}
+        desk.home.config.write_text(settings)
+        before = len(service.asked)
+        story(desk, "s2", "francs")
+        json.loads(terminal(desk, "sync", "--json").stdout)
+        assert len(service.asked) == before + 1
+
+
+def at_terminal(said: str, *arguments: str) -> tuple[str, str]:
+    """What a command at a terminal asks, and what it prints once this was typed."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-P", "-m", "lerim", *arguments]
+    with subprocess.Popen(command, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
         while b"[y/N]" not in shown:
@@ -265,9 +216,27 @@ def test_at_a_terminal_a_trial_that_is_paid_for_asks(desk: Desk, monkeypatch: Pa
         assert process.stdout
         out = process.stdout.read().decode()
         assert process.wait(60) == 0
-        process.stdout.close()
-        os.close(ours)
+    os.close(ours)
+    return shown.decode(), out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+@pytest.mark.parametrize(("said", "calls"), [("y\n", 1), ("\n", 0)])
+def test_at_a_terminal_the_first_paid_sync_asks(desk: Desk, monkeypatch: Patch, said: str, calls: int) -> None:
+    story(desk)
+    with paid_service(desk, monkeypatch, finds(CENTS)) as service:
+        shown, out = at_terminal(said, "sync", "--repo", str(desk.repo))
         assert len(service.asked) == calls
-    assert f"{NANO} costs money" in shown.decode()
-    assert ("ready" in out) == bool(calls)
+    assert f"1 session waits for {NANO}, about 2k tokens, less than $0.01. Approve the cost? [y/N]" in shown
+    assert (CENTS["title"][:20] in out) == bool(calls)
+    assert consent.load_known_models(desk.home)[0].allowed == (frozenset({NANO}) if calls else frozenset())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+def test_at_a_terminal_a_trial_that_is_paid_for_asks(desk: Desk, monkeypatch: Patch) -> None:
+    with paid_service(desk, monkeypatch, says("ready")) as service:
+        shown, out = at_terminal("y\n", "model", "test")
+        assert len(service.asked) == 1
+    assert f"{NANO} costs money" in shown
+    assert "ready" in out
     assert consent.load_known_models(desk.home)[0].allowed == frozenset()

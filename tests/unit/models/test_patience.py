@@ -1,8 +1,9 @@
-"""What is asked again, for how long it is waited, who is used instead, and what is told of it."""
+"""How long is waited, who is used instead, and what of a service's own words is heeded."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -11,17 +12,23 @@ from pathlib import Path
 import pytest
 from dspy import lm15
 
-from chat_server import KEY, TOO_LONG, Asked, Handler, chat, fails, hangs, raw, says, too_long
+from chat_server import KEY, TOO_LONG, Act, Asked, Handler, chat, fails, says, too_long
 from engines import REQUEST, asking, model, never
 from hang import HANG
 from lerim.models.engine import Engine
-from lerim.models.limits import load_limit, remember_limit
+from lerim.models.limits import load_limit
 from lerim.models.services.faults import parse_retry_after, refusal_error
 from lerim.models.services.wire import ServiceReply
 from lerim.paths import Home
 
-AT_ONCE = {"Retry-After": "0"}
+pytestmark = pytest.mark.usefixtures("short_waits")
+
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def home(isolated: Path) -> Home:
+    return Home(isolated / ".lerim")
 
 
 def date(seconds: int) -> str:
@@ -31,7 +38,6 @@ def date(seconds: int) -> str:
 @pytest.mark.parametrize(
     ("headers", "words", "seconds"),
     [
-        ({"retry-after": "7"}, "", 7),
         ({"retry-after": "0.5"}, "", 0.5),
         ({"retry-after-ms": "250", "retry-after": "7"}, "", 0.25),
         ({"retry-after": date(30), "date": date(0)}, "", 30),
@@ -40,7 +46,6 @@ def date(seconds: int) -> str:
         ({"retry-after": "-3"}, "", None),
         ({"retry-after": "nan"}, "", None),
         ({"retry-after": "9" * 400}, "", None),
-        ({}, "Please try again in 1.2s.", 1.2),
         ({}, "Please try again in 6ms.", 0.006),
         ({}, "Please try again in 1m12s", 72),
         ({}, "Please retry in 34.07s", 34.07),
@@ -52,25 +57,13 @@ def test_how_long_a_service_wants_to_be_left_alone(headers: dict[str, str], word
     assert parse_retry_after(headers, words) == seconds
 
 
-def test_each_wait_is_told_in_our_own_words() -> None:
-    secret = "the transcript said so"
-    with chat(fails(429, secret, headers=AT_ONCE), fails(503, secret, headers=AT_ONCE), says("ok")) as server:
-        engine = Engine(model(server.url), never)
-        engine.complete(REQUEST)
-    assert [(step.kind, step.role, step.model, step.why) for step in engine.steps] == [
-        ("retried", "extract", "openai:some-model", "too many requests; retried after 0 s"),
-        ("retried", "extract", "openai:some-model", "the service failed (503); retried after 0 s"),
-    ]
+def first_model(act: Act) -> Act:
+    """The first model does so; the others answer."""
+    return lambda handler, asked: (act if asked.body["model"] == "some-model" else says("ok"))(handler, asked)
 
 
 def test_the_next_model_is_asked_once_the_first_has_no_more_tries_and_stays_for_the_run() -> None:
-    def act(handler: Handler, asked: Asked) -> None:
-        if asked.body["model"] == "some-model":
-            fails(429, headers=AT_ONCE)(handler, asked)
-        else:
-            says("ok")(handler, asked)
-
-    with chat(act) as server:
+    with chat(first_model(fails(429, headers={"Retry-After": "0"}))) as server:
         engine = Engine(model(server.url, fallbacks=("other", "third")), never)
         assert engine.complete(REQUEST).text == "ok"
         assert engine.complete(REQUEST).text == "ok"
@@ -81,20 +74,20 @@ def test_the_next_model_is_asked_once_the_first_has_no_more_tries_and_stays_for_
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(404, "no"), (400, "foo is not a valid model ID"), (400, "The model `x` does not exist")]
+    "act",
+    [
+        fails(404),
+        fails(400, "foo is not a valid model ID"),
+        fails(400, "The model `x` does not exist"),
+        fails(429, headers={"retry-after": "7200"}),
+    ],
+    ids=["404", "invalid", "missing", "hours"],
 )
-def test_a_model_that_is_not_there_is_left_at_once_for_the_next(status: int, said: str) -> None:
-    with chat(fails(status, said), says("ok")) as server:
+def test_a_model_that_is_not_there_or_busy_for_long_is_left_at_once_for_the_next(act: Act) -> None:
+    with chat(first_model(act)) as server:
         engine = Engine(model(server.url, fallbacks=("other",)), never)
         assert engine.complete(REQUEST).text == "ok"
     assert [asked.body["model"] for asked in server.asked] == ["some-model", "other"]
-
-
-@pytest.mark.parametrize(("status", "said"), [(401, "no"), (402, "no"), (413, "no"), (400, "odd")])
-def test_no_other_model_is_asked_where_it_would_do_no_better(status: int, said: str) -> None:
-    with chat(fails(status, said)) as server, pytest.raises(lm15.LM15Error):
-        Engine(model(server.url, fallbacks=("other",)), never).complete(REQUEST)
-    assert len(server.asked) == 1
 
 
 def test_once_all_failed_the_next_call_begins_with_the_first() -> None:
@@ -106,85 +99,44 @@ def test_once_all_failed_the_next_call_begins_with_the_first() -> None:
     assert server.asked[-1].body["model"] == "some-model"
 
 
-def test_a_cancel_asks_no_other_model() -> None:
-    with chat(hangs) as server, pytest.raises(lm15.TransportError) as caught:
-        Engine(model(server.url, fallbacks=("other",)), server.came.is_set).complete(REQUEST)
-    assert caught.value.code == "cancelled"
-    assert len(server.asked) == 1
-
-
 @pytest.mark.parametrize("vendor", TOO_LONG)
-def test_a_window_that_is_too_large_is_known_in_each_services_words(vendor: str) -> None:
-    with chat(too_long(vendor)) as server, pytest.raises(lm15.ContextLengthError):
-        Engine(model(server.url), never).complete(asking("word " * 60_000))
+def test_each_services_words_for_a_window_too_large_are_known_and_its_limit_is_remembered(
+    home: Home, vendor: str
+) -> None:
+    status, _, limit = TOO_LONG[vendor]
+    with chat(too_long(vendor)) as server:
+        engine = Engine(model(server.url), never, home=home)
+        with pytest.raises(lm15.ContextLengthError):
+            engine.complete(asking("word " * ((limit or 10) // 2)))
     assert len(server.asked) == 1
+    of_a_minute = status == 429  # what the account may send bounds this run alone
+    assert load_limit(home, "openai:some-model") == (None if of_a_minute else limit)
+    assert engine.window_tokens < (limit or 300_001)
+    assert [step.why for step in engine.steps] == ([f"it takes {limit} tokens in all"] if limit else [])
 
 
-def test_a_limit_is_learned_told_remembered_and_makes_windows_smaller(isolated: Path) -> None:
-    home = Home(isolated / ".lerim")
+def test_a_limit_makes_later_windows_and_answers_smaller(home: Home) -> None:
     with chat(too_long("vLLM")) as server:
         engine = Engine(model(server.url), never, home=home)
-        assert engine.window_tokens == 300_000
-        with pytest.raises(lm15.ContextLengthError):
-            engine.complete(asking("word " * 5_000))
-        assert engine.window_tokens == 500
-        with pytest.raises(lm15.ContextLengthError):
-            engine.complete(asking("word " * 5_000))
-    [step] = engine.steps
-    assert (step.kind, step.tokens, step.why) == ("limited", 4_096, "it takes 4096 tokens in all")
-    assert load_limit(home, "openai:some-model") == 4_096
-    assert server.asked[-1].body["max_tokens"] == 1_024
-
-
-def test_what_an_account_may_send_in_a_minute_bounds_this_run_alone(isolated: Path) -> None:
-    home = Home(isolated / ".lerim")
-    with chat(too_long("openai, more than a minute's share")) as server:
-        engine = Engine(model(server.url), never, home=home)
-        with pytest.raises(lm15.ContextLengthError):
-            engine.complete(asking("word " * 40_000))
-    assert engine.window_tokens < 30_000
-    assert load_limit(home, "openai:some-model") is None
-
-
-def test_threads_that_learn_the_same_limit_tell_it_once(isolated: Path) -> None:
-    together = threading.Barrier(3, timeout=HANG)
-
-    def act(handler: Handler, asked: Asked) -> None:
-        together.wait()
-        too_long("anthropic")(handler, asked)
-
-    with chat(act) as server:
-        engine = Engine(model(server.url), never, home=Home(isolated / ".lerim"))
-
-        def fails_to_ask(_: int) -> bool:
+        for tokens in (300_000, 500):
+            assert engine.window_tokens == tokens
             with pytest.raises(lm15.ContextLengthError):
-                engine.complete(REQUEST)
-            return True
-
-        with ThreadPoolExecutor(3) as pool:
-            assert list(pool.map(fails_to_ask, range(3))) == [True] * 3
-    assert [step.kind for step in engine.steps] == ["limited"]
-
-
-def test_a_short_window_is_asked_again_with_less_room_for_the_answer(isolated: Path) -> None:
-    with chat(too_long("vLLM"), says("ok")) as server:
-        engine = Engine(model(server.url), never, home=Home(isolated / ".lerim"))
-        assert engine.complete(REQUEST).text == "ok"
+                engine.complete(asking("word " * 5_000))
+    assert [(step.kind, step.tokens) for step in engine.steps] == [("limited", 4_096)]
     assert [asked.body["max_tokens"] for asked in server.asked] == [16_000, 1_024]
 
 
-def test_a_remembered_limit_bounds_the_first_answer(isolated: Path) -> None:
-    home = Home(isolated / ".lerim")
-    remember_limit(home, "openai:some-model", 8_000)
-    with chat(says("ok")) as server:
-        Engine(model(server.url), never, home=home).complete(REQUEST)
-    assert server.asked[0].body["max_tokens"] == 2_000
+def test_a_short_window_is_asked_again_with_less_room_for_the_answer(home: Home) -> None:
+    with chat(too_long("vLLM"), says("ok")) as server:
+        for _ in range(2):  # the second knows from the first
+            assert Engine(model(server.url), never, home=home).complete(REQUEST).text == "ok"
+    assert [asked.body["max_tokens"] for asked in server.asked] == [16_000, 1_024, 1_024]
 
 
-def test_a_limit_that_cannot_be_kept_is_used_and_told(isolated: Path) -> None:
+def test_a_limit_that_cannot_be_kept_is_used_and_told(isolated: Path, home: Home) -> None:
     (isolated / ".lerim").write_text("no folder")
     with chat(too_long("vLLM"), says("ok")) as server:
-        engine = Engine(model(server.url), never, home=Home(isolated / ".lerim"))
+        engine = Engine(model(server.url), never, home=home)
         assert engine.complete(REQUEST).text == "ok"
     assert [step.kind for step in engine.steps] == ["limited", "limited"]
     assert "could not be remembered" in engine.steps[1].why
@@ -193,11 +145,7 @@ def test_a_limit_that_cannot_be_kept_is_used_and_told(isolated: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "field", "most"),
     [
-        (
-            "Unsupported parameter: 'max_tokens' is not supported here. Use 'max_completion_tokens' instead.",
-            "max_completion_tokens",
-            16_000,
-        ),
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_completion_tokens", 16_000),
         ("max_tokens is too large: 16000. This model supports at most 4096 completion tokens", "max_tokens", 4_096),
         ("max_tokens: 16000 > 8192, which is the maximum allowed number of output tokens", "max_tokens", 8_192),
     ],
@@ -210,35 +158,9 @@ def test_the_bound_of_an_answer_follows_what_the_service_says_of_it(said: str, f
     assert [field in asked.body and asked.body[field] == most for asked in server.asked] == [False, True, True]
 
 
-@pytest.mark.parametrize(
-    ("said", "most"),
-    [
-        ("max_tokens is too large: 16000. This model supports at most 4096 completion tokens", 4_096),
-        ("This model's maximum context length is 8192 tokens. However, you requested 16100 tokens.", 2_048),
-    ],
-)
-def test_threads_that_are_refused_the_same_bound_all_ask_with_the_other(said: str, most: int) -> None:
-    together = threading.Barrier(3, timeout=HANG)
-
-    def act(handler: Handler, asked: Asked) -> None:
-        if asked.body["max_tokens"] > most:
-            together.wait()
-            fails(400, said)(handler, asked)
-        else:
-            says("ok")(handler, asked)
-
-    with chat(act) as server:
-        engine = Engine(model(server.url), never)
-        with ThreadPoolExecutor(3) as pool:
-            assert list(pool.map(lambda _: engine.complete(REQUEST).text, range(3))) == ["ok"] * 3
-    assert [step.kind for step in engine.steps] == ["limited"]
-
-
 def test_a_bound_that_is_refused_for_ever_is_an_error() -> None:
-    with (
-        chat(fails(400, "max_tokens is too large. It supports at most 4096 completion tokens")) as server,
-        pytest.raises(lm15.InvalidRequestError),
-    ):
+    refused = fails(400, "max_tokens is too large. It supports at most 4096 completion tokens")
+    with chat(refused) as server, pytest.raises(lm15.InvalidRequestError):
         Engine(model(server.url), never).complete(REQUEST)
     assert len(server.asked) == 2
 
@@ -262,6 +184,7 @@ def test_ollama_that_reads_only_a_part_and_says_nothing_is_found_out() -> None:
             b' details. Please retry in 3.5s.","status":"RESOURCE_EXHAUSTED"}}]',
             lm15.RateLimitError,
         ),
+        (429, b'{"error":{"code":"insufficient_quota","message":"You exceeded your quota"}}', lm15.BillingError),
         (429, b'{"error":{"code":"1113","message":"Insufficient balance"}}', lm15.BillingError),
         (429, b'{"error":{"code":"1302","message":"High concurrency usage of this API"}}', lm15.RateLimitError),
         (400, b'{"error":{"code":"1211","message":"Model does not exist"}}', lm15.UnsupportedModelError),
@@ -280,46 +203,50 @@ def test_each_services_own_form_of_error_is_read(status: int, body: bytes, error
         assert found.retry_after == 3.5
 
 
-def test_an_answer_that_the_service_gave_up_is_asked_for_again() -> None:
-    with chat(says("half", "error"), says("ok")) as server:
+# --- threads that ask at once ---------------------------------------------------------------------------------------
+
+
+def meeting(count: int, refused: Callable[[Asked], bool], act: Act) -> Act:
+    """What is refused waits until `count` requests are there, then `act` follows; the rest is answered."""
+    together = threading.Barrier(count, timeout=HANG)
+
+    def made(handler: Handler, asked: Asked) -> None:
+        if refused(asked):
+            together.wait()
+        (act if refused(asked) else says("ok"))(handler, asked)
+
+    return made
+
+
+def at_once(engine: Engine, count: int) -> list[str | None]:
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(lambda _: engine.complete(REQUEST).text, range(count)))
+
+
+@pytest.mark.parametrize(
+    ("said", "most"),
+    [
+        ("max_tokens is too large: 16000. This model supports at most 4096 completion tokens", 4_096),
+        ("This model's maximum context length is 8192 tokens. However, you requested 16100 tokens.", 2_048),
+    ],
+)
+def test_threads_that_are_refused_the_same_bound_tell_it_once_and_all_ask_with_the_other(said: str, most: int) -> None:
+    with chat(meeting(3, lambda asked: asked.body["max_tokens"] > most, fails(400, said))) as server:
         engine = Engine(model(server.url), never)
-        assert engine.complete(REQUEST).text == "ok"
-    assert [step.why for step in engine.steps] == ["the service failed (500); retried after 1 s"]
+        assert at_once(engine, 3) == ["ok"] * 3
+    assert [step.kind for step in engine.steps] == ["limited"]
 
 
 def test_threads_ask_at_once_and_nothing_of_their_figures_is_lost() -> None:
-    together = threading.Barrier(4, timeout=HANG)
-
-    def act(handler: Handler, asked: Asked) -> None:
-        together.wait()
-        says("ok")(handler, asked)
-
-    with chat(act) as server:
+    with chat(meeting(4, lambda _: True, says("ok"))) as server:
         engine = Engine(model(server.url), never)
-        with ThreadPoolExecutor(4) as pool:
-            answers = list(pool.map(lambda _: engine.complete(REQUEST).text, range(8)))
-    assert answers == ["ok"] * 8
-    assert (engine.usage.calls, engine.usage.input_tokens) == (8, 8_000)
+        assert at_once(engine, 4) == ["ok"] * 4
+    assert (engine.usage.calls, engine.usage.input_tokens) == (4, 4_000)
 
 
 def test_threads_that_fail_at_once_move_on_to_the_next_model_once() -> None:
-    together = threading.Barrier(3, timeout=HANG)
-
-    def act(handler: Handler, asked: Asked) -> None:
-        if asked.body["model"] == "some-model":
-            together.wait()
-            fails(404)(handler, asked)
-        else:
-            says("ok")(handler, asked)
-
-    with chat(act) as server:
+    with chat(meeting(3, lambda asked: asked.body["model"] == "some-model", fails(404))) as server:
         engine = Engine(model(server.url, fallbacks=("other", "third")), never)
-        with ThreadPoolExecutor(3) as pool:
-            assert list(pool.map(lambda _: engine.complete(REQUEST).text, range(3))) == ["ok"] * 3
+        assert at_once(engine, 3) == ["ok"] * 3
     assert [step.kind for step in engine.steps] == ["fallback"]
     assert {asked.body["model"] for asked in server.asked} == {"some-model", "other"}
-
-
-def test_a_body_of_an_error_without_end_is_left_at_a_size() -> None:
-    with chat(raw(b'{"error": "' + b"x" * 9_000_000, status=400)) as server, pytest.raises(lm15.InvalidRequestError):
-        Engine(model(server.url), never).complete(REQUEST)

@@ -1,4 +1,4 @@
-"""Every provider that can be chosen, through the real job process, against a server on loopback in its stead."""
+"""Providers that can be chosen, through a whole sync, against a server on loopback in their stead."""
 
 from __future__ import annotations
 
@@ -13,30 +13,9 @@ import pytest
 from chat_server import KEY, finds, marked
 from desk import Desk
 from lerim.config.providers import PROVIDERS
-from model_desk import CENTS, codes, job, model, model_jobs, reported, story
-
-KEYED = [name for name, one in PROVIDERS.items() if one.key_variables]
-
-
-@pytest.mark.parametrize("provider", KEYED)
-def test_each_provider_is_asked_in_its_own_form_and_another_address_with_the_key_of_other_addresses(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, provider: str
-) -> None:
-    for variable in PROVIDERS[provider].key_variables:
-        monkeypatch.setenv(variable, "the-provider-s-own")
-    story(desk)
-    with model(desk, finds(CENTS), provider=provider) as server:
-        report = reported(desk)
-    assert [one["title"] for one in report["candidates"]] == ["`Money` holds cents in `src/app.py`"]
-    assert {one["model"] for one in report["spent"]} == {f"{provider}:m"}
-    asked = server.asked[0]
-    if provider == "anthropic":
-        assert (asked.path, asked.headers["x-api-key"]) == ("/v1/messages", KEY)
-        assert "authorization" not in asked.headers
-    else:
-        assert (asked.path, asked.headers["authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
-    assert asked.body["model"] == "m"
-    assert "the-provider-s-own" not in str(asked.headers)
+from lerim.jobs.sync_context import SyncOptions
+from lerim.models.editor import EditorBridge
+from model_desk import CENTS, codes, model, model_jobs, reported, story
 
 
 @pytest.mark.parametrize("provider", ["ollama", "auto"])
@@ -83,6 +62,28 @@ def test_what_the_editor_is_set_to_is_what_its_jobs_ask(desk: Desk, monkeypatch:
         assert reported(desk)["model"] == "openai:mine"
 
 
+@pytest.mark.parametrize(
+    ("provider", "path", "header", "key"),
+    [
+        ("anthropic", "/v1/messages", "x-api-key", KEY),
+        ("zai", "/v1/chat/completions", "authorization", f"Bearer {KEY}"),
+    ],
+)
+def test_a_provider_is_asked_in_its_own_form_and_another_address_with_the_key_of_other_addresses(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, provider: str, path: str, header: str, key: str
+) -> None:
+    for variable in PROVIDERS[provider].key_variables:
+        monkeypatch.setenv(variable, "the-provider-s-own")
+    story(desk)
+    with model(desk, finds(CENTS), provider=provider) as server:
+        report = reported(desk)
+    assert [one["title"] for one in report["candidates"]] == ["`Money` holds cents in `src/app.py`"]
+    assert {one["model"] for one in report["spent"]} == {f"{provider}:m"}
+    asked = server.asked[0]
+    assert (asked.path, asked.headers[header], asked.body["model"]) == (path, key, "m")
+    assert "the-provider-s-own" not in str(asked.headers)
+
+
 @pytest.mark.parametrize("summaries", [False, True])
 def test_a_sync_nobody_asked_for_leaves_an_editor_s_model_alone_that_nobody_allowed(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, summaries: bool
@@ -91,10 +92,9 @@ def test_a_sync_nobody_asked_for_leaves_an_editor_s_model_alone_that_nobody_allo
     os.utime(story(desk), (long_ago, long_ago))
     monkeypatch.setenv("LERIM_EDITOR", json.dumps({"models": [{"id": "copilot/gpt", "allowed": None}]}))
     (desk.repo / ".lerim" / "memory").mkdir(parents=True)
+    asked: list[object] = []
     with model(desk, provider="editor", model="", base_url="", timeout=1, summaries=summaries):
-        code, lines, errors = job(desk)
-    assert (code, [line for line in lines if line["event"] == "ask"]) == (0, []), errors
-    report = lines[-1]["report"]
-    assert (report["state"], report["problems"], report["steps"]) == ("done", [], [])
-    waits = report["waits"]
-    assert (waits["why"], waits["sessions"]) == ("none" if summaries else "consent", 1)  # it tells of what extracts
+        report = desk.sync(SyncOptions(explicit=False), bridge=EditorBridge(asked.append))
+    assert (asked, report.state, report.problems, report.steps) == ([], "done", [], [])
+    # it tells of what extracts
+    assert (report.waits.why, report.waits.sessions) == ("none" if summaries else "consent", 1)

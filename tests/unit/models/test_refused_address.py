@@ -26,9 +26,6 @@ def in_the_repository(desk: Desk, monkeypatch: Patch) -> None:
     [
         'base_url = "http://models.example/v1"',
         'base_ur1 = "https://models.example/v1"',
-        "base_url = 5",
-        'fallback_models = "x"',
-        "timeout = 0",
     ],
 )
 def test_no_byte_reaches_the_provider_where_a_part_of_the_role_is_refused(
@@ -72,26 +69,11 @@ def test_a_refused_address_of_summaries_does_not_send_them_where_extract_is_aske
 def test_what_the_editor_says_wrongly_keeps_the_model_from_being_asked(desk: Desk, monkeypatch: Patch) -> None:
     story(desk)
     consent.allow_model(desk.home, NANO)
-    for settings in (
-        {"roles.extract.base_url": 5},
-        {"roles.extract.base_url": "http://x"},
-        {"roles.extract.baseUr1": ""},
-    ):
-        monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": settings}))
-        with paid_service(desk, monkeypatch, finds(CENTS)) as service:
-            report = reported(desk)
-            assert service.asked == []
-        assert report["waits"]["why"] == "gone"
-
-
-def test_an_agreement_counts_for_the_host_it_names_alone(desk: Desk, monkeypatch: Patch) -> None:
-    story(desk)
+    monkeypatch.setenv("LERIM_EDITOR", json.dumps({"settings": {"roles.extract.baseUr1": ""}}))
     with paid_service(desk, monkeypatch, finds(CENTS)) as service:
-        consent.allow_model(desk.home, NANO.partition("@")[0])
-        consent.allow_model(desk.home, f"{NANO}:8443")
-        waits = reported(desk)["waits"]
-        assert (service.asked, waits["why"], waits["model"]) == ([], "consent", NANO)
-        assert "openrouter.ai" in run("sync").stdout
+        report = reported(desk)
+        assert service.asked == []
+    assert report["waits"]["why"] == "gone"
 
 
 def test_choosing_a_model_again_mends_what_was_refused(desk: Desk) -> None:

@@ -1,9 +1,8 @@
-"""Summaries with a model in a whole sync: the real HTTP server and the real job process."""
+"""Summaries with a model in a whole sync."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from chat_server import KEY, Act, fails, says
 from claude_lines import answer, call, prompt, reply, text
@@ -131,13 +130,3 @@ def test_no_secret_and_no_key_reaches_the_model_or_the_file(desk: Desk) -> None:
     kept = [path for path in everything if token.encode() in path.read_bytes() and "index" not in path.parts]
     assert kept == []
     assert KEY not in written(desk)
-
-
-def test_nothing_is_asked_where_summaries_are_for_the_rules(desk: Desk, tmp_path: Path) -> None:
-    session(desk)
-    with model(
-        desk, says("[[ ## reasoning ## ]]\nno\n\n[[ ## primitives ## ]]\n[]\n\n[[ ## completed ## ]]\n")
-    ) as server:
-        report = reported(desk)
-    assert all("primitives" in asked.prompt for asked in server.asked)
-    assert all(one["role"] == "extract" for one in report["spent"])

@@ -45,55 +45,6 @@ def learned(desk: Desk, name: str, sent: int) -> None:
     raise AssertionError(name)
 
 
-def test_each_session_the_rules_have_read_waits_until_a_model_was_shown_it(desk: Desk) -> None:
-    story(desk, "s1")
-    story(desk, "s2")
-    desk.sync(NOTHING_ASKED)
-    before = unsent(desk)
-    assert (before.sessions, before.turns) == (2, 8)
-    learned(desk, "s1", 3)
-    assert unsent(desk).sessions == 0  # s2 is claimed, or done
-    with Catalog.open(desk.home) as catalog:
-        catalog.recover_jobs(desk.place.project.key)
-    assert unsent(desk) == PendingTurns(1, 4, 0, before.size // 2)
-
-
-def test_of_a_session_that_grew_only_what_is_new_waits(desk: Desk) -> None:
-    story(desk, "s1")
-    desk.sync(NOTHING_ASKED)
-    learned(desk, "s1", 3)
-    desk.session("s1", prompt("And now something else, in a few words"), reply("s1-c", text("Good.")))
-    desk.sync(NOTHING_ASKED)
-    left = unsent(desk)
-    assert (left.sessions, left.turns) == (1, 2)
-    assert left.size < 100
-
-
-def test_a_session_in_which_nothing_is_new_does_not_wait(desk: Desk) -> None:
-    story(desk, "s1")
-    desk.sync(NOTHING_ASKED)
-    learned(desk, "s1", 99)
-    with Catalog.open(desk.home) as catalog, transaction(catalog.db):
-        catalog.db.execute("UPDATE jobs SET state = 'pending'")
-    assert unsent(desk) == PendingTurns()
-
-
-def test_what_bounds_leave_out_and_what_is_not_due_does_not_wait(desk: Desk) -> None:
-    story(desk, "s1")
-    desk.sync(NOTHING_ASKED)
-    assert unsent(desk, since=datetime(2020, 1, 1, tzinfo=UTC)).sessions == 1
-    assert unsent(desk, since=datetime(2100, 1, 1, tzinfo=UTC)) == PendingTurns()
-    assert unsent(desk, until=datetime(2020, 1, 1, tzinfo=UTC)) == PendingTurns()
-    with Catalog.open(desk.home) as catalog, transaction(catalog.db):
-        catalog.db.execute("UPDATE jobs SET not_before = 1e12 WHERE kind = ?", (MODEL_JOB,))
-    assert unsent(desk) == PendingTurns()
-
-
-def test_a_catalog_without_sessions_has_nothing_that_waits(desk: Desk) -> None:
-    assert unsent(desk) == PendingTurns()
-    assert estimate(desk) == WaitingWork(model="openrouter:openai/gpt-5-nano@openrouter.ai")
-
-
 def test_of_many_sessions_some_stand_for_all(desk: Desk, tmp_path: Path) -> None:
     with Catalog.open(desk.home) as catalog, transaction(catalog.db):
         fill(catalog, desk.place.project.key, 1_000)
@@ -164,10 +115,38 @@ def test_the_summaries_of_the_same_sessions_are_part_of_it(desk: Desk) -> None:
     assert unknown.cost is None
 
 
-def test_the_rules_queue_is_not_the_models(desk: Desk) -> None:
+def change_jobs(desk: Desk, change: str) -> None:
+    with Catalog.open(desk.home) as catalog, transaction(catalog.db):
+        catalog.db.execute(f"UPDATE jobs SET {change} WHERE kind = ?", (MODEL_JOB,))
+
+
+def test_each_session_the_rules_have_read_waits_until_a_model_was_shown_it(desk: Desk) -> None:
+    assert unsent(desk) == PendingTurns()
+    assert estimate(desk) == WaitingWork(model="openrouter:openai/gpt-5-nano@openrouter.ai")
     path = story(desk, "s1")
+    story(desk, "s2")
     desk.sync(NOTHING_ASKED)
+    before = unsent(desk)
+    assert (before.sessions, before.turns) == (2, 8)
+    learned(desk, "s1", 3)
+    change_jobs(desk, "state = 'pending'")
+    assert unsent(desk) == PendingTurns(1, 4, 0, before.size // 2), "in s1 nothing is new"
+    desk.session("s1", prompt("And now something else, in a few words"), reply("s1-c", text("Good.")))
+    desk.sync(NOTHING_ASKED)
+    grown = unsent(desk)
+    assert (grown.sessions, grown.turns) == (2, 6), "of a session that grew only what is new waits"
     learned(desk, "s1", 99)
+    change_jobs(desk, "state = 'done'")
     with Catalog.open(desk.home) as catalog:
         catalog.enqueue_job(EXTRACT_JOB, str(path), desk.place.project.key)
+    assert unsent(desk) == PendingTurns(), "the rules' queue is not the model's"
+
+
+def test_what_bounds_leave_out_and_what_is_not_due_does_not_wait(desk: Desk) -> None:
+    story(desk, "s1")
+    desk.sync(NOTHING_ASKED)
+    assert unsent(desk, since=datetime(2020, 1, 1, tzinfo=UTC)).sessions == 1
+    assert unsent(desk, since=datetime(2100, 1, 1, tzinfo=UTC)) == PendingTurns()
+    assert unsent(desk, until=datetime(2020, 1, 1, tzinfo=UTC)) == PendingTurns()
+    change_jobs(desk, "not_before = 1e12")
     assert unsent(desk) == PendingTurns()

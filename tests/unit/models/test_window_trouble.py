@@ -1,11 +1,9 @@
 """Sessions of several windows and a service in trouble: what is kept, where the next sync goes on, what is told; real
-server, queue and job process."""
+server and queue."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,7 +13,9 @@ from chat_server import KEY, Act, Asked, Handler, fails, finds, hangs, item, mar
 from claude_lines import prompt, reply, text
 from desk import Desk
 from lerim.config.editor import EDITOR_VARIABLE
-from model_desk import codes, environ, model, model_jobs, reported, story
+from lerim.jobs.report import CandidateFound
+from lerim.models.editor import EditorAnswer, EditorBridge, EditorCancellation, EditorQuestion, EditorRefusal
+from model_desk import codes, model, model_jobs, reported, start_job, story
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
@@ -69,16 +69,6 @@ def sent(asked: list[Asked]) -> list[int]:
     return sorted(number for one in asked for number in in_it(one))
 
 
-def test_a_long_session_streams_its_candidates_in_order(desk: Desk) -> None:
-    long_session(desk)
-    with model(desk, answers, **SMALL) as server:
-        report = reported(desk)
-    assert [one["title"] for one in report["candidates"]] == TITLES
-    assert (report["state"], report["steps"], codes(report)) == ("done", [], [])
-    assert sent(server.asked) == list(range(RULES))
-    assert [spent["role"] for spent in report["spent"]] == ["extract"]
-
-
 @pytest.mark.parametrize(
     "busy",
     [
@@ -125,41 +115,6 @@ def test_a_key_refused_in_the_middle_stops_at_once_and_the_next_key_goes_on_ther
         assert reported(desk)["state"] == "done"
         assert 0 not in sent(server.asked[before:])
     assert set(TITLES) <= set(desk.waiting())
-
-
-def test_a_window_too_large_for_the_model_is_halved_and_what_it_takes_is_remembered(desk: Desk) -> None:
-    long_session(desk)
-    long_session(desk, "s2")
-    told = "This model's maximum context length is 8000 tokens. However, your messages resulted in 9000 tokens."
-
-    def small(handler: Handler, asked: Asked) -> None:
-        too_large = len(in_it(asked)) > 2
-        (fails(400, told, "context_length_exceeded") if too_large else answers)(handler, asked)
-
-    with model(desk, small, max_window_tokens=100_000) as server:
-        report = reported(desk)
-        refused = [asked for asked in server.asked if len(in_it(asked)) > 2]
-    assert len(refused) <= 2
-    assert {"halved", "limited"} <= set(kinds(report))
-    assert report["state"] == "done"
-    assert {one["title"] for one in report["candidates"]} == set(TITLES)
-    assert json.loads((desk.home.root / "models.json").read_text())["limits"] == {"openai:m": 8_000}
-
-
-def test_what_a_model_does_not_say_it_takes_is_found_out_once_for_all_sessions_of_a_sync(desk: Desk) -> None:
-    long_session(desk, "s1")
-    long_session(desk, "s2")
-
-    def small(handler: Handler, asked: Asked) -> None:
-        too_large = len(in_it(asked)) > 3
-        (fails(400, "prompt is too long") if too_large else answers)(handler, asked)
-
-    with model(desk, small, max_window_tokens=100_000) as server:
-        report = reported(desk)
-    assert len([asked for asked in server.asked if len(in_it(asked)) > 3]) == 1
-    assert kinds(report) == ["halved"]
-    assert sorted(one["title"] for one in report["candidates"]) == TITLES
-    assert not (desk.home.root / "models.json").exists()
 
 
 def test_an_answer_cut_at_the_output_limit_keeps_what_is_whole_and_asks_for_the_halves(desk: Desk) -> None:
@@ -236,7 +191,42 @@ def test_no_step_repeats_what_a_service_says_for_that_may_be_the_transcript(desk
     assert not [step for step in report["steps"] if "agreement" in step["why"]]
 
 
-@pytest.mark.parametrize("merging", [says("no idea"), says(marked([])), fails(400, "odd"), fails(401)])
+def test_a_long_session_streams_its_candidates_in_order(desk: Desk) -> None:
+    long_session(desk)
+    with model(desk, answers, **SMALL) as server:
+        report = reported(desk)
+    assert [one["title"] for one in report["candidates"]] == TITLES
+    assert (report["state"], report["steps"], codes(report)) == ("done", [], [])
+    assert sent(server.asked) == list(range(RULES))
+
+
+@pytest.mark.parametrize(
+    ("said", "limits"),
+    [
+        ("This model's maximum context length is 8000 tokens. Your messages resulted in 9000.", {"openai:m": 8_000}),
+        ("prompt is too long", None),
+    ],
+)
+def test_what_a_model_takes_is_found_out_once_for_all_sessions_of_a_sync_and_remembered_if_it_was_told(
+    desk: Desk, said: str, limits: dict[str, int] | None
+) -> None:
+    long_session(desk)
+    long_session(desk, "s2")
+
+    def small(handler: Handler, asked: Asked) -> None:
+        (fails(400, said) if len(in_it(asked)) > 3 else answers)(handler, asked)
+
+    with model(desk, small, max_window_tokens=100_000) as server:
+        report = reported(desk)
+    assert len([asked for asked in server.asked if len(in_it(asked)) > 3]) == 1
+    assert set(kinds(report)) == {"halved", "limited"} if limits else kinds(report) == ["halved"]
+    assert report["state"] == "done"
+    assert sorted(one["title"] for one in report["candidates"]) == TITLES
+    known = desk.home.models
+    assert (json.loads(known.read_text())["limits"] if known.exists() else None) == limits
+
+
+@pytest.mark.parametrize("merging", [says(marked([])), fails(400, "odd")], ids=["loses", "fails"])
 def test_where_a_merge_fails_or_loses_candidates_code_joins_alone_and_says_so(desk: Desk, merging: Act) -> None:
     long_session(desk)
 
@@ -252,23 +242,21 @@ def test_where_a_merge_fails_or_loses_candidates_code_joins_alone_and_says_so(de
     assert report["state"] == "done"
 
 
-def test_a_cancel_ends_four_calls_at_once_and_what_was_answered_stays(desk: Desk) -> None:
+@pytest.mark.parametrize("way", ["cancelled", "killed"])
+def test_what_was_answered_before_the_end_of_a_sync_stays_and_is_not_asked_again(desk: Desk, way: str) -> None:
     long_session(desk)
-    back = threading.Event()
+    back, first = threading.Event(), threading.Event()
     with model(desk, but(hangs, 1, 2, 3, 4, when=back), timeout=50, **SMALL) as server:
-        command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo), "--explicit"]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ()) as process:
-            assert process.stdin
-            assert process.stdout
-            for line in process.stdout:
-                if json.loads(line)["event"] == "candidate":
-                    break
-            process.stdin.write(b'{"event":"cancel"}\n')
-            process.stdin.flush()
-            last = json.loads(process.stdout.read().splitlines()[-1])
-            assert process.wait(20) == 0
-        assert last["report"]["state"] == "cancelled"
-        assert model_jobs(desk) == {"pending": 1}
+        if way == "cancelled":
+            report = desk.sync(
+                emit=lambda event: first.set() if isinstance(event, CandidateFound) else None, cancelled=first.is_set
+            )
+            assert (report.state, model_jobs(desk)) == ("cancelled", {"pending": 1})
+        else:
+            with start_job(desk, "--explicit") as process:
+                assert process.stdout
+                assert any(json.loads(line)["event"] == "candidate" for line in process.stdout)
+                process.kill()
         back.set()
         before = len(server.asked)
         assert reported(desk)["state"] == "done"
@@ -281,29 +269,19 @@ def test_the_editors_model_gone_in_the_middle_stops_and_what_waits_waits(
 ) -> None:
     story(desk, "s0")
     long_session(desk)
-    offered = {"id": "test/gpt", "vendor": "test", "allowed": True}
     settings = {"roles.extract.provider": "editor", "roles.extract.model": "test/gpt"}
     settings |= {f"roles.extract.{name}": value for name, value in SMALL.items()}
+    offered = {"id": "test/gpt", "vendor": "test", "allowed": True}
     monkeypatch.setenv(EDITOR_VARIABLE, json.dumps({"settings": settings, "models": [offered]}))
-    command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo), "--explicit"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ()) as process:
-        assert process.stdin
-        assert process.stdout
-        lines = []
-        for line in process.stdout:
-            lines.append(json.loads(line))
-            if lines[-1]["event"] == "ask":
-                number, said = lines[-1]["id"], lines[-1]["prompt"]
-                found = [item(TITLES[0], "`Part0` of src/app.py is in cents by agreement with billing")]
-                answer = (
-                    {"event": "answer", "id": number, "text": marked(found)}
-                    if "`Part0` of src/app.py" in said
-                    else {"event": "refused", "id": number, "why": "gone", "message": "it was removed"}
-                )
-                process.stdin.write(json.dumps(answer).encode() + b"\n")
-                process.stdin.flush()
-        assert process.wait(20) == 0
-    report = lines[-1]["report"]
+    found = marked([item(TITLES[0], "`Part0` of src/app.py is in cents by agreement with billing")])
+
+    def editor(line: EditorQuestion | EditorCancellation) -> None:
+        if isinstance(line, EditorQuestion):
+            known = "`Part0` of src/app.py" in line.prompt
+            bridge.deliver(EditorAnswer(line.id, found) if known else EditorRefusal(line.id, "gone", "it was removed"))
+
+    bridge = EditorBridge(editor)
+    report = reported(desk, bridge)
     assert [one["title"] for one in report["candidates"]] == TITLES[:1]
     assert (report["state"], codes(report)) == ("partial", ["model-gone"])
     assert kinds(report)[-1] == "stopped"

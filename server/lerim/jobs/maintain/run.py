@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lerim.config import load
 from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, error_reason
-from lerim.jobs.activity_log import append_activity
+from lerim.jobs.activity_log import log_activity
 from lerim.jobs.maintain.last_run import record_maintenance
 from lerim.jobs.maintain.maintenance_job import MaintainJob
 from lerim.jobs.maintain.proposals import SuggestionProposer
@@ -99,9 +99,8 @@ def maintain_project(
                 job.work()
                 job.record_time()
     except LerimError as error:
-        with suppress(OSError):  # if the home cannot be written, the error itself says so
-            seconds = time.monotonic() - started_at
-            append_activity(home, clock(), "maintain", project.root.name, f"{error.code}: {error.message}", seconds)
+        seconds = time.monotonic() - started_at  # if the home cannot be written, the error itself says so
+        log_activity(home, clock(), "maintain", project.root, f"{error.code}: {error.message}", seconds)
         raise
     report = job.report(time.monotonic() - started_at)
     if not options.dry_run:
@@ -288,18 +287,5 @@ def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list
     """Log how a maintenance run ended. Return a problem if the log cannot be written."""
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
     model_usage = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
-    try:
-        cost = total_usage(report.spent).cost
-        append_activity(
-            home,
-            when,
-            "maintain",
-            Path(report.project).name,
-            f"{report.state}: {counts}{model_usage}",
-            report.seconds,
-            cost,
-        )
-    except OSError as error:
-        message = f"The maintenance could not be logged: {error_reason(error)}."
-        return [Problem("activity-log", str(home.activity_log), message)]
-    return []
+    stats, usage = f"{report.state}: {counts}{model_usage}", total_usage(report.spent)
+    return log_activity(home, when, "maintain", Path(report.project), stats, report.seconds, usage.cost)

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from lerim import assistant
 from lerim.errors import BudgetError, BusyError, ModelError, NotFoundError, Problem, SpendingError, TooDearError
 from lerim.jobs.model_session import ModelSession
 from lerim.jobs.proposal_sink import ProposalSink
@@ -26,9 +26,6 @@ from lerim.models import ModelChoice, attribute_calls
 from lerim.redaction import clean_text
 from lerim.review import MemoryAction, Proposal, candidate_view, open_ledger, queue, to_candidate
 from lerim.sessions import Catalog, browsing, turns
-
-if TYPE_CHECKING:
-    from lerim.assistant import Decided, RefusedDecision, RelatedMemory
 
 MAX_CANDIDATES = 30
 """How many candidates are decided in one sync, the latest first; the others wait for the next."""
@@ -110,22 +107,20 @@ class LeadPass:
 
     def _decide(self, proposal: Proposal) -> None:
         """Ask about one candidate and record the answer. Raises StoppedError, ModelError, MemoryError_."""
-        from lerim.assistant import decide_claim
-
         try:
             related = self._find_related(proposal)
-            decision = decide_claim(self.lead.lm, to_candidate(proposal), related, self._explore(proposal, related))
+            decision = assistant.decide_claim(
+                self.lead.lm, to_candidate(proposal), related, self._explore(proposal, related)
+            )
             self.context.raise_if_cancelled()
             self._record_decision(proposal, decision)
         except NotFoundError:
             return  # meanwhile a person decided it or a memory was removed
 
-    def _record_decision(self, proposal: Proposal, decision: Decided | RefusedDecision) -> None:
+    def _record_decision(self, proposal: Proposal, decision: assistant.Decided | assistant.RefusedDecision) -> None:
         """Save the suggested answer, then log it: the log contains only what was saved."""
-        from lerim.assistant import RefusedDecision
-
         place, title = self.context.place, proposal.record.title
-        if isinstance(decision, RefusedDecision):
+        if isinstance(decision, assistant.RefusedDecision):
             updated = queue.suggest_answer(place, proposal.id, None)
             action = MemoryAction("kept", proposal.id, title, "", reason=REFUSED)
             log_text = f"the decision was not taken: {decision.log_reason}"
@@ -138,27 +133,27 @@ class LeadPass:
         self.sink.run.actions.append(action)
         self._log(self.sink.run.lead_log, f"{proposal.id}: {log_text}")
 
-    def _explore(self, proposal: Proposal, related: Sequence[RelatedMemory]) -> str:
+    def _explore(self, proposal: Proposal, related: Sequence[assistant.RelatedMemory]) -> str:
         """Return the explorer's evidence, "" if there is no explorer or no answer. The lead then decides without it."""
-        from lerim.assistant import ExplorerTools, describe_claim, describe_memories, explore
-
         if self.explorer is None:
             return ""
         place = self.context.place
         store = place.store()
-        tools = ExplorerTools(
+        tools = assistant.ExplorerTools(
             place.project.root, store.memory_dir, self._load_session(proposal), self.context.cancelled
         )
-        task = f"The claim:\n{describe_claim(to_candidate(proposal))}\n\nThe memories:\n{describe_memories(related)}"
+        claim = assistant.describe_claim(to_candidate(proposal))
+        task = f"The claim:\n{claim}\n\nThe memories:\n{assistant.describe_memories(related)}"
         log = self.sink.run.explorer_log
         try:
-            evidence = explore(self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}"))
+            return assistant.explore(
+                self.explorer.lm, tools, task, lambda line: self._log(log, f"{proposal.id}: {line}")
+            )
         except (BudgetError, SpendingError):
             raise
         except ModelError as error:
             self._log(log, f"{proposal.id}: it did not answer ({error.generic_message})")
             return ""
-        return evidence.text
 
     def _load_session(self, proposal: Proposal) -> dict[int, str]:
         """Return the texts of the turns of the candidate's session in the catalog, by turn number."""
@@ -167,20 +162,18 @@ class LeadPass:
         key = self.context.place.project.key
         return {row.ordinal: f"{row.role}: {row.text}\n{row.tools}".strip() for row in rows if row.project == key}
 
-    def _find_related(self, proposal: Proposal) -> list[RelatedMemory]:
+    def _find_related(self, proposal: Proposal) -> list[assistant.RelatedMemory]:
         """Return the neighbouring memories that still exist. Raises NotFoundError if there is none."""
-        from lerim.assistant import RelatedMemory
-
         place = self.context.place
         store = place.store()
         with open_ledger(place.private, place.moves) as ledger:
             claims = [one for one in ledger.claims() if one.state in ("accepted", "known")]
-        related: list[RelatedMemory] = []
+        related: list[assistant.RelatedMemory] = []
         for neighbour in proposal.neighbours:
             if store.live_path(neighbour.stored.record.id) is not None:
                 record = store.load_by_id(neighbour.stored.record.id).record
                 claim_times = (one.last_said for one in claims if one.memory == record.id)
-                related.append(RelatedMemory(record, max([record.updated, *claim_times])))
+                related.append(assistant.RelatedMemory(record, max([record.updated, *claim_times])))
         if not related:
             raise NotFoundError("None of the memories is there any more.", where=proposal.id)
         return related

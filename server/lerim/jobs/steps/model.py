@@ -11,22 +11,19 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from lerim import extraction
 from lerim.config import Settings
 from lerim.errors import BusyError, LerimError, Problem, StoppedError
-from lerim.extraction import RANKED_SIGNALS
 from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
-from lerim.jobs.session_reading import SessionReading, make_exists_check
+from lerim.jobs.session_reading import SessionReading, make_material
 from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.models import Model, ModelChoice, ModelStep, WaitingWork, WaitReason, estimate_waiting, find_role_model
 from lerim.project import FolderOwners
+from lerim.redaction import collect_redactions
 from lerim.review import queue as review
 from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog, QueueJob
-
-if TYPE_CHECKING:
-    from lerim.extraction import EarlierClaim, Guidance, Material, ModelResult, TokenCounter
 
 MAX_TAGGED_MEMORIES = 200
 """How many of the newest memories are read for their tags, which show what the person cares about."""
@@ -88,25 +85,15 @@ class _ModelPass:
 
         Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_.
         """
-        from lerim.extraction import Material, TokenCounter
-        from lerim.redaction import collect_redactions
-
         project, transcript = self.part.context.project, job.transcript
         reading = SessionReading(job, self.part.context, self.owners)
-        material = Material(
-            None if project.is_personal else project.root,
-            transcript.session_id,
-            transcript.platform,
-            reading.state,
-            exists=make_exists_check(project),
-            roots=project.folders,
-        )
+        material = make_material(project, transcript, reading.state)
         for turn in reading:
             with reading.faults_as_errors():
                 material.add(turn)
         ready = material.window_turns(reading.is_settled)
         last = ready[-1].number if ready else -1
-        token_counter, overlap = TokenCounter(self.part.catalog), self.session.model.window_overlap_tokens
+        token_counter, overlap = extraction.TokenCounter(self.part.catalog), self.session.model.window_overlap_tokens
         self._last_sent_turn = material.last_sent
         try:
             with collect_redactions() as secrets:
@@ -125,31 +112,22 @@ class _ModelPass:
     def _ask(
         self,
         job: QueueJob,
-        material: Material,
+        material: extraction.Material,
         is_settled: bool,
-        token_counter: TokenCounter,
+        token_counter: extraction.TokenCounter,
         emit_message: EmitMessage,
     ) -> None:
         """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
-        from lerim.extraction import (
-            ExtractionBrief,
-            WindowAnswerCache,
-            extract_candidates,
-            guidance_json,
-            metadata_json,
-            metrics_json,
-        )
-
         model, place, engine = self.session.model, self.part.context.place, self.session.engine
         user_guidance = self.part.context.options.guidance or self.settings.guidance
         facts, earlier_claims = material.facts, self._load_earlier_claims(job)
-        results = extract_candidates(
+        results = extraction.extract_candidates(
             self.session.lm,
             material,
-            ExtractionBrief(
-                metadata_json(facts, place.project.root.name),
-                metrics_json(facts),
-                guidance_json(self._make_guidance(material, is_settled, earlier_claims, user_guidance)),
+            extraction.ExtractionBrief(
+                extraction.metadata_json(facts, place.project.root.name),
+                extraction.metrics_json(facts),
+                extraction.guidance_json(self._make_guidance(material, is_settled, earlier_claims, user_guidance)),
             ),
             earlier_claims,
             settled=is_settled,
@@ -157,7 +135,9 @@ class _ModelPass:
             overlap_tokens=model.window_overlap_tokens,
             limit=lambda: min(self._max_window_tokens, engine.window_tokens),
             lower_limit=self._lower_window_limit,
-            answer_cache=WindowAnswerCache(place.private / "windows", "\n".join((model.label, user_guidance)).strip()),
+            answer_cache=extraction.WindowAnswerCache(
+                place.private / "windows", "\n".join((model.label, user_guidance)).strip()
+            ),
             count=token_counter,
             gate=self.settings.window_gate == "signal",
             model=model.label,
@@ -166,28 +146,19 @@ class _ModelPass:
             for result in results:
                 self._handle_result(job, result, emit_message)
 
-    def _handle_result(self, job: QueueJob, result: ModelResult, emit_message: EmitMessage) -> None:
-        from lerim.extraction import (
-            Candidate,
-            DroppedSignal,
-            ExtractionCallStarted,
-            JoinedCandidates,
-            TurnsRead,
-            TurnsSent,
-        )
-
+    def _handle_result(self, job: QueueJob, result: extraction.ModelResult, emit_message: EmitMessage) -> None:
         match result:
-            case ExtractionCallStarted(part, joining):
+            case extraction.ExtractionCallStarted(part, joining):
                 self.part.context.raise_if_cancelled()
                 suffix = ", joining parts" if joining else f", part {part}" if part else ""
                 emit_message(f"asking {self.session.model.name}{suffix}")
-            case TurnsRead(turns):
+            case extraction.TurnsRead(turns):
                 self.part.sink.leave_out_ranked(job.transcript, turns)
-            case TurnsSent(number):
+            case extraction.TurnsSent(number):
                 self._last_sent_turn = number
-            case Candidate() | DroppedSignal():
+            case extraction.Candidate() | extraction.DroppedSignal():
                 self.part.sink.handle_results([result])
-            case JoinedCandidates(merged, withdrawn):
+            case extraction.JoinedCandidates(merged, withdrawn):
                 self.part.sink.merge_candidates(merged, withdrawn)
             case ModelStep():
                 self.session.add_step(result)
@@ -198,15 +169,13 @@ class _ModelPass:
         """Limit later windows to this many tokens: the model refused a larger one without naming its limit."""
         self._max_window_tokens = min(self._max_window_tokens, tokens)
 
-    def _load_earlier_claims(self, job: QueueJob) -> list[EarlierClaim]:
+    def _load_earlier_claims(self, job: QueueJob) -> list[extraction.EarlierClaim]:
         """Return the claims proposed from this session already: those of the rules, and those that wait for the person.
 
         Candidates that only the ranker found are left out, so that the model may propose them in its own words; they
         give way to it.
         """
-        from lerim.extraction import EarlierClaim, unpack_state
-
-        claims = unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
+        claims = extraction.unpack_state(self.part.catalog.load_other_state(job, EXTRACT_JOB)).claims
         source = f"{job.transcript.platform}:{job.transcript.session_id}#"
         waiting = [
             one.record
@@ -214,9 +183,13 @@ class _ModelPass:
             if one.record.source.startswith(source) and not review.is_only_ranked(one)
         ]
         return [
-            *(EarlierClaim(claim.title, claim.turn) for claim in claims if claim.signal not in RANKED_SIGNALS),
             *(
-                EarlierClaim(
+                extraction.EarlierClaim(claim.title, claim.turn)
+                for claim in claims
+                if claim.signal not in extraction.RANKED_SIGNALS
+            ),
+            *(
+                extraction.EarlierClaim(
                     record.title, record.source.rpartition("#")[2], tuple(item.quote for item in record.evidence)
                 )
                 for record in waiting
@@ -224,16 +197,18 @@ class _ModelPass:
         ]
 
     def _make_guidance(
-        self, material: Material, is_settled: bool, earlier_claims: Sequence[EarlierClaim], user_guidance: str
-    ) -> Guidance:
+        self,
+        material: extraction.Material,
+        is_settled: bool,
+        earlier_claims: Sequence[extraction.EarlierClaim],
+        user_guidance: str,
+    ) -> extraction.Guidance:
         """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
         memories), what the person cares about, and the person's own instruction."""
-        from lerim.extraction import MAX_KNOWN_TITLES, Guidance, find_focus, make_related_query
-
         prompts = [turn.words("user") for turn in material.window_turns(is_settled) if turn.role == "user"]
         related = self.part.sink.memories.find_sharing_words(
-            make_related_query(material.facts, prompts), MAX_KNOWN_TITLES
+            extraction.make_related_query(material.facts, prompts), extraction.MAX_KNOWN_TITLES
         )
         newest = self.part.sink.memories.search("", MAX_TAGGED_MEMORIES)
         known = dict.fromkeys((*(one.title for one in earlier_claims), *(one.record.title for one in related)))
-        return Guidance(tuple(known), find_focus(hit.record for hit in newest), user_guidance)
+        return extraction.Guidance(tuple(known), extraction.find_focus(hit.record for hit in newest), user_guidance)

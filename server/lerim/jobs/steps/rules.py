@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
-from lerim.extraction import Correction, Extraction, draft_friction
+from lerim.extraction import Correction, draft_friction
 from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
-from lerim.jobs.session_reading import SessionReading, make_exists_check
+from lerim.jobs.session_reading import SessionReading, make_extraction
 from lerim.jobs.steps.summaries import has_summary_model, summarize_by_rules
 from lerim.jobs.steps.themes import propose_themes
 from lerim.jobs.sync_context import SyncContext, SyncPart, resume_reading
@@ -169,15 +169,7 @@ class _RulesPass:
         transcript, project = job.transcript, context.project
         self.correction = self.correction or queue.load_correction(context.home)
         reading = SessionReading(job, context, self.owners)
-        extraction = Extraction(
-            None if project.is_personal else project.root,
-            transcript.session_id,
-            transcript.platform,
-            reading.state,
-            exists=make_exists_check(project),
-            roots=project.folders,
-            correction=self.correction,
-        )
+        extraction = make_extraction(project, transcript, self.correction, reading.state)
         with collect_redactions() as secrets:
             for turn in reading:
                 with reading.faults_as_errors():

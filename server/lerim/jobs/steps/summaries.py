@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
+from lerim import extraction
 from lerim.config import editor
 from lerim.errors import BoundaryError, BusyError, LerimError, MemoryError_, Problem, StoppedError, TranscriptError
-from lerim.extraction import Locator, Summary, SummaryFacts, render_summary
-from lerim.extraction import summarize_by_rules as summarize
 from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
@@ -106,7 +105,9 @@ def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, o
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
     try:
         with faults_as_errors(one.platform, one.place):
-            summary = summarize(turns, _make_facts(one.platform, one.title), make_locator(place, turns))
+            summary = extraction.summarize_by_rules(
+                turns, _make_facts(one.platform, one.title), make_locator(place, turns)
+            )
     except TranscriptError as error:
         sink.problems.append(error.problem(one.place))
         return False
@@ -183,50 +184,43 @@ def _summarize_with_model(
 ) -> None:
     """Ask for the summary of one session, write it, and end the job. Answers about its parts are kept even if an error
     ends this. Raises StoppedError, LerimError."""
-    from lerim.extraction import (
-        SummaryAnswerCache,
-        SummaryCallStarted,
-        SummaryTask,
-        TokenCounter,
-        summarize_with_model,
-        unpack_parts,
-    )
-
     place, catalog, transcript, label = part.sink.place, part.catalog, job.transcript, session.model.label
     name = f"{transcript.platform}:{transcript.session_id}"
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, transcript.place, place.project.key)
     briefs = catalog.find_sessions_by_id(transcript.session_id)
     title = next((brief.title for brief in briefs if brief.place == transcript.place), "")
-    rules_summary = summarize(turns, _make_facts(transcript.platform, title), make_locator(place, turns))
-    parts = unpack_parts(job.state, label, turns)
+    rules_summary = extraction.summarize_by_rules(
+        turns, _make_facts(transcript.platform, title), make_locator(place, turns)
+    )
+    parts = extraction.unpack_parts(job.state, label, turns)
     if rules_summary is None or summaries.is_edited(name):
         catalog.finish_job(job, b"", parts.model_dump_json().encode())
         return
-    token_counter = TokenCounter(catalog)
-    task = SummaryTask(
+    token_counter = extraction.TokenCounter(catalog)
+    task = extraction.SummaryTask(
         session=name,
         turns=turns,
         rules=rules_summary,
         metadata=_make_metadata(turns, transcript.platform, place.project.root.name),
         model=label,
-        answers=SummaryAnswerCache(place.private / "summary-parts", label),
+        answers=extraction.SummaryAnswerCache(place.private / "summary-parts", label),
         limit=lambda: session.engine.window_tokens,
         overlap_tokens=session.model.window_overlap_tokens,
         count=token_counter,
         gate=part.context.settings.window_gate == "signal",
     )
-    events = summarize_with_model(session.lm, task, parts)
+    events = extraction.summarize_with_model(session.lm, task, parts)
     try:
         while True:
             try:
                 event = next(events)
             except StopIteration as ended:
-                summary: Summary = ended.value
+                summary: extraction.Summary = ended.value
                 break
             if isinstance(event, ModelStep):
                 session.add_step(event)
-            elif isinstance(event, SummaryCallStarted):
+            elif isinstance(event, extraction.SummaryCallStarted):
                 part.context.raise_if_cancelled()
     except (LerimError, StoppedError):
         catalog.keep_job_progress(job, b"", parts.model_dump_json().encode(), 0)
@@ -238,15 +232,15 @@ def _summarize_with_model(
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
 
-def _make_facts(platform: Platform, title: str) -> SummaryFacts:
+def _make_facts(platform: Platform, title: str) -> extraction.SummaryFacts:
     """Return the facts of a session that its turns do not contain."""
-    return SummaryFacts(platform, PLATFORM_NAMES[platform], title)
+    return extraction.SummaryFacts(platform, PLATFORM_NAMES[platform], title)
 
 
 def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
     """Return a function that makes the paths in a session's tool calls repo-relative, also those of deleted files."""
     project = place.project
-    locate = Locator(
+    locate = extraction.Locator(
         (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
     )
     for turn in turns:
@@ -256,7 +250,7 @@ def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str,
 
 def _write_summary(
     summaries: Summaries,
-    summary: Summary,
+    summary: extraction.Summary,
     turns: list[SummaryTurn],
     platform: Platform,
     session: str,
@@ -279,7 +273,7 @@ def _write_summary(
         source=f"{name}#{turns[0].id}",
         confidence=CONFIDENCE_BY_RULES[maker == RULES],
         tags=summary.tags,
-        body=render_summary(summary),
+        body=extraction.render_summary(summary),
         references=summary.paths,
     )
     path, outcome = summaries.write(record, name, maker)

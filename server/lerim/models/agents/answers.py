@@ -17,14 +17,14 @@ class FailureError(Exception):
     """The program reported, in its own output format, that it failed. `status` is the HTTP status of its service, 0
     if unknown."""
 
-    def __init__(self, message: str, status: int = 0) -> None:
-        super().__init__(message)
-        self.message = message
-        self.status = status
+    def __init__(self, message: str | None, status: int | str | None = 0) -> None:
+        self.message = message or "it failed"
+        self.status = valid_count(status) if isinstance(status, int) else 0
+        super().__init__(self.message)
 
 
-class _OpenCodeCache(msgspec.Struct):
-    read: int | None = None
+def _sum(*counts: int | None) -> int:
+    return sum(map(valid_count, counts))
 
 
 class _ClaudeUsage(msgspec.Struct):
@@ -37,7 +37,7 @@ class _ClaudeUsage(msgspec.Struct):
     cacheReadTokens: int | None = None  # noqa: N815
 
 
-class _Result(msgspec.Struct):
+class _ClaudeResult(msgspec.Struct):
     type: str = ""
     is_error: bool = False
     result: str | None = None
@@ -49,24 +49,19 @@ class _Result(msgspec.Struct):
 
 def _parse_claude(text: str) -> ModelAnswer:
     """Parses the output of Claude Code, and of Cursor, which uses the same format."""
-    result = next((line for line in _decode_lines(text, _Result) if line.type == "result"), None)
+    result = next((line for line in _decode_lines(text, _ClaudeResult) if line.type == "result"), None)
     if result is None:
         raise FailureError("its output was not understood")
     if result.is_error or result.result is None:
-        raise FailureError(result.result or result.subtype or "it failed", valid_count(result.api_error_status))
+        raise FailureError(result.result or result.subtype, result.api_error_status)
     counts = result.usage or _ClaudeUsage()
-    cached = valid_count(counts.cache_read_input_tokens) + valid_count(counts.cacheReadTokens)
-    input_tokens = (
-        valid_count(counts.input_tokens)
-        + valid_count(counts.inputTokens)
-        + valid_count(counts.cache_creation_input_tokens)
-        + cached
-    )
-    usage = Usage(1, input_tokens, valid_count(counts.output_tokens) + valid_count(counts.outputTokens), cached)
+    cached = _sum(counts.cache_read_input_tokens, counts.cacheReadTokens)
+    input_tokens = _sum(counts.input_tokens, counts.inputTokens, counts.cache_creation_input_tokens, cached)
+    usage = Usage(1, input_tokens, _sum(counts.output_tokens, counts.outputTokens), cached)
     return ModelAnswer(result.result, "length" if result.stop_reason == "max_tokens" else "stop", usage)
 
 
-class _Item(msgspec.Struct):
+class _CodexItem(msgspec.Struct):
     type: str = ""
     text: str | None = None
 
@@ -83,29 +78,24 @@ class _CodexError(msgspec.Struct):
 
 class _CodexLine(msgspec.Struct):
     type: str = ""
-    item: _Item | None = None
+    item: _CodexItem | None = None
     usage: _CodexUsage | None = None
     error: _CodexError | None = None
     message: str | None = None
 
 
 def _parse_codex(text: str) -> ModelAnswer:
-    answer_text, usage, failure_message = "", Usage(calls=1), ""
+    answer_text, usage, failure = "", Usage(calls=1), None
     for line in _decode_lines(text, _CodexLine):
         if line.item is not None and line.item.type == "agent_message" and line.item.text:
             answer_text = line.item.text
         if line.type == "turn.completed" and line.usage is not None:
             counts = line.usage
-            usage += Usage(
-                0,
-                valid_count(counts.input_tokens),
-                valid_count(counts.output_tokens),
-                valid_count(counts.cached_input_tokens),
-            )
+            usage += Usage(0, *map(_sum, (counts.input_tokens, counts.output_tokens, counts.cached_input_tokens)))
         if line.type in ("turn.failed", "error"):
-            failure_message = (line.error.message if line.error else line.message) or "it failed"
-    if failure_message and not answer_text:
-        raise FailureError(failure_message)
+            failure = FailureError(line.error.message if line.error else line.message)
+    if failure is not None and not answer_text:
+        raise failure
     return ModelAnswer(answer_text, usage=usage)
 
 
@@ -141,18 +131,16 @@ def _parse_gemini(text: str) -> ModelAnswer:
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise FailureError("its output was not understood") from error
     if reply.error is not None:
-        status = reply.error.code if isinstance(reply.error.code, int) else 0
-        raise FailureError(reply.error.message or "it failed", status)
+        raise FailureError(reply.error.message, reply.error.code)
     usage = Usage(calls=1)
     for model in (reply.stats.models if reply.stats else {}).values():
         counts = model.tokens
-        usage += Usage(
-            0,
-            valid_count(counts.prompt),
-            valid_count(counts.candidates) + valid_count(counts.thoughts),
-            valid_count(counts.cached),
-        )
+        usage += Usage(0, _sum(counts.prompt), _sum(counts.candidates, counts.thoughts), _sum(counts.cached))
     return ModelAnswer(reply.response or "", usage=usage)
+
+
+class _OpenCodeCache(msgspec.Struct):
+    read: int | None = None
 
 
 class _OpenCodeTokens(msgspec.Struct):
@@ -163,7 +151,6 @@ class _OpenCodeTokens(msgspec.Struct):
 
 
 class _OpenCodePart(msgspec.Struct):
-    type: str = ""
     text: str | None = None
     tokens: _OpenCodeTokens | None = None
     reason: str | None = None
@@ -190,30 +177,25 @@ def _parse_opencode(text: str) -> ModelAnswer:
     usage, is_cut = Usage(calls=1), False
     for line in _decode_lines(text, _OpenCodeLine):
         if line.error is not None:
-            data = line.error.data or _OpenCodeFault()
-            raise FailureError(data.message or line.error.name or "it failed", valid_count(data.statusCode))
-        part = line.part
-        if part is not None and line.type == "text" and part.text:
+            fault = line.error.data or _OpenCodeFault()
+            raise FailureError(fault.message or line.error.name, fault.statusCode)
+        part = line.part or _OpenCodePart()
+        if line.type == "text" and part.text:
             answer_text.append(part.text)
-        if part is not None and part.tokens is not None:
-            counts, cached = part.tokens, valid_count(part.tokens.cache.read)
-            usage += Usage(
-                0,
-                valid_count(counts.input) + cached,
-                valid_count(counts.output) + valid_count(counts.reasoning),
-                cached,
-            )
+        if (counts := part.tokens) is not None:
+            cached = _sum(counts.cache.read)
+            usage += Usage(0, _sum(counts.input, cached), _sum(counts.output, counts.reasoning), cached)
             is_cut = part.reason == "length"
     return ModelAnswer("".join(answer_text), "length" if is_cut else "stop", usage)
 
 
-class _CopilotData(msgspec.Struct):
+class _CopilotData(msgspec.Struct, rename="camel"):
     content: str | None = None
     message: str | None = None
-    inputTokens: int | None = None  # noqa: N815 - as it is printed
-    outputTokens: int | None = None  # noqa: N815
-    cacheReadTokens: int | None = None  # noqa: N815
-    statusCode: int | None = None  # noqa: N815
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    status_code: int | None = None
 
 
 class _CopilotLine(msgspec.Struct):
@@ -228,10 +210,9 @@ def _parse_copilot(text: str) -> ModelAnswer:
         if line.type == "assistant.message" and data.content:
             answer_text = data.content
         elif line.type == "assistant.usage":
-            input_tokens, output_tokens = valid_count(data.inputTokens), valid_count(data.outputTokens)
-            usage += Usage(0, input_tokens, output_tokens, valid_count(data.cacheReadTokens))
+            usage += Usage(0, *map(_sum, (data.input_tokens, data.output_tokens, data.cache_read_tokens)))
         elif line.type == "session.error":
-            failure = FailureError(data.message or "it failed", valid_count(data.statusCode))
+            failure = FailureError(data.message, data.status_code)
     if failure is not None and not answer_text:
         raise failure
     return ModelAnswer(answer_text, usage=usage)

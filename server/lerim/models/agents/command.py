@@ -111,15 +111,45 @@ def run_program(
     output is too large, TransportError with code "cancelled".
     """
     guard_pipe, writing_end = os.pipe()  # only this process has the writing end, which closes when the process dies
+    deadline = time.monotonic() + seconds
     try:
         try:
             launch = build_command_launch(argv, environ, sys.executable, guard_pipe)
-        except ValueError as error:
-            raise lm15.ServerError(f"the command cannot be started: {error}", code=COMMAND_FAILED) from error
-        return _run_launch(launch, guard_pipe, prompt, seconds, cancelled, environ, folder)
+            process = subprocess.Popen(
+                launch.command_line or launch.argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=launch.environ,
+                cwd=folder if folder.is_dir() else tempfile.gettempdir(),
+                creationflags=launch.creationflags,
+                start_new_session=launch.new_session,
+                pass_fds=(guard_pipe,) if launch.new_session else (),
+            )
+        except (OSError, ValueError) as error:
+            message = f"the command cannot be started: {error_reason(error)}"
+            raise lm15.ServerError(message, code=COMMAND_FAILED) from error
+        output, errors = _Output(), _Output()
+        threads = [
+            threading.Thread(target=_write_prompt, args=(process.stdin, prompt), daemon=True),
+            threading.Thread(target=_read_output, args=(process.stdout, output), daemon=True),
+            threading.Thread(target=_read_tail, args=(process.stderr, errors), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            _wait(process, threads[1], output, deadline, seconds, cancelled)
+        finally:
+            kill_group(process.pid, environ)  # also ends processes left by a command that has exited
+            code = process.wait()
+            for thread in threads:
+                thread.join(CLOSE_SECONDS)
     finally:
         os.close(writing_end)
         os.close(guard_pipe)
+    if output.too_large:
+        raise lm15.InvalidRequestError(f"the command prints more than {MOST_BYTES // 1_000_000} MB")
+    return ProgramOutput(b"".join(output.parts).decode("utf-8", "replace"), code, _format_errors(errors))
 
 
 def build_command_launch(
@@ -142,54 +172,6 @@ def build_command_launch(
     return ProcessLaunch(
         (*guard_command, *command), kept_variables, flags, new_session=not is_windows, command_line=command_line
     )
-
-
-def _run_launch(
-    launch: ProcessLaunch,
-    guard_pipe: int,
-    prompt: str,
-    seconds: float,
-    cancelled: Callable[[], bool],
-    environ: Mapping[str, str],
-    folder: Path,
-) -> ProgramOutput:
-    pipe = subprocess.PIPE
-    deadline = time.monotonic() + seconds
-    try:
-        process = subprocess.Popen(
-            launch.command_line or launch.argv,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            env=launch.environ,
-            cwd=folder if folder.is_dir() else tempfile.gettempdir(),
-            creationflags=launch.creationflags,
-            start_new_session=launch.new_session,
-            pass_fds=(guard_pipe,) if launch.new_session else (),
-        )
-    except (OSError, ValueError) as error:
-        raise lm15.ServerError(f"the command cannot be started: {error_reason(error)}", code=COMMAND_FAILED) from error
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    output, errors = _Output(), _Output()
-    threads = [
-        threading.Thread(target=_write_prompt, args=(process.stdin, prompt), daemon=True),
-        threading.Thread(target=_read_output, args=(process.stdout, output), daemon=True),
-        threading.Thread(target=_read_tail, args=(process.stderr, errors), daemon=True),
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        _wait(process, threads[1], output, deadline, seconds, cancelled)
-    finally:
-        kill_group(process.pid, environ)  # also ends processes left by a command that has exited
-        code = process.wait()
-        for thread in threads:
-            thread.join(CLOSE_SECONDS)
-    if output.too_large:
-        raise lm15.InvalidRequestError(f"the command prints more than {MOST_BYTES // 1_000_000} MB")
-    return ProgramOutput(b"".join(output.parts).decode("utf-8", "replace"), code, _format_errors(errors))
 
 
 def _wait(

@@ -156,22 +156,13 @@ class DayBudget:
                     raise
 
     def _replace(self, reservation: Reservation, usage: Usage, cancelled: Callable[[], bool]) -> None:
-        values = (
-            usage.calls,
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cached_tokens,
-            usage.unpriced,
-            reservation.row,
-        )
+        columns = "cost = ?, calls = ?, input = ?, output = ?, cached = ?, unpriced = ?"
+        tokens = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+        values = (_to_picodollars(usage.cost), usage.calls, *tokens, usage.unpriced, reservation.row)
 
         def replace(db: sqlite3.Connection) -> None:
             with sqlite.transaction(db, exclusive=True):
-                db.execute(
-                    "UPDATE calls SET settled = 1, cost = ?, calls = ?, input = ?, output = ?, cached = ?, unpriced = ?"
-                    " WHERE id = ?",
-                    (_to_picodollars(usage.cost), *values),
-                )
+                db.execute(f"UPDATE calls SET settled = 1, {columns} WHERE id = ?", values)
 
         try:
             self._write(replace, cancelled)

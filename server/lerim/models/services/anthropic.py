@@ -12,7 +12,7 @@ from lerim.models.answer import ONE_CALL, FinishReason, ModelAnswer, valid_count
 from lerim.models.model import Model
 from lerim.models.money import Usage
 from lerim.models.services.chat import system_text
-from lerim.models.services.faults import BrokenOffError, invalid_reply_error, refusal_error
+from lerim.models.services.faults import BrokenOffError, decode_reply, invalid_reply_error, refusal_error
 from lerim.models.services.wire import ServiceReply
 
 API_VERSION = "2023-06-01"
@@ -89,10 +89,7 @@ def parse_anthropic_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
     """Parses the answer in a reply. Raises an error of `dspy.lm15` that says why there is none."""
     if not 200 <= reply.status < 300:
         raise refusal_error(reply, model.key, model.name)
-    try:
-        message = msgspec.json.decode(reply.body, type=_Message)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise invalid_reply_error(reply.status) from None
+    message = decode_reply(reply.body, _Message, reply.status)
     if message.type == "error":
         raise refusal_error(reply, model.key, model.name)
     if message.content is None:
@@ -113,10 +110,7 @@ class AnthropicStream:
 
     def take(self, data: bytes) -> str:
         """Returns the text of one event. Raises an error of `dspy.lm15` if the event reports one."""
-        try:
-            event = msgspec.json.decode(data, type=_Event)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            raise invalid_reply_error(200) from None
+        event = decode_reply(data, _Event)
         if event.type == "error":
             if not self._parts:
                 raise refusal_error(ServiceReply(200, {}, data), self._model.key, self._model.name)

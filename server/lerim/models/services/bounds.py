@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from lerim.models import limits
 from lerim.models.model import Model
+from lerim.models.money import keep_limit
 from lerim.models.services import chat
 from lerim.models.services.faults import ParameterError, TooLongError
 from lerim.paths import Home
@@ -89,6 +90,6 @@ class ModelBounds:
         if self._home is None:
             return
         try:
-            limits.remember_limit(self._home, model.label, tokens)
+            keep_limit(self._home, model.label, tokens)
         except OSError as error:
             self._report_limit(model, f"this could not be remembered: {error.strerror or 'it is locked'}", 0)

@@ -13,7 +13,7 @@ from dspy import lm15
 from lerim.models.answer import ONE_CALL, FinishReason, ModelAnswer, valid_count
 from lerim.models.model import Model
 from lerim.models.money import Usage
-from lerim.models.services.faults import BrokenOffError, invalid_reply_error, refusal_error
+from lerim.models.services.faults import BrokenOffError, decode_reply, invalid_reply_error, refusal_error
 from lerim.models.services.wire import ServiceReply
 
 LimitParameter = Literal["max_tokens", "max_completion_tokens"]
@@ -28,7 +28,10 @@ class _Content(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
+    """`message` is an answer, `delta` its next piece in a stream."""
+
     message: _Content = msgspec.field(default_factory=_Content)
+    delta: _Content = msgspec.field(default_factory=_Content)
     finish_reason: str | None = None
 
 
@@ -43,18 +46,9 @@ class _TokenCounts(msgspec.Struct):
     cost: float | None = None
 
 
-class _ChunkChoice(msgspec.Struct):
-    delta: _Content = msgspec.field(default_factory=_Content)
-    finish_reason: str | None = None
-
-
-class _Chunk(msgspec.Struct):
-    choices: list[_ChunkChoice] = []
-    usage: _TokenCounts | None = None
-    error: object = None
-
-
 class _Completion(msgspec.Struct):
+    """A reply, or one event of a stream."""
+
     choices: list[_Choice] = []
     usage: _TokenCounts | None = None
     error: object = None
@@ -110,10 +104,7 @@ def parse_chat_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
     """Parses the answer in a reply. Raises an error of `dspy.lm15` that says why there is none."""
     if not 200 <= reply.status < 300:
         raise refusal_error(reply, model.key, model.name)
-    try:
-        completion = msgspec.json.decode(reply.body, type=_Completion)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise invalid_reply_error(reply.status) from None
+    completion = decode_reply(reply.body, _Completion, reply.status)
     if completion.error is not None:
         raise refusal_error(reply, model.key, model.name)
     if not completion.choices:
@@ -142,15 +133,12 @@ class ChatStream:
         if data.strip() == b"[DONE]":
             self._is_over = True
             return ""
-        try:
-            chunk = msgspec.json.decode(data, type=_Chunk)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            raise invalid_reply_error(200) from None
+        chunk = decode_reply(data, _Completion)
         if chunk.usage is not None:
             self._usage = _usage(chunk.usage)
         if chunk.error is not None and not self._parts:
             raise refusal_error(ServiceReply(200, {}, data), self._model.key, self._model.name)
-        choice = chunk.choices[0] if chunk.choices else _ChunkChoice()
+        choice = chunk.choices[0] if chunk.choices else _Choice()
         if chunk.error is not None or choice.finish_reason in ("error", "network_error"):
             raise BrokenOffError("it failed while it answered", usage=_usage(chunk.usage) if chunk.usage else None)
         self._finish = choice.finish_reason or self._finish

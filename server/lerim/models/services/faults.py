@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from typing import TypeVar
 
 import msgspec
 from dspy import lm15
@@ -26,6 +27,8 @@ from lerim.models.services.wire import (
     WireStoppedError,
 )
 from lerim.redaction import clean_text
+
+Form = TypeVar("Form")
 
 CANCELLED = "cancelled"
 UNSENT = "unsent"
@@ -125,6 +128,14 @@ def exchange_error(error: WireError) -> lm15.LM15Error:
 def invalid_reply_error(status: int) -> lm15.TransportError:
     """Returns the error for a reply with a success status but without a valid answer."""
     return lm15.TransportError("its answer broke off or is in no form that is known", status=status)
+
+
+def decode_reply(data: bytes, form: type[Form], status: int = 200) -> Form:
+    """Returns the reply, or a part of it, in this form. Raises the error of `invalid_reply_error` if it has another."""
+    try:
+        return msgspec.json.decode(data, type=form)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise invalid_reply_error(status) from None
 
 
 def refusal_error(reply: ServiceReply, key: str, model: str) -> lm15.LM15Error:

@@ -19,6 +19,8 @@ from urllib3.exceptions import HTTPError, NewConnectionError
 
 MOST_BYTES = 8_000_000
 CONNECT_SECONDS = 15.0
+MOST_EVENT_BYTES = 1_000_000
+"""The most bytes in one event; a service that sends more is not working properly."""
 _PIECE_BYTES = 65_536
 _EITHER_HEADER = 32
 """Makes zlib accept both gzip and zlib headers."""
@@ -214,3 +216,29 @@ def _read_raw(response: requests.Response) -> Iterator[bytes]:
             yield chunk
     except HTTPError as error:
         raise WireError(f"the connection failed ({type(error).__name__})") from error
+
+
+class EventStream:
+    """Parses server-sent events, in which a streamed answer arrives: takes bytes in pieces of any size and returns the
+    data of each complete event."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Yields the data of the events that end in this piece. Raises ValueError if an event is too long."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in (one.removesuffix(b"\r") for one in lines):
+            if not line:
+                yield from self.end()
+            elif line.startswith(b"data:"):
+                self._data.append(line[5:].removeprefix(b" "))
+        if len(self._rest) + sum(map(len, self._data)) > MOST_EVENT_BYTES:
+            raise ValueError("an event without end")
+
+    def end(self) -> Iterator[bytes]:
+        """Yields the data collected so far, at the end of an event or of the stream."""
+        data, self._data = b"\n".join(self._data), []
+        if data:
+            yield data
