@@ -16,7 +16,7 @@ from lerim.errors import LerimError
 from lerim.review import acts, queue
 from long import times
 
-ROUNDS = 15
+ROUNDS = 5
 EDITOR = """
 import os, random, sys, time
 from pathlib import Path

@@ -9,20 +9,12 @@ import pytest
 
 from desk import Desk, correction
 from killer import Killer
-from lerim.paths import Home
 from lerim.review import queue
-from long import times
+from long import at_most, times
 
-pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
-]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 KILLS = 3
-"""In each of two runs, each from another seed; `LERIM_LONG` multiplies it."""
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+"""For each seed; `LERIM_LONG` multiplies them."""
 
 
 def rules(desk: Desk, number: int) -> None:
@@ -39,7 +31,7 @@ def leftovers(desk: Desk) -> list[Path]:
     return [path for path in files if path.suffix not in known]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(at_most(2, 1)))
 def test_kills_of_sync_and_accept_lose_and_double_nothing(desk: Desk, seed: int) -> None:
     killer = Killer(seed)
     number = 0
