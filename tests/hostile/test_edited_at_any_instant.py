@@ -113,6 +113,12 @@ def archiving(desk: Desk) -> Act:
     return lambda: acts.archive_memory(desk.place, name)
 
 
+def restoring(desk: Desk) -> Act:
+    name = memory(desk, "Uploads are retried").record.id
+    acts.archive_memory(desk.place, name)
+    return lambda: acts.restore_memory(desk.place, name)
+
+
 def setting(desk: Desk) -> Act:
     desk.home.root.mkdir(exist_ok=True)
     desk.home.config.write_text('# Mine.\n[roles.extract]\nprovider = "none" # for now\n', encoding="utf-8")
@@ -129,6 +135,7 @@ ACTS = (
     editing_a_candidate,
     editing_a_memory,
     archiving,
+    restoring,
     setting,
 )
 
