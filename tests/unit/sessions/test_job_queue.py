@@ -188,7 +188,9 @@ def test_sessions_outside_the_asked_time_are_not_taken(catalog):
     middle = datetime(2024, 6, 1, tzinfo=UTC)
     assert claimed(catalog, until=middle).transcript.session_id == "old"
     assert catalog.claim_job("app", until=middle) is None
+    catalog.recover_jobs("app")
     assert claimed(catalog, since=middle).transcript.session_id == "new"
+    assert catalog.claim_job("app", since=middle) is None
 
 
 def test_the_job_of_a_deleted_transcript_waits_until_it_is_back(catalog, root):
