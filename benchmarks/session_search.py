@@ -31,7 +31,7 @@ import msgspec
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, ToolCall, Transcript, Turn
-from lerim.sessions.search.filters import SessionFilters
+from lerim.sessions.search.query import SessionFilters
 from lerim.sessions.tables import turn_words
 from lerim.sessions.tables.turn_text import unpack_turn_text
 

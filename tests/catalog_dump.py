@@ -1,17 +1,10 @@
-"""Indexes a folder of Claude transcripts, and says all a catalog holds in a form that two catalogs can be compared by.
-
-As a script: `catalog_dump.py LERIM_HOME CLAUDE_FOLDER [N]` indexes, and kills itself before the N-th SQL statement.
-"""
+"""Indexes a folder of Claude transcripts, and lists all a catalog holds in a form in which two can be compared."""
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.catalog.indexing import IndexResult
 from lerim.sessions.discovery import compare_stamps, discover_stores
@@ -61,25 +54,3 @@ def dump(catalog: Catalog, *words: str) -> list[object]:
     rows += [sorted(turn.id for turn in catalog.search_turns(word, limit=10_000)) for word in words]
     catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     return rows
-
-
-def main(home: str, root: str, kill_at: str = "0") -> None:
-    with Catalog.open(Home(Path(home))) as catalog:
-        left = int(kill_at)
-
-        def count(_: str) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        catalog.db.set_trace_callback(count)
-        sys.stdout.write("open\n")
-        sys.stdout.flush()
-        sys.stdin.readline()
-        index_all(catalog, Path(root))
-        sys.stdout.write(f"{-left}\n")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

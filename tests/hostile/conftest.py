@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -14,12 +13,11 @@ import pytest_asyncio
 
 import terminal as command_line
 from desk import Desk
-from hang import HANG
 from lerim.paths import Home
 from rights import Terminal, close
 from stories import FIRST
 from story_stores import AGENTS
-from window import Editor, opened, server_environ
+from window import Editor, opened
 
 
 @pytest.fixture
@@ -37,17 +35,9 @@ def machine(repo: Path, isolated: Path) -> Desk:
 
 @pytest.fixture
 def terminal(repo: Path) -> Terminal:
-    """`terminal("sync", "--json")` runs `lerim` in the repository, or in the folder `cwd`.
+    """`terminal("sync", "--json")` runs `lerim` in this process, in the repository or in the folder `cwd`."""
 
-    It runs in this process, with `through` in one that this command starts.
-    """
-
-    def run(*arguments: str, cwd: Path = repo, through: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
-        if through:
-            command = [*through, sys.executable, "-P", "-m", "lerim", *arguments]
-            return subprocess.run(
-                command, cwd=cwd, env=server_environ(), capture_output=True, text=True, timeout=HANG, check=False
-            )
+    def run(*arguments: str, cwd: Path = repo) -> subprocess.CompletedProcess[str]:
         with contextlib.chdir(cwd):
             done = command_line.run(*arguments)
         return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)

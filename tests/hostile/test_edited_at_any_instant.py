@@ -20,11 +20,12 @@ from lerim.memory.record import Evidence
 from lerim.memory.store import StoredMemory
 from lerim.review import acts, queue
 from long import times
-from meanwhile import DONE, REFUSED, Person, Way, Which, instants, saved_at
+from saving_person import DONE, REFUSED, Person, Way, Which, instants, saved_at
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a file that is open for writing")
-INSTANTS = 2
-"""So many of each act are tried, others in each run; `LERIM_LONG` multiplies it up to all there are."""
+TRIALS = 3
+"""So many of each act are made, others in each run; `LERIM_LONG` multiplies it up to all there are."""
+WAYS: tuple[Way, ...] = ("append", "rename", "held")
 WHICH: tuple[Which, ...] = ("all", 0, 1, 2)
 
 
@@ -112,6 +113,12 @@ def archiving(desk: Desk) -> Act:
     return lambda: acts.archive_memory(desk.place, name)
 
 
+def restoring(desk: Desk) -> Act:
+    name = memory(desk, "Uploads are retried").record.id
+    acts.archive_memory(desk.place, name)
+    return lambda: acts.restore_memory(desk.place, name)
+
+
 def setting(desk: Desk) -> Act:
     desk.home.root.mkdir(exist_ok=True)
     desk.home.config.write_text('# Mine.\n[roles.extract]\nprovider = "none" # for now\n', encoding="utf-8")
@@ -128,6 +135,7 @@ ACTS = (
     editing_a_candidate,
     editing_a_memory,
     archiving,
+    restoring,
     setting,
 )
 
@@ -160,27 +168,25 @@ class Snapshot:
         return "\n".join(path.read_text() for path in found if not path.name.startswith("."))
 
 
-@pytest.mark.parametrize("way", ["append", "rename", "held"])
 @pytest.mark.parametrize("prepared", ACTS, ids=lambda act: act.__name__)
 def test_a_line_saved_at_any_instant_of_an_act_is_not_lost(
-    desk: Desk, tmp_path: Path, prepared: Callable[[Desk], Act], way: Way
+    desk: Desk, tmp_path: Path, prepared: Callable[[Desk], Act]
 ) -> None:
     act = prepared(desk)
     snapshot = Snapshot(desk, tmp_path / "snapshot")
     count = instants(act)
-    trials = [(instant, which) for instant in range(count) for which in WHICH]
-    chosen = sorted(Random(os.urandom(8)).sample(trials, min(len(trials), times(INSTANTS))), key=str)
-    with Person(way, tmp_path / "lines", desk.repo / ".lerim", desk.home.config) as person:
-        for instant, which in chosen:
-            snapshot.put_back()
-            before = len(person.saved())
+    trials = [(way, instant, which) for way in WAYS for instant in range(count) for which in WHICH]
+    for way, instant, which in Random(os.urandom(8)).sample(trials, min(len(trials), times(TRIALS))):
+        snapshot.put_back()
+        log = tmp_path / f"{way}-{instant}-{which}"
+        with Person(way, log, desk.repo / ".lerim", desk.home.config) as person:
             code = saved_at(instant, person, which, act)
-            trial = (instant, which, code)
-            assert code in (DONE, REFUSED), trial
-            text = snapshot.text()
-            assert [line for line in person.saved()[before:] if line not in text] == [], trial
-            assert [path for place in snapshot.places for path in place.rglob(".lerim-*")] == [], trial
-            if which == "all":  # who changes both copies of a file that moves keeps both, and is told of them
-                continue
-            names = [path.name for path in desk.place.project.memory_dir.rglob("*.md")]
-            assert (queue.list_pending(desk.place)[1], len(names)) == ([], len(set(names))), trial
+        trial = (way, instant, which, code)
+        assert code in (DONE, REFUSED), trial
+        text = snapshot.text()
+        assert [line for line in person.saved() if line not in text] == [], trial
+        assert [path for place in snapshot.places for path in place.rglob(".lerim-*")] == [], trial
+        if which == "all":  # who changes both copies of a file that moves keeps both, and is told of them
+            continue
+        names = [path.name for path in desk.place.project.memory_dir.rglob("*.md")]
+        assert (queue.list_pending(desk.place)[1], len(names)) == ([], len(set(names))), trial

@@ -60,7 +60,7 @@ def sessions(home: Path) -> Path:
         db.execute(
             f"{COUNT} INSERT INTO session (id, project_id, directory, title, version, time_created, time_updated)"
             " SELECT 'x' || x, 'p', '', '', '', 1, 1 FROM c",
-            (300_000,),
+            (5_000,),
         )
     return path
 
@@ -68,14 +68,14 @@ def sessions(home: Path) -> Path:
 def chats(home: Path) -> Path:
     path = home / CURSOR
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute(f"{COUNT} INSERT INTO cursorDiskKV SELECT 'composerData:x' || x, '{{}}' FROM c", (300_000,))
+        db.execute(f"{COUNT} INSERT INTO cursorDiskKV SELECT 'composerData:x' || x, '{{}}' FROM c", (5_000,))
     return path
 
 
 STORES = {
     "holes": (holes, "64 MB of empty lines"),
-    "blank lines": (lines_of(b"\n", 80_000_000), "64 MB of empty lines"),
-    "short lines": (lines_of(b"{}\n", 8_000_000), "too many lines"),
+    "blank lines": (lines_of(b"\n", 68_000_000), "64 MB of empty lines"),
+    "short lines": (lines_of(b"{}\n", 150_000), "too many lines"),
     "sessions": (sessions, "too many for its size"),
     "chats": (chats, "too many for its size"),
 }

@@ -7,20 +7,21 @@ files, which every POSIX system has, is the second seam: every write of more tha
 from __future__ import annotations
 
 import json
+import os
 import resource
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+import terminal
 from desk import Desk, correction
-from hang import HANG
 from lerim.paths import Home
 from lerim.review import queue
-from window import server_environ
 
 MEGABYTE = 1024 * 1024
 
@@ -46,27 +47,17 @@ def fill(disk: Path, leave: int = 0) -> Path:
     return filler
 
 
-def run(desk: Desk, *arguments: str, limit: int | None = None) -> tuple[int, dict[str, object], str]:
-    """A command in a process of its own, whose files may have `limit` bytes; exit code, its JSON, standard error."""
-
-    def bound() -> None:
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "lerim", *arguments, "--json"],
-        cwd=desk.repo,
-        env={**server_environ(), "LERIM_HOME": str(desk.home.root), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        preexec_fn=bound,
-        timeout=HANG,
-        check=False,
-    )
-    assert "unexpected" not in done.stdout, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout), done.stderr
+def run(desk: Desk, *arguments: str, limit: int = -1) -> tuple[int, dict[str, object]]:
+    """A command, while no file may grow beyond `limit` bytes (-1: it may); its exit code and its JSON."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with mock.patch.dict(os.environ, LERIM_HOME=str(desk.home.root)):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit if limit >= 0 else soft, hard))
+        try:
+            done = terminal.run(*arguments, "--repo", str(desk.repo), "--json")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "unexpected" not in done.stdout, done.output
+    return done.exit_code, json.loads(done.stdout)
 
 
 def told(answer: dict[str, object]) -> str:
@@ -111,14 +102,14 @@ def test_a_sync_on_a_full_disk_says_so_and_the_next_one_carries_on(
     disk: Path, on_disk: Callable[[str], Desk], what: str, left: int
 ) -> None:
     desk = on_disk(what)
-    rules(desk, 6)
+    rules(desk, 3)
     filler = fill(disk, left)
-    code, answer, _ = run(desk, "sync")
+    code, answer = run(desk, "sync")
     assert code in (0, 1, 3, 4)
     if code or left == 0:
         assert "space" in told(answer) or "full" in told(answer), answer
     filler.unlink()
-    whole(desk, 6)
+    whole(desk, 3)
 
 
 @pytest.mark.parametrize("what", ["repository", "home"])
@@ -131,7 +122,7 @@ def test_an_accept_on_a_full_disk_changes_nothing_and_works_once_there_is_space(
     before = desk.waiting()
     (first, _) = queue.list_pending(desk.place)[0]
     filler = fill(disk)
-    code, answer, _ = run(desk, "review", "accept", first.id, "--quotes", "shared")
+    code, answer = run(desk, "review", "accept", first.id, "--quotes", "shared")
     assert code == 1
     assert "space" in told(answer) or "full" in told(answer), answer
     filler.unlink()
@@ -142,11 +133,11 @@ def test_an_accept_on_a_full_disk_changes_nothing_and_works_once_there_is_space(
 
 @pytest.mark.parametrize("limit", [4096, 200_000])
 def test_files_that_cannot_grow_fail_a_sync_in_words_and_the_next_one_carries_on(desk: Desk, limit: int) -> None:
-    rules(desk, 6)
-    code, answer, _ = run(desk, "sync", limit=limit)
+    rules(desk, 3)
+    code, answer = run(desk, "sync", limit=limit)
     if code:
         assert len(told(answer)) > 40
-    whole(desk, 6)
+    whole(desk, 3)
 
 
 @pytest.mark.parametrize("limit", [0, 4096])
@@ -155,7 +146,7 @@ def test_files_that_cannot_grow_fail_an_accept_in_words_and_change_nothing(desk:
     desk.sync()
     before = desk.waiting()
     (first, _) = queue.list_pending(desk.place)[0]
-    code, answer, _ = run(desk, "review", "accept", first.id, "--quotes", "shared", limit=limit)
+    code, answer = run(desk, "review", "accept", first.id, "--quotes", "shared", limit=limit)
     assert code == 1, answer
     assert "Free some space" in told(answer)
     assert desk.memories() == []

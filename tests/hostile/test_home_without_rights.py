@@ -53,7 +53,12 @@ INTERNAL_ERROR = -32603
 WORDS_OF_A_FAULT = ("unexpected", "Traceback", "fault in Lerim", "fault of Lerim")
 
 
-@pytest.fixture(params=["closed", "not to be listed", "not to be written", "a file", "below a file", "closed inside"])
+SPOILT = ("closed", "not to be listed", "not to be written", "a file", "below a file", "closed inside")
+# Those where a process can start and go on are few: the others end at its first look at the home.
+RUNNING = ("closed", "not to be written", "closed inside")
+
+
+@pytest.fixture
 def spoilt(desk: Desk, request: pytest.FixtureRequest, closed: Callable[..., None]) -> Desk:
     """A desk with a memory and a session, whose home is of no use."""
     write_memory(desk.repo)
@@ -77,6 +82,7 @@ def spoilt(desk: Desk, request: pytest.FixtureRequest, closed: Callable[..., Non
     return desk
 
 
+@pytest.mark.parametrize("spoilt", SPOILT, indirect=True)
 def test_every_command_says_what_is_wrong_with_the_home(spoilt: Desk, terminal: Terminal) -> None:
     faults = []
     for command in COMMANDS:
@@ -91,6 +97,7 @@ def test_every_command_says_what_is_wrong_with_the_home(spoilt: Desk, terminal: 
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("spoilt", RUNNING, indirect=True)
 async def test_every_request_to_the_sidecar_is_answered_or_says_what_is_wrong_with_the_home(
     spoilt: Desk, window: Callable[..., Awaitable[Editor]]
 ) -> None:
@@ -116,6 +123,7 @@ async def test_every_request_to_the_sidecar_is_answered_or_says_what_is_wrong_wi
     assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
 
 
+@pytest.mark.parametrize("spoilt", ["closed", "a file"], indirect=True)
 def test_a_sync_job_says_what_is_wrong_with_the_home(spoilt: Desk) -> None:
     job = [*without_rights(), sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(spoilt.repo)]
     pipe = subprocess.PIPE

@@ -1,52 +1,41 @@
-"""Kills of real commands at random instants, from the first start on: nothing is lost, nothing is there twice."""
+"""Kills of commands at random instants: nothing is lost, nothing is there twice."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
+import os
 from datetime import UTC, datetime
-from random import Random
 
 import pytest
 
+import terminal
 from desk import Desk, correction
+from killer import Killer
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.review import queue
-from long import times
-from window import server_environ
+from long import at_most, times
 
-KILLS, MAINTAIN_KILLS = 4, 2
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+KILLS, MAINTAIN_KILLS = 3, 2
 """For each seed; `LERIM_LONG` multiplies them."""
 
 
 class Commands:
-    """Runs `lerim` and kills it at a random instant of the time it takes."""
+    """Runs `lerim` in children of this process and kills them at random instants of the time they take."""
 
     def __init__(self, desk: Desk, seed: int) -> None:
         self.desk = desk
-        self.chance = Random(seed)
-        self.takes: dict[str, float] = {}
-        self.killed = 0
+        self.killer = Killer(seed)
+        self.chance = self.killer.chance
 
     def run(self, *arguments: str, kill: bool = True) -> None:
-        name = " ".join(arguments[:2])
-        began = time.monotonic()
-        command = [sys.executable, "-P", "-m", "lerim", *arguments, "--json"]
-        with subprocess.Popen(
-            command, cwd=self.desk.repo, env=server_environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            if kill:
-                # the instant of the kill, not a wait for something
-                time.sleep(self.chance.uniform(0.05, self.takes.get(name, 0.6)))
-                process.kill()
-            out, err = process.communicate()
-        assert b"unexpected" not in out + err and b"damaged" not in out + err, (name, out, err)
-        if process.returncode < 0:
-            self.killed += 1
+        def work() -> None:
+            done = terminal.run(*arguments, "--repo", str(self.desk.repo), "--json")
+            assert "unexpected" not in done.output and "damaged" not in done.output, done.output
+
+        if kill:
+            self.killer.run(" ".join(arguments[:2]), work)
         else:
-            took = time.monotonic() - began
-            self.takes[name] = max(0.1, min(self.takes.get(name, took), took))
+            work()
 
 
 def with_more(title: str, more: str) -> str:
@@ -72,14 +61,13 @@ def by_hand(number: int) -> str:
     return f"Keep bucket{number} for uploads of shard{number}"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a kill is told otherwise there")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(at_most(2, 1)))
 def test_kills_of_a_maintain_that_accepts_by_itself_lose_and_double_nothing(desk: Desk, seed: int) -> None:
     commands = Commands(desk, seed)
     desk.home.root.mkdir(mode=0o700)
     desk.home.config.write_text('[review]\nmode = "auto"\n', encoding="utf-8")
     pairs = 0
-    while commands.killed < times(MAINTAIN_KILLS):
+    while commands.killer.killed < times(MAINTAIN_KILLS):
         for day in (1, 2):
             twin(desk, pairs, day)
         pairs += 1
@@ -98,13 +86,12 @@ def test_kills_of_a_maintain_that_accepts_by_itself_lose_and_double_nothing(desk
     assert {one.record.id for one in stored if one.status == "active"} == {name(at, 1) for at in range(pairs)}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a kill is told otherwise there")
-@pytest.mark.parametrize("seed", range(2))
-def test_kills_of_real_commands_lose_and_double_nothing(desk: Desk, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(at_most(2, 1)))
+def test_kills_of_commands_lose_and_double_nothing(desk: Desk, seed: int) -> None:
     commands = Commands(desk, seed)
     chance = commands.chance
     number = 0
-    while commands.killed < times(KILLS):
+    while commands.killer.killed < times(KILLS):
         file = f"src/part{number}.py"
         (desk.repo / file).write_text("def load(): ...\n", encoding="utf-8")
         desk.session(f"s{number}", *correction(desk, f"library{number}", file, f"module{number}"))

@@ -8,8 +8,6 @@ import time
 from pathlib import Path
 from random import Random
 
-import pytest
-
 from chat_server import finds, item
 from desk import Desk, correction
 from lerim.jobs.sync_context import SyncOptions
@@ -17,17 +15,16 @@ from lerim.review import queue
 from long import times
 from model_desk import environ, model, told
 
-KILLS = 3
-"""For each seed; `LERIM_LONG` multiplies them."""
+KILLS = 1
+"""`LERIM_LONG` multiplies them."""
 SAYS = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_a_model_takes_the_place_of_the_ranker_through_kills(desk: Desk, seed: int) -> None:
+def test_a_model_takes_the_place_of_the_ranker_through_kills(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     desk.sync(SyncOptions(model="none"))
     [ranked] = desk.waiting()
-    chance, killed = Random(seed), 0
+    chance, killed = Random(1), 0
     with model(desk, finds(SAYS)):
         for _ in range(times(KILLS)):
             killed += sync_killed(desk.repo, chance.uniform(0.3, 2.5))

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 from desk import Desk, correction
 from lerim.lsp.protocol import core
 from lerim.review import queue
-from rights import Terminal, close, tree, without_rights
+from rights import Terminal, bound, close, tree, without_rights
 from window import Editor, write_memory
 
 Window = Callable[..., Awaitable[Editor]]
@@ -27,7 +27,8 @@ def test_a_sync_of_a_read_only_repository_says_what_could_not_be_written_and_fin
     desk.session("s1", *correction(desk))
     closed(desk.repo)
     before = tree(desk.repo)
-    done = terminal("sync", "--json", through=without_rights())
+    with bound():
+        done = terminal("sync", "--json")
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["state"]) == (3, "partial")
     assert answer["candidates"] == []
@@ -42,10 +43,12 @@ def test_a_sync_of_a_read_only_repository_says_what_could_not_be_written_and_fin
 
 
 @pytest.mark.asyncio
-async def test_memories_of_a_read_only_repository_are_hovered_listed_and_searched(
+async def test_a_read_only_repository_is_read_and_accepting_in_it_fails_in_words_and_the_candidate_waits_on(
     desk: Desk, terminal: Terminal, window: Window, closed: Closed
 ) -> None:
     write_memory(desk.repo)
+    desk.session("s1", *correction(desk))
+    (view,) = desk.sync().candidates
     closed(desk.repo)
     before = tree(desk.repo)
     editor = await window(through=without_rights())
@@ -54,29 +57,19 @@ async def test_memories_of_a_read_only_repository_are_hovered_listed_and_searche
     assert await editor.lenses(app) == [(0, "1 decision")]
     found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
     assert [memory.title for memory in found.memories] == ["Keep load small"]
-    done = terminal("memory", "search", "load", "--json", through=without_rights())
+    with bound():
+        done = terminal("memory", "search", "load", "--json")
     assert "Keep load small" in done.stdout
-    report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
-    assert report.state == "done"
-    assert tree(desk.repo) == before
-
-
-@pytest.mark.asyncio
-async def test_accepting_in_a_read_only_repository_fails_in_words_and_the_candidate_waits_on(
-    desk: Desk, window: Window, closed: Closed
-) -> None:
-    desk.session("s1", *correction(desk))
-    (view,) = desk.sync().candidates
-    closed(desk.repo)
-    editor = await window(through=without_rights())
     wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
     for action in ("accept", "reject"):
         with pytest.raises(JsonRpcException, match="Permission denied"):
             await editor.ask(core.REVIEW_ACT, {**wanted, "action": action})
         assert [one.id for one in (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates] == [view.id]
+    assert (await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})).state == "done"
+    assert tree(desk.repo) == before
     close(desk.repo, mode=0o755)
     assert (await editor.ask(core.REVIEW_ACT, wanted)).ok
-    assert desk.memories() == [view.title]
+    assert desk.memories() == sorted(["Keep load small", view.title])
     assert desk.waiting() == []
     assert queue.undo_last(desk.place).ok
     assert desk.waiting() == [view.title]
@@ -89,7 +82,8 @@ def test_a_memory_folder_alone_that_is_read_only_keeps_the_candidate(
     desk.session("s1", *correction(desk))
     (view,) = desk.sync().candidates
     closed(memory.parent.parent)
-    done = terminal("review", "accept", view.id, "--quotes", "shared", "--json", through=without_rights())
+    with bound():
+        done = terminal("review", "accept", view.id, "--quotes", "shared", "--json")
     assert done.returncode == 1
     assert "Permission denied" in done.stdout
     assert desk.waiting() == [view.title]
@@ -111,7 +105,8 @@ async def test_with_a_read_only_home_hovers_work_and_a_sync_says_what_it_needs(
     with pytest.raises(JsonRpcException, match="writable"):
         await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     for arguments in (("sync",), ("review", "list"), ("review", "undo")):
-        done = terminal(*arguments, "--json", through=without_rights())
+        with bound():
+            done = terminal(*arguments, "--json")
         json.loads(done.stdout)
         assert "unexpected" not in done.stdout, done.stdout + done.stderr
         assert "Traceback" not in done.stderr

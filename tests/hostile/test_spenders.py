@@ -17,6 +17,7 @@ import pytest
 from hang import HANG
 from lerim.models.money.spending import DOLLAR, total_spent_today
 from lerim.paths import Home
+from long import times
 from rights import close, without_rights
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
@@ -95,7 +96,7 @@ def test_processes_that_spend_at_once_never_pass_the_budget(tmp_path: Path) -> N
 def test_a_spender_that_is_killed_leaves_its_reservations_and_a_record_that_can_be_read(tmp_path: Path) -> None:
     home = tmp_path / ".lerim"
     chance = random.Random(7)
-    for seed in range(8):
+    for seed in range(times(3)):
         process = spender(home, seed)
         assert process.stdout
         lines = []

@@ -12,8 +12,9 @@ import pytest
 from desk import Desk
 from lerim.sessions import platforms
 from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.model import Platform
 from opencode_store import Store, text
-from stories import FIRST
+from stories import FIRST, Said
 from story_stores import AGENTS
 
 
@@ -51,24 +52,7 @@ def test_a_session_deleted_in_its_database_and_then_the_database_itself_take_not
     assert (desk.waiting(), report.candidates, numbers(desk)["turns"]) == (waiting, [], before["turns"])
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", "cursor", "opencode", "gemini"])
-def test_an_agent_that_is_taken_out_and_connected_again_is_not_learned_from_twice(
-    desk: Desk, isolated: Path, agent: str
-) -> None:
-    AGENTS[agent](isolated, desk.repo, "one", FIRST)
-    desk.sync()
-    waiting, before = desk.waiting(), numbers(desk)
-    assert waiting
-    platforms.remove_platform(desk.home, agent)  # type: ignore[arg-type]
-    report = desk.sync()
-    assert (desk.waiting(), report.candidates, report.problems) == (waiting, [], [])
-    platforms.connect_platform(desk.home, agent)  # type: ignore[arg-type]
-    report = desk.sync()
-    assert (report.sessions.found, report.sessions.unchanged) == (1, 1)
-    assert (desk.waiting(), report.candidates, numbers(desk)) == (waiting, [], before)
-
-
-MOVED = {
+PLACES: dict[Platform, str] = {
     "claude": ".claude",
     "codex": ".codex",
     "cursor": ".config/Cursor/User",
@@ -77,23 +61,47 @@ MOVED = {
 }
 
 
-@pytest.mark.parametrize("agent", MOVED)
-def test_a_store_that_was_moved_counts_its_sessions_once_and_goes_on_where_it_was(
-    desk: Desk, isolated: Path, tmp_path: Path, agent: str
-) -> None:
-    AGENTS[agent](isolated, desk.repo, "one", FIRST)
+@pytest.fixture
+def learned(desk: Desk, isolated: Path) -> tuple[list[str], dict[str, int]]:
+    """A session of each of these agents was learned from: what waits, and the numbers."""
+    for number, agent in enumerate(PLACES):
+        steps = [Said(f"Always use tool{number} to install packages, never pip."), *FIRST[1:7]]
+        AGENTS[agent](isolated, desk.repo, f"one-{agent}", steps)
     desk.sync()
-    waiting, before = desk.waiting(), numbers(desk)
-    place = tmp_path / "moved"
-    shutil.move(isolated / MOVED[agent], place)
-    platforms.connect_platform(desk.home, agent, place)  # type: ignore[arg-type]
+    assert sum(title.startswith("Always use tool") for title in desk.waiting()) == len(PLACES)
+    return desk.waiting(), numbers(desk)
+
+
+def test_an_agent_that_is_taken_out_and_connected_again_is_not_learned_from_twice(
+    desk: Desk, learned: tuple[list[str], dict[str, int]]
+) -> None:
+    waiting, before = learned
+    for agent in PLACES:
+        platforms.remove_platform(desk.home, agent)
     report = desk.sync()
-    assert (report.sessions.found, report.sessions.failed, report.problems) == (1, 0, [])
+    assert (desk.waiting(), report.candidates, report.problems) == (waiting, [], [])
+    for agent in PLACES:
+        platforms.connect_platform(desk.home, agent)
+    report = desk.sync()
+    assert report.sessions.found == report.sessions.unchanged == len(PLACES)
+    assert (desk.waiting(), report.candidates, numbers(desk)) == (waiting, [], before)
+
+
+def test_a_store_that_was_moved_counts_its_sessions_once_and_goes_on_where_it_was(
+    desk: Desk, isolated: Path, tmp_path: Path, learned: tuple[list[str], dict[str, int]]
+) -> None:
+    waiting, before = learned
+    for agent, folder in PLACES.items():
+        shutil.move(isolated / folder, tmp_path / agent)
+        platforms.connect_platform(desk.home, agent, tmp_path / agent)
+    report = desk.sync()
+    assert (report.sessions.found, report.sessions.failed, report.problems) == (len(PLACES), 0, [])
     assert (sorted(desk.waiting()), report.candidates, numbers(desk)["turns"]) == (sorted(waiting), [], before["turns"])
     again = desk.sync()
-    assert (again.sessions.found, again.sessions.unchanged) == (1, 1)
+    assert again.sessions.found == again.sessions.unchanged == len(PLACES)
     with Catalog.open(desk.home) as catalog:
-        assert len([row for row in catalog.list_sessions(desk.place.project.key) if not row.vanished]) == 1
+        listed = [row for row in catalog.list_sessions(desk.place.project.key) if not row.vanished]
+    assert len(listed) == len(PLACES)
 
 
 def test_files_of_opencode_that_it_moves_into_a_database_in_the_middle_count_once(desk: Desk, isolated: Path) -> None:

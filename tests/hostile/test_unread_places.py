@@ -16,7 +16,6 @@ from lerim.jobs.doctor import examine_agents
 from story_stores import AGENTS
 
 DATABASES = {"opencode": ".local/share/opencode/opencode.db", "cursor": ".config/Cursor/User/globalStorage/state.vscdb"}
-TABLES = {"opencode": ("session", "message", "part"), "cursor": ("cursorDiskKV", "ItemTable")}
 FILES = {
     "claude": ".claude/**/*.jsonl",
     "codex": ".codex/**/*.jsonl",
@@ -48,57 +47,85 @@ def long_ago(path: Path) -> None:
     os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
-def told(machine: Desk, agent: str, path: Path) -> None:
-    """Both of two syncs name the place, and so does the doctor."""
-    for _ in range(2):
+def told(machine: Desk, paths: dict[str, list[Path]], found: int = 0, syncs: int = 2) -> None:
+    """Each of so many syncs names all of these places, and so does the doctor."""
+    for _ in range(syncs):
         report = machine.sync()
-        assert str(path) in {one.path.partition("#")[0] for one in report.problems}, report.problems
-        assert report.sessions.found >= len(AGENTS) - 1
-    (view,) = (one for one in examine_agents(machine.home, os.environ, machine.place.project) if one.platform == agent)
-    assert any(str(path) in one.example for one in view.skipped), view.skipped
+        named = " ".join(one.path for one in report.problems)
+        assert [path for each in paths.values() for path in each if str(path) not in named] == [], report.problems
+        assert report.sessions.found >= found
+    views = examine_agents(machine.home, os.environ, machine.place.project)
+    for agent, each in paths.items():
+        (view,) = (one for one in views if one.platform == agent)
+        examples = " ".join(one.example for one in view.skipped)
+        assert any(str(path) in examples for path in each), view.skipped
+
+
+def places(isolated: Path) -> dict[str, list[Path]]:
+    """The database or session of each agent."""
+    databases = {agent: [isolated / name] for agent, name in DATABASES.items()}
+    return databases | {agent: [next(isolated.glob(name))] for agent, name in FILES.items()}
 
 
 @pytest.mark.parametrize("kind", INSTEAD)
-@pytest.mark.parametrize("agent", [*DATABASES, *FILES])
-def test_what_is_no_file_is_told(machine: Desk, isolated: Path, agent: str, kind: str) -> None:
-    path = isolated / DATABASES[agent] if agent in DATABASES else next(isolated.glob(FILES[agent]))
-    path.unlink()
-    INSTEAD[kind](path)
-    told(machine, agent, path)
+def test_what_is_no_file_is_told(machine: Desk, isolated: Path, kind: str) -> None:
+    found = places(isolated)
+    for [path] in found.values():
+        path.unlink()
+        INSTEAD[kind](path)
+    told(machine, found)
 
 
-@pytest.mark.parametrize("agent", DATABASES)
-def test_a_database_that_stays_empty_is_told(machine: Desk, isolated: Path, agent: str) -> None:
-    path = isolated / DATABASES[agent]
-    path.write_bytes(b"")
-    assert machine.sync().problems == []  # its program may have made it just now
-    long_ago(path)
-    told(machine, agent, path)
+def test_a_database_that_stays_empty_is_told(machine: Desk, isolated: Path) -> None:
+    found = {agent: [isolated / name] for agent, name in DATABASES.items()}
+    for [path] in found.values():
+        path.write_bytes(b"")
+    assert machine.sync().problems == []  # their programs may have made them just now
+    for [path] in found.values():
+        long_ago(path)
+    told(machine, found, len(AGENTS) - 2)
 
 
-@pytest.mark.parametrize("made", [False, True], ids=["dropped", "view"])
-@pytest.mark.parametrize(("agent", "table"), [(agent, table) for agent in TABLES for table in TABLES[agent]])
-def test_a_table_that_is_missing_is_told(machine: Desk, isolated: Path, agent: str, table: str, made: bool) -> None:
-    path = isolated / DATABASES[agent]
+def lose_table(path: Path, table: str, view: bool) -> None:
+    """Takes a table out of a database, or puts a view in its place."""
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
-        db.execute(f"CREATE VIEW {table} AS SELECT * FROM elsewhere" if made else "DROP TABLE elsewhere")
+        db.execute(f"CREATE VIEW {table} AS SELECT * FROM elsewhere" if view else "DROP TABLE elsewhere")
     long_ago(path)
-    if table == "ItemTable":  # the chats are there all the same
-        assert str(path) in {one.path for one in machine.sync().problems}
-    else:
-        told(machine, agent, path)
+
+
+@pytest.mark.parametrize("view", [False, True], ids=["dropped", "view"])
+def test_a_table_that_is_missing_is_told(machine: Desk, isolated: Path, view: bool) -> None:
+    good = isolated / DATABASES["opencode"]
+    copies = {table: good.with_name(f"opencode-{table}.db") for table in ("session", "message", "part")}
+    for table, path in copies.items():
+        path.write_bytes(good.read_bytes())
+        lose_table(path, table, view)
+    told(machine, {"opencode": [*copies.values()]}, len(AGENTS))
+
+
+@pytest.mark.parametrize("view", [False, True], ids=["dropped", "view"])
+@pytest.mark.parametrize("table", ["cursorDiskKV", "ItemTable"])
+def test_a_table_of_cursor_that_is_missing_is_told(machine: Desk, isolated: Path, table: str, view: bool) -> None:
+    path = isolated / DATABASES["cursor"]
+    lose_table(path, table, view)
+    assert str(path) in {one.path for one in machine.sync().problems}
+
+
+@pytest.mark.parametrize("kind", ["no header", "cut in half", "only its first page"])
+def test_a_database_of_which_nothing_can_be_read_is_told(machine: Desk, isolated: Path, kind: str) -> None:
+    found = {agent: [isolated / name] for agent, name in DATABASES.items()}
+    for [path] in found.values():
+        data = path.read_bytes()
+        spoilt = {"no header": bytes(100) + data[100:], "cut in half": data[: len(data) // 2]}
+        path.write_bytes(spoilt.get(kind, data[:4096]))
+    told(machine, found, len(AGENTS) - 2)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-@pytest.mark.parametrize("agent", FILES)
-def test_a_session_of_which_nothing_can_be_read_is_told(
-    machine: Desk, isolated: Path, agent: str, encoding: str
-) -> None:
-    path = next(isolated.glob(FILES[agent]))
-    path.write_bytes(path.read_bytes().decode().encode(encoding))
-    long_ago(path)
-    report = machine.sync()
-    assert str(path) in " ".join(one.path for one in report.problems)
-    (view,) = (one for one in examine_agents(machine.home, os.environ, machine.place.project) if one.platform == agent)
-    assert any(str(path) in one.example for one in view.skipped), view.skipped
+def test_a_session_of_which_nothing_can_be_read_is_told(machine: Desk, isolated: Path, encoding: str) -> None:
+    found = {agent: paths for agent, paths in places(isolated).items() if agent in FILES}
+    for [path] in found.values():
+        path.write_bytes(path.read_bytes().decode().encode(encoding))
+        long_ago(path)
+    told(machine, found, syncs=1)

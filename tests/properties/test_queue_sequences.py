@@ -7,11 +7,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from lerim.errors import Problem
+from catalog_dump import ByName
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
 from lerim.sessions.queue.jobs import MOST_TRIES, QueueJob
+from lerim.sessions.readers.claude.store import ClaudeReading
 from lerim.sessions.tables.columns import EXTRACT_JOB
 from long import at_most
 
@@ -41,7 +42,7 @@ class Queue(RuleBasedStateMachine):
     @initialize()
     def transcripts(self) -> None:
         for one in PLACES:
-            self.catalog.mark_failed(one, Problem("x", "x", "x"))
+            self.catalog.index_transcript(one, ClaudeReading(one), ByName())
 
     def states(self) -> dict[str, str]:
         rows = self.catalog.db.execute(

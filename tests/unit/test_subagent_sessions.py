@@ -97,20 +97,14 @@ def stores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @AGENTS
-def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_counted(repo: Path, agent: Any):
-    agent(repo)
+def test_a_subagent_s_session_is_listed_and_counted_until_its_parent_s_is_there(repo: Path, agent: Any):
+    path, parent = agent(repo)
     before = answer("connect", "list", "--repo", str(repo))["agents"]
     assert sum(one["sessions"] for one in before) == 1
     assert set(numbers(repo).values()) == {1}
     [one] = answer("sessions", "list", "--repo", str(repo))["sessions"]
     assert (one["parent"], one["parent_missing"]) == (PARENT, True)
     assert "a subagent's, whose parent session is missing" in run("sessions", "list", "--repo", str(repo)).stdout
-
-
-@AGENTS
-def test_it_is_part_of_its_parent_s_as_soon_as_that_is_there(repo: Path, agent: Any):
-    path, parent = agent(repo)
-    assert set(numbers(repo).values()) == {1}
     path.write_bytes(parent)
     assert set(numbers(repo).values()) == {1}
     [one] = answer("sessions", "list", "--repo", str(repo))["sessions"]

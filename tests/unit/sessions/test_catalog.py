@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from catalog_dump import ByName, dump, index_all
+from catalog_dump import ByName, index_all
 from claude_lines import SESSION, answer, call, encoded, prompt, reply, text
-from lerim.errors import Problem
+from lerim.errors import Problem, TranscriptError
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_stores, split_likely_transcripts
@@ -149,19 +149,12 @@ def test_a_forked_session_s_copied_turns_stay_one_row_in_the_first(catalog, root
     assert rows == {"aaaa": 2, "bbbb": 1}
 
 
-def test_a_fork_with_nothing_of_its_own_is_no_work(catalog, root):
-    copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
-    write(root, "aaaa", *copied)
-    write(root, "bbbb", *copied)
-    index_all(catalog, root)
-    assert catalog.count_due_jobs("app") == 1
-
-
-def test_a_fork_with_nothing_of_its_own_is_a_session_of_the_project_all_the_same(catalog, root):
+def test_a_fork_with_nothing_of_its_own_is_a_session_of_the_project_and_no_work(catalog, root):
     copied = [prompt("Shared beginning"), reply("m1", text("Shared answer"))]
     paths = {str(write(root, name, *copied)) for name in ("aaaa", "bbbb")}
     write(root, "cccc", prompt("Elsewhere", cwd="/home/ana/app/other"))
     index_all(catalog, root)
+    assert catalog.count_due_jobs("app") == 1
     assert catalog.find_project_places("app") == paths
     rows = {row.session.path.stem: (row.own_turns, row.is_waiting) for row in catalog.list_sessions("app")}
     assert rows == {"aaaa": (2, True), "bbbb": (0, False)}
@@ -218,14 +211,6 @@ def test_a_transcript_that_cannot_be_opened_is_a_problem_and_costs_no_other(cata
     assert catalog.load_stamps()[str(gone.path)] != gone.stamp
 
 
-def test_a_transcript_the_caller_could_not_read_is_tried_again_when_it_changes(catalog):
-    one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
-    catalog.mark_failed(one, Problem("bad-file", "/x/a.jsonl", "It is not one."))
-    assert compare_stamps(DiscoveredStores([one]), catalog.load_stamps()).unchanged == 1
-    grown = Transcript("claude", one.path, "a", 2, 2, 3)
-    assert compare_stamps(DiscoveredStores([grown]), catalog.load_stamps()).changed == (grown,)
-
-
 def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog, root):
     write(root, "old", prompt("Old", timestamp="2025-01-01T00:00:00Z"))
     write(root, "new", prompt("New", timestamp="2026-01-01T00:00:00Z"))
@@ -242,35 +227,18 @@ def test_sessions_are_listed_newest_first_and_by_when_something_was_said(catalog
     assert len(catalog.list_sessions()) == 2
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "",
-        '"',
-        "C++",
-        "what's",
-        "world-foo",
-        '"x',
-        "a OR (",
-        "NEAR(",
-        "text:",
-        "*",
-        "-",
-        "^x",
-        "a\0b",
-        "\ud800",
-        "x" * 10**5,
-        "a " * 9999,
-        "日本",
-        "{}",
-        "\\",
-    ],
+QUERIES = (
+    *("", '"', "C++", "what's", "world-foo", '"x', "a OR (", "NEAR(", "text:", "*", "-", "^x", "a\0b", "\ud800"),
+    *("x" * 10**5, "a " * 9999, "日本", "{}", "\\"),
 )
-def test_any_text_can_be_searched(catalog, root, query):
+
+
+def test_any_text_can_be_searched(catalog, root):
     write(root, SESSION, prompt("Say what's in C++ here"))
     index_all(catalog, root)
-    catalog.search_turns(query)
-    catalog.search_turns(query, "app", 5)
+    for query in QUERIES:
+        catalog.search_turns(query)
+        catalog.search_turns(query, "app", 5)
 
 
 def test_turns_with_all_words_of_a_search_come_before_those_with_some(catalog, root):
@@ -311,6 +279,21 @@ class Hostile:
 
     def __iter__(self):
         return iter(self.turns)
+
+
+class Unparsable(Hostile):
+    """A reading that finds no session in its file."""
+
+    def __iter__(self):
+        raise TranscriptError("It is not one", where="/x/a.jsonl", todo="")
+
+
+def test_a_transcript_that_could_not_be_parsed_is_tried_again_when_it_changes(catalog):
+    one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
+    assert catalog.index_transcript(one, Unparsable(one.path, []), ByName()).failed
+    assert compare_stamps(DiscoveredStores([one]), catalog.load_stamps()).unchanged == 1
+    grown = Transcript("claude", one.path, "a", 2, 2, 3)
+    assert compare_stamps(DiscoveredStores([grown]), catalog.load_stamps()).changed == (grown,)
 
 
 def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
@@ -365,14 +348,3 @@ class TestChanges:
         own, rest = split_likely_transcripts([other, mine, newer, known], [str(known.path)], ["/home/ana/app"])
         assert [item.session_id for item in own] == ["known", "newer", "mine"]
         assert rest == [other]
-
-
-def test_two_dumps_of_the_same_sessions_are_equal(home, root, tmp_path):
-    """What the tests of interrupted runs compare by."""
-    write(root, SESSION, prompt("Same"), reply("m1", text("As before")))
-    dumps = []
-    for number in range(2):
-        with Catalog.open(Home(tmp_path / str(number))) as catalog:
-            index_all(catalog, root)
-            dumps.append(dump(catalog, "Same"))
-    assert dumps[0] == dumps[1]

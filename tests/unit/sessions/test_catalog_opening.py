@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from catalog_dump import index_all
+from catalog_dump import ByName, index_all
 from claude_lines import SESSION, encoded, prompt
-from lerim.errors import CatalogError, Problem
+from lerim.errors import CatalogError
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
+from lerim.sessions.readers.claude.store import ClaudeReading
 from lerim.sessions.tables.token_counts import digest_text
 from older_catalog import written_as
 
@@ -37,7 +38,8 @@ def found(catalog, *words):
 
 def test_files_and_folders_are_private(home):
     with Catalog.open(home) as catalog:
-        catalog.mark_failed(Transcript("claude", Path("/x"), "x", 1, 1, 1), Problem("x", "x", "x"))
+        one = Transcript("claude", Path("/x"), "x", 1, 1, 1)
+        catalog.index_transcript(one, ClaudeReading(one), ByName())
         check_private(home)
 
 

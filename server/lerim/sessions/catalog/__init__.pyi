@@ -6,10 +6,10 @@ from .health import UNREADABLE as UNREADABLE
 from .health import Health as Health
 from .indexing import DAMAGE_CODES as DAMAGE_CODES
 from .indexing import group_problems as group_problems
-from .recent import RecentSession as RecentSession
-from .recent import list_recent_sessions as list_recent_sessions
+from .recent_work import RecentSession as RecentSession
+from .recent_work import add_folder_times as add_folder_times
+from .recent_work import find_worked_files as find_worked_files
+from .recent_work import list_recent_sessions as list_recent_sessions
 from .summary_turns import SummaryTurn as SummaryTurn
 from .summary_turns import load_summary_turns as load_summary_turns
 from .turns import TurnRow as TurnRow
-from .work_areas import add_folder_times as add_folder_times
-from .work_areas import find_worked_files as find_worked_files

@@ -41,19 +41,6 @@ from lerim.sessions.tables import (
 )
 from lerim.sqlite import transaction
 
-__all__ = [
-    "Catalog",
-    "IndexResult",
-    "JobRow",
-    "OwnerLookup",
-    "QueueJob",
-    "Readable",
-    "SessionFilters",
-    "SessionRow",
-    "Stamp",
-    "TurnRow",
-]
-
 
 class Catalog:
     """The open catalog; a context manager. `problems` says whether it had to be rebuilt."""
@@ -138,13 +125,6 @@ class Catalog:
         early once `cancelled`."""
         with self._convert_errors():
             yield from indexing.index_transcripts(self.db, readings, owners, self._folders, cancelled)
-
-    def mark_failed(self, transcript: Transcript, problem: Problem) -> None:
-        """Records that a transcript could not be read. It is tried again when it changes, or in the next cycle if it
-        could not be opened."""
-        with self._convert_errors(), transaction(self.db):
-            session_rows.enter_transcript(self.db, transcript)
-            session_rows.fail_transcript(self.db, transcript, problem)
 
     def find_unopened_places(self) -> frozenset[str]:
         """Returns the places of transcripts that could not be opened the last time."""

@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions.model import Transcript
-from lerim.sessions.tables import EXTRACT_JOB, IS_MAIN_SESSION, Friction, deflate, frictions, inflate, place_file
+from lerim.sessions.tables import (
+    EXTRACT_JOB,
+    IS_MAIN_SESSION,
+    OVERLAPS_BOUNDS,
+    Friction,
+    deflate,
+    frictions,
+    inflate,
+    place_file,
+    time_bounds,
+)
 from lerim.sqlite import transaction
 
 MOST_TRIES = 3
@@ -87,15 +97,14 @@ def claim_job(
             " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
             " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
             " AND (j.not_before <= :now OR j.claimed < :started)"
-            " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+            f" AND {OVERLAPS_BOUNDS}"
             " ORDER BY j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id LIMIT 1",
             {
                 "project": project,
                 "kind": kind,
                 "now": now,
                 "started": started,
-                "since": since.timestamp() if since else None,
-                "until": until.timestamp() if until else None,
+                **time_bounds(since, until),
             },
         ).fetchone()
         if row is None:
@@ -216,13 +225,8 @@ def count_passed_over(db: sqlite3.Connection, project: str, since: datetime | No
         " LEFT JOIN sessions s ON s.transcript = t.id"
         " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed')"
         f" AND NOT t.vanished AND {IS_MAIN_SESSION}"
-        " AND NOT coalesce((:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until), 0)",
-        {
-            "project": project,
-            "kind": EXTRACT_JOB,
-            "since": since.timestamp() if since else None,
-            "until": until.timestamp() if until else None,
-        },
+        f" AND NOT coalesce({OVERLAPS_BOUNDS}, 0)",
+        {"project": project, "kind": EXTRACT_JOB, **time_bounds(since, until)},
     ).fetchone()
     return int(row[0])
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lerim.sessions import queue
 from lerim.sessions.model import Platform
-from lerim.sessions.tables import seconds_to_time, to_json_list
+from lerim.sessions.tables import OVERLAPS_BOUNDS, seconds_to_time, time_bounds, to_json_list
 from lerim.sqlite import transaction
 
 
@@ -36,14 +36,9 @@ def list_pending_summaries(
         "SELECT j.id, t.place, t.platform, t.session, s.title, s.started, t.mtime_ns"
         " FROM jobs j JOIN transcripts t ON t.id = j.transcript JOIN sessions s ON s.transcript = t.id"
         " WHERE j.project = :project AND j.kind = :kind AND j.state = 'pending' AND t.parent = ''"
-        " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+        f" AND {OVERLAPS_BOUNDS}"
         " ORDER BY s.ended DESC, j.id",
-        {
-            "project": project,
-            "kind": queue.SUMMARY_JOB,
-            "since": since.timestamp() if since else None,
-            "until": until.timestamp() if until else None,
-        },
+        {"project": project, "kind": queue.SUMMARY_JOB, **time_bounds(since, until)},
     )
     return [
         PendingSummary(job, place, platform, session, title, seconds_to_time(started), (changed or 0) / 1e9)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions.queue.jobs import MODEL_JOB
-from lerim.sessions.tables import DEFLATE_WINDOW
+from lerim.sessions.tables import DEFLATE_WINDOW, OVERLAPS_BOUNDS, time_bounds
 
 SAMPLE_SESSIONS = 50
 _STATE_HEAD_BYTES = 200
@@ -41,15 +41,9 @@ def count_pending_turns(
         " LEFT JOIN sessions s ON s.transcript = t.id"
         " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
         " AND (j.not_before <= :now OR j.state = 'failed')"
-        " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+        f" AND {OVERLAPS_BOUNDS}"
         " ORDER BY 2, 1",
-        {
-            "project": project,
-            "kind": MODEL_JOB,
-            "now": now,
-            "since": since.timestamp() if since else None,
-            "until": until.timestamp() if until else None,
-        },
+        {"project": project, "kind": MODEL_JOB, "now": now, **time_bounds(since, until)},
     ).fetchall()
     if not waiting_sessions:
         return PendingTurns()

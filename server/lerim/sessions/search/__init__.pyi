@@ -2,9 +2,9 @@ from . import browsing as browsing
 from . import search as search
 from .browsing import RedactedTurn as RedactedTurn
 from .browsing import SessionListItem as SessionListItem
-from .filters import NO_FILTERS as NO_FILTERS
-from .filters import SessionFilters as SessionFilters
+from .query import NO_FILTERS as NO_FILTERS
 from .query import QueryTerm as QueryTerm
 from .query import SearchQuery as SearchQuery
+from .query import SessionFilters as SessionFilters
 from .query import parse_query as parse_query
 from .query import tokenize_text as tokenize_text

@@ -6,7 +6,7 @@ Positions count a session's turns from 0 in catalog order; ordinals can have gap
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,10 +16,10 @@ from lerim.sessions.redacted import redact_text, redact_tools
 from lerim.sessions.tables import (
     IS_MAIN_SESSION,
     PARENT_MISSING,
+    named_rows,
     replace_surrogates,
     seconds_to_time,
     session_rows,
-    split_stored_lines,
     to_json_list,
     unpack_turn_text,
 )
@@ -86,10 +86,9 @@ _FROM_LISTED_SESSIONS = (
     " AND (:places IS NULL OR t.place IN (SELECT value FROM json_each(:places)))"
 )
 _ITEM_COLUMNS = (
-    "t.id, t.place, t.platform, t.session, t.parent, s.title, s.started, s.ended, s.cwds, s.branches, s.models,"
-    " s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read, s.cache_write,"
-    f" s.cost, t.vanished, t.error, {PARENT_MISSING}, (SELECT count(DISTINCT touched.file) FROM turns"
-    " JOIN touched ON touched.turn = turns.id WHERE turns.transcript = t.id)"
+    f"{session_rows.SHARED_COLUMNS}, t.id AS transcript, {PARENT_MISSING} AS parent_missing,"
+    " (SELECT count(DISTINCT touched.file) FROM turns JOIN touched ON touched.turn = turns.id"
+    "  WHERE turns.transcript = t.id) AS files"
 )
 
 
@@ -114,17 +113,17 @@ def list_day_sessions(
         f"SELECT {_ITEM_COLUMNS}{_FROM_LISTED_SESSIONS} AND {_DAY_COLUMN} = :day"
         " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
         parameters,
-    ).fetchall()
-    return [_make_list_item(db, row) for row in rows], int(total)
+    )
+    return [_make_list_item(db, row) for row in named_rows(rows)], int(total)
 
 
 def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None:
     """Returns the session at this place, or None if the catalog does not know it."""
-    row = db.execute(
+    rows = db.execute(
         f"SELECT {_ITEM_COLUMNS} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.place = ?",
         (replace_surrogates(place),),
-    ).fetchone()
-    return _make_list_item(db, row) if row else None
+    )
+    return next((_make_list_item(db, row) for row in named_rows(rows)), None)
 
 
 def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
@@ -179,47 +178,17 @@ def _list_places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str 
     return to_json_list(found)
 
 
-def _make_list_item(db: sqlite3.Connection, row: tuple[Any, ...]) -> SessionListItem:
-    number, place, platform, name, parent, title, started, ended, cwds, branches, models, *rest = row
-    (
-        turns,
-        prompts,
-        calls,
-        errors,
-        denials,
-        tokens_in,
-        tokens_out,
-        cache_read,
-        cache_write,
-        cost,
-        vanished,
-        error,
-        parent_missing,
-        files,
-    ) = rest
+def _make_list_item(db: sqlite3.Connection, row: Mapping[str, Any]) -> SessionListItem:
+    fields = session_rows.shared_fields(row)
     return SessionListItem(
-        place=place,
-        platform=platform,
-        session_id=name,
-        parent=parent,
-        title=redact_text(title),
-        opening="" if title else _load_opening(db, number),
-        started=seconds_to_time(started),
-        ended=seconds_to_time(ended),
-        cwds=split_stored_lines(cwds),
-        branches=split_stored_lines(branches),
-        models=split_stored_lines(models),
-        turns=turns,
-        prompts=prompts,
-        tool_calls=calls,
-        tool_errors=errors,
-        denials=denials,
-        tokens=None if tokens_in is None else Tokens.from_columns(tokens_in, tokens_out, cache_read, cache_write),
-        cost=cost,
-        files=files,
-        vanished=bool(vanished),
-        error=error,
-        parent_missing=bool(parent_missing),
+        place=row["place"],
+        session_id=row["session"],
+        opening="" if row["title"] else _load_opening(db, row["transcript"]),
+        files=row["files"],
+        vanished=bool(row["vanished"]),
+        error=row["error"],
+        parent_missing=bool(row["parent_missing"]),
+        **{**fields, "title": redact_text(row["title"])},
     )
 
 

@@ -1,10 +1,12 @@
-"""Parses a search query: into what the index is asked for, and what the ranking counts."""
+"""What is searched for: the filters, and a query as the index is asked for it and as the ranking counts it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
+from lerim.sessions.model import Platform
 from lerim.sessions.tables import replace_surrogates, space_ideographs, split_name
 from lerim.words import STOP_WORDS, split_unspaced, stem
 
@@ -16,6 +18,27 @@ _WORD = re.compile(r"[^\W_]+")
 _TIME_QUESTION = re.compile(
     r"(?:when|since when|how long|what (?:day|date|month|year|time)|which (?:day|month|year))\b", re.IGNORECASE
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilters:
+    """All filters that are set must match. `projects`: keys, None for the whole machine. `file`: a path, the end of one
+    (`src/app.py`) or a name (`app.py`) that a tool call of the turn read or changed. `branch` is an exact name, `model`
+    a name or its beginning (`claude-opus`). `failed`: only turns in which a command failed. `since` and `until` limit
+    when a turn was said (for a session: any of its turns), inclusive.
+    """
+
+    projects: tuple[str, ...] | None = None
+    agent: Platform | None = None
+    branch: str = ""
+    model: str = ""
+    file: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    failed: bool = False
+
+
+NO_FILTERS = SessionFilters()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from lerim.sessions.search import query as queries
 from lerim.sessions.search import ranking
-from lerim.sessions.search.filters import NO_FILTERS, SessionFilters
-from lerim.sessions.search.query import SearchQuery
+from lerim.sessions.search.query import NO_FILTERS, SearchQuery, SessionFilters
 from lerim.sessions.search.ranking import TOOL_WEIGHT, TurnMatch
 from lerim.sessions.tables import (
     IS_MAIN_SESSION,
+    OVERLAPS_BOUNDS,
     replace_surrogates,
     session_rows,
+    time_bounds,
     to_json_list,
     touched_files,
     unpack_turn_text,
@@ -111,7 +112,7 @@ def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -
 _COPY_CONDITIONS = (
     " AND (:branch = '' OR instr(char(10) || s.branches || char(10), char(10) || :branch || char(10)))"
     " AND (:model = '' OR instr(char(10) || lower(s.models), char(10) || lower(:model)))"
-    " AND (:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+    f" AND {OVERLAPS_BOUNDS}"
 )
 """The conditions of the filters for a session that has no turns of its own."""
 
@@ -144,8 +145,7 @@ def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlCon
         "agent": filters.agent,
         "branch": replace_surrogates(filters.branch),
         "model": replace_surrogates(filters.model),
-        "since": filters.since.timestamp() if filters.since else None,
-        "until": filters.until.timestamp() if filters.until else None,
+        **time_bounds(filters.since, filters.until),
         "files": to_json_list(touched_files.find_touched_files(db, filters.file)) if filters.file else "[]",
     }
     return _SqlConditions(project_where + turn_where, project_where, values)

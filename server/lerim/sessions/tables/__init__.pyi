@@ -5,9 +5,11 @@ from . import token_counts as token_counts
 from . import touched_files as touched_files
 from . import turn_words as turn_words
 from .columns import EXTRACT_JOB as EXTRACT_JOB
+from .columns import OVERLAPS_BOUNDS as OVERLAPS_BOUNDS
+from .columns import named_rows as named_rows
 from .columns import place_file as place_file
 from .columns import seconds_to_time as seconds_to_time
-from .columns import split_stored_lines as split_stored_lines
+from .columns import time_bounds as time_bounds
 from .columns import to_json_list as to_json_list
 from .frictions import Friction as Friction
 from .schema import IS_MAIN_SESSION as IS_MAIN_SESSION

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -12,6 +14,8 @@ from lerim.files import decode_path
 
 EXTRACT_JOB = "extract"
 """The kind of job that reads a session without a model."""
+OVERLAPS_BOUNDS = "(:since IS NULL OR s.ended >= :since) AND (:until IS NULL OR s.started <= :until)"
+"""SQL condition on a session `s`: it has turns between the parameters of `time_bounds`."""
 
 
 def place_file(place: str, within: str) -> Path:
@@ -25,6 +29,18 @@ def seconds_to_time(seconds: float | None) -> datetime | None:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def time_bounds(since: datetime | None, until: datetime | None) -> dict[str, float | None]:
+    """Returns the parameters `since` and `until` of a statement, in epoch seconds."""
+    return {"since": since.timestamp() if since else None, "until": until.timestamp() if until else None}
+
+
+def named_rows(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
+    """Yields rows by the names of their columns."""
+    names = [column[0] for column in rows.description]
+    for row in rows:
+        yield dict(zip(names, row, strict=True))
 
 
 def split_stored_lines(text: str) -> tuple[str, ...]:

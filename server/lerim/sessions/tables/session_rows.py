@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from lerim.errors import Problem
 from lerim.redaction import redact_secrets
-from lerim.sessions.model import Platform, Session, Tokens, Transcript
-from lerim.sessions.tables.columns import EXTRACT_JOB, place_file, seconds_to_time, split_stored_lines, to_json_list
+from lerim.sessions.model import Session, Tokens, Transcript
+from lerim.sessions.tables.columns import (
+    EXTRACT_JOB,
+    named_rows,
+    place_file,
+    seconds_to_time,
+    split_stored_lines,
+    time_bounds,
+    to_json_list,
+)
 from lerim.sessions.tables.schema import IS_MAIN_SESSION
 from lerim.sessions.tables.turn_text import deflate, inflate, replace_surrogates
 
@@ -149,11 +158,24 @@ def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
     return [first[wanted]] if wanted in first else list(first.values())
 
 
-_SESSION_COLUMNS = (
-    f"t.place, t.within, t.platform, t.session, t.parent, {IS_MAIN_SESSION}, t.vanished, t.error, s.title, s.started,"
-    " s.ended, s.cwds, s.branches, s.models, s.version, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials,"
-    " s.api_errors, s.injected, s.input, s.output, s.cache_read, s.cache_write, s.cost"
+SHARED_COLUMNS = (
+    "t.place, t.session, t.platform, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds, s.branches,"
+    " s.models, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read,"
+    " s.cache_write, s.cost"
 )
+"""What `shared_fields` needs of a transcript `t` and its session `s`."""
+_PLAIN_FIELDS = ("platform", "parent", "title", "turns", "prompts", "tool_calls", "tool_errors", "denials", "cost")
+
+
+def shared_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields that a session and its entry in a list have in common."""
+    tokens = [row[name] for name in ("input", "output", "cache_read", "cache_write")]
+    return {
+        **{name: row[name] for name in _PLAIN_FIELDS},
+        **{name: seconds_to_time(row[name]) for name in ("started", "ended")},
+        **{name: split_stored_lines(row[name]) for name in ("cwds", "branches", "models")},
+        "tokens": None if tokens[0] is None else Tokens.from_columns(*tokens),
+    }
 
 
 _PROJECT_FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT value FROM json_each(:folders))"
@@ -181,12 +203,13 @@ def list_session_rows(
     as the project's too; a session that matches only through them counts as waiting, because it has no job yet. `kind`
     is the kind of job a session may be waiting for."""
     rows = db.execute(
-        f"SELECT {_SESSION_COLUMNS}, own.number, own.first, own.last,"
+        f"SELECT {SHARED_COLUMNS}, t.within, s.version, s.api_errors, s.injected, own.number, own.first, own.last,"
+        f" {IS_MAIN_SESSION} AS is_main,"
         " EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
         "  AND jobs.state IN ('pending', 'running', 'failed'))"
         " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
-        "  AND jobs.project = :project))"
+        "  AND jobs.project = :project)) AS is_waiting"
         " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"
         f"  WHERE :project IS NULL OR folder IN ({_PROJECT_FOLDERS}) GROUP BY transcript"
         f"  UNION ALL {_COPIED_TRANSCRIPTS})"
@@ -197,12 +220,11 @@ def list_session_rows(
             "project": project,
             "kind": kind,
             "folders": to_json_list(folders),
-            "since": _seconds(since),
-            "until": _seconds(until),
             "limit": limit,
+            **time_bounds(since, until),
         },
     )
-    return [_make_session_row(*row) for row in rows]
+    return [_make_session_row(row) for row in named_rows(rows)]
 
 
 def find_copied_transcripts(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
@@ -222,71 +244,22 @@ def find_project_places(db: sqlite3.Connection, project: str, *, main: bool = Fa
     return frozenset(place for (place,) in rows)
 
 
-def _make_session_row(
-    place: str,
-    within: str,
-    platform: Platform,
-    session_id: str,
-    parent: str,
-    is_main: int,
-    vanished: int,
-    error: str,
-    title: str,
-    started: float | None,
-    ended: float | None,
-    cwds: str,
-    branches: str,
-    models: str,
-    version: str,
-    turns: int,
-    prompts: int,
-    tool_calls: int,
-    tool_errors: int,
-    denials: int,
-    api_errors: int,
-    injected: int,
-    tokens_in: int | None,
-    tokens_out: int | None,
-    cache_read: int | None,
-    cache_write: int | None,
-    cost: float | None,
-    own_turns: int,
-    first: float | None,
-    last: float | None,
-    is_waiting: int,
-) -> SessionRow:
-    tokens = None if tokens_in is None else Tokens.from_columns(tokens_in, tokens_out, cache_read, cache_write)
+def _make_session_row(row: Mapping[str, Any]) -> SessionRow:
     session = Session(
-        id=session_id,
-        platform=platform,
-        path=place_file(place, within),
-        title=title,
-        started=seconds_to_time(started),
-        ended=seconds_to_time(ended),
-        cwds=split_stored_lines(cwds),
-        branches=split_stored_lines(branches),
-        models=split_stored_lines(models),
-        version=version,
-        turns=turns,
-        prompts=prompts,
-        tool_calls=tool_calls,
-        tool_errors=tool_errors,
-        denials=denials,
-        api_errors=api_errors,
-        injected=injected,
-        tokens=tokens,
-        parent=parent,
-        cost=cost,
+        id=row["session"],
+        path=place_file(row["place"], row["within"]),
+        **{name: row[name] for name in ("version", "api_errors", "injected")},
+        **shared_fields(row),
     )
     return SessionRow(
         session,
-        bool(is_main),
-        own_turns,
-        seconds_to_time(first),
-        seconds_to_time(last),
-        bool(is_waiting),
-        bool(vanished),
-        error,
+        is_main=bool(row["is_main"]),
+        own_turns=row["number"],
+        first=seconds_to_time(row["first"]),
+        last=seconds_to_time(row["last"]),
+        is_waiting=bool(row["is_waiting"]),
+        vanished=bool(row["vanished"]),
+        error=row["error"],
     )
 
 

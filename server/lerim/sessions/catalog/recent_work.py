@@ -1,10 +1,35 @@
-"""When a project's sessions last worked on its files: tells whether the area of a theme is still being worked on."""
+"""The recent sessions of a project, and when its files were last worked on: tells whether the area of a theme still
+is."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from lerim.sessions.model import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class RecentSession:
+    """A session and its place in the catalog."""
+
+    place: str
+    platform: Platform
+    session_id: str
+
+
+def list_recent_sessions(db: sqlite3.Connection, project: str, since: datetime, most: int) -> list[RecentSession]:
+    """Returns the newest `most` sessions with turns in folders of a project that ended after `since`, without
+    subagents'."""
+    rows = db.execute(
+        "SELECT t.place, t.platform, t.session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
+        " WHERE t.parent = '' AND s.ended >= ? AND EXISTS (SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder"
+        " WHERE turns.transcript = t.id AND f.project = ?) ORDER BY s.ended DESC, t.id LIMIT ?",
+        (since.timestamp(), project, most),
+    )
+    return [RecentSession(*row) for row in rows]
 
 
 def find_worked_files(
