@@ -55,6 +55,15 @@ test("the panel shows what waits, how much was left out and what was blocked", a
   expect(context.pending.get(root)).toBe(2);
 });
 
+test("a candidate that is asked for while another tab covers the panel is selected once its page has loaded again", async () => {
+  const panel = await openWithList();
+  panel.cover();
+  await show("c2");
+  expect(posted(panel, "select")).toEqual([]);
+  panel.send({ type: "ready" });
+  expect(await message(panel, "select")).toMatchObject({ id: "c2" });
+});
+
 test("a candidate that was asked for before the panel listens is selected once it does, whoever opens the panel meanwhile", async () => {
   await show("c2");
   await show();

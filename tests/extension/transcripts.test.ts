@@ -48,6 +48,16 @@ test("a session that is open is brought to the front and jumps, another has a pa
   expect(shown.panels).toHaveLength(3);
 });
 
+test("a session whose tab was covered jumps once its page has loaded again", async () => {
+  const panel = await open("s1");
+  await message(panel, "session");
+  panel.cover();
+  await transcripts.open("s1", "3");
+  expect(context.asked).toHaveLength(1); // nobody would receive the answer yet
+  panel.send({ type: "ready" });
+  expect((await message(panel, "session", 1)).outline.at).toBe(3);
+});
+
 test("after a sync an open session is asked for anew, and stays where the person is", async () => {
   const panel = await open("s1", "2");
   await message(panel, "session");

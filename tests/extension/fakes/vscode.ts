@@ -131,7 +131,10 @@ export class FakePanel {
   readonly posted: unknown[] = [];
   readonly #received = new EventEmitter<unknown>();
   readonly #disposed = new EventEmitter<void>();
+  readonly #viewStateChanged = new EventEmitter<void>();
+  visible = true;
   readonly onDidDispose = this.#disposed.event;
+  readonly onDidChangeViewState = this.#viewStateChanged.event;
   readonly webview = {
     html: "",
     options: {},
@@ -151,8 +154,17 @@ export class FakePanel {
     this.#received.fire(structuredClone(message));
   }
 
+  /** Another tab covers the panel: its page is gone, and loads again when the panel is revealed. */
+  cover(): void {
+    this.visible = false;
+    this.#viewStateChanged.fire();
+  }
+
   reveal(): void {
     this.revealed++;
+    if (this.visible) return;
+    this.visible = true;
+    this.#viewStateChanged.fire();
   }
 
   dispose(): void {

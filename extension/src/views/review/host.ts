@@ -108,6 +108,9 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     this.#panel = panel;
     this.#webviewReady = false;
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible) this.#webviewReady = false; // its page is gone, and sends "ready" when it is shown again
+    });
     panel.onDidDispose(() => {
       this.#panel = undefined;
       this.#sentCandidates.clear();

@@ -73,6 +73,9 @@ class Transcript {
   ) {
     this.#turnToShow = turn;
     panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message));
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible) this.#webviewReady = false; // its page is gone, and sends "ready" when it is shown again
+    });
     showPage(panel, context.extension, "transcript", "Session");
   }
 
