@@ -10,8 +10,8 @@ export default defineConfig({
     isolate: false, // modules are loaded once; what a test leaves in the stand-in is taken back before the next
     restoreMocks: true,
     expect: { poll: { interval: 5, timeout: 120_000 } },
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     maxWorkers: 2,
   },
 });
