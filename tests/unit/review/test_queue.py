@@ -1,5 +1,6 @@
 """Candidates come in, wait, and become memories or not."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,18 @@ def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths,
     assert queue.accept_candidate(place, proposal.id, quotes="local").ok
     second = proposed(place, make(title="Run `make check`", body="It is `make check` here.", turn="other"))
     assert queue.accept_candidate(place, second.id).ok
+
+
+def test_rejecting_a_claim_does_not_reject_its_opposite(place: ReviewPaths, make: Make) -> None:
+    queue.reject_candidate(place, proposed(place, make(body="In `setup.py`.")).id)
+    proposed(place, make(title="Use pip, not uv", body="In `setup.py`.", turn="t2"))
+    proposed(place, make(title="Set retries to 3", body="In `setup.py`.", turn="t3"))
+
+
+def test_a_deleted_review_folder_is_no_rejection(place: ReviewPaths, make: Make) -> None:
+    first = proposed(place, make())
+    shutil.rmtree(place.review)
+    assert proposed(place, make()).id == first.id
 
 
 def test_the_ledger_holds_no_word_of_a_rejected_claim(place: ReviewPaths, make: Make) -> None:
