@@ -171,7 +171,7 @@ def test_a_plan_that_was_handed_over_gives_its_title() -> None:
         calls._KINDS,
         copilot_chat_tools._KINDS,
         copilot_cli_calls._KINDS,
-        cursor_tools._KINDS_BY_NAME,
+        cursor_tools._KINDS,
         gemini_tools._KINDS,
         gemini_antigravity_tools._KINDS,
         opencode_tools._KINDS,
