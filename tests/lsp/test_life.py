@@ -64,6 +64,7 @@ async def test_it_says_what_it_can_and_asks_to_watch_memory_files(editor: Editor
 
 @pytest.mark.asyncio
 async def test_bad_parameters_and_settings_are_refused_and_the_server_goes_on(editor: Editor) -> None:
+    write_memory(editor.repo)
     await editor.start()
     bad = [
         (core.SYNC, {}),
@@ -79,8 +80,6 @@ async def test_bad_parameters_and_settings_are_refused_and_the_server_goes_on(ed
         assert "Traceback" not in str(error.data)
     assert (await editor.refused("lerim/unheardOf", {})).code == -32601
     assert editor.client.messages == []
-    editor.changed(write_memory(editor.repo))
-    await editor.until(lambda: editor.memories() == 1)
     editor.configure(hover="maybe")
     await editor.until(lambda: editor.client.messages)
     assert [message.message for message in editor.client.messages] == [
