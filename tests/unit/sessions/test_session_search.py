@@ -172,8 +172,8 @@ def test_evidence_of_questions_is_recalled_on_conversations_the_search_was_not_t
     with Catalog.open(home) as catalog:
         asked = [one for one in bench.make_questions(samples) if one.conversation in bench.HELD]
         assert len(asked) == 985
-        recall = bench.measure_recall(catalog, asked if LONG else asked[::8])
-    less = 0 if LONG else 0.04  # an eighth of the questions tells less exactly
+        recall = bench.measure_recall(catalog, asked if LONG else asked[::4])
+    less = 0 if LONG else 0.03  # a quarter of the questions tells less exactly
     assert recall.turns[5] >= 0.72 - less
     assert recall.turns[10] >= 0.795 - less
     assert recall.sessions[5] >= 0.885 - less
