@@ -114,6 +114,28 @@ def test_a_call_that_waits_for_room_ends_when_the_person_cancels(home: Home) -> 
     assert len(rows(home)) == 1
 
 
+def test_many_threads_never_pass_the_budget(home: Home) -> None:
+    mine = purse(home)
+    refused: list[BudgetError] = []
+    held = []
+
+    def spend() -> None:
+        for _ in range(10):
+            try:
+                held.append(mine.reserve(paid(), 100_000, 100_000))
+                mine.settle(held[-1], None)
+            except BudgetError as error:
+                refused.append(error)
+
+    threads = [threading.Thread(target=spend) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert (len(held), len(refused)) == (22, 38)  # 0.045 each
+    assert total_spent_today(home, NOON).cost <= 1
+
+
 def test_a_model_that_is_not_paid_for_is_not_recorded(home: Home) -> None:
     local = paid("some/model", "http://127.0.0.1:11434/v1")
     assert purse(home, 0.000001).reserve(local, 10**9, 10**9) == NO_RESERVATION
