@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lerim.config.schema import MaintenanceRules
 from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainReport
 from lerim.maintenance.merges import MERGE_SIMILARITY
 from lerim.maintenance.pairs import find_near_pairs
 from lerim.maintenance.plan import plan_maintenance
@@ -81,10 +81,9 @@ def main() -> None:
         reports: list[MaintainReport] = []
 
         def whole(*, dry_run: bool) -> None:
-            options = MaintainOptions(dry_run=dry_run, model="none")
             reports.append(
                 maintain.maintain_project(
-                    project, home, os.environ, options, lambda _at: None, lambda: False, lambda: now
+                    project, home, os.environ, lambda _at: None, lambda: False, lambda: now, dry_run=dry_run
                 )
             )
 

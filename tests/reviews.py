@@ -10,7 +10,7 @@ from typing import Any
 
 from lerim.extraction.candidate import Candidate
 from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainReport
 from lerim.memory.record import MemoryRecord
 from lerim.memory.store import StoredMemory
 from lerim.review import queue
@@ -71,12 +71,13 @@ def maintained(
     now: datetime | None = None,
     settings: str | None = None,
     cancelled: Callable[[], bool] = lambda: False,
-    **options: Any,
+    *,
+    dry_run: bool = False,
 ) -> MaintainReport:
     """What maintaining the project's memories at this time, and with these settings, did."""
     if settings is not None:
         place.home.root.mkdir(mode=0o700, exist_ok=True)
         place.home.config.write_text(settings, encoding="utf-8")
-    wanted = MaintainOptions(**{"model": "none", **options})
     clock = lambda: now or datetime.now(UTC)  # noqa: E731
-    return maintain.maintain_project(place.project, place.home, os.environ, wanted, lambda _: None, cancelled, clock)
+    arguments = (place.project, place.home, os.environ, lambda _: None, cancelled, clock)
+    return maintain.maintain_project(*arguments, dry_run=dry_run)

@@ -12,7 +12,7 @@ from pathlib import Path
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
 from lerim.jobs import maintain
-from lerim.jobs.maintain import MaintainOptions, MaintainReport
+from lerim.jobs.maintain import MaintainReport
 from lerim.jobs.sync_context import SyncOptions
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.memory_search import search_memories
@@ -107,9 +107,9 @@ class Life:
     def evening(self) -> MaintainReport:
         """What Lerim does by itself at the end of a day."""
         self.desk.sync(SyncOptions(model="none"), clock=lambda: self.now)
-        place, options = self.desk.place, MaintainOptions(model="none", explicit=False)
+        place = self.desk.place
         report = maintain.maintain_project(
-            place.project, place.home, os.environ, options, lambda _at: None, lambda: False, lambda: self.now
+            place.project, place.home, os.environ, lambda _at: None, lambda: False, lambda: self.now
         )
         self.reports.append(report)
         return report

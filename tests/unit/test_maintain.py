@@ -83,11 +83,10 @@ def run(
     desk: Desk,
     *,
     dry_run: bool = False,
-    model: str = "none",
     now: datetime = NOW,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> MaintainReport:
-    return maintained(desk.place, now, None, cancelled, dry_run=dry_run, model=model)
+    return maintained(desk.place, now, None, cancelled, dry_run=dry_run)
 
 
 def twice(desk: Desk) -> tuple[str, str]:

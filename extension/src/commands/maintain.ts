@@ -39,7 +39,6 @@ const stageTexts: Readonly<Record<string, string>> = {
   links: "checking links",
   freshness: "comparing with the code",
   planning: "looking for related memories",
-  asking: "calling the model",
   proposing: "writing candidates",
 };
 

@@ -222,7 +222,7 @@ export interface Usage {
  * `tokens` are the tokens it saved or concerned.
  */
 export interface ModelStep {
-  kind: "dear" | "fallback" | "halved" | "limited" | "lost" | "repaired" | "resumed" | "retried" | "skipped" | "stopped" | "unread";
+  kind: "dear" | "fallback" | "halved" | "limited" | "repaired" | "resumed" | "retried" | "skipped" | "stopped" | "unread";
   role: string;
   model: string;
   why: string;
@@ -576,7 +576,7 @@ export interface MaintainParams {
  */
 export interface MaintainProgressParams {
   root: string;
-  stage: "asking" | "cancelled" | "done" | "freshness" | "links" | "planning" | "proposing" | "reading";
+  stage: "cancelled" | "done" | "freshness" | "links" | "planning" | "proposing" | "reading";
   done: number;
   total: number;
   message: string;
@@ -585,7 +585,8 @@ export interface MaintainProgressParams {
  * The outcome of one maintenance run.
  *
  * `proposals` are those that this run made and that wait for the person; in a dry run, those it would make. `done`
- * lists what was changed or proposed on disk. `run` is the run folder, "" if there is none.
+ * lists what was changed or proposed on disk. `run` is the run folder, "" if there is none. Maintenance asks no model:
+ * `model`, `spent` and `steps` say so, as in the report of a sync.
  *
  * The keys of `counts`:
  *

@@ -26,12 +26,11 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import BusyError, LerimError, Problem
 from lerim.jobs import SyncState
-from lerim.models import describe_spent, summarize_steps
 from lerim.process_shell import format_command_line
 from lerim.project import Project, list_projects, make_personal_project
 
 if TYPE_CHECKING:
-    from lerim.jobs import MaintainOptions, MaintainProgress, MaintainReport, StaleMemory
+    from lerim.jobs import MaintainProgress, MaintainReport, StaleMemory
     from lerim.review import CandidateView
 
 STOP_SECONDS = 0.8
@@ -83,27 +82,24 @@ def maintain_command(
         bool, typer.Option("--all-projects", help="Maintain every repository Lerim knows, and your personal memories.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
-    model: Annotated[str, typer.Option(metavar="none", help="“none”: use no model in this run.")] = "auto",
+    model: Annotated[str, typer.Option(metavar="none", help="Maintenance asks no model.")] = "auto",
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Maintain the memories: propose to merge duplicates, archive outdated ones and combine related ones."""
-    from lerim.jobs import MaintainOptions
-
     if model not in ("auto", "none"):
-        todo = "use “none” or leave --model out; the settings say which model is used (roles.lead)"
+        todo = "use “none” or leave --model out: maintenance asks no model"
         raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
-    options = MaintainOptions(dry_run=dry_run, model="none" if model == "none" else "auto")
     if not all_projects:
         project = find_review_paths(repo, personal=True).project if personal else open_command_context(repo).project
-        report = _maintain_project(project, options, quiet=as_json)
+        report = _maintain_project(project, dry_run=dry_run, quiet=as_json)
         output.show_json(report) if as_json else show_maintain_report(report)
         raise typer.Exit(EXIT_CODES[report.state])
     projects, problems = list_projects(find_home())
     reports: list[MaintainReport] = []
     for project in (*projects, make_personal_project(find_home())):
-        reports.append(_maintain_or_report(project, options, quiet=as_json))
+        reports.append(_maintain_or_report(project, dry_run=dry_run, quiet=as_json))
         if not as_json:
             show_maintain_report(reports[-1])
             output.print_line()
@@ -116,26 +112,26 @@ def maintain_command(
     raise typer.Exit(max(EXIT_CODES[report.state] for report in reports))
 
 
-def _maintain_or_report(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+def _maintain_or_report(project: Project, *, dry_run: bool, quiet: bool) -> MaintainReport:
     """Maintains one of several projects; an error is put into its report, so that the others still run."""
     from lerim.jobs import MaintainReport
 
     try:
-        return _maintain_project(project, options, quiet=quiet)
+        return _maintain_project(project, dry_run=dry_run, quiet=quiet)
     except LerimError as error:
         state: SyncState = "busy" if isinstance(error, BusyError) else "failed"
         problem = error.problem()
         return MaintainReport(str(project.root), problems=[problem], state=state, message=error.message)
 
 
-def _maintain_project(project: Project, options: MaintainOptions, *, quiet: bool) -> MaintainReport:
+def _maintain_project(project: Project, *, dry_run: bool, quiet: bool) -> MaintainReport:
     from lerim.jobs import maintain
 
     with (
         interruptible(STOP_SECONDS) as cancelled,
         show_progress("reading the memories", _describe_progress, quiet=quiet) as emit,
     ):
-        return maintain.maintain_project(project, find_home(), os.environ, options, emit, cancelled)
+        return maintain.maintain_project(project, find_home(), os.environ, emit, cancelled, dry_run=dry_run)
 
 
 def _describe_progress(event: MaintainProgress) -> str:
@@ -144,13 +140,9 @@ def _describe_progress(event: MaintainProgress) -> str:
 
 
 def show_maintain_report(report: MaintainReport) -> None:
-    """Prints what a run found and did: counts, cost, changes already made, and proposals with their reasons."""
+    """Prints what a run found and did: counts, changes already made, and proposals with their reasons."""
     counts = "; ".join(_describe_count(name, count) for name, count in report.counts.items())
     output.print_line(output.escape_controls(f"{report.project}: {counts or 'no memories'} ({report.seconds:.1f} s)"))
-    for spent in report.spent:
-        output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
-    for step in summarize_steps(report.steps):
-        output.print_line(output.escape_controls(step))
     actions = [one for one in report.done if not one.action.startswith("proposed-")]
     if actions:
         rows = [

@@ -22,14 +22,13 @@ FLAG_TEXTS = {
     "repeats-a-source": (
         "A tool or a web page said this first, and nobody else confirmed it. Check it before you accept it."
     ),
-    "own-words": "The model put this into its own words. Compare it with the texts below before you accept it.",
     "may-lose": (
         "A model proposes to replace a memory that says more than this, or something else. Compare the two before you "
         "accept it."
     ),
     "differs": "The texts of these memories are not the same. Read both before you merge them.",
     "may-answer": "This may answer the question. Read both before you close it.",
-    "plain": "Combined without a model: the original texts are simply listed.",
+    "plain": "The original texts are simply listed.",
     "two-answers": (
         "These memories answer the same question in different ways. Accept this to keep the newest answer. If the "
         "newest is wrong, reject this and archive it yourself."

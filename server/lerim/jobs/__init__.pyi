@@ -4,7 +4,6 @@ from . import session_trial as session_trial
 from . import sync as sync
 from .doctor import AgentView as AgentView
 from .doctor import examine_agents as examine_agents
-from .maintain import MaintainOptions as MaintainOptions
 from .maintain import MaintainProgress as MaintainProgress
 from .maintain import MaintainReport as MaintainReport
 from .maintain import MaintainStage as MaintainStage

@@ -8,14 +8,12 @@ answer for a reason unrelated to its session, it waits for a later sync and keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lerim import models
-from lerim.config import RoleName, Settings
 from lerim.errors import (
     BudgetError,
     LerimError,
@@ -36,14 +34,12 @@ from lerim.models import (
     DayBudget,
     EditorBridge,
     Model,
-    ModelChoice,
     ModelStep,
     RoleUsage,
     StepKind,
     Usage,
     WaitReason,
     attribute_calls,
-    choose_allowed,
     total_usage,
 )
 from lerim.paths import Home
@@ -72,32 +68,12 @@ RETRY_DELAYS: tuple[tuple[type[Exception], float], ...] = (
 """The errors after which a job is put back, and for how many seconds; the first match counts. Others fail the job."""
 
 Answer = TypeVar("Answer")
-Question = TypeVar("Question")
-
-
-class AskingJob(Protocol):
-    """A job that asks models. `clock` determines which day's budget pays; `explicit`: the person started the job."""
-
-    @property
-    def settings(self) -> Settings: ...
-    @property
-    def home(self) -> Home: ...
-    @property
-    def environ(self) -> Mapping[str, str]: ...
-    @property
-    def cancelled(self) -> Callable[[], bool]: ...
-    @property
-    def clock(self) -> Callable[[], datetime]: ...
-    @property
-    def bridge(self) -> EditorBridge | None: ...
-    @property
-    def explicit(self) -> bool: ...
 
 
 @dataclass(slots=True)
 class ModelSession:
     """One model, asked by one job. `budget` pays for calls that cost money, `bridge` leads to the editor's own models,
-    `environ` is the environment of a command or an agent's program.
+    `environ` is the environment of a command or an agent's program. `choice_problems` are those of choosing the model.
 
     `ended`: nothing more is asked. `state` is partial if something was left undone. `wait_reason` says why the session
     ended early, if not because of an error in a question.
@@ -112,22 +88,13 @@ class ModelSession:
     state: SyncState = "done"
     wait_reason: WaitReason = ""
     ended: bool = False
-    _problems: list[Problem] = field(default_factory=list)
+    choice_problems: Sequence[Problem] = ()
+    _problems: list[Problem] = field(default_factory=list, init=False)
     _steps: list[ModelStep] = field(default_factory=list, init=False)
     _steps_taken: int = field(default=0, init=False)
     _unanswered: int = field(default=0, init=False)
     _engine: models.Engine | None = field(default=None, init=False)
     _lm: dspy.LM | None = field(default=None, init=False)
-
-    @classmethod
-    def open(cls, role: RoleName, job: AskingJob) -> ModelSession | ModelChoice:
-        """Choose the model of a role. Return a session with it, or the choice that says why it may not be asked."""
-        settings = job.settings
-        choice = choose_allowed(role, settings, job.home, job.environ, explicit=job.explicit)
-        if choice.model is None or choice.why:
-            return choice
-        budget = DayBudget(job.home, settings.daily_budget_usd, lambda: job.clock().astimezone())
-        return cls(choice.model, job.home, job.cancelled, budget, job.bridge, job.environ, _problems=choice.problems)
 
     @property
     def engine(self) -> models.Engine:
@@ -163,7 +130,7 @@ class ModelSession:
     @property
     def problems(self) -> list[Problem]:
         """The problems so far, including those with recording costs."""
-        return [*self._problems, *self.budget.problems]
+        return [*self.choice_problems, *self._problems, *self.budget.problems]
 
     @property
     def steps(self) -> list[ModelStep]:
@@ -206,17 +173,6 @@ class ModelSession:
             return error
         self._unanswered = 0
         return answer
-
-    def ask_if_possible(self, question: Callable[[dspy.LM, Question], Answer], inputs: Question) -> Answer | None:
-        """Ask a question whose answer is optional. If there is none, add a step that says why and return None."""
-        if self.ended or self.cancelled():
-            return None
-        answer = self.ask(lambda: question(self.lm, inputs))
-        if not isinstance(answer, LerimError | StoppedError):
-            return answer
-        if not self.ended and isinstance(answer, LerimError):
-            self.note("unread", answer.safe_message)
-        return None
 
     def _handle_failure(self, error: LerimError, where: str) -> None:
         if isinstance(error, TooDearError | UnfinishedError):

@@ -11,14 +11,22 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
 
-from lerim.config import Settings, load
+from lerim.config import RoleName, Settings, load
 from lerim.errors import Problem, StoppedError
 from lerim.jobs.activity_log import log_sync
 from lerim.jobs.model_session import ModelSession
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import DroppedView, EmitSyncEvent, SessionCounts, SyncProgress, SyncReport, SyncState
 from lerim.memory import QuoteChoice
-from lerim.models import EditorBridge, WaitingWork, merge_role_usage, total_usage
+from lerim.models import (
+    DayBudget,
+    EditorBridge,
+    ModelChoice,
+    WaitingWork,
+    choose_allowed,
+    merge_role_usage,
+    total_usage,
+)
 from lerim.paths import Home, relative_variables
 from lerim.project import FolderOwners, Project, hold_project_lock
 from lerim.project import project as projects
@@ -125,6 +133,17 @@ class SyncContext:
         registered, _ = projects.list_projects(self.home)
         return FolderOwners(
             [self.project, *(other for other in registered if other.key != self.project.key)], home=self.home
+        )
+
+    def open_model(self, role: RoleName) -> ModelSession | ModelChoice:
+        """Choose the model of a role. Return a session with it, or the choice that says why it may not be asked."""
+        settings = self.settings
+        choice = choose_allowed(role, settings, self.home, self.environ, explicit=self.explicit)
+        if choice.model is None or choice.why:
+            return choice
+        budget = DayBudget(self.home, settings.daily_budget_usd, lambda: self.clock().astimezone())
+        return ModelSession(
+            choice.model, self.home, self.cancelled, budget, self.bridge, self.environ, choice_problems=choice.problems
         )
 
     @contextmanager

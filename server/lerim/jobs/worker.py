@@ -27,7 +27,7 @@ import msgspec
 
 from lerim.assistant import Answer, Question, SentenceEvent
 from lerim.errors import LerimError
-from lerim.jobs.maintain import MaintainOptions, MaintainProgress, MaintainReport
+from lerim.jobs.maintain import MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
 from lerim.jobs.session_trial import SessionTrial
 from lerim.models import (
@@ -259,9 +259,9 @@ def _execute_order(
     if order.job == "maintain":
         from lerim.jobs import maintain
 
-        options = MaintainOptions(dry_run=order.dry_run, explicit=order.explicit)
+        dry_run = order.dry_run
         return MaintainReportLine(
-            maintain.maintain_project(project, home, environ, options, lines.send, cancelled, bridge=bridge)
+            maintain.maintain_project(project, home, environ, lines.send, cancelled, dry_run=dry_run)
         )
     from lerim.jobs import sync
 

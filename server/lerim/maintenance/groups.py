@@ -1,4 +1,4 @@
-"""Groups related learnings and consolidates each group into one insight by rules, without a model.
+"""Groups related learnings and consolidates each group into one insight by rules.
 
 Two learnings are related if they are about the same file, or share two tags, and their texts have words in common.
 Preferences are the person's rules and are never grouped. Neither are insights, so that nothing is consolidated again

@@ -49,7 +49,7 @@ MAY_ANSWER_OVERLAP = 0.6
 TEXTS_DIFFER_FLAG = "differs"
 """Flags a merge of memories whose texts differ: a person should look at it."""
 PLAIN_INSIGHT_FLAG = "plain"
-"""Flags an insight that no model worded: it is a plain list, and a person should look at it."""
+"""Flags an insight: it is a plain list of the learnings, and a person should look at it."""
 PlanCategory = Literal["merged", "closed", "decayed", "archived", "bounded", "consolidated", "referred"]
 
 

@@ -1,6 +1,5 @@
 from .last_run import is_maintenance_due as is_maintenance_due
 from .proposals import MAX_WAITING_PROPOSALS as MAX_WAITING_PROPOSALS
-from .report import MaintainOptions as MaintainOptions
 from .report import MaintainProgress as MaintainProgress
 from .report import MaintainReport as MaintainReport
 from .report import MaintainStage as MaintainStage

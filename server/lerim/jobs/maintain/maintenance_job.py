@@ -9,25 +9,22 @@ from datetime import datetime
 
 from lerim.config import Settings
 from lerim.errors import LerimError, Problem, StoppedError
-from lerim.jobs.maintain.report import EmitMaintain, MaintainOptions, MaintainProgress, MaintainStage, StaleMemory
+from lerim.jobs.maintain.report import EmitMaintain, MaintainProgress, MaintainStage, StaleMemory
 from lerim.jobs.report import SyncState
-from lerim.models import EditorBridge
-from lerim.paths import Home
 from lerim.review import ReviewPaths, RunFolder
 
 
 @dataclass(slots=True)
 class MaintainJob:
-    """One maintenance run of a project: its inputs, and its results so far."""
+    """One maintenance run of a project: its inputs and results so far. `dry_run`: write nothing in the repository."""
 
     place: ReviewPaths
     settings: Settings
     environ: Mapping[str, str]
-    options: MaintainOptions
+    dry_run: bool
     emit: EmitMaintain
     cancelled: Callable[[], bool]
     clock: Callable[[], datetime]
-    bridge: EditorBridge | None
     run: RunFolder
     state: SyncState = "done"
     counts: Counter[str] = field(default_factory=Counter)
@@ -38,16 +35,6 @@ class MaintainJob:
     def automatic(self) -> bool:
         """Whether the settings make the review automatic."""
         return self.settings.review_mode == "auto"
-
-    @property
-    def home(self) -> Home:
-        """Lerim's home folder."""
-        return self.place.home
-
-    @property
-    def explicit(self) -> bool:
-        """Whether the person started this run."""
-        return self.options.explicit
 
     def raise_if_cancelled(self) -> None:
         """Raise StoppedError if the person has cancelled."""

@@ -4,14 +4,11 @@ withdraws earlier proposals that the plan no longer contains."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 
 from lerim.errors import LerimError
 from lerim.jobs.maintain.maintenance_job import MaintainJob
-from lerim.jobs.model_session import ModelSession
-from lerim.maintenance import OWN_WORDS_FLAG, PlannedSuggestion, ask_for_insight, is_in_source_words, word_insight
-from lerim.models import ModelChoice
+from lerim.maintenance import PlannedSuggestion
 from lerim.review import (
     AlreadyKnown,
     CandidateProposed,
@@ -33,18 +30,16 @@ _OUTDATED_REASON = "The reason for it no longer holds."
 
 @dataclass(slots=True)
 class SuggestionProposer:
-    """Proposes the suggestions of one maintenance run. `proposals` are those made so far. `lead` is the model that
-    words insights, or the choice that says why none may be asked; None until it is needed."""
+    """Proposes the suggestions of one maintenance run. `proposals` are those made so far."""
 
     job: MaintainJob
     proposals: list[Proposal] = field(default_factory=list)
-    lead: ModelSession | ModelChoice | None = None
 
     def propose(self, planned: Sequence[PlannedSuggestion]) -> None:
         """Propose each suggestion, or accept it if the review is automatic. Raises MemoryError_."""
         suggestions = [one.suggestion for one in planned]
         waiting = [one for one in review.list_pending(self.job.place)[0] if one.maker == "maintain"]
-        if not self.job.options.dry_run:
+        if not self.job.dry_run:
             waiting = self.withdraw_outdated(waiting, suggestions)
         waiting_by_key = {(one.targets, _proposal_key(one)): one for one in waiting}
         free_slots = MAX_WAITING_PROPOSALS - len(waiting)
@@ -94,38 +89,12 @@ class SuggestionProposer:
             )
         return still_waiting
 
-    def reword_with_model(self, suggestion: Suggestion) -> Suggestion:
-        """Return a consolidation in a model's words, if a model may be asked and its text loses nothing; otherwise
-        the suggestion as it is."""
-        if suggestion.action != "consolidate" or self.job.options.model == "none":
-            return suggestion
-        lead = self.lead = self.lead or self.open_lead()
-        if isinstance(lead, ModelChoice) or lead.ended:
-            return suggestion
-        self.job.emit_progress("asking", message=f"asking {lead.model.name}")
-        sources = [one.record for one in suggestion.targets]
-        ask = partial(lead.ask_if_possible, ask_for_insight)
-        reworded = word_insight(ask, lead.note, suggestion.record, sources)
-        if reworded is None:
-            return suggestion
-        return replace(
-            suggestion, record=reworded, flags=() if is_in_source_words(reworded, sources) else (OWN_WORDS_FLAG,)
-        )
-
-    def open_lead(self) -> ModelSession | ModelChoice:
-        """Open the model that words insights, or return why none may be asked."""
-        lead = ModelSession.open("lead", self.job)
-        if isinstance(lead, ModelChoice):
-            self.job.problems += lead.problems
-        return lead
-
     def propose_one(self, suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
         """Propose one suggestion, accept it if the review is automatic, and record the outcome. A dry run only adds
         a preview to `proposals`. Return why it was not proposed, or None."""
-        if self.job.options.dry_run:
+        if self.job.dry_run:
             self.proposals.append(preview_suggestion(self.job.place, suggestion))
             return None
-        suggestion = self.reword_with_model(suggestion)
         outcome = review.propose_suggestion(self.job.place, suggestion)
         if not isinstance(outcome, CandidateProposed):
             return outcome
@@ -137,7 +106,7 @@ class SuggestionProposer:
 
     def try_auto_accept(self, proposal: Proposal, suggestion: Suggestion) -> bool:
         """Accept a proposal if the review is automatic and nothing prevents it. Return whether it was accepted."""
-        if not self.job.automatic or self.job.options.dry_run:
+        if not self.job.automatic or self.job.dry_run:
             return False
         quotes = None if self.job.settings.quote_sharing == "ask" else self.job.settings.quote_sharing
         try:

@@ -1,9 +1,8 @@
-"""The options, progress events and report of a maintenance run."""
+"""The progress events and report of a maintenance run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -13,7 +12,7 @@ from lerim.jobs.report import SyncState
 from lerim.models import ModelStep, RoleUsage
 from lerim.review import CandidateView, MaintainAction
 
-MaintainStage = Literal["reading", "links", "freshness", "planning", "asking", "proposing", "done", "cancelled"]
+MaintainStage = Literal["reading", "links", "freshness", "planning", "proposing", "done", "cancelled"]
 
 
 class MaintainProgress(msgspec.Struct, frozen=True, tag_field="event", tag="maintaining"):
@@ -45,7 +44,8 @@ class MaintainReport(msgspec.Struct, frozen=True):
     """The outcome of one maintenance run.
 
     `proposals` are those that this run made and that wait for the person; in a dry run, those it would make. `done`
-    lists what was changed or proposed on disk. `run` is the run folder, "" if there is none.
+    lists what was changed or proposed on disk. `run` is the run folder, "" if there is none. Maintenance asks no model:
+    `model`, `spent` and `steps` say so, as in the report of a sync.
 
     The keys of `counts`:
 
@@ -74,16 +74,3 @@ class MaintainReport(msgspec.Struct, frozen=True):
 
 
 EmitMaintain = Callable[[MaintainProgress], None]
-
-
-@dataclass(frozen=True, slots=True)
-class MaintainOptions:
-    """The options of a maintenance run.
-
-    `dry_run`: write nothing in the repository. `model`: "auto" lets the lead model of the settings word insights,
-    "none" asks no model. `explicit`: the person started the run.
-    """
-
-    dry_run: bool = False
-    model: Literal["auto", "none"] = "auto"
-    explicit: bool = True

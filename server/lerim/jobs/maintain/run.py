@@ -23,11 +23,9 @@ from lerim.jobs.maintain.maintenance_job import MaintainJob
 from lerim.jobs.maintain.proposals import SuggestionProposer
 from lerim.jobs.maintain.report import (
     EmitMaintain,
-    MaintainOptions,
     MaintainReport,
     StaleMemory,
 )
-from lerim.jobs.model_session import ModelSession
 from lerim.maintenance import (
     MergeEffort,
     find_theme_activity,
@@ -48,7 +46,6 @@ from lerim.memory import (
     unused_since,
     with_current_status,
 )
-from lerim.models import EditorBridge, total_usage
 from lerim.paths import Home
 from lerim.project import Project, hold_project_lock, open_git
 from lerim.review import (
@@ -75,13 +72,13 @@ def maintain_project(
     project: Project,
     home: Home,
     environ: Mapping[str, str],
-    options: MaintainOptions,
     emit: EmitMaintain,
     cancelled: Callable[[], bool],
     clock: Callable[[], datetime] = _now,
-    bridge: EditorBridge | None = None,
+    *,
+    dry_run: bool = False,
 ) -> MaintainReport:
-    """Maintain a project's memories. `bridge` leads to the editor's own models.
+    """Maintain a project's memories. `dry_run`: only say what would be proposed.
 
     Raises BusyError while another process works on the project, MemoryError_ if the review cannot be written.
     """
@@ -89,10 +86,10 @@ def maintain_project(
     settings, _ = load.load_settings(environ, home, project.root)
     place = ReviewPaths(project, home)
     job = _MaintenanceRun(
-        place, settings, environ, options, emit, cancelled, clock, bridge, RunFolder(place, clock(), kind="maintain")
+        place, settings, environ, dry_run, emit, cancelled, clock, RunFolder(place, clock(), kind="maintain")
     )
     try:
-        if options.dry_run:
+        if dry_run:
             job.work()
         else:
             with hold_project_lock(home, project.key, "maintaining the memories"):
@@ -103,7 +100,7 @@ def maintain_project(
         log_activity(home, clock(), "maintain", project.root, f"{error.code}: {error.message}", seconds)
         raise
     report = job.report(time.monotonic() - started_at)
-    if not options.dry_run:
+    if not dry_run:
         report.problems.extend(_log_maintenance(home, clock(), report))
     return report
 
@@ -133,7 +130,7 @@ class _MaintenanceRun(MaintainJob):
         if not memories:
             return
         link_repairs = plan_link_repairs(memories)
-        if link_repairs and self.options.dry_run:
+        if link_repairs and self.dry_run:
             self.counts["repaired"] = len(link_repairs)
         elif link_repairs and self.repair_links():
             memories, _ = load_all(self.place.project, self.place.home, store, self.raise_if_cancelled)
@@ -207,7 +204,7 @@ class _MaintenanceRun(MaintainJob):
 
     def record_time(self) -> None:
         """Record the time of this run: an idle editor needs it to tell when the next one is due."""
-        if self.options.dry_run or self.state == "cancelled":
+        if self.dry_run or self.state == "cancelled":
             return
         try:
             record_maintenance(self.place.project, self.place.home, self.clock())
@@ -240,13 +237,10 @@ class _MaintenanceRun(MaintainJob):
 
     def report(self, seconds: float) -> MaintainReport:
         """Write the run folder and return the report."""
-        run, session = self.run, lead if isinstance(lead := self.proposer.lead, ModelSession) else None
-        if session is not None:
-            run.spent, run.steps = session.spent, session.steps
-            self.problems += session.budget.problems
+        run = self.run
         folder = None
         counts = {name: count for name, count in sorted(self.counts.items()) if count}
-        if not self.options.dry_run:
+        if not self.dry_run:
             run.note(f"{self.state}: {len(run.maintain_actions)} actions")
             run.counts = counts
             folder, problems = try_write_run(run)
@@ -260,10 +254,7 @@ class _MaintenanceRun(MaintainJob):
             stale=self.stale,
             problems=self.problems,
             state=self.state,
-            dry_run=self.options.dry_run,
-            model=session.model.label if session is not None and run.spent else "none",
-            spent=list(run.spent),
-            steps=list(run.steps),
+            dry_run=self.dry_run,
             seconds=round(seconds, 3),
             run=str(folder) if folder else "",
         )
@@ -286,6 +277,4 @@ def find_stale_memories(active: Iterable[StoredMemory], drift_by_memory: Mapping
 def _log_maintenance(home: Home, when: datetime, report: MaintainReport) -> list[Problem]:
     """Log how a maintenance run ended. Return a problem if the log cannot be written."""
     counts = ", ".join(f"{count} {name}" for name, count in report.counts.items()) or "no memories"
-    model_usage = f", {report.model}, {total_usage(report.spent).calls} calls" if report.spent else ""
-    stats, usage = f"{report.state}: {counts}{model_usage}", total_usage(report.spent)
-    return log_activity(home, when, "maintain", Path(report.project), stats, report.seconds, usage.cost)
+    return log_activity(home, when, "maintain", Path(report.project), f"{report.state}: {counts}", report.seconds)

@@ -38,7 +38,7 @@ def suggest_answers(context: SyncContext, report: SyncReport) -> SyncReport:
     undecided = find_undecided(queue.list_pending(context.place)[0])
     if not undecided or any(step.kind == "stopped" for step in report.steps):
         return report
-    lead, explorer = ModelSession.open("lead", context), ModelSession.open("explorer", context)
+    lead, explorer = context.open_model("lead"), context.open_model("explorer")
     problems = explorer.problems
     if isinstance(lead, ModelChoice):  # the candidates wait without a suggested answer
         return with_no_model_asked(report, [*lead.problems, *problems], report.waits)

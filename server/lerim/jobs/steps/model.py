@@ -32,7 +32,7 @@ MAX_TAGGED_MEMORIES = 200
 def ask_model(context: SyncContext, report: SyncReport) -> SyncReport:
     """Let the extraction model read the sessions that wait for it. Return the report with its results added. Raises
     CatalogError."""
-    session = ModelSession.open("extract", context)
+    session = context.open_model("extract")
     if isinstance(session, ModelChoice):
         return with_no_model_asked(
             report, session.problems, _estimate_waiting_work(context, session.model, session.why)

@@ -135,7 +135,7 @@ def summarize_sessions(context: SyncContext, report: SyncReport) -> SyncReport:
     if not without_summary and not waiting_for_model:
         return report
     since, waits = context.model_since, report.waits
-    chosen = ModelSession.open("summarize", context)
+    chosen = context.open_model("summarize")
     problems = chosen.problems
     if isinstance(chosen, ModelChoice) and chosen.model is not None and not waits.why:
         waits = WaitingWork(without_summary + waiting_for_model, model=chosen.model.label, why=chosen.why)

@@ -21,7 +21,6 @@ _STEP_TEXTS: dict[StepKind, tuple[str, str]] = {
     ),
     "repaired": ("quote was requested again", "quotes were requested again"),
     "unread": ("answer could not be read", "answers could not be read"),
-    "lost": ("answer was not used", "answers were not used"),
     "dear": ("session waits for a larger budget", "sessions wait for a larger budget"),
     "limited": ("time the model reported its limit", "times the model reported its limit"),
 }

@@ -56,7 +56,6 @@ StepKind = Literal[
     "skipped",  # a window without any signal was not sent
     "repaired",  # a quote was requested again
     "unread",  # an answer could not be read
-    "lost",  # an answer left out or made up something: the text made by rules is used instead
     "limited",  # the model reported its token limit, and windows are kept below it from now on
     "dear",  # one call may cost more than a whole day's budget: the session waits, and the others go on
     "stopped",  # no more calls in this run: the key, the budget or consent is missing, or the model is gone
