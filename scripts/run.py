@@ -178,7 +178,7 @@ def sync_and_show(context: CommandContext) -> int:
 
 def print_next_steps(context: CommandContext, *, sample: bool) -> None:
     """Prints where everything is, and what to do next."""
-    from lerim import process_shell
+    from lerim import process
 
     repo = context.project.root
     print_line(f"\ncandidates  {context.review_paths.review}")
@@ -186,7 +186,7 @@ def print_next_steps(context: CommandContext, *, sample: bool) -> None:
     print_line(f"catalog     {context.home.catalog}")
     if EXTENSION_PACKAGE.is_file():
         print_line(f"extension   {EXTENSION_PACKAGE} ({EXTENSION_PACKAGE.stat().st_size / 1e6:.1f} MB)")
-        print_line(f"  install   {process_shell.format_command_line('code', '--install-extension', EXTENSION_PACKAGE)}")
+        print_line(f"  install   {process.format_command_line('code', '--install-extension', EXTENSION_PACKAGE)}")
         print_line("            or in VS Code: Extensions, the … menu, “Install from VSIX…”")
         print_line(f"  then open {repo}")
     else:
@@ -196,13 +196,13 @@ def print_next_steps(context: CommandContext, *, sample: bool) -> None:
         for name, folder in (("LERIM_HOME", "lerim"), ("CLAUDE_CONFIG_DIR", "claude")):
             value = f"{name}={SAMPLE / folder}"
             command = "set" if sys.platform == "win32" else "export"
-            print_line(f"  {process_shell.format_command_line(command, value)}")
+            print_line(f"  {process.format_command_line(command, value)}")
         print_line("  (the sample's own; start the editor with them, too, to see the sample's candidates)")
-        print_line(f"  {process_shell.format_command_line('cd', repo)}")
+        print_line(f"  {process.format_command_line('cd', repo)}")
     installed = shutil.which("lerim", path=str(Path(sys.executable).parent))
     command = (installed,) if installed else (sys.executable, "-m", "lerim")
-    print_line(f"  {process_shell.format_command_line(*command, 'review', 'list', '--repo', repo)}")
-    print_line(f"  {process_shell.format_command_line(*command, 'sessions', 'list', '--repo', repo)}")
+    print_line(f"  {process.format_command_line(*command, 'review', 'list', '--repo', repo)}")
+    print_line(f"  {process.format_command_line(*command, 'sessions', 'list', '--repo', repo)}")
 
 
 def main() -> int:

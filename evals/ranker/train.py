@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from lerim.extraction.ranking.cutoff import select_above_cut
+from lerim.extraction.ranking.ranker import select_above_cut
 
 FOLDER = Path(__file__).parent
 

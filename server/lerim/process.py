@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -162,3 +163,9 @@ def claim_streams() -> tuple[BinaryIO, BinaryIO]:
     os.close(empty)
     sys.stdout = sys.stderr
     return source, output
+
+
+def format_command_line(*words: object, platform: str = sys.platform) -> str:
+    """Return the words as one command line for the platform's shell, quoted where necessary."""
+    texts = [str(word) for word in words]
+    return subprocess.list2cmdline(texts) if platform == "win32" else shlex.join(texts)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chat_server import item, marked
 from lerim.extraction.model.model_call import MAX_ITEMS, ParsedAnswer, salvage_items
 from lerim.extraction.model.signatures import MemoryCandidate
-from lerim.redaction.markup import strip_markup
+from lerim.redaction.hidden import strip_markup
 
 GOOD = item("Use `pnpm`, not npm", "use pnpm here")
 PARTS = st.sampled_from(

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from killer import in_child
 from lerim.errors import LerimError
-from lerim.memory.links.repairs import find_linked_memories, plan_link_repairs
+from lerim.memory.links import find_linked_memories, plan_link_repairs
 from lerim.review import acts
 from lerim.review.ledger.ledger import open_ledger
 from lives import CLAIMS, HANDS, MARK, OURS, Step, World, quoted

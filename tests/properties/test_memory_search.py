@@ -14,7 +14,7 @@ from typing import get_args
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lerim.memory.links.ended import with_current_status
+from lerim.memory.links import with_current_status
 from lerim.memory.record import FOLDERS, KINDS, MemoryRecord, Primitive, render_record
 from lerim.memory.search.filters import SEARCHED_PRIMITIVES, STATUSES, MemoryFilters, is_match
 from lerim.memory.search.memory_search import MemorySearch

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hang import HANG
-from lerim import process_shell
+from lerim import process
 from terminal import run
 
 CLONE = Path(__file__).resolve().parents[2]
@@ -86,8 +86,7 @@ def test_a_repository_that_is_not_known_is_not_all_of_them(repo: Path, tmp_path:
 
 
 def test_a_command_line_is_quoted_as_the_platform_s_shell_reads_it() -> None:
-    assert process_shell.format_command_line("lerim", "--repo", Path("/a b/it's")) == "lerim --repo '/a b/it'\"'\"'s'"
+    assert process.format_command_line("lerim", "--repo", Path("/a b/it's")) == "lerim --repo '/a b/it'\"'\"'s'"
     assert (
-        process_shell.format_command_line("lerim", "--repo", "C:\\my work", platform="win32")
-        == 'lerim --repo "C:\\my work"'
+        process.format_command_line("lerim", "--repo", "C:\\my work", platform="win32") == 'lerim --repo "C:\\my work"'
     )

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lerim.assistant.answers import Passage, Sentence
-from lerim.assistant.escape import escape_lines
 from lerim.extraction import contradicts, fold_text, has_exact_parts, shorten
 from lerim.redaction import clean_text, find_flags, strip_markup
 from lerim.sessions import tokenize_text
@@ -42,6 +41,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)[\"'”)]
 _QUOTATION = re.compile(r"[\"“„«]([^\"“”„«»\n]{3,300})[\"”»]")
 _CAPITALISED = re.compile(r"(?<![\w`])[A-Z][\w+#-]{1,40}")
 _WORD_CHAR = re.compile(r"\w")
+_NUMBERED = re.compile(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\])")
 
 
 def render_prompt(question: str, passages: Sequence[Passage]) -> str:
@@ -192,3 +192,9 @@ def _is_known_name(name: str, lowered: str, known_stems: set[str]) -> bool:
 
 
 _STOP_STEMS: Mapping[str, None] = dict.fromkeys(map(stem, STOP_WORDS))
+
+
+def escape_lines(text: str) -> str:
+    """Prefix each line with a bar and escape whatever looks like a source number or a DSPy field marker."""
+    escaped = _NUMBERED.sub("⁅", text.replace("[[", "⟦"))
+    return "\n".join(f"| {line}" for line in escaped.splitlines())

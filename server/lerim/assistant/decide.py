@@ -9,7 +9,7 @@ from datetime import datetime
 
 import dspy
 
-from lerim.assistant.escape import escape_lines
+from lerim.assistant.answer_parser import escape_lines
 from lerim.assistant.signatures import LeadDecision, LeadSignature
 from lerim.extraction import Candidate, ask_signature
 from lerim.memory import MemoryRecord, format_time

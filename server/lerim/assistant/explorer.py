@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import dspy
 
-from lerim.assistant.escape import escape_lines
+from lerim.assistant.answer_parser import escape_lines
 from lerim.assistant.explorer_tools import ExplorerTools, LookResult
 from lerim.assistant.signatures import ExploreSignature, Step
 from lerim.errors import StoppedError

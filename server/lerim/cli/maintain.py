@@ -26,7 +26,7 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import BusyError, LerimError, Problem
 from lerim.jobs import SyncState
-from lerim.process_shell import format_command_line
+from lerim.process import format_command_line
 from lerim.project import Project, list_projects, make_personal_project
 
 if TYPE_CHECKING:

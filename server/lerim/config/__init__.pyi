@@ -1,10 +1,5 @@
 from . import editor as editor
 from . import load as load
-from .address import find_address_fault as find_address_fault
-from .address import format_host as format_host
-from .address import is_loopback as is_loopback
-from .address import is_on_this_machine as is_on_this_machine
-from .address import is_same_service as is_same_service
 from .edit import EXTRACT_TABLE as EXTRACT_TABLE
 from .edit import write_model_choice as write_model_choice
 from .editor import EDITOR_VARIABLE as EDITOR_VARIABLE
@@ -20,6 +15,11 @@ from .providers import STORED_KEY_PREFIX as STORED_KEY_PREFIX
 from .providers import Role as Role
 from .providers import RoleName as RoleName
 from .providers import Wire as Wire
+from .providers import find_address_fault as find_address_fault
+from .providers import format_host as format_host
+from .providers import is_loopback as is_loopback
+from .providers import is_on_this_machine as is_on_this_machine
+from .providers import is_same_service as is_same_service
 from .schema import SETTING_KEYS as SETTING_KEYS
 from .schema import MaintenanceRules as MaintenanceRules
 from .schema import SettingValue as SettingValue

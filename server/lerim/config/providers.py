@@ -1,4 +1,4 @@
-"""The model services and how to talk to each.
+"""The model services, how to talk to each, and which addresses are allowed.
 
 Any other service that supports chat completions is `openai` with a `base_url`, and has a key of its own
 (`OTHER_KEY_VARIABLE`). The default model is each service's small, cheap one that is still offered. If a service
@@ -7,9 +7,11 @@ discontinues it, its answer says so, and the settings can name another.
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 Wire = Literal["chat", "anthropic", "command", "editor", "agent"]
 """How a model is called: chat completions or Anthropic messages over HTTP, a command of the person's, the editor, or
@@ -72,3 +74,45 @@ class Role:
     timeout: float = 120.0
     max_window_tokens: int = 300_000
     window_overlap_tokens: int = 30_000
+
+
+def find_address_fault(base_url: str) -> str:
+    """Returns why this cannot be the address of a model service, or "". Plain http is allowed for this machine only."""
+    try:
+        parts = urlsplit(base_url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return "cannot be read"
+    if parts.scheme not in ("http", "https") or not host or any(char.isspace() for char in base_url):
+        return "must begin with https:// and name a host"
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        return "must hold no name, password, question mark or #"
+    if parts.scheme == "http" and not is_loopback(host):
+        return "must begin with https://; only addresses on this machine may be unencrypted"
+    return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Returns whether a host is this machine."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_same_service(base_url: str, other: str) -> bool:
+    """Returns whether two valid addresses (no `find_address_fault`) lead to the same host and port."""
+    first, second = urlsplit(base_url), urlsplit(other)
+    return (first.scheme, first.hostname, first.port or 443) == (second.scheme, second.hostname, second.port or 443)
+
+
+def format_host(base_url: str) -> str:
+    """Returns the host of a valid address (no `find_address_fault`), with its port unless that is the https default."""
+    parts = urlsplit(base_url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    return host if parts.port in (None, 443) else f"{host}:{parts.port}"
+
+
+def is_on_this_machine(base_url: str) -> bool:
+    """Returns whether a valid address (no `find_address_fault`) is on this machine."""
+    return is_loopback(urlsplit(base_url).hostname or "")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias, get_args
 
-from lerim.config.address import find_address_fault
-from lerim.config.providers import PROVIDERS, ROLES, RoleName
+from lerim.config.providers import PROVIDERS, ROLES, RoleName, find_address_fault
 from lerim.times import TIME_EXAMPLES, parse_time
 
 SettingValue: TypeAlias = str | int | float | tuple[str, ...]

@@ -1,4 +1,5 @@
-"""Checks whether a claim may say something different from the quote it rests on, although they share words.
+"""Compares claims: whether two say the same or make opposite choices, and whether a claim may say something different
+from the quote it rests on, although they share words.
 
 "Disable gRPC for the queue" contains the words of "Enable gRPC for the queue". Code understands neither, but it can see
 what reverses a meaning: a negation, a number, a condition, "before" and "after". If a sentence of the person's contains
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 from lerim.extraction.attribution import telling_stems
 from lerim.extraction.candidate import Candidate
+from lerim.extraction.state import ProposedClaim
 from lerim.extraction.utterances import Utterance
 
 MAY_CONTRADICT = "may-say-otherwise"
@@ -44,6 +46,14 @@ _ORDER_WORDS = re.compile(
     r"|^\W*only\s(?!(?:the|an?|its|this|these|those|one|once|if|when|where|after|\d+)\b)"
 )
 """Words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions."""
+_MIN_TITLE_OVERLAP = 0.72  # word overlap from which two titles make the same claim
+_REJECTING = re.compile(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
+"""The words after this are rejected in favor of the words before it."""
+
+_FILLER_LIST = """
+    a an the in of to for on and or not is are be with as by it use do no over from at
+"""
+_FILLER_WORDS = frozenset(_FILLER_LIST.split())
 
 
 def flag_contradiction(candidate: Candidate, utterances: Sequence[Utterance]) -> Candidate:
@@ -140,3 +150,43 @@ def _adds_statement(body: str, sentences: Sequence[str]) -> bool:
             ):
                 return True
     return False
+
+
+def content_words(title: str) -> tuple[str, ...]:
+    """Returns the words that carry a title's meaning, sorted."""
+    words = re.findall(r"[\w.@/+-]{1,60}", title.lower())
+    return tuple(sorted({word.strip(".") for word in words} - _FILLER_WORDS))
+
+
+def is_same_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
+    """Returns whether two claims say the same: one has hardly a word more than the other. Claims with the sides
+    swapped, with another name or number, or with a "not" are different."""
+    a, b = set(first.words), set(second.words)
+    same = bool(a) and (a <= b or b <= a) and len(a & b) >= _MIN_TITLE_OVERLAP * len(a | b)
+    if not same or is_opposed_claim(first, second):
+        return False
+    return not is_sense_turned(first.title, second.title) and not is_sense_turned(second.title, first.title)
+
+
+def is_opposed_claim(first: ProposedClaim, second: ProposedClaim) -> bool:
+    """Returns whether each of two claims proposes what the other replaces."""
+    return (_replaces_claim(first, second) and _replaces_claim(second, first)) or _has_swapped_sides(
+        first.title, second.title
+    )
+
+
+def _replaces_claim(claim: ProposedClaim, other: ProposedClaim) -> bool:
+    """Returns whether a claim is about something that the other replaces, without replacing it itself."""
+    title = claim.title.lower()
+    return any(name in title and name not in claim.replaces for name in other.replaces)
+
+
+def _has_swapped_sides(first: str, second: str) -> bool:
+    """Returns whether two titles make opposite choices between the same two things: "redis instead of sqlite"."""
+    (wanted, left), (other_wanted, other_left) = _split_sides(first), _split_sides(second)
+    return bool((wanted - left) & (other_left - other_wanted) and (left - wanted) & (other_wanted - other_left))
+
+
+def _split_sides(title: str) -> tuple[set[str], set[str]]:
+    chosen, _, rest = _REJECTING.sub("\0", title, count=1).partition("\0")
+    return set(content_words(chosen)), set(content_words(rest))

@@ -1,10 +1,14 @@
-"""Maps a path as an agent wrote it to a path in this repository."""
+"""Maps a path as an agent wrote it to a path in this repository, and learns where the names used in a session are
+defined, from its reads, edits and searches."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+
+from lerim.extraction.facts import find_shown_files
+from lerim.sessions import ToolCall
 
 MAX_FILES = 300
 _DRIVE = re.compile(r"^[A-Za-z]:/")
@@ -12,6 +16,23 @@ _WORKTREE = re.compile(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
 _SIBLING_WORKTREE = re.compile(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
 """A worktree in a folder beside the repository, named after it."""
 _INVALID_CHARACTERS = re.compile(r"[\x00-\x1f`<>|*?\"]")
+MAX_NAMES = 600  # names kept per session
+MAX_SCANNED_CHARS = 60_000  # characters of one result that are scanned
+MAX_SEARCH_LINES = 400
+_DEFINITION = re.compile(
+    r"\b(?:func(?: \([^()\n]{1,60}\))?|def|class|function|fn|interface|struct|enum|trait|type|const) "
+    r"(?P<name>[A-Za-z_$][\w$]{3,60})(?= ?[(<{=:\[]| (?:struct|interface|extends|implements)\b)"
+    r"|\b(?:public|private|protected|static|async) (?:[\w<>\[\]]{1,40} )?(?P<method>[A-Za-z_$][\w$]{3,60})(?=\()"
+)
+_DEFINITION_PREFIX = re.compile(
+    r"\s{0,8}(?:\d{1,6}[→:|-])?\s{0,40}(?:(?:export|default|pub(?:\(\w{1,12}\))?|public|private|protected|static|async|"
+    r"abstract|final|declare|const)\s{1,2}){0,4}"
+)
+_SEARCH_HIT = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{1,250}\.\w{1,10})(?::\d{1,6}[:-](?P<text>.{0,200}))?$")
+_COMMAND_FILE = re.compile(r"(?<![\w./\\-])(?:[\w.-]{1,60}[/\\]){1,12}(?P<file>[\w.-]{1,80}\.\w{1,10})(?![\w/\\])")
+"""A file inside a folder, as written in a command."""
+_SEARCH_COMMAND = re.compile(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
+_TEST_PATH = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 class Locator:
@@ -83,3 +104,60 @@ class Locator:
 
 def _normalize_slashes(path: str) -> str:
     return path.replace("\\", "/")
+
+
+def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str], str]) -> None:
+    """Records in `names` where the names and files shown by a tool call are, keeping the newest `MAX_NAMES` of them.
+
+    `locate` returns the repo-relative path, or "" for a path outside. A definition in a test never replaces one in the
+    source.
+    """
+    paths: dict[str, str] = {}
+    for name, written in _find_shown_names(call):
+        path = paths[written] if written in paths else paths.setdefault(written, locate(written))
+        if path and not (_TEST_PATH.search(path) and not _TEST_PATH.search(names.get(name, path))):
+            names.pop(name, None)
+            names[name] = path
+    while len(names) > MAX_NAMES:
+        del names[next(iter(names))]
+
+
+def _find_shown_names(call: ToolCall) -> Iterator[tuple[str, str]]:
+    """Yields the names shown by a tool call, each with its path as written."""
+    if call.status != "ok":
+        return
+    if call.kind == "shell":
+        for match in (
+            _COMMAND_FILE.finditer(call.command[:2_000]) if "/" in call.command or "\\" in call.command else ()
+        ):
+            yield match["file"], match.group().replace("\\", "/")
+    if call.kind == "search" or (call.kind == "shell" and _SEARCH_COMMAND.search(call.command[:200])):
+        yield from _parse_search_output(call.output[:MAX_SCANNED_CHARS])
+    read = find_shown_files(call.command) if call.kind == "shell" else call.paths[:1] if call.kind == "read" else ()
+    texts = [(path, call.output) for path in read] if len(read) == 1 else []
+    if call.kind in ("edit", "write"):
+        texts = [
+            (edit.path, f"{edit.old[:MAX_SCANNED_CHARS]}\n{edit.new[:MAX_SCANNED_CHARS]}") for edit in call.edits[:20]
+        ]
+    for path, text in texts:
+        for name in _find_definitions(text[: 2 * MAX_SCANNED_CHARS]):
+            yield name, path
+
+
+def _parse_search_output(output: str) -> Iterator[tuple[str, str]]:
+    """Yields the files found by a search, and the names defined on the lines it printed."""
+    for line in output.split("\n")[:MAX_SEARCH_LINES]:
+        hit = _SEARCH_HIT.match(line.strip())
+        if hit is not None:
+            path = hit["path"].replace("\\", "/")
+            yield posixpath.basename(path), path
+            for name in _find_definitions(hit["text"] or ""):
+                yield name, path
+
+
+def _find_definitions(text: str) -> Iterator[str]:
+    """Yields the functions, classes, types and constants that are defined at the start of a line."""
+    for match in _DEFINITION.finditer(text):
+        start = text.rfind("\n", max(0, match.start() - 120), match.start()) + 1
+        if _DEFINITION_PREFIX.fullmatch(text, start, match.start()):
+            yield match["name"] or match["method"]

@@ -17,11 +17,11 @@ from msgspec.structs import replace as replaced
 
 from lerim.extraction.attribution import attribute_claim
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal, drop_candidate
-from lerim.extraction.claims import content_words, is_opposed_claim, is_same_claim
+from lerim.extraction.contradictions import content_words, is_opposed_claim, is_same_claim
 from lerim.extraction.facts import add_known_names, find_shown_files, shorten, squeeze_spaces
 from lerim.extraction.friction import find_frictions
 from lerim.extraction.gate import SessionSource, judge_draft, merge_candidates
-from lerim.extraction.locate import Locator
+from lerim.extraction.locate import Locator, learn_symbols
 from lerim.extraction.ranking import (
     NO_CORRECTION,
     Correction,
@@ -45,7 +45,6 @@ from lerim.extraction.state import (
     pack_state,
     unpack_state,
 )
-from lerim.extraction.symbols import learn_symbols
 from lerim.extraction.transcript import find_instruction_files
 from lerim.extraction.utterances import latest_utterances, lighten_exchange, make_words_lookup
 from lerim.redaction import clean_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lerim import files, process_shell
+from lerim import files, process
 from lerim.errors import ProjectError
 from lerim.paths import Home
 from lerim.project import Project, hold_project_lock, registry
@@ -28,7 +28,7 @@ def with_alias(project: Project, old: str, home: Home) -> Project:
     if former is None or former.key == project.key:
         return with_own_key
     if _has_decisions(project, home):
-        forget = process_shell.format_command_line("lerim", "project", "remove", "--repo", former.root)
+        forget = process.format_command_line("lerim", "project", "remove", "--repo", former.root)
         raise ProjectError(
             "Candidates were reviewed here and in the repository that was there before; only one review can continue.",
             where=old,

@@ -94,11 +94,11 @@ REQUESTS = (
     RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agents", "connect_agent"),
     RequestHandler(core.QUEUE_ACT, sessions.QueueParams, "features.sessions.agents", "act_on_job"),
     # The status bar refreshes by itself, too.
-    RequestHandler(core.MODEL_STATUS, core.RootParams, "features.models.views", "model_status", is_user_action=False),
-    RequestHandler(core.MODEL_ALLOW, models.AllowParams, "features.models.views", "allow_model"),
-    RequestHandler(core.MODEL_CHOICES, core.NoParams, "features.models.choices", "list_choices"),
-    RequestHandler(core.MODEL_TEST, core.NoParams, "features.models.model_test", "try_model"),
-    RequestHandler(core.MODEL_TRY, core.RootParams, "features.models.model_test", "try_model_on_session"),
+    RequestHandler(core.MODEL_STATUS, core.RootParams, "features.models", "model_status", is_user_action=False),
+    RequestHandler(core.MODEL_ALLOW, models.AllowParams, "features.models", "allow_model"),
+    RequestHandler(core.MODEL_CHOICES, core.NoParams, "features.models", "list_choices"),
+    RequestHandler(core.MODEL_TEST, core.NoParams, "features.models", "try_model"),
+    RequestHandler(core.MODEL_TRY, core.RootParams, "features.models", "try_model_on_session"),
     RequestHandler(core.DEBUG, core.NoParams, "features.debug", "collect_debug_information"),
 )
 

@@ -42,6 +42,7 @@ from .services import faults as faults
 from .state import ModelChoice as ModelChoice
 from .state import ModelView as ModelView
 from .state import choose_allowed as choose_allowed
+from .state import estimate_waiting as estimate_waiting
 from .state import find_role_model as find_role_model
 from .state import load_model_view as load_model_view
 from .tokens import count_tokens as count_tokens
@@ -49,4 +50,3 @@ from .trial import MOST_TRIAL_TOKENS as MOST_TRIAL_TOKENS
 from .trial import find_extraction_model as find_extraction_model
 from .trial import probe_chosen_model as probe_chosen_model
 from .trial import probe_model as probe_model
-from .waiting import estimate_waiting as estimate_waiting

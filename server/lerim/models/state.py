@@ -18,11 +18,28 @@ from lerim.errors import Problem, SpendingError
 from lerim.models import editor
 from lerim.models.choose import choose_model
 from lerim.models.model import Model
-from lerim.models.money import RoleUsage, WaitingWork, WaitReason, consent, list_spent_today, total_usage
-from lerim.models.waiting import estimate_waiting
+from lerim.models.money import (
+    RoleUsage,
+    Usage,
+    WaitingWork,
+    WaitReason,
+    compute_cost,
+    consent,
+    list_spent_today,
+    total_usage,
+)
 from lerim.paths import Home
-from lerim.sessions import Catalog
+from lerim.sessions import Catalog, PendingTurns
 from lerim.times import parse_time
+
+TOKENS_PER_BYTE = 0.55
+"""Tokens shown per packed byte in the catalog."""
+TOKENS_PER_TOOL_CALL = 140
+TOKENS_PER_TURN = 8
+PROMPT_TOKENS = 1_500
+"""Tokens of instructions sent with each window."""
+ANSWER_TOKENS = 3_000
+"""Tokens of one answer, including the model's reasoning before it."""
 
 
 class ModelView(msgspec.Struct, frozen=True):
@@ -113,3 +130,48 @@ def find_role_model(
     if role.provider == "ollama" and not role.model:
         return None, []  # only Ollama itself knows which model that is
     return choose_model(name, settings, environ, editor_settings.read_editor_state(environ)[0], servers={})
+
+
+def estimate_waiting(
+    catalog: Catalog,
+    project: str,
+    model: Model | None,
+    why: WaitReason = "",
+    *,
+    summarizer: Model | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> WaitingWork:
+    """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
+    then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
+    """
+    pending = catalog.count_pending_turns(project, since, until)
+    if model is None:
+        return WaitingWork(pending.sessions, estimate_shown_tokens(pending), why=why or "none")
+    if not pending.sessions:
+        return WaitingWork(model=model.label, why=why)
+    windows = pending.sessions + estimate_shown_tokens(pending) // max(1, model.max_window_tokens)
+    overlaps = (windows - pending.sessions) * model.window_overlap_tokens
+    usages = [
+        (
+            model,
+            Usage(
+                windows, estimate_shown_tokens(pending) + overlaps + windows * PROMPT_TOKENS, windows * ANSWER_TOKENS
+            ),
+        )
+    ]
+    if summarizer is not None:
+        summary_tokens = round(pending.size * TOKENS_PER_BYTE) + pending.turns * TOKENS_PER_TURN
+        usages.append((summarizer, Usage(windows, summary_tokens + windows * PROMPT_TOKENS, windows * ANSWER_TOKENS)))
+    tokens = sum(usage.input_tokens for _, usage in usages)
+    costs = [compute_cost(asked_model.name, usage) for asked_model, usage in usages if asked_model.billed]
+    known_costs = [cost for cost in costs if cost is not None]
+    cost = round(sum(known_costs), 4) if known_costs and len(known_costs) == len(costs) else None
+    return WaitingWork(pending.sessions, tokens, cost, model.label, why)
+
+
+def estimate_shown_tokens(pending: PendingTurns) -> int:
+    """Estimates how many tokens of these turns are shown to a model."""
+    return round(
+        pending.size * TOKENS_PER_BYTE + pending.calls * TOKENS_PER_TOOL_CALL + pending.turns * TOKENS_PER_TURN
+    )

@@ -1,4 +1,3 @@
-from . import commits as commits
 from . import folder as folder
 from . import project as project
 from . import registry as registry
@@ -19,8 +18,10 @@ from .project import locate_project as locate_project
 from .project import make_personal_project as make_personal_project
 from .registry import make_private_folder as make_private_folder
 from .registry import replace_file as replace_file
+from .repository import SHORT_HASH_LENGTH as SHORT_HASH_LENGTH
 from .repository import can_be_folder as can_be_folder
 from .repository import find_innermost_layout as find_innermost_layout
+from .repository import read_head_commit as read_head_commit
 from .repository import read_small_file as read_small_file
 from .tracked import PATH_DIGEST_BYTES as PATH_DIGEST_BYTES
 from .tracked import find_half_removed_paths as find_half_removed_paths

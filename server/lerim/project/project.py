@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lerim import process_shell
+from lerim import process
 from lerim.errors import HomeError, Problem, ProjectError
 from lerim.paths import Home
 from lerim.project import registry
@@ -192,7 +192,7 @@ def add_alias(project: Project, old: str) -> Project:
     path = Path(old)
     other = find_innermost_layout(path) if path.is_absolute() and _exists(path) else None
     if other is not None and make_place_key(other.common_dir) != make_place_key(project.common_dir):
-        sync = process_shell.format_command_line("lerim", "sync", "--repo", other.root)
+        sync = process.format_command_line("lerim", "sync", "--repo", other.root)
         todo = f"Use `{sync}` for them, or move that repository away first."
         raise ProjectError(
             ("This folder is in another repository, and its sessions belong to that one."), where=old, todo=todo
@@ -242,8 +242,8 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
             problems.append(Problem(error.code, entry.root, error.explanation))
             continue
         if layout is None:
-            moved = process_shell.format_command_line("lerim", "project", "alias", entry.root, "--repo", "NEW_PLACE")
-            forget = process_shell.format_command_line("lerim", "project", "remove", "--repo", entry.root)
+            moved = process.format_command_line("lerim", "project", "alias", entry.root, "--repo", "NEW_PLACE")
+            forget = process.format_command_line("lerim", "project", "remove", "--repo", entry.root)
             message = f"The repository no longer exists. If it was moved, `{moved}` keeps its sessions and review"
             problems.append(Problem("project-gone", entry.root, f"{message}; if not, forget it with `{forget}`."))
             root = Path(entry.root)

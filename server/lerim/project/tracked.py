@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lerim.files import open_buffered
-from lerim.project import commits
-from lerim.project.repository import read_config
+from lerim.project.repository import find_git_dir, read_config
 
 MOST_BYTES = 64_000_000
 PATH_DIGEST_BYTES = 8
@@ -42,7 +41,7 @@ def read_merge_stages(root: Path, common_dir: Path, below: str) -> dict[str, set
 
 def _read_entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
     try:
-        with open_buffered(commits.find_git_dir(root) / "index") as file:
+        with open_buffered(find_git_dir(root) / "index") as file:
             data = file.read(MOST_BYTES + 1)
     except (OSError, ValueError):
         return []
@@ -58,7 +57,7 @@ def _read_entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
 def read_index_stamp(root: Path) -> str:
     """Returns a value that changes whenever git's index does; "" if there is no readable index."""
     try:
-        state = (commits.find_git_dir(root) / "index").stat()
+        state = (find_git_dir(root) / "index").stat()
     except (OSError, ValueError):
         return ""
     return f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"

@@ -2,12 +2,12 @@ from .hidden import HIDDEN_CHARACTERS as HIDDEN_CHARACTERS
 from .hidden import find_flags as find_flags
 from .hidden import remove_orders as remove_orders
 from .hidden import show_hidden as show_hidden
-from .markup import strip_markup as strip_markup
-from .private_blocks import remove_private_blocks as remove_private_blocks
+from .hidden import strip_markup as strip_markup
 from .redact import clean_text as clean_text
 from .redact import collect_redactions as collect_redactions
 from .redact import find_redaction_marks as find_redaction_marks
+from .redact import redact_json as redact_json
+from .redact import redact_new as redact_new
 from .redact import redact_secrets as redact_secrets
+from .search import remove_private_blocks as remove_private_blocks
 from .values import Span as Span
-from .written import redact_json as redact_json
-from .written import redact_new as redact_new

@@ -1,4 +1,5 @@
-"""Finds what a reviewer must not miss: invisible characters, and text that tries to command an agent."""
+"""Finds what a reviewer must not miss, invisible characters and text that tries to command an agent, and removes markup
+that a Markdown renderer would act on."""
 
 from __future__ import annotations
 
@@ -30,6 +31,11 @@ _EXFILTRATION = re.compile(
 )
 _SENTENCE_END = re.compile(r"((?<=[.!?;])\s+|\n+)")
 _ORDER_MARK = "[left out: an order to an agent]"
+_MOST_CHARACTERS = 9_600
+"""The most characters that are processed."""
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\(\s{0,3}(?!https?://)[^()\n]{0,400}\)")
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->")
+_CODE = re.compile(r"(`[^`\n]{1,200}`)")
 
 
 def show_hidden(text: str) -> str:
@@ -61,3 +67,12 @@ def remove_orders(text: str) -> str:
     parts = _SENTENCE_END.split(text)
     remaining = "".join(_ORDER_MARK if _ORDERS.search(part) else part for part in parts).strip()
     return _ORDERS.sub(_ORDER_MARK, remaining)  # an order that spans a line break
+
+
+def strip_markup(text: str) -> str:
+    """Returns the text on one line, without tags and without links except to the web. Code between backticks is
+    unchanged."""
+    parts = _CODE.split(text[:_MOST_CHARACTERS])
+    return " ".join(
+        "".join(part if part.startswith("`") else _TAG.sub("", _LINK.sub(r"\1", part)) for part in parts).split()
+    )

@@ -1,7 +1,14 @@
-"""Removes secrets from text, before a memory, a candidate, a log or a model receives it. The only place that does."""
+"""Removes secrets from text, before a memory, a candidate, a log or a model receives it. The only place that does.
+
+Text is redacted when it is read. Quoting, cutting and joining change it afterwards, and can put a secret in a form that
+the rules recognize only then, so `redact_json` and `redact_new` are the last step before text is written to a file or
+shown elsewhere.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +24,8 @@ _MOST_CACHED_CHARACTERS, _MOST_CACHED_TEXTS = 300, 20_000
 _clean_texts: set[str] = set()
 """Short texts already found to contain no secret. Tool names, paths and lines repeat often."""
 _collected_hashes: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
+_SHORTEST_JSON = 10  # the shortest JSON string that can contain a secret, quotes included
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +103,23 @@ def replace_spans(text: str, spans: list[Span]) -> str:
         copied = span.end
     parts.append(text[copied:])
     return "".join(parts)
+
+
+def redact_json(text: str) -> str:
+    """Redacts each string in JSON, so that the result is still JSON."""
+    return _JSON_STRING.sub(_redact_string, text)
+
+
+def _redact_string(match: re.Match[str]) -> str:
+    literal = match.group()
+    if len(literal) < _SHORTEST_JSON:
+        return literal
+    value = json.loads(literal, strict=False) if "\\" in literal else literal[1:-1]
+    redacted = redact_secrets(value)
+    return json.dumps(redacted.text, ensure_ascii=False) if redacted.count else literal
+
+
+def redact_new(text: str, before: str) -> str:
+    """Removes the secrets that `before` does not contain: what a person wrote into a file by hand stays."""
+    spans = [span for span in find_secrets(text) if text[span.start : span.end] not in before]
+    return replace_spans(text, spans) if spans else text

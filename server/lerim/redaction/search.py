@@ -1,4 +1,5 @@
-"""Finds every secret of a text: applies all rules to the text, to its decoded base64 and to its uninterrupted form."""
+"""Finds every secret and `<private>` block of a text: applies all rules to the text, to its decoded base64 and to its
+uninterrupted form."""
 
 from __future__ import annotations
 
@@ -16,7 +17,6 @@ from lerim.redaction.places import (
     positional,
     sentences,
 )
-from lerim.redaction.private_blocks import find_private_blocks
 from lerim.redaction.values import (
     TOKEN_RUN,
     NameFinder,
@@ -43,6 +43,8 @@ _name_finder = NameFinder(
     )
 )
 _MOST_REPEATED_VALUES = 40
+_TAG = re.compile(r"<(/?)private>", re.IGNORECASE)
+_OPENING_TAG = re.compile(r"<private>", re.IGNORECASE)
 
 
 def find_secrets(text: str) -> list[Span]:
@@ -103,3 +105,29 @@ def _merge(spans: list[Span]) -> list[Span]:
         else:
             merged.append(span)
     return merged
+
+
+def remove_private_blocks(text: str) -> str:
+    """Removes `<private>` blocks: nothing is learned from them, not even that they existed."""
+    if not _OPENING_TAG.search(text):
+        return text
+    parts, copied = [], 0
+    for span in find_private_blocks(text):
+        parts.append(text[copied : span.start])
+        copied = span.end
+    return "\n\n".join([*parts, text[copied:]])
+
+
+def find_private_blocks(text: str) -> list[Span]:
+    """Finds `<private>` blocks in upper or lower case, including nested ones; an unclosed block extends to the end."""
+    blocks: list[Span] = []
+    depth = start = 0
+    for match in _TAG.finditer(text):
+        if not match[1]:
+            start = start if depth else match.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                blocks.append(Span(start, match.end(), "private"))
+    return [*blocks, Span(start, len(text), "private")] if depth else blocks

@@ -1,6 +1,5 @@
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.locate import Locator
-from lerim.extraction.symbols import MAX_NAMES, learn_symbols
+from lerim.extraction.locate import MAX_NAMES, Locator, learn_symbols
 from lerim.sessions.model import FileEdit, ToolCall
 from scripted import ROOT, agent, candidates, passes, you
 

@@ -14,7 +14,7 @@ from lerim.errors import RankerError
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
 from lerim.extraction.facts.title import MAX_TITLE_CHARS
 from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT
-from lerim.extraction.ranking import cutoff, ranker
+from lerim.extraction.ranking import ranker
 from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.state import pack_state, unpack_state
 from lerim.sessions.model import Turn
@@ -165,24 +165,24 @@ def talked(rules: Iterable[str]) -> list[Turn]:
 
 def test_a_longer_session_gives_more_and_never_more_than_most() -> None:
     for prompts in range(1, 11):
-        assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, cutoff.max_proposals(prompts))]
+        assert proposed(outcome(*talked(RULES[:prompts]))) == RULES[: min(prompts, ranker.max_proposals(prompts))]
     found = outcome(you("\n".join(f"- {rule}" for rule in RULES)), agent("Ok."))
-    assert len(proposed(found)) == cutoff.max_proposals(1)
+    assert len(proposed(found)) == ranker.max_proposals(1)
     assert len(below(found)) == MAX_REPORTED_BELOW_CUT
 
 
 @given(st.lists(st.floats(-5, 5), max_size=40), st.integers(0, 60))
 def test_the_cut_takes_the_best_and_nothing_where_the_best_is_not_worth_it(scores: list[float], prompts: int) -> None:
     first, further = ranker.load_ranker().first, ranker.load_ranker().further
-    above = cutoff.select_above_cut(scores, prompts, first, further)
-    assert len(above) <= cutoff.max_proposals(prompts)
+    above = ranker.select_above_cut(scores, prompts, first, further)
+    assert len(above) <= ranker.max_proposals(prompts)
     if not scores or max(scores) < first:
         assert not above
     else:
         assert scores.index(max(scores)) in above
         assert all(scores[place] >= further for place in above)
         left = [score for place, score in enumerate(scores) if place not in above]
-        assert len(above) == cutoff.max_proposals(prompts) or all(score < further for score in left)
+        assert len(above) == ranker.max_proposals(prompts) or all(score < further for score in left)
         assert max(left, default=-math.inf) <= min(scores[place] for place in above) or max(left) < further
 
 
@@ -214,7 +214,7 @@ def test_what_fell_below_is_proposed_once_the_session_has_room_for_it() -> None:
     first = [you("\n".join(f"- {rule}" for rule in RULES[:4])), agent("Ok.")]
     then = [turn for number in range(6) for turn in (you(f"and now step {number} please"), agent("Done."))]
     early, late = passes(first, then)
-    assert len(proposed(early)) == cutoff.max_proposals(1)
+    assert len(proposed(early)) == ranker.max_proposals(1)
     assert set(proposed(early)) | set(proposed(late)) >= set(RULES[:4])
     assert not set(proposed(early)) & set(proposed(late))
 
@@ -226,7 +226,7 @@ def test_passes_give_together_what_one_pass_gives(prompts: int, at: int, odd: bo
     early, late = passes(turns[: 2 * at + odd], turns[2 * at + odd :], settled=not odd)
     assert set(whole) <= {*proposed(early), *proposed(late)}
     assert len(proposed(early)) == len(set(proposed(early)) - set(proposed(late)))
-    if cutoff.max_proposals(prompts) >= prompts:
+    if ranker.max_proposals(prompts) >= prompts:
         assert sorted([*proposed(early), *proposed(late)]) == sorted(whole)
 
 
@@ -243,7 +243,7 @@ def test_a_state_survives_being_packed() -> None:
     kept = unpack_state(reading.state())
     assert pack_state(kept) == reading.state()
     assert len(kept.waiting) == len(RULES)
-    assert sum(one.proposed for one in kept.waiting) == cutoff.max_proposals(2)
+    assert sum(one.proposed for one in kept.waiting) == ranker.max_proposals(2)
     assert sorted((one.score for one in kept.waiting), reverse=True) == [one.score for one in kept.waiting]
 
 

@@ -10,7 +10,7 @@ import pytest
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.facts.title import MAX_TITLE_CHARS
 from lerim.extraction.pipeline import MAX_REPORTED_BELOW_CUT, Extraction
-from lerim.extraction.ranking.cutoff import max_proposals
+from lerim.extraction.ranking.ranker import max_proposals
 from lerim.memory.record import Speaker
 from lerim.redaction.hidden import show_hidden
 from lerim.sessions.model import Turn

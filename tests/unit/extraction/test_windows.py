@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from lerim.extraction.model.token_counter import TokenCounter
-from lerim.extraction.model.windows import cut_windows, halve_window, take_overlap
+from lerim.extraction.model.windows import TokenCounter, cut_windows, halve_window, take_overlap
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
 from lerim.paths import Home

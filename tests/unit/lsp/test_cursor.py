@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.lsp.features.memories.cursor import path_at, possible_paths, word_at
+from lerim.lsp.features.memories.editor_requests import path_at, possible_paths, word_at
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import MemoryError_
-from lerim.memory.claims.merge_files import merge_file_texts
+from lerim.memory.claims.merge_text import merge_file_texts
 from lerim.memory.merge_conflicts import split_conflict
 from lerim.memory.record import parse_record
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.links.repairs import find_linked_memories, find_memories_to_repair, plan_link_repairs
+from lerim.memory.links import find_linked_memories, find_memories_to_repair, plan_link_repairs
 from lerim.memory.record import MemoryRecord, parse_record, render_record, update_record_text
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import IndexedFolder

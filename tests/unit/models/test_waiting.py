@@ -13,7 +13,7 @@ from desk import Desk
 from lerim.extraction.model.material import Material
 from lerim.jobs.sync_context import SyncOptions
 from lerim.models.money.usage import WaitingWork
-from lerim.models.waiting import estimate_waiting
+from lerim.models.state import estimate_waiting
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.queue.jobs import MODEL_JOB
 from lerim.sessions.queue.pending_windows import PendingTurns

@@ -13,8 +13,7 @@ from claude_lines import answer, call, prompt, reply, text
 from desk import Desk, correction
 from lerim.lsp.features.sessions.views import clean_line
 from lerim.memory.slug import make_slug
-from lerim.redaction.redact import redact_secrets
-from lerim.redaction.written import redact_json, redact_new
+from lerim.redaction.redact import redact_json, redact_new, redact_secrets
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.readers.engine.fields import keep_ends, make_title
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lerim.redaction.private_blocks import remove_private_blocks
 from lerim.redaction.redact import redact_secrets
+from lerim.redaction.search import remove_private_blocks
 
 HERE = Path(__file__).parent
 # put together here so that no scanner takes this file for a leak

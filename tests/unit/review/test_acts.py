@@ -8,7 +8,7 @@ import pytest
 
 from by_hand import DECISION, NAME, files_of, over, put
 from lerim.errors import MemoryError_, NotFoundError
-from lerim.memory.links.ended import with_current_status
+from lerim.memory.links import with_current_status
 from lerim.memory.record import Primitive, parse_record
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.memory_search import search_memories

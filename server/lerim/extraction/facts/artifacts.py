@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from lerim.extraction.facts.tool_names import PLAIN_TOOL_NAMES, TOOL_NAMES
-
 EXTENSIONS = (
     "py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|scala|sh|bash|zsh|fish|ps1|sql|md|mdx|"
     "rst|txt|"
@@ -58,6 +56,36 @@ _CONSTRUCT_WORDS = tuple(_CONSTRUCTS.split())
 """Every match of `_CONSTRUCT` contains one of these."""
 _PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
+_TOOLS = (
+    ".net aiohttp airflow alembic angular ansible anthropic anyio apple-container argparse ascii asdf astro "
+    "asyncio attrs awk aws axios azure bash bazel biome black bootstrap bun c# c++ caddy cargo celery changelog "
+    "clap claude click clippy cloudflare cmake cmd cobra codex conda container containerd copilot css csv curl "
+    "cursor cypress dagster dataclass dataclasses datadog datetime dbt decimal deno django docker dockerfile "
+    "dotenv dotnet drizzle duckdb elasticsearch electron elixir emacs enum erlang esbuild eslint express factory- "
+    "boy faker fastapi fetch firebase fish flake8 flask float fts5 gcp gemini gh git glab go gofmt golangci-lint "
+    "gomock gradle grafana graphql grep grpc haskell hatch helm heroku hono html httpx huggingface husky "
+    "hypothesis iso8601 isort java javascript jax jest jq json jsonl just jwt kafka knip koa kotlin kubectl "
+    "lambda langchain langgraph laravel ldap lefthook lerna linux logging loguru macos make makefile mariadb "
+    "markdown maven mise mocha mockito mongo mongodb monorepo msgspec mvn mypy mysql nats neovim nest netlify "
+    "next next.js nginx ninja node nox npm npx nuget numpy nuxt nx oauth oauth2 ollama openai openapi "
+    "opentelemetry orm pandas parquet pdm php pino pip pipx playwright png pngs pnpm podman poetry polars postgres "
+    "postgresql powershell pre-commit preact prettier prisma prometheus protobuf puppeteer pwsh pydantic pylint "
+    "pyright pytest python python3 pytorch rabbitmq rails rayon react readme redis remix requests rest rg ripgrep "
+    "rollup ruby ruff rust rustc rustfmt s3 saml scala scipy sed selenium semver sentry serde sklearn slog solid "
+    "spark sql sqlalchemy sqlite squash sse ssh ssl starlette storybook stripe structlog submodule supabase "
+    "svelte svg svgs swagger swift tailwind tailwindcss tauri tensorflow terraform testcontainers testify tls tokio "
+    "toml tox traefik transformers trio tsc turbo typer typescript unicode unittest utc utf-8 uv uvx vercel vim viper "
+    "vite vitest vscode vue wal webpack websocket websockets wget windows winston worktree wsl xml yaml yarn yq "
+    "yup zap zod zsh "
+)
+_PLAIN = (
+    "black clap click cmd container cursor enum express faker fetch fish flask float go hatch helm just linux "
+    "logging make markdown nest next node nox pick readme remix requests rest solid spark store vite windows zap "
+)
+
+TOOL_NAMES = frozenset(_TOOLS.split())
+PLAIN_TOOL_NAMES = frozenset(_PLAIN.split())
+"""Names that are also ordinary English words."""
 
 
 def find_paths(text: str) -> list[str]:

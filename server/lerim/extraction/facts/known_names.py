@@ -1,11 +1,11 @@
-"""Collects the words that a session uses as names: the programs it ran and the files it touched."""
+"""Collects the words that a session uses as names: the programs it ran and the files it touched, read or printed."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lerim.extraction.facts import commands
-from lerim.extraction.facts.shown_files import find_shown_files
 from lerim.sessions import Turn
 
 MAX_NAMES = 400
@@ -46,6 +46,13 @@ _RUNS_TESTS = re.compile(
 )
 TEST_PREFIX = "tests:"
 """Marks in the known words that the session ran or wrote tests. No word of a text can be equal to it."""
+MAX_FILES = 8
+_SHOWS = re.compile(r"^(?:cat|bat|nl|head|tail|less|more|type|Get-Content|gc|sed\s{1,3}-n)\s(?P<rest>[^\n]{1,600})$")
+_PART = re.compile(r"&&|\|\||[;|\n]")
+_SHELL_WORD = re.compile(r"\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^\s\"'<>]{1,300}")
+_FILE = re.compile(r"(?:^|[/\\])[\w.@ -]{0,80}\.?\w{1,20}$")
+_SCRIPT = re.compile(r"^[\d,$;pq+~]{1,40}$")
+"""Arguments of `sed -n` or `head -n`, which are not files."""
 
 
 def add_known_names(known: list[str], turn: Turn) -> list[str]:
@@ -81,3 +88,20 @@ def _find_code_names(code: str) -> list[str]:
         return [part for part in code.lower().rstrip("()").split(".") if len(part) > 3] + [code.lower().rstrip("()")]
     found = [(match["name"] or match["module"]).lower() for match in _IMPORT.finditer(code[:2_000])]
     return [part for name in found[:12] for part in (name, name.split(".")[0], name.rsplit("/", 1)[-1])]
+
+
+@lru_cache(maxsize=64)
+def find_shown_files(command: str) -> tuple[str, ...]:
+    """Returns the files that `cat`, `sed -n`, `head` and similar commands print, as written; () if the command
+    redirects."""
+    shown: dict[str, None] = {}
+    text = commands.parse_command(command).text[:2_000]
+    for part in _PART.split(text) if ">" not in text and "<<" not in text else ():
+        match = _SHOWS.match(part.strip())
+        if match is None:
+            continue
+        words = [word.strip("\"'") for word in _SHELL_WORD.findall(match["rest"])]
+        shown |= dict.fromkeys(
+            word for word in words if word[:1] != "-" and not _SCRIPT.match(word) and _FILE.search(word)
+        )
+    return tuple(shown)[:MAX_FILES]

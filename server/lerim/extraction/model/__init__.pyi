@@ -1,5 +1,4 @@
 from .answer_cache import WindowAnswerCache as WindowAnswerCache
-from .exact_parts import has_exact_parts as has_exact_parts
 from .extractor import ExtractionBrief as ExtractionBrief
 from .extractor import ExtractionCallStarted as ExtractionCallStarted
 from .extractor import ModelResult as ModelResult
@@ -7,6 +6,7 @@ from .extractor import TurnsRead as TurnsRead
 from .extractor import TurnsSent as TurnsSent
 from .extractor import extract_candidates as extract_candidates
 from .grounding import EarlierClaim as EarlierClaim
+from .grounding import has_exact_parts as has_exact_parts
 from .grounding import make_earlier_claim as make_earlier_claim
 from .guidance import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .guidance import Guidance as Guidance
@@ -21,8 +21,8 @@ from .model_call import ParsedAnswer as ParsedAnswer
 from .model_call import ask_signature as ask_signature
 from .prefilter import is_worth_asking as is_worth_asking
 from .quotes import fold_text as fold_text
-from .token_counter import TokenCounter as TokenCounter
 from .windows import CountTokens as CountTokens
+from .windows import TokenCounter as TokenCounter
 from .windows import Window as Window
 from .windows import cut_windows as cut_windows
 from .windows import halve_window as halve_window

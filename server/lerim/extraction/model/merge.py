@@ -15,7 +15,7 @@ import dspy
 
 from lerim.errors import LerimError
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.claims import content_words
+from lerim.extraction.contradictions import content_words
 from lerim.extraction.gate import merge_candidates
 from lerim.extraction.model.grounding import find_repeated_claim, make_earlier_claim
 from lerim.extraction.model.model_call import ask_signature

@@ -20,7 +20,7 @@ from lerim.errors import (
     SpendingError,
     TooDearError,
 )
-from lerim.extraction.claims import content_words
+from lerim.extraction.contradictions import content_words
 from lerim.extraction.model.model_call import ask_signature
 from lerim.extraction.model.quotes import FoundQuote, locate_quote
 from lerim.extraction.model.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted

@@ -2,7 +2,8 @@
 
 Windows begin and end at turn boundaries. Only a turn larger than a window is cut, at line ends or else between tokens,
 and each part repeats the turn's header. Every block ends with a newline and begins with a bracket, where o200k never
-joins tokens, so a window has exactly as many tokens as its blocks together.
+joins tokens, so a window has exactly as many tokens as its blocks together. The number of tokens of each text
+is kept in the catalog, so that it is counted only once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from lerim.extraction.transcript import ShownTurn
 from lerim.models import tokens
+from lerim.sessions import Catalog, digest_text
 
 RESERVED_HEADER_TOKENS = 32
 """Tokens reserved for the header of a part of a turn."""
@@ -165,3 +167,27 @@ def _pack_blocks(
         shown = (WindowBlock(block.turn, block.text, block.size, False) for block in blocks[first:start])
         yield Window((*shown, *blocks[start:end]), size, counted)
         start = end
+
+
+class TokenCounter:
+    """A callable that returns the number of tokens in a text. May only be used in the catalog's thread."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._new_counts: dict[int, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """Raises SettingsError if tokens cannot be counted, CatalogError if the catalog fails."""
+        text_digest = digest_text(text)
+        token_count = self._new_counts.get(text_digest)
+        if token_count is None:
+            token_count = self._catalog.find_token_count(text_digest)
+        if token_count is None:
+            token_count = self._new_counts[text_digest] = tokens.count_tokens(text)
+        return token_count
+
+    def store(self) -> None:
+        """Stores the counts made since the last call. Raises CatalogError."""
+        if self._new_counts:
+            self._catalog.keep_token_counts(self._new_counts)
+            self._new_counts = {}

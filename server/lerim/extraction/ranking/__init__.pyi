@@ -1,4 +1,3 @@
-from .cutoff import select_above_cut as select_above_cut
 from .drafts import rank_drafts as rank_drafts
 from .personal import MAX_JUDGMENTS as MAX_JUDGMENTS
 from .personal import NO_CORRECTION as NO_CORRECTION
@@ -9,5 +8,6 @@ from .personal import named_features as named_features
 from .personal import passage_aspects as passage_aspects
 from .personal import personal_score as personal_score
 from .ranker import load_ranker as load_ranker
+from .ranker import select_above_cut as select_above_cut
 from .retractions import find_retractions as find_retractions
 from .retractions import is_retracted as is_retracted

@@ -22,9 +22,9 @@ from lerim.extraction.facts import (
     parse_command,
     squeeze_spaces,
 )
-from lerim.extraction.ranking.exchange import MeasuredPassage, measure_passages
 from lerim.extraction.ranking.explicit_statements import explicit_type, is_explicit_statement
-from lerim.extraction.ranking.passages import TurnPassage
+from lerim.extraction.ranking.features import passage_features
+from lerim.extraction.ranking.passages import TurnPassage, split_passages
 from lerim.extraction.ranking.personal import (
     MAX_SHIFT,
     NO_CORRECTION,
@@ -38,6 +38,7 @@ from lerim.extraction.ranking.retractions import find_retractions, is_called_off
 from lerim.extraction.ranking.sentences import find_sentences
 from lerim.extraction.signals import (
     Draft,
+    Exchange,
     Quote,
     Scene,
     find_changed_files,
@@ -46,6 +47,7 @@ from lerim.extraction.signals import (
     judge_next_words,
 )
 from lerim.memory import LearningKind, Primitive, Speaker
+from lerim.sessions import Turn
 
 BELOW_CUT_MARGIN = 1.0
 """How far below `further` a score may be for its passage to be kept in case the cut moves."""
@@ -255,3 +257,20 @@ def _plain(text: str) -> str:
 def _short(text: str) -> str:
     """Returns a sentence, cut to the length of a quote."""
     return text if len(text) <= MAX_CONTEXT_CHARS else text[:MAX_CONTEXT_CHARS].rpartition(" ")[0]
+
+
+class MeasuredPassage(NamedTuple):
+    """A passage, its turn, and its features in the order of `features.FEATURE_NAMES`."""
+
+    passage: TurnPassage
+    turn: Turn
+    features: list[float]
+
+
+def measure_passages(before: Exchange, now: Exchange, after: Turn | None, number: int) -> Iterator[MeasuredPassage]:
+    """Yields the passages of `now` with their features. `before` is the exchange before it, `after` the person's next
+    words, `number` the count of earlier prompts."""
+    for turn in (now.prompt, *now.replies):
+        if turn is not None:
+            for passage in split_passages(turn):
+                yield MeasuredPassage(passage, turn, passage_features(passage, turn, before, now, after, number))

@@ -19,7 +19,7 @@ Two limits keep anything from being silenced for good. The shift is at most `MAX
 passage that the learned ranker would propose by itself (`s >= first`, which includes everything a person says outright)
 has a floor: it stays at `first` until the decisions are clear (a shift below `-CLEAR_SHIFT`, about seven rejections of
 similar candidates), and never falls below `further`. It then no longer opens the list of a session, but still appears
-if the session has something else to show. See `cutoff.py` for `first` and `further`.
+if the session has something else to show. See `ranker.py` for `first` and `further`.
 """
 
 from __future__ import annotations

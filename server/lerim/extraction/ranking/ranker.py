@@ -2,12 +2,16 @@
 
 `ranker.json` contains several hundred small decision trees (gradient boosting) and linear weights for the types.
 `make train` creates it from the labels in `evals/ranker`.
+
+Nothing of a session is proposed unless one passage is worth reviewing by itself (`first`); the passages after it may
+score lower (`further`). So a session with nothing to keep stays empty, and one with something is not cut short.
+`train.py` chose both figures on projects that the ranker had not seen.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
@@ -19,6 +23,8 @@ from lerim.extraction.ranking.features import FEATURE_NAMES
 
 PassageType = Literal["decision", "rule", "pitfall", "fact", "procedure", "question"]
 RANKER_FILE: Final = Path(__file__).with_name("ranker.json")
+PROMPTS_PER_PROPOSAL: Final = 2
+MIN_PROPOSALS: Final = 3
 
 
 class DecisionTree(msgspec.Struct, frozen=True):
@@ -33,7 +39,7 @@ class DecisionTree(msgspec.Struct, frozen=True):
 
 
 class RankerModel(msgspec.Struct, frozen=True):
-    """The trained model. `first` and `further` define the cut (`cutoff.py`). `types` has, for each type, a bias and one
+    """The trained model. `first` and `further` define the cut. `types` has, for each type, a bias and one
     weight per feature."""
 
     names: list[str]
@@ -91,3 +97,16 @@ def predict_type(features: Sequence[float]) -> PassageType:
         return bias + sum(weight * value for weight, value in zip(weights, features, strict=True) if value)
 
     return max(types, key=fit)
+
+
+def max_proposals(prompts: int) -> int:
+    """Returns the maximum number of proposals for a session with this many prompts."""
+    return MIN_PROPOSALS + prompts // PROMPTS_PER_PROPOSAL
+
+
+def select_above_cut(scores: Iterable[float], prompts: int, first: float, further: float) -> frozenset[int]:
+    """Returns the indexes of the scores to propose, given the scores of all passages of the session so far."""
+    ranked = sorted(enumerate(scores), key=lambda one: (-one[1], one[0]))
+    if not ranked or ranked[0][1] < first:
+        return frozenset()
+    return frozenset(place for place, score in ranked[: max_proposals(prompts)] if score >= further)

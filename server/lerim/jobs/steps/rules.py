@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cache, partial
 
 from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
-from lerim.extraction import Correction, draft_friction
+from lerim.extraction import Correction, ThemeRequest, ThemeSession, draft_friction, find_themes, split_exchanges
 from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
 from lerim.jobs.session_reading import SessionReading, make_extraction
-from lerim.jobs.steps.summaries import has_summary_model, summarize_by_rules
-from lerim.jobs.steps.themes import propose_themes
+from lerim.jobs.steps.summaries import has_summary_model, make_locator, summarize_by_rules
 from lerim.jobs.sync_context import SyncContext, SyncPart, resume_reading
 from lerim.project import FolderOwners
 from lerim.project import project as projects
@@ -22,11 +22,16 @@ from lerim.redaction import collect_redactions
 from lerim.review import acts, queue
 from lerim.sessions import (
     EXTRACT_JOB,
+    Catalog,
     QueueJob,
     Readable,
+    RecentSession,
     Transcript,
+    convert_sqlite_errors,
     find_working_folder,
+    list_recent_sessions,
     list_removed_platforms,
+    load_summary_turns,
     select_reader_problems,
     split_likely_transcripts,
 )
@@ -35,6 +40,8 @@ FIRST_BATCH_BYTES = 8_000_000
 """The size of the newest sessions that are learned from first, so that the first candidates come soon."""
 MAX_OPENED_FIRST = 200
 """How many of the newest sessions whose path does not tell where they ran are opened before any is learned from."""
+MAX_SESSIONS = 40
+"""How many of a project's newest sessions are read. Each takes a few milliseconds."""
 
 
 def sync_by_rules(context: SyncContext) -> SyncReport:
@@ -227,3 +234,25 @@ def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcr
         if size > FIRST_BATCH_BYTES and number:
             return own[:number], own[number:]
     return own, []
+
+
+def propose_themes(part: SyncPart) -> None:
+    """Propose the themes of the sessions of the last `theme_days` days. Raises CatalogError, MemoryError_."""
+    catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
+    with convert_sqlite_errors(catalog.path):
+        since = part.context.clock() - timedelta(days=days)
+        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS)
+    with_requests = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.requests]
+    sink.handle_results(iter(find_themes(with_requests)))
+
+
+def _find_requests(catalog: Catalog, sink: ProposalSink, session: RecentSession) -> ThemeSession:
+    """Return the session with the prompts that led to changed files."""
+    with convert_sqlite_errors(catalog.path):
+        turns = load_summary_turns(catalog.db, session.place, sink.place.project.key)
+    requests = []
+    for exchange in split_exchanges(turns, make_locator(sink.place, turns)):
+        prompt = exchange.prompt
+        if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed_files:
+            requests.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed_files)))
+    return ThemeSession(session.platform, session.session_id, tuple(requests))

@@ -1,13 +1,13 @@
-from .boilerplate import strip_boilerplate as strip_boilerplate
-from .boilerplate import update_file_sentence as update_file_sentence
 from .claim_words import ClaimWords as ClaimWords
 from .claim_words import claim_text as claim_text
 from .claim_words import claim_words as claim_words
 from .claim_words import dice_overlap as dice_overlap
+from .claim_words import strip_boilerplate as strip_boilerplate
+from .claim_words import update_file_sentence as update_file_sentence
 from .claim_words import word_stems as word_stems
-from .merge_files import is_older as is_older
-from .merge_files import merge_file_texts as merge_file_texts
 from .merge_text import IsWrittenByLerim as IsWrittenByLerim
+from .merge_text import is_older as is_older
 from .merge_text import merge_bodies as merge_bodies
+from .merge_text import merge_file_texts as merge_file_texts
 from .merge_text import never_written_by_lerim as never_written_by_lerim
 from .merge_text import split_sentences as split_sentences

@@ -21,7 +21,7 @@ from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import DriftState, Reference, parse_reference, reference_text
 from lerim.memory.references import ReferenceMap
 from lerim.paths import Home
-from lerim.project import Project, commits
+from lerim.project import Project, read_head_commit
 
 if TYPE_CHECKING:
     from lerim.project import Git
@@ -180,7 +180,7 @@ class _Check:
         self._day = day
         self._reader = SourceReader(project.root)
         self._moved_files = MovedFiles(project, database, git)
-        self._head = commits.read_head_commit(project.root, project.common_dir) if git is not None else ""
+        self._head = read_head_commit(project.root, project.common_dir) if git is not None else ""
         self._due: dict[tuple[str, Reference], tuple[str, DriftRecord | None]] = {}
         self._forgotten: dict[str, tuple[Reference, ...]] = {}
         self._is_complete = False

@@ -6,14 +6,16 @@ sketch: some of its lines, chosen by their hash, so that additions do not count 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from lerim.memory.freshness import python_outline, token_outline
+from lerim.memory.freshness import token_outline
+from lerim.memory.freshness.definitions import Definition, iterate_definitions, parse_python
 
 SKETCH_LINES = 48
 """Lines of a file that its sketch contains."""
@@ -31,6 +33,13 @@ _HASH_BYTES = 8
 MAX_IDENTICAL_SYMBOLS = 20
 """How many symbols with the same fingerprint are recorded; if there are more, none is recognised under another name."""
 TOO_MANY_IDENTICAL = "*"
+KIND = "a"
+MAX_PYTHON = 512 * 1024
+"""Characters of Python that are parsed; a longer file is read by tokens (`token_outline.py`)."""
+OWN_NAME = "\1"
+"""The placeholder for a definition's own name."""
+_CLOSE_MARK = ")"
+_IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ class FileOutline:
     def is_redefined(self, name: str, digest: str) -> bool:
         """Returns whether the symbol with this fingerprint has another, different definition under the same name. Only
         in Python, where the last one counts; elsewhere it is an overload."""
-        if self.kind != python_outline.KIND:
+        if self.kind != KIND:
             return False
         own = [{one.digest for one in self._own_fingerprints(full)} for full in self._matching_names(name)]
         return all(len(digests) > 1 for digests in own if digest in digests)
@@ -151,7 +160,7 @@ class FileOutline:
 def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
     """Returns the definitions in a file's text; None if it does not parse. `kind` asks for the parser used before."""
     if path.endswith((".py", ".pyi")) and kind != token_outline.KIND:
-        found = python_outline.outline_python(text)
+        found = outline_python(text)
         if found is not None or kind:
             return FileOutline(found) if found is not None else None
     return FileOutline(token_outline.outline_text(path, text))
@@ -195,3 +204,61 @@ def _hash_lines(text: str) -> set[bytes]:
         for line in said
         if any(map(str.isalnum, line))
     }
+
+
+class PythonOutline:
+    """Every function and class, and every name assigned outside functions."""
+
+    kind = KIND
+
+    def __init__(self, found: dict[str, list[Definition]]) -> None:
+        self._definitions = found
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self._definitions)
+
+    def defines(self, name: str) -> bool:
+        return name in self._definitions
+
+    def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
+        return [list(_syntax_tokens(node, own)) for node in self._definitions.get(name, ())]
+
+
+def outline_python(text: str) -> PythonOutline | None:
+    """Returns the definitions of a Python text; None if it does not parse or is too long."""
+    if len(text) > MAX_PYTHON:
+        return None
+    tree = parse_python(text)
+    if tree is None:
+        return None
+    found: dict[str, list[Definition]] = {}
+    for name, node in iterate_definitions(tree):
+        found.setdefault(name, []).append(node)
+    return PythonOutline(found)
+
+
+def _syntax_tokens(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+    """Yields a syntax tree as words, the same for every version of Python: empty fields are left out. Not recursive."""
+    waiting: list[tuple[str, object]] = [("", node)]
+    while waiting:
+        field, item = waiting.pop()
+        if field == _CLOSE_MARK:
+            yield str(item)
+        elif isinstance(item, ast.Constant):
+            yield repr(item.value)
+        elif isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, str):
+            yield repr(" ".join(item.value.value.split()))  # a docstring: formatters re-indent its lines
+        elif isinstance(item, ast.AST):
+            yield f"({type(item).__name__}"
+            waiting.append((_CLOSE_MARK, ")"))
+            parts = [(name, getattr(item, name, None)) for name in item._fields if name not in _IGNORED_FIELDS]
+            waiting += [(name, part) for name, part in reversed(parts) if part is not None and part != []]
+        elif isinstance(item, list):
+            yield f"[{field}"
+            waiting.append((_CLOSE_MARK, "]"))
+            waiting += [(field, part) for part in reversed(item)]
+        elif isinstance(item, str) and field in ("id", "attr", "name") and item in own:
+            yield OWN_NAME
+        else:
+            yield repr(item)

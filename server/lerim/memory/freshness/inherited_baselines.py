@@ -16,7 +16,7 @@ from lerim.memory.freshness.verifying import unique_verified
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, parse_reference, reference_text
 from lerim.paths import Home
-from lerim.project import Project, commits
+from lerim.project import Project, read_head_commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def inherit_baselines(
             reader = SourceReader(project.root)
             taken = list(_inherited_baselines(successor, held, reader))
             if any(source.id != successor.id for source in sources):
-                commit = commits.read_head_commit(project.root, project.common_dir)
+                commit = read_head_commit(project.root, project.common_dir)
                 verified = unique_verified(database, successor.id, [one[:2] for one in taken], verified, commit)
             with database.transaction():
                 database.delete_drift(successor.id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lerim.memory.freshness.baselines import Baseline, Baselines
 from lerim.memory.freshness.fingerprint import MIN_SHARE_KEPT, kept_share
 from lerim.memory.freshness.sources import SourceReader
-from lerim.project import Project, commits, tracked
+from lerim.project import Project, read_head_commit, tracked
 
 if TYPE_CHECKING:
     from lerim.project import Git
@@ -64,7 +64,7 @@ class MovedFiles:
     def _moves(self, commit: str) -> Mapping[str, str]:
         if self._git is None or not commit:
             return {}
-        self._head = self._head or commits.read_head_commit(self._project.root, self._project.common_dir)
+        self._head = self._head or read_head_commit(self._project.root, self._project.common_dir)
         return self._git.find_moves(commit, self._head)
 
     def _most_similar_file(self, path: str, baseline: Baseline, reader: SourceReader) -> str:

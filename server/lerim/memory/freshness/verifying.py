@@ -14,7 +14,7 @@ from lerim.memory.freshness.sources import SourceReader
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, parse_reference
 from lerim.paths import Home
-from lerim.project import Project, commits
+from lerim.project import SHORT_HASH_LENGTH, Project, read_head_commit
 
 _MAX_PER_DAY = 100
 """How many states of a reference can be verified on one day if nothing is committed."""
@@ -32,7 +32,7 @@ def verify_record(
     if project.is_personal:
         return replace(record, verified=f"{now:%Y-%m-%d}")  # its references belong to no repository
     references = tuple(dict.fromkeys(filter(None, map(parse_reference, record.references))))
-    commit = commits.read_head_commit(project.root, project.common_dir)
+    commit = read_head_commit(project.root, project.common_dir)
     reader = SourceReader(project.root)
     now_is = {reference: reader.baseline(reference) for reference in references}
     try:
@@ -51,7 +51,7 @@ def verify_record(
                     found.append(
                         (reference, baseline, DriftRecord(record.id, reference, "", reference.path, stamp, "fresh"))
                     )
-            said = f"{now:%Y-%m-%d}@{commit[: commits.SHORT_HASH_LENGTH]}" if commit else f"{now:%Y-%m-%d}"
+            said = f"{now:%Y-%m-%d}@{commit[:SHORT_HASH_LENGTH]}" if commit else f"{now:%Y-%m-%d}"
             said = unique_verified(database, record.id, [one[:2] for one in found], said, commit)
             database.delete_drift(record.id)
             for reference, baseline, drift_record in found:

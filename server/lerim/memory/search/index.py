@@ -21,8 +21,7 @@ from lerim.errors import Problem
 from lerim.files import Directory, open_directory
 from lerim.memory.lifecycle import Status
 from lerim.memory.links import MemoryLinks
-from lerim.memory.search.facets import facet_expressions
-from lerim.memory.search.filters import MemoryFilters
+from lerim.memory.search.filters import MemoryFilters, facet_expressions
 from lerim.memory.search.index_location import IndexLocation, connect_index, unusable_index_error
 from lerim.memory.search.index_rows import (
     ENDED_OFFSET,

@@ -16,7 +16,7 @@ from lerim.errors import Problem
 from lerim.memory.lifecycle import Status, ended_status
 from lerim.memory.links import EndingLink, MemoryLinks, ending_links, find_ended
 from lerim.memory.record import MemoryRecord, primitive_of
-from lerim.memory.search.facets import change_status_facet, facet_words
+from lerim.memory.search.filters import change_status_facet, facet_words
 from lerim.memory.store import FileStamp, MemoryFile, status_of
 from lerim.memory.views import source_parts
 from lerim.words import index_text

@@ -2,12 +2,11 @@ from . import encoded as encoded
 from . import private_keys as private_keys
 from .appearance import is_punctuated_key as is_punctuated_key
 from .appearance import is_scrambled as is_scrambled
+from .appearance import is_unlike_words as is_unlike_words
 from .appearance import is_uuid as is_uuid
 from .appearance import looks_chosen as looks_chosen
 from .appearance import looks_like_password as looks_like_password
-from .continuations import extend_span as extend_span
-from .entropy import looks_random as looks_random
-from .letters import is_unlike_words as is_unlike_words
+from .appearance import looks_random as looks_random
 from .name_finder import NameFinder as NameFinder
 from .name_finder import NameGroup as NameGroup
 from .name_finder import find_places as find_places
@@ -17,4 +16,5 @@ from .rules import PLACEHOLDER as PLACEHOLDER
 from .rules import SAMPLE as SAMPLE
 from .rules import Span as Span
 from .tokens import TOKEN_RUN as TOKEN_RUN
+from .tokens import extend_span as extend_span
 from .tokens import find_tokens as find_tokens

@@ -1,12 +1,15 @@
-"""Judges by its appearance whether a value is a secret, where its place alone does not prove it. Stricter than
-`looks_random`."""
+"""Judges whether a value looks random, as keys and tokens do, or written by a person, as names do, and
+whether it is a secret where its place alone does not prove it."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from string import ascii_lowercase
 
-from lerim.redaction.values.entropy import looks_random
-from lerim.redaction.values.letters import is_unlike_words
 from lerim.redaction.values.rules import PLACEHOLDER, SAMPLE
 
 _SPECIAL_CHARACTER = re.compile(r"[!@#$%^&*?+=~]")
@@ -21,6 +24,23 @@ _TECHNICAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_HEX = re.compile(r"^[0-9a-f]{7,64}$")
+_WORD = re.compile(r"^(?:[A-Za-z]?[a-z]{0,20}\d{0,3}|[A-Z]{1,20}\d{0,3}|\d{1,8}[a-z]?)$")
+_FOLLOWED_BY = (
+    "26772461604867161878553452 62325220540622520542500030 72547327506633830647511030 63458432721543640554522130 "
+    "74786663513778565988365741 52335510700522620534501030 52327134502435420653511010 61226201502332620435300030 "
+    "65766561203769851577350405 30004000000000300030200000 31226221400322320242212100 73458331702733740366531050 "
+    "74337221602442660253510120 73777573614445641478552030 55663451524768560866756311 72447325502632650756521040 "
+    "00000000000300000110500000 83659452705565741667542050 53648436704544663378633150 84659537802544751766634261 "
+    "55446340500667260766000100 61217110600122320122000010 51224104501214410441001000 30415101400230150126000020 "
+    "32334221300444360344012001 30005000200000200000000000 "
+)
+"""For each letter, how often each other letter follows it, from 0 (never) to 9: counted in the words of programs and
+their documentation, mostly English. Random letters score 3 on average, hardly any word less than 5."""
+_LEAST_WORD_SCORE, _LEAST_NAME_SCORE = 4.9, 5.5
+_FEWEST_LETTERS = 10
+_NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+"""The words that make up a name; in real names they average at least about three letters."""
 
 
 def is_scrambled(value: str) -> bool:
@@ -86,3 +106,49 @@ def is_punctuated_key(value: str) -> bool:
 def is_uuid(value: str) -> bool:
     """Returns whether this is a UUID, which is a secret only if a name or a command says so."""
     return bool(_UUID.match(value))
+
+
+def looks_random(value: str) -> bool:
+    """Returns whether a value looks random: letters and digits mixed, or only letters if they are a long mix of
+    cases or form no words. Words joined by hyphens, dots or underscores do not look random."""
+    if len(value) < 8 or PLACEHOLDER.search(value[:80]):
+        return False
+    digits = sum(ch.isdigit() for ch in value)
+    letters = sum(ch.isalpha() for ch in value)
+    if not digits or letters < 3:
+        mixed = any(ch.islower() for ch in value) and any(ch.isupper() for ch in value)
+        if mixed and len(value) >= 24 and _entropy(value) > 4.0:
+            return True
+        return letters * 10 >= len(value) * 9 and is_unlike_words(value)
+    parts = re.split(r"[-_.]", value)
+    if len(parts) > 2 and all(len(part) < 12 and _WORD.match(part) for part in parts):
+        return False
+    return _entropy(value) > (2.5 if _HEX.match(value) else 2.9)
+
+
+def _entropy(value: str) -> float:
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
+
+
+@cache
+def _load_pair_scores() -> dict[tuple[str, str], int]:
+    rows = zip(ascii_lowercase, _FOLLOWED_BY.split(), strict=True)
+    return {
+        (first, second): int(score) for first, row in rows for second, score in zip(ascii_lowercase, row, strict=True)
+    }
+
+
+def is_unlike_words(value: str) -> bool:
+    """Returns whether the letters of a value, at least ten, form no words: `vgiqcgsobhmkizxf`, not
+    `getUserFromRequest`."""
+    letters = [letter for letter in value.lower()[:200] if "a" <= letter <= "z"]
+    if len(letters) < _FEWEST_LETTERS:
+        return False
+    is_mixed_case = not (value.islower() or value.isupper())
+    letters_per_piece = len(letters) / max(1, len(_NAME_WORDS.findall(value))) if is_mixed_case else 9
+    if letters_per_piece < 2.5 and len(letters) >= len(value) - 2:
+        return True
+    pair_scores = _load_pair_scores()
+    least_score = _LEAST_NAME_SCORE if letters_per_piece < 3.1 else _LEAST_WORD_SCORE
+    return sum(map(pair_scores.__getitem__, pairwise(letters))) < least_score * (len(letters) - 1)

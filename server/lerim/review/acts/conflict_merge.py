@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lerim.errors import ConflictError, MemoryError_, NotFoundError, Problem
 from lerim.memory import Store, is_older, merge_file_texts, parse_record, split_conflict
-from lerim.process_shell import format_command_line
+from lerim.process import format_command_line
 from lerim.project import find_half_removed_paths, read_merge_stages
 from lerim.review import actions
 from lerim.review.acts.held_memory import file_change, perform_act

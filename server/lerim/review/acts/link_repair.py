@@ -23,7 +23,7 @@ class RepairResult:
 
 
 def repair_links(paths: ReviewPaths) -> RepairResult:
-    """Make the links of all memories agree, as one action (`links/repairs.py`). A file that cannot be changed becomes a
+    """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed becomes a
     problem. If the index says that all links agree, only files that changed since its last update are read.
 
     Raises MemoryError_ if the ledger cannot be used, BusyError.

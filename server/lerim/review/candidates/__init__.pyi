@@ -2,10 +2,6 @@ from .candidate_files import free_candidate_id as free_candidate_id
 from .candidate_files import load_candidate as load_candidate
 from .candidate_files import load_candidates as load_candidates
 from .candidate_files import parse_candidate as parse_candidate
-from .edits import CandidateEdit as CandidateEdit
-from .edits import apply_edit as apply_edit
-from .edits import clean_edit as clean_edit
-from .edits import join_lines as join_lines
 from .memory_texts import accepted_record as accepted_record
 from .memory_texts import ended_ids as ended_ids
 from .memory_texts import ended_text as ended_text
@@ -15,10 +11,14 @@ from .memory_texts import redacted_diff as redacted_diff
 from .memory_texts import text_with_references as text_with_references
 from .memory_texts import updated_text as updated_text
 from .proposal import PERSON_CONFIDENCE as PERSON_CONFIDENCE
+from .proposal import CandidateEdit as CandidateEdit
 from .proposal import Maker as Maker
 from .proposal import Proposal as Proposal
 from .proposal import ProposedAction as ProposedAction
 from .proposal import Target as Target
+from .proposal import apply_edit as apply_edit
+from .proposal import clean_edit as clean_edit
+from .proposal import join_lines as join_lines
 from .rendering import action_fields as action_fields
 from .rendering import add_repeat as add_repeat
 from .rendering import candidate_text as candidate_text

@@ -7,9 +7,8 @@ from datetime import datetime
 
 from lerim.extraction import Candidate, raise_confidence
 from lerim.memory import Evidence, HeaderValue, MemoryRecord, merge_evidence, record, render_record
-from lerim.review.candidates.edits import join_lines
 from lerim.review.candidates.memory_texts import evidence_entries
-from lerim.review.candidates.proposal import Maker, Proposal, ProposedAction, Target
+from lerim.review.candidates.proposal import Maker, Proposal, ProposedAction, Target, join_lines
 
 
 def new_record(candidate: Candidate, candidate_id: str) -> MemoryRecord:

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from lsprotocol import types
 
 from lerim.lsp.boundary import Document
 from lerim.lsp.features import watching
-from lerim.lsp.features.memories import cursor, views
-from lerim.lsp.features.memories import lenses as lens
+from lerim.lsp.features.memories import views
 from lerim.lsp.features.memories.hovers import MAX_MEMORIES, render_hover
 from lerim.lsp.protocol import SHOW_FILE_MEMORIES
-from lerim.lsp.window import FileLocation, Repo, Sidecar, uses
+from lerim.lsp.window import CodeLensMode, FileLocation, Repo, Sidecar, uses
 from lerim.memory import MemoryEntry, definitions, redact_record
 
 MAX_PREFETCHED = 64
+MAX_WORD = 200
+MAX_PATH = 400
+PATH_PUNCTUATION = frozenset("./\\_-+@~#$%")
+TRAILING_PUNCTUATION = ".,"
+KIND_ORDER = (
+    "decision",
+    "pitfall",
+    "preference",
+    "procedure",
+    "friction",
+    "insight",
+    "learning",
+    "question",
+    "theme",
+    "summary",
+    "drifted",
+    "gone",
+)
+PLURALS = {"summary": "summaries", "drifted": "drifted", "gone": "gone"}
+MAX_SYMBOLS = 50
 
 
 async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
@@ -70,10 +92,10 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
         for name in (references.symbols(location.path) if mode == "symbols" else ())
     }
     find = definitions.make_symbol_finder(location.path, document.source, document.lines) if symbols else lambda _: None
-    return [_lens(uri, lens_row) for lens_row in lens.place_lenses(mode, whole, symbols, find)]
+    return [_lens(uri, lens_row) for lens_row in place_lenses(mode, whole, symbols, find)]
 
 
-def _lens(uri: str, lens_row: lens.Lens) -> types.CodeLens:
+def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
     """Converts a lens. Our extension uses `data` to move it to the symbol's line in the editor (docs/PROTOCOL.md)."""
     start = types.Position(lens_row.line or 0, 0)
     return types.CodeLens(
@@ -88,11 +110,11 @@ def find_entries(document: Document, position: types.Position, location: FileLoc
     references = location.repo.references
     line = document.line(position.line)
     index = document.index_in_line(position)
-    word = cursor.word_at(line, index)
+    word = word_at(line, index)
     found = list(references.for_symbol(location.path, word)) if word else []
     if found:
         return found
-    for path in cursor.possible_paths(cursor.path_at(line, index), location.folder):
+    for path in possible_paths(path_at(line, index), location.folder):
         found = list(references.for_file(path))
         if found:
             return found
@@ -122,3 +144,75 @@ def _find_document(sidecar: Sidecar, uri: str) -> Document | None:
     if document is None or document.oversize or len(document.source) > settings.max_file_kb * 1024:
         return None
     return document
+
+
+def word_at(line: str, index: int) -> str:
+    """The identifier that covers `index` or ends right before it; "" if there is none or it is too long."""
+    start, end = _expand(line, index, lambda character: character.isalnum() or character in "_$", MAX_WORD)
+    return line[start:end] if end - start <= MAX_WORD else ""
+
+
+def path_at(line: str, index: int) -> str:
+    """The path-like text that covers `index`, with forward slashes; "" if it has neither a slash nor a dot."""
+    start, end = _expand(line, index, lambda character: character.isalnum() or character in PATH_PUNCTUATION, MAX_PATH)
+    text = line[start:end].partition("#")[0].replace("\\", "/").rstrip(TRAILING_PUNCTUATION)
+    if end - start > MAX_PATH or not ("/" in text or "." in text.strip(".")):
+        return ""
+    return text
+
+
+def possible_paths(text: str, folder: str) -> tuple[str, ...]:
+    """The paths in the repository that `text` may name in a file of `folder` ("" is the root); none leads outside."""
+    joined = (posixpath.join(folder, text), text.lstrip("/"))
+    normalized = (posixpath.normpath(path) for path in dict.fromkeys(joined))
+    return tuple(
+        path for path in dict.fromkeys(normalized) if not path.startswith(("../", "/")) and path not in (".", "..")
+    )
+
+
+def _expand(line: str, index: int, is_part: Callable[[str], bool], limit: int) -> tuple[int, int]:
+    start = end = min(index, len(line))
+    while start > 0 and index - start <= limit and is_part(line[start - 1]):
+        start -= 1
+    while end < len(line) and end - index <= limit and is_part(line[end]):
+        end += 1
+    return start, end
+
+
+def lens_title(kinds: Iterable[str]) -> str:
+    """`2 decisions · 1 pitfall · 1 drifted`: the most important kinds first, drifted and gone memories last."""
+    counts = Counter(kinds)
+    ranked = sorted(counts, key=lambda kind: (KIND_ORDER.index(kind) if kind in KIND_ORDER else len(KIND_ORDER), kind))
+    return " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
+
+
+class Lens(NamedTuple):
+    """A lens above a line, for a symbol ("" for the whole file). `line` is None if the symbol was not found."""
+
+    line: int | None
+    title: str
+    symbol: str = ""
+
+
+def place_lenses(
+    mode: CodeLensMode,
+    file_kinds: Sequence[str],
+    symbol_kinds: Mapping[str, Sequence[str]],
+    find_line: Callable[[str], int | None],
+) -> list[Lens]:
+    """The lenses of a file. `file_kinds` are the kinds of all its memories, `symbol_kinds` those of each symbol.
+
+    `find_line` returns the line that defines a symbol. The editor knows symbols better than our search of lines and may
+    move a symbol's lens, or place one that was not found.
+    """
+    if mode == "off" or not file_kinds:
+        return []
+    lenses = [Lens(0, lens_title(file_kinds))]
+    if mode == "symbols":
+        for name, kinds in list(symbol_kinds.items())[:MAX_SYMBOLS]:
+            lenses.append(Lens(find_line(name), lens_title(kinds), name))
+    return lenses
+
+
+def _plural(kind: str, count: int) -> str:
+    return kind if count == 1 else PLURALS.get(kind, f"{kind}s")

@@ -1,17 +1,30 @@
-"""The list of models to choose from, by where they come from."""
+"""The models to choose from, the status of the chosen one, the person's consent to pay for it, and tests of it with one
+tiny question or one session."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lerim.config import EDITOR_VARIABLE, PROVIDERS, Role, load
-from lerim.lsp.protocol import ChoicesView, NoParams, OptionView
-from lerim.lsp.window import editor_models
-from lerim.models import ModelsView, RoleView, key_variables, list_models
+from lerim.jobs import FailureLine, ModelTestLine, SessionTrialLine
+from lerim.lsp.protocol import (
+    AllowParams,
+    ChoicesView,
+    ModelTestView,
+    NoParams,
+    OptionView,
+    OutcomeView,
+    ProposalView,
+    RootParams,
+    SessionTrialView,
+)
+from lerim.lsp.window import JobError, editor_models
+from lerim.models import ModelsView, ModelView, RoleView, Usage, consent, key_variables, list_models, load_model_view
 from lerim.paths import Home
+from lerim.project import Project
 
 if TYPE_CHECKING:
     from lerim.lsp.window import Sidecar
@@ -25,6 +38,10 @@ PROVIDER_NAMES: Mapping[str, str] = {
     "zai": "Z.ai",
     "gemini": "Google Gemini",
 }
+ResultLine = TypeVar("ResultLine", ModelTestLine, SessionTrialLine)
+
+if TYPE_CHECKING:
+    from lerim.lsp.window import Sidecar
 
 
 async def list_choices(sidecar: Sidecar, _params: NoParams) -> ChoicesView:
@@ -117,3 +134,83 @@ def list_options(view: ModelsView, role: Role, role_without_editor: Role, curren
     if role.command:
         name = PurePath(role.command[0]).name
         yield OptionView("command", "command", name=name, chosen=role.provider == "command")
+
+
+async def model_status(sidecar: Sidecar, params: RootParams) -> ModelView:
+    """The model of a root, the sessions that wait for it and today's cost. No server is asked."""
+    sidecar.require_trust("Asking a model")
+    repo = await sidecar.find_repo(params.root)
+    environ, now = editor_models.make_job_environ(sidecar), sidecar.clock().astimezone()
+    return await sidecar.run_in_thread(_load_view, repo.project, sidecar.home, environ, now)
+
+
+async def allow_model(sidecar: Sidecar, params: AllowParams) -> OutcomeView:
+    """Stores the person's permanent consent to a paid model. Raises SettingsError if it cannot be stored."""
+    sidecar.require_trust("Asking a model")
+    await sidecar.run_in_thread(consent.allow_model, sidecar.home, params.label)
+    return OutcomeView(True, f"You approved the cost of {params.label}.")
+
+
+def _load_view(project: Project, home: Home, environ: Mapping[str, str], now: datetime) -> ModelView:
+    settings, _ = load.load_settings(environ, home, project.root)  # each sync reports problems of the files
+    return load_model_view(project.key, settings, home, environ, now)
+
+
+async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
+    """Tests whether the chosen model answers. Cancelling ends the process.
+
+    Raises JobError if the process cannot be started.
+    """
+    result = await _run_trial(sidecar, ModelTestLine, "model")
+    if isinstance(result, FailureLine):
+        return ModelTestView(ok=False, code=result.code, message=_failure_message(result))
+    usage = result.usage
+    return ModelTestView(
+        ok=True,
+        model=result.model,
+        message=f"{result.model} answered.",
+        seconds=usage.seconds,
+        tokens=usage.input_tokens + usage.output_tokens,
+        cost=_known_cost(usage),
+    )
+
+
+async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionTrialView:
+    """Compares what the chosen model and the rules find in one session. Cancelling ends the process.
+
+    Raises JobError if the process cannot be started.
+    """
+    repo = await sidecar.find_repo(params.root)
+    result = await _run_trial(sidecar, SessionTrialLine, "try", "--repo", str(repo.project.root))
+    if isinstance(result, FailureLine):
+        return SessionTrialView(ok=False, code=result.code, message=_failure_message(result))
+    trial, usage = result.trial, result.trial.usage
+    return SessionTrialView(
+        ok=True,
+        message="",
+        model=trial.model,
+        session=trial.session,
+        rules=[ProposalView(one.primitive, one.title, one.quote) for one in trial.rules],
+        found=[ProposalView(one.primitive, one.title, one.quote) for one in trial.found],
+        seconds=usage.seconds,
+        tokens=usage.input_tokens + usage.output_tokens,
+        cost=_known_cost(usage),
+        again=trial.other_waiting,
+    )
+
+
+def _failure_message(result: FailureLine) -> str:
+    return result.message.removesuffix(result.todo).strip()
+
+
+def _known_cost(usage: Usage) -> float | None:
+    return usage.cost if usage.cost and not usage.unpriced else None
+
+
+async def _run_trial(sidecar: Sidecar, result_type: type[ResultLine], *arguments: str) -> ResultLine | FailureLine:
+    """Runs a process that asks the chosen model, and returns its result or failure. Raises JobError."""
+    sidecar.require_trust("Asking a model")
+    result = await sidecar.jobs.run_once(arguments, "test")
+    if not isinstance(result, result_type | FailureLine):
+        raise JobError("The output of the test was not understood.", todo="See Lerim: Show Log.")
+    return result

@@ -1,1 +1,0 @@
-"""Choosing a model and testing it."""
