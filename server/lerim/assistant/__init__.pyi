@@ -11,5 +11,5 @@ from .decide import RelatedMemory as RelatedMemory
 from .decide import decide_claim as decide_claim
 from .decide import describe_claim as describe_claim
 from .decide import describe_memories as describe_memories
-from .explorer import explore as explore
+from .decide import explore as explore
 from .explorer_tools import ExplorerTools as ExplorerTools

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.extraction.model.prefilter import is_worth_asking
+from lerim.extraction.model.windows import is_worth_asking
 from lerim.extraction.transcript import show_turn
 from lerim.sessions.model import Turn
 from scripted import agent, asked, denied, numbered, planned, ran, you

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import pytest
 
-from lerim.lsp.boundary.stdin_reader import can_wait_on, read_stdin
+from lerim.lsp.boundary.parent import can_wait_on, read_stdin
 
 HEADER = b"Content-Length: 300000\r\n"
 SENT = HEADER + b"\r\n" + b"x" * 300_000 + b"?" * 200_000 + b"\n" + HEADER + b"half"

@@ -1,6 +1,5 @@
 from . import commands as commands
 from . import output_lines as output_lines
-from . import prose as prose
 from . import wording as wording
 from .artifacts import find_artifacts as find_artifacts
 from .artifacts import find_paths as find_paths
@@ -8,12 +7,12 @@ from .commands import Command as Command
 from .commands import parse_command as parse_command
 from .known_names import add_known_names as add_known_names
 from .known_names import find_shown_files as find_shown_files
-from .prose import split_prose as split_prose
-from .prose import strip_emphasis as strip_emphasis
 from .sentences import clip_text as clip_text
 from .sentences import find_own_words_end as find_own_words_end
 from .sentences import is_third_party as is_third_party
+from .sentences import split_prose as split_prose
 from .sentences import split_spoken as split_spoken
+from .sentences import strip_emphasis as strip_emphasis
 from .superseded_names import superseded_by_prompt as superseded_by_prompt
 from .superseded_names import superseded_by_reply as superseded_by_reply
 from .title import MAX_TITLE_CHARS as MAX_TITLE_CHARS

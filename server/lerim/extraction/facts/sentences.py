@@ -1,11 +1,14 @@
-"""Splits what a person typed into their own sentences, without pasted code, logs, diffs, reviews or quotes, and
-without text that they hand over: a review, a rule to delete, a text to translate."""
+"""Splits into sentences what a person typed, without pasted code, logs, diffs, reviews or quotes and without text that
+they hand over (a review, a rule to delete, a text to translate), and what an agent replied, without code blocks,
+tables, quotes and emphasis."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+
+from lerim.extraction.facts import wording
 
 MAX_READ_CHARS = 4_000  # characters read: the head and the tail of longer texts
 MAX_TYPED_CHARS = 6_000  # a longer message is considered pasted or a template as a whole
@@ -72,6 +75,12 @@ _OURS = """
 """
 _HEADING = frozenset(_OURS.split())
 """Words that a person uses in headings for their own points: `Rules for this repo:`, `Acceptance criteria:`."""
+MAX_REPLY_SENTENCE_CHARS = 500  # a longer sentence is not a statement worth keeping
+MAX_READ_REPLY_CHARS = 8_000
+_REPLY_MARK = re.compile(r"^\s{0,12}(?:[-*•+]|\d{1,2}[.)]|#{1,6})\s{1,4}")
+_SIGNS = re.compile(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
+_REPLY_BREAK = re.compile(r"(?<=[.!?])\*{0,2}\s{1,3}(?=[A-Z`*\"(])")
+_LINK = re.compile(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +185,35 @@ def find_own_words_end(text: str) -> int:
                 return min(end, len(text))
         before, at = line.strip() or before, end
     return len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class ProseSentence:
+    """One sentence: `raw` verbatim from the turn, `plain` without emphasis."""
+
+    raw: str
+    plain: str
+
+
+def split_prose(text: str) -> list[ProseSentence]:
+    """Returns the sentences of a reply, in order."""
+    out: list[ProseSentence] = []
+    fenced = False
+    for line in clip_text(text, MAX_READ_REPLY_CHARS).split("\n"):
+        start = line.lstrip()
+        fenced ^= start.startswith(("```", "~~~"))
+        if fenced or not start or start.startswith(("|", ">", "```", "~~~")):
+            continue
+        for part in _REPLY_BREAK.split(_REPLY_MARK.sub("", line.strip())):
+            raw = part.strip()
+            shown = strip_emphasis(raw)
+            if len(shown) > 3 and len(raw) <= MAX_REPLY_SENTENCE_CHARS:
+                out.append(ProseSentence(raw, shown))
+    return out
+
+
+def strip_emphasis(text: str) -> str:
+    """Returns the text on one line, without emphasis, symbols and link targets."""
+    shown = _LINK.sub(r"\1", text)
+    shown = shown.replace("**", "").replace("’", "'")
+    return wording.squeeze_spaces(_SIGNS.sub("", shown)).strip(" -*")

@@ -19,11 +19,11 @@ from .material import Material as Material
 from .merge import JoinedCandidates as JoinedCandidates
 from .model_call import ParsedAnswer as ParsedAnswer
 from .model_call import ask_signature as ask_signature
-from .prefilter import is_worth_asking as is_worth_asking
 from .quotes import fold_text as fold_text
 from .windows import CountTokens as CountTokens
 from .windows import TokenCounter as TokenCounter
 from .windows import Window as Window
 from .windows import cut_windows as cut_windows
 from .windows import halve_window as halve_window
+from .windows import is_worth_asking as is_worth_asking
 from .windows import take_overlap as take_overlap

@@ -22,10 +22,16 @@ from lerim.extraction.model.grounding import EarlierClaim, ground_candidates, ma
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.merge import JoinedCandidates, join_with_model
 from lerim.extraction.model.model_call import ask_signature
-from lerim.extraction.model.prefilter import is_worth_asking
 from lerim.extraction.model.repair import has_lost_quotes, repair_quotes
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryExtractSignature
-from lerim.extraction.model.windows import CountTokens, Window, cut_windows, halve_window, shrink_window
+from lerim.extraction.model.windows import (
+    CountTokens,
+    Window,
+    cut_windows,
+    halve_window,
+    is_worth_asking,
+    shrink_window,
+)
 from lerim.models import ModelStep, StepKind, attribute_calls, tokens
 
 MAX_PARALLEL_CALLS = 4

@@ -1,4 +1,6 @@
 from .drafts import rank_drafts as rank_drafts
+from .explicit_statements import find_retractions as find_retractions
+from .explicit_statements import is_retracted as is_retracted
 from .personal import MAX_JUDGMENTS as MAX_JUDGMENTS
 from .personal import NO_CORRECTION as NO_CORRECTION
 from .personal import Correction as Correction
@@ -9,5 +11,3 @@ from .personal import passage_aspects as passage_aspects
 from .personal import personal_score as personal_score
 from .ranker import load_ranker as load_ranker
 from .ranker import select_above_cut as select_above_cut
-from .retractions import find_retractions as find_retractions
-from .retractions import is_retracted as is_retracted

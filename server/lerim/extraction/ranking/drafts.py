@@ -22,7 +22,13 @@ from lerim.extraction.facts import (
     parse_command,
     squeeze_spaces,
 )
-from lerim.extraction.ranking.explicit_statements import explicit_type, is_explicit_statement
+from lerim.extraction.ranking.explicit_statements import (
+    explicit_type,
+    find_retractions,
+    is_called_off,
+    is_explicit_statement,
+    is_retracted,
+)
 from lerim.extraction.ranking.features import passage_features
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
 from lerim.extraction.ranking.personal import (
@@ -34,7 +40,6 @@ from lerim.extraction.ranking.personal import (
     personal_score,
 )
 from lerim.extraction.ranking.ranker import PassageType, load_ranker, predict_type, score_passage, score_to_chance
-from lerim.extraction.ranking.retractions import find_retractions, is_called_off, is_retracted
 from lerim.extraction.ranking.sentences import find_sentences
 from lerim.extraction.signals import (
     Draft,

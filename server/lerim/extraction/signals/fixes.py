@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lerim.extraction.facts import Command, commands, find_artifacts, output_lines, split_prose, strip_emphasis, wording
-from lerim.extraction.signals import hooks, installs, refusals, variants
-from lerim.extraction.signals.draft import Draft, Scene
+from lerim.extraction.signals import hooks, installs, variants
+from lerim.extraction.signals.draft import Draft, Scene, find_edited_files
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.outcome import is_commit_made
-from lerim.extraction.signals.places import find_edited_files
 from lerim.sessions import ToolCall, Turn
 
 MAX_OPEN_FAILURES = 6  # failures kept at a time
@@ -164,7 +163,7 @@ class FailureWatch:
         failure = CommandFailure(
             command.text, command.folder, command.variables, error, call.output[at : at + 1_500], turn.id, own=own
         )
-        failure.refused = refusals.find_refused_setting(error, self.written)
+        failure.refused = variants.find_refused_setting(error, self.written)
         self.failures = [*self.failures, failure][-MAX_OPEN_FAILURES:]
 
     def _resolve_failure(
@@ -173,7 +172,7 @@ class FailureWatch:
         """Returns a draft, True if the failure is resolved but teaches nothing, or None if it is still open."""
         same = command.text == failure.command
         if same and failure.refused[0]:
-            return refusals.draft_refused_setting(turn, call, failure, self.written) or True
+            return variants.draft_refused_setting(turn, call, failure, self.written) or True
         if same and command.variables == failure.variables and failure.installed and not failure.own:
             return installs.draft_install(turn, call, failure) or True
         if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):

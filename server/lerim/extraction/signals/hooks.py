@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lerim.extraction.facts import Command, output_lines, prose
+from lerim.extraction.facts import Command, output_lines, strip_emphasis
 from lerim.extraction.signals.draft import Draft
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.sessions import ToolCall, Turn
@@ -66,7 +66,7 @@ def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
     tool = _TOOL.search(failure.output)
     whose = f"{tool.group()} {hook}" if tool else hook
     tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
-    why = f" Said of the cause then: “{prose.strip_emphasis(failure.cause)}”" if failure.cause else ""
+    why = f" Said of the cause then: “{strip_emphasis(failure.cause)}”" if failure.cause else ""
     return draft_lesson(
         failure,
         turn,

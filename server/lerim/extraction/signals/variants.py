@@ -1,7 +1,9 @@
-"""Finds a variant that works for a failing command: a wrapper, a flag, a variable, another folder or script."""
+"""Finds what made a failing command pass other than an edit: a variant (a wrapper, a flag, a variable, another folder
+or script), or the removal of a setting that the agent wrote and the tool refused by name."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from lerim.extraction.facts import Command, output_lines, wording
@@ -31,6 +33,14 @@ _USAGE = re.compile(
     r"permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must|locked|[Tt]imed? ?out|memory|"
     r"frozen|workspace|not allowed"
 )
+_UNKNOWN = re.compile(
+    r"\b(?:unrecogni[sz]ed|unknown|invalid|unsupported|unexpected|undefined|no such|not a valid|"
+    r"does not support)\s(?:top-level\s|config(?:uration)?\s)?(?:key|option|property|properties|"
+    r"field|setting|attribute|parameter|rule|section|input|table)"
+    r"(?:\(s\)|s)?\b[^'\"`\n]{0,40}['\"`](?P<name>[A-Za-z_][\w.@/-]{1,60})['\"`]",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]")
 
 
 def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure) -> Draft | None:
@@ -128,3 +138,37 @@ def _find_script(words: list[str]) -> str:
     """Returns the script a package manager runs (`npm run test:unit` → `test:unit`), or "" for anything longer."""
     rest = [word for word in words[1:] if word != "run"]
     return rest[0] if len(rest) == 1 and not rest[0].startswith("-") else ""
+
+
+def find_refused_setting(error: str, written: list[tuple[str, str]]) -> tuple[str, str]:
+    """Returns the setting that an error refuses and the file the agent wrote it to, or two empty strings."""
+    match = _UNKNOWN.search(error)
+    if match is None:
+        return "", ""
+    name = match["name"]
+    file = next((path for path, line in reversed(written) if name in line), "")
+    return (name, file) if file else ("", "")
+
+
+def draft_refused_setting(
+    turn: Turn, call: ToolCall, failure: CommandFailure, written: list[tuple[str, str]]
+) -> Draft | None:
+    """Returns the lesson that the file does not accept the setting, and what was written instead."""
+    name, file = failure.refused
+    lines = [line for path, line in written if path == file]
+    wrote = max((at for at, line in enumerate(lines) if name in line), default=-1)
+    keys = [match["key"] for line in lines[wrote + 1 :] if (match := _KEY.match(line))]
+    if file not in failure.files:
+        return None  # it passed without the setting being removed
+    tool = wording.shorten(failure.command, 40)
+    used = f"It passed with `{keys[-1]}` instead." if keys else "It passed without it."
+    return draft_lesson(
+        failure,
+        turn,
+        call.output,
+        kind="pitfall",
+        title=f"`{posixpath.basename(file)}` takes no `{name}`: `{tool}` refuses it",
+        body=f"`{failure.command}` failed with “{failure.error}” after `{name}` was written into `{file}`. {used}",
+        artifacts=(failure.command, name, file),
+        references=(file,),
+    )

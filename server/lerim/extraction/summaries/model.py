@@ -29,7 +29,7 @@ from lerim.extraction.model import (
     is_worth_asking,
     take_overlap,
 )
-from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts
+from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts, show_summary_turns
 from lerim.extraction.summaries.signatures import SessionPart, SummaryMergeSignature, SummaryPartSignature, Told
 from lerim.extraction.summaries.summary import (
     DESCRIPTION_WORDS,
@@ -40,7 +40,6 @@ from lerim.extraction.summaries.summary import (
     Summary,
     fit_statements,
 )
-from lerim.extraction.summaries.transcript import show_summary_turns
 from lerim.models import ModelStep, StepKind
 from lerim.redaction import clean_text, strip_markup
 from lerim.sessions import summary_turns

@@ -1,11 +1,12 @@
-"""Stores what a model said about the parts of a session, so that nothing is paid for twice: in the session's state
-between syncs, and each answer by what was shown, the question and the model."""
+"""Shows the parts of a session to a model that summarizes them, as stored in the catalog and without tool output, and
+stores what it said about them, so that nothing is paid for twice: in the session's state between syncs, and each
+answer by what was shown, the question and the model."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dspy
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from lerim import files
 from lerim.errors import MemoryError_
 from lerim.extraction.summaries.signatures import SessionPart
+from lerim.extraction.transcript import ShownPiece, ShownTurn, shorten_middle
 from lerim.redaction import redact_json
 from lerim.sessions import SummaryTurn
 
@@ -21,6 +23,9 @@ VERSION = 1
 MAX_CACHED_ANSWERS = 200
 MAX_ANSWER_BYTES = 1_000_000
 _NAME = re.compile(r"^[0-9a-f]{64}\.json$")
+TEXT_CHARS = (13_000, 6_500)  # characters of text that the person or the agent wrote in one turn: head and tail
+CALL_CHARS = (400, 200)
+MAX_CALLS = 30  # tool calls shown per turn: the first and the last ones
 
 
 class SummaryParts(BaseModel):
@@ -76,3 +81,24 @@ class SummaryAnswerCache:
     def _path(self, signature: type[dspy.Signature], prompt: str) -> Path:
         key = f"{self._model}\n{signature.instructions}\n{SessionPart.model_json_schema()}\n{prompt}"
         return self._folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+
+
+def show_summary_turns(turns: Sequence[SummaryTurn]) -> list[ShownTurn]:
+    """Returns these turns as a model is shown them, without turns that have nothing to show."""
+    shown_turns = (
+        ShownTurn(turn.id, turn.number, turn.role, turn.time, turn.cwd, tuple(_pieces(turn)), turn.paths)
+        for turn in turns
+    )
+    return [one for one in shown_turns if one.pieces]
+
+
+def _pieces(turn: SummaryTurn) -> Iterator[ShownPiece]:
+    text = shorten_middle(turn.text, *TEXT_CHARS)
+    if text.strip():
+        yield ShownPiece("user" if turn.role == "user" else "assistant", text)
+    calls = turn.calls
+    for call in calls if len(calls) <= MAX_CALLS else (*calls[: MAX_CALLS // 2], *calls[-MAX_CALLS // 2 :]):
+        shown_text = shorten_middle(call.text, *CALL_CHARS)
+        if shown_text.strip():
+            ended = f"exit {call.exit_code}" if call.exit_code else call.status
+            yield ShownPiece("assistant" if turn.role == "assistant" else "tool", shown_text, f"call ({ended})")

@@ -19,8 +19,7 @@ from lerim.config import load
 from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, StoppedError, error_reason
 from lerim.jobs.activity_log import log_activity
 from lerim.jobs.maintain.last_run import record_maintenance
-from lerim.jobs.maintain.maintenance_job import MaintainJob
-from lerim.jobs.maintain.proposals import SuggestionProposer
+from lerim.jobs.maintain.proposals import MaintainJob, SuggestionProposer
 from lerim.jobs.maintain.report import (
     EmitMaintain,
     MaintainReport,

@@ -43,7 +43,7 @@ from lerim.lsp.boundary.messages import (
     check_lifecycle,
     parse_message,
 )
-from lerim.lsp.boundary.stdin_reader import read_stdin
+from lerim.lsp.boundary.parent import read_stdin
 from lerim.lsp.protocol import encode_json, redact_text
 
 log = logging.getLogger("lerim.lsp")

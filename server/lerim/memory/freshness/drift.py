@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
-from lerim.memory.freshness.committed import committed_baselines
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
-from lerim.memory.freshness.moved_files import MovedFiles
+from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import DriftState, Reference, parse_reference, reference_text
