@@ -1,4 +1,4 @@
-"""What got past a hook, a tool's refusal of a setting, and programs that are not where they are looked for."""
+"""What satisfied a hook, a tool's refusal of a setting, and programs that are not where they are looked for."""
 
 import pytest
 
@@ -37,24 +37,15 @@ def test_code_mended_for_a_hook_is_work_not_a_lesson() -> None:
     assert [title for title in titles(you("push"), *turns, you("ok")) if "git push" in title] == []
 
 
-def test_leaving_a_hook_out_again_and_again_is_friction_with_its_cause() -> None:
-    message = "git commit -m 'keep the client\n\n- because it is generated'"
-    ignored = (
-        "lefthook v1.12 hook: pre-commit\nThe following paths are ignored by one of your .gitignore files:\n"
-        "vendor\nexit status 1"
+def test_a_hook_that_was_skipped_teaches_nothing_whatever_was_said_of_the_cause() -> None:
+    ignored = "lefthook v1.12 hook: pre-commit\nvendor is ignored\nexit status 1"
+    turns = (
+        agent("", ran("git commit -m 'keep the client'", ignored, 1)),
+        agent("The commit fails because `vendor` stands in `.gitignore`.", edited(".gitignore", "vendor", "build")),
+        agent("", ran("git commit -m 'store the client'", ignored, 1)),
+        agent("", ran("git commit -m 'store the client' --no-verify", "[main 1a2b3c] store the client", 0)),
     )
-    [found] = candidates(
-        you("commit the client"),
-        agent("", ran(message, ignored, 1)),
-        agent("The commit fails because `vendor` stands in `.gitignore`."),
-        agent("", ran(message.replace("keep", "store"), ignored, 1)),
-        agent("", ran(f"{message} --no-verify", "[main 1a2b3c] keep the client", 0)),
-        you("ok"),
-    )
-    assert found.title == "`git commit` got past the lefthook pre-commit hook only with `--no-verify`"
-    assert found.kind == "friction"
-    assert "2 times" in found.body
-    assert "`vendor` stands in `.gitignore`" in found.body
+    assert [one for one in candidates(you("commit"), *turns, you("ok")) if one.signal == "fixed-command"] == []
 
 
 @pytest.mark.parametrize(

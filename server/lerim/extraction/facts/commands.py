@@ -92,12 +92,6 @@ _INSTALL = re.compile(
     r"dotnet|flutter|dart)\s(?:pub\s)?add(?:\spackage)?|go\sget|gem\sinstall|composer\srequire|brew\sinstall|"
     r"(?:sudo\s)?apt(?:-get)?\s(?:-y\s)?install)(?=\s|$)(?P<rest>[^\n;|&<>$]{0,200})$"
 )
-_PREPARE = re.compile(
-    r"^(?:(?:npm|pnpm|yarn|bun)\s(?:install|i|ci)|yarn|uv\ssync|poetry\sinstall|pdm\sinstall|bundle\sinstall|go\smod\s"
-    r"(?:download|tidy)|composer\sinstall|dotnet\srestore|cargo\sfetch|(?:npx\s|bunx\s|uv\srun\s)?playwright\sinstall|"
-    r"(?:npx\s|bunx\s)?prisma\sgenerate|mise\sinstall|git\ssubmodule\supdate|pre-commit\sinstall|"
-    r"(?:uv\s)?pip3?\sinstall\s(?:-e\s|-r\s)\S{1,60})(?:\s-{1,2}[\w=-]{1,30}){0,4}$"
-)
 
 
 def installed_packages(text: str) -> tuple[str, ...]:
@@ -108,11 +102,6 @@ def installed_packages(text: str) -> tuple[str, ...]:
         return ()
     words = [word.strip("\"'") for word in match["rest"].split() if not word.startswith("-")]
     return tuple(name for word in words[:6] if (name := re.split(r"(?<=.)@|[=<>~!^\[]", word, maxsplit=1)[0]))
-
-
-def is_setup(text: str) -> bool:
-    """Returns whether a command (`Command.text`) installs what the project already declares (`npm ci`, `uv sync`)."""
-    return bool(_PREPARE.match(text))
 
 
 CommandOutcome = Literal["passed", "failed", "unknown"]

@@ -56,16 +56,6 @@ ENVIRONMENT = re.compile(
 )
 
 
-MISSING = re.compile(
-    r"ModuleNotFoundError|No module named|Cannot find (?:module|package)|no required module provides|command not found|"
-    r"not installed|: not found|could not resolve|Could not find (?:gem|package)|can't find crate|unresolved import|"
-    r"node_modules|Failed to resolve import|Module not found|ERR_MODULE_NOT_FOUND|Executable doesn't exist|not "
-    r"recognized",
-    re.IGNORECASE,
-)
-"""Matches what is printed when something is not installed."""
-
-
 def strip_control_characters(output: str) -> str:
     """Returns the output without colors and control characters."""
     return _NOISE.sub("", output)

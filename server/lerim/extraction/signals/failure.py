@@ -26,7 +26,6 @@ class CommandFailure:
     own: bool = False
     files: list[str] = field(default_factory=list)
     added: list[tuple[str, str]] = field(default_factory=list)
-    installed: str = ""
     cause: str = ""
     cause_turn: str = ""
     refused: tuple[str, str] = ("", "")

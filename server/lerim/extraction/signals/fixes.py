@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lerim.extraction.facts import Command, commands, find_artifacts, output_lines, split_prose, strip_emphasis, wording
-from lerim.extraction.signals import hooks, installs, variants
+from lerim.extraction.signals import hooks, variants
 from lerim.extraction.signals.draft import Draft, Scene, find_edited_files
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.outcome import is_commit_made
@@ -100,8 +100,6 @@ class FailureWatch:
             yield from self._record_hook_run(turn, call)
             return
         command = commands.parse_command(call.command)
-        if call.status == "ok" and call.exit_code == 0:
-            self._record_install(command)
         if not command.is_project_command:
             return
         result = commands.command_outcome(call, command)
@@ -123,27 +121,9 @@ class FailureWatch:
         elif is_commit_made(call):
             for failure in [item for item in self.failures if item.command == command.text]:
                 self.failures.remove(failure)
-                lesson = (
-                    hooks.draft_hook_bypass(turn, failure)
-                    if hooks.is_hook_skipped(call)
-                    else _draft_edit_fix(turn, call, failure)
-                )
-                if isinstance(lesson, Draft) and lesson.basis == "fixed" and not _is_config_only(failure):
-                    lesson = None  # the code was fixed to satisfy the hook, as intended
-                if lesson is not None:
+                lesson = None if hooks.is_hook_skipped(call) else _draft_edit_fix(turn, call, failure)
+                if lesson is not None and _is_config_only(failure):  # otherwise the code was fixed, as intended
                     yield lesson
-
-    def _record_install(self, command: Command) -> None:
-        """Stores, for each failure, the first command after it that installed what the failure reports as missing."""
-        packages = commands.installed_packages(command.text)
-        prepares = commands.is_setup(command.text)
-        for failure in self.failures:
-            missing = bool(output_lines.MISSING.search(failure.output) or output_lines.MISSING.search(failure.error))
-            names = any(
-                installs.is_package_named(package, f"{failure.error}\n{failure.output}") for package in packages
-            )
-            if missing and not failure.installed and command.text != failure.command and (names or prepares):
-                failure.installed = command.text
 
     def _record_failure(self, turn: Turn, call: ToolCall, command: Command) -> None:
         self._open_failure(turn, call, command, output_lines.error_line(call.output))
@@ -173,8 +153,6 @@ class FailureWatch:
         same = command.text == failure.command
         if same and failure.refused[0]:
             return variants.draft_refused_setting(turn, call, failure, self.written) or True
-        if same and command.variables == failure.variables and failure.installed and not failure.own:
-            return installs.draft_install(turn, call, failure) or True
         if same and command.variables == failure.variables and (failure.files or command.folder == failure.folder):
             return _draft_edit_fix(turn, call, failure) or True
         if failure.own or failure.files:

@@ -1,20 +1,15 @@
-"""Finds a git hook that stopped a commit or push, and what got past it: a changed setting, or skipping the hook."""
+"""Finds a git hook that stopped a commit or push, and whether the hook was skipped later."""
 
 from __future__ import annotations
 
 import re
 
-from lerim.extraction.facts import Command, output_lines, strip_emphasis
-from lerim.extraction.signals.draft import Draft
-from lerim.extraction.signals.failure import CommandFailure, draft_lesson
-from lerim.sessions import ToolCall, Turn
+from lerim.extraction.facts import Command, output_lines
+from lerim.sessions import ToolCall
 
 _GIT = re.compile(r"(?:^|[\s;&|(])git\s(?:-C\s\S{1,200}\s)?(?P<verb>commit|push)\b(?P<rest>[^\n;&|]{0,200})")
 _LEFT_OUT = re.compile(r"\s--no-verify\b|\sHUSKY=0\b|\sLEFTHOOK=0\b")
-_HOOK = re.compile(
-    r"\b(?P<name>pre-commit|pre-push|commit-msg|prepare-commit-msg)\b|\bhook id: |\bhusky\b|\blefthook\b"
-)
-_TOOL = re.compile(r"\b(?:lefthook|husky|pre-commit\.com|overcommit)\b")
+_HOOK = re.compile(r"\b(?:pre-commit|pre-push|commit-msg|prepare-commit-msg)\b|\bhook id: |\bhusky\b|\blefthook\b")
 _RACE = re.compile(r"non-fast-forward|fetch first|\[(?:remote )?rejected\]|Could not read from remote|stale info")
 """Matches a refusal by the remote, not by a hook."""
 _PUSHED = re.compile(r"failed to push some refs")
@@ -24,7 +19,6 @@ _SAID = re.compile(
     r"^[^\n]{0,60}\bhook (?:failed|declined)[^\n]{0,60}",
     re.MULTILINE,
 )
-MANY_REFUSALS = 2  # refusals from which skipping the hook is worth a note even if nobody said why
 
 
 def git_verb(command: str) -> str:
@@ -52,32 +46,3 @@ def plain_git_command(call: ToolCall) -> Command:
 def is_hook_skipped(call: ToolCall) -> bool:
     """Returns whether the hooks were skipped on purpose."""
     return bool(_LEFT_OUT.search(f" {call.command[:2_000]}"))
-
-
-def draft_hook_bypass(turn: Turn, failure: CommandFailure) -> Draft | None:
-    """Returns the lesson that the commit or push only went through with the hook skipped; None if the hook stopped it
-    only once and nobody said why."""
-    if failure.attempts < MANY_REFUSALS and not failure.cause:
-        return None
-    name = _HOOK.search(failure.output)
-    hook = (name["name"] if name and name["name"] else "") or (
-        "pre-push" if "push" in failure.command else "pre-commit"
-    )
-    tool = _TOOL.search(failure.output)
-    whose = f"{tool.group()} {hook}" if tool else hook
-    tries = f" {failure.attempts} times" if failure.attempts > 1 else ""
-    why = f" Said of the cause then: “{strip_emphasis(failure.cause)}”" if failure.cause else ""
-    return draft_lesson(
-        failure,
-        turn,
-        "",
-        basis="replaced",
-        kind="friction",
-        title=f"`{failure.command}` got past the {whose} hook only with `--no-verify`",
-        body=(
-            f"The {hook} hook stopped `{failure.command}`{tries} with “{failure.error}”. It went through with "
-            f"`--no-verify`, so the checks of the hook did not run.{why}"
-        ),
-        statements=failure.causes,
-        artifacts=(failure.command, "--no-verify"),
-    )
