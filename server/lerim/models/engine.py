@@ -32,13 +32,7 @@ from lerim.models.money import (
     merge_role_usage,
     price_usage,
 )
-from lerim.models.services import (
-    ModelBounds,
-    OutputBound,
-    WireStoppedError,
-    faults,
-    wait_unless_cancelled,
-)
+from lerim.models.services import ModelBounds, OutputBound, WireStoppedError, faults, wait_unless_cancelled
 from lerim.models.tokens import count_tokens
 from lerim.models.transport import TextListener, Transport, join_request
 from lerim.paths import Home

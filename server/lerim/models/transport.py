@@ -15,16 +15,7 @@ from lerim.models.agents import call, command
 from lerim.models.answer import ModelAnswer
 from lerim.models.editor import EditorBridge, EditorRefusedError
 from lerim.models.model import Model
-from lerim.models.services import (
-    EventStream,
-    OutputBound,
-    ServiceReply,
-    WireError,
-    anthropic,
-    chat,
-    faults,
-    post_json,
-)
+from lerim.models.services import EventStream, OutputBound, ServiceReply, WireError, anthropic, chat, faults, post_json
 from lerim.paths import Home
 from lerim.redaction import clean_text
 

@@ -20,16 +20,8 @@ from lerim.errors import CatalogError, LerimError, MemoryError_, Problem, Stoppe
 from lerim.jobs.activity_log import log_activity
 from lerim.jobs.maintain.last_run import record_maintenance
 from lerim.jobs.maintain.proposals import MaintainJob, SuggestionProposer
-from lerim.jobs.maintain.report import (
-    EmitMaintain,
-    MaintainReport,
-    StaleMemory,
-)
-from lerim.maintenance import (
-    MergeEffort,
-    find_theme_activity,
-    plan_maintenance,
-)
+from lerim.jobs.maintain.report import EmitMaintain, MaintainReport, StaleMemory
+from lerim.maintenance import MergeEffort, find_theme_activity, plan_maintenance
 from lerim.memory import (
     Drift,
     DriftChecker,
@@ -47,14 +39,7 @@ from lerim.memory import (
 )
 from lerim.paths import Home
 from lerim.project import Project, hold_project_lock, open_git
-from lerim.review import (
-    MaintainAction,
-    ReviewPaths,
-    RunFolder,
-    acts,
-    candidate_view,
-    try_write_run,
-)
+from lerim.review import MaintainAction, ReviewPaths, RunFolder, acts, candidate_view, try_write_run
 from lerim.review import queue as review
 
 _EFFORT_CUT_MESSAGE = (

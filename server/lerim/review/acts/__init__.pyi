@@ -8,7 +8,6 @@ from .lifecycle_acts import archive_memory as archive_memory
 from .lifecycle_acts import delete_theme as delete_theme
 from .lifecycle_acts import find_ending as find_ending
 from .lifecycle_acts import restore_memory as restore_memory
-from .link_repair import RepairResult as RepairResult
 from .link_repair import repair_links as repair_links
 from .text_acts import edit_memory as edit_memory
 from .text_acts import give_feedback as give_feedback
