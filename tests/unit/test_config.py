@@ -11,7 +11,7 @@ from lerim.config import load
 from lerim.config.layers import flatten_table
 from lerim.config.narrowing import SETTING_WIDTHS
 from lerim.config.providers import ROLES, Role
-from lerim.config.schema import SETTING_KEYS
+from lerim.config.schema import SETTING_CHECKS
 from lerim.errors import SettingsError
 from lerim.paths import Home
 
@@ -318,7 +318,7 @@ def test_a_layer_that_names_another_provider_does_not_inherit_what_was_said_of_t
 
 def test_every_known_setting_has_a_default_and_says_what_a_repository_may_do_with_it():
     text = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
-    assert {name for name, _ in flatten_table(tomllib.loads(text))} == set(SETTING_KEYS) == set(SETTING_WIDTHS)
+    assert {name for name, _ in flatten_table(tomllib.loads(text))} == set(SETTING_CHECKS) == set(SETTING_WIDTHS)
 
 
 def test_each_layer_wins_over_the_one_below(home: Home, tmp_path: Path):

@@ -13,25 +13,14 @@ from datetime import datetime
 from pathlib import Path
 
 import msgspec
-from dspy import lm15
 
-from lerim.assistant.answer_parser import INSTRUCTIONS, AnswerParser, render_prompt
 from lerim.assistant.answers import Answer, AnswerState, Passage, Question, Sentence, SentenceEvent
 from lerim.config import load
-from lerim.errors import (
-    LerimError,
-    ModelAwayError,
-    ModelError,
-    ModelGoneError,
-    ModelKeyError,
-    ModelSilentError,
-    Problem,
-)
+from lerim.errors import LerimError, Problem
 from lerim.memory import GLOBAL_KEY, Uses
-from lerim.models import DayBudget, EditorBridge, Engine, Model, choose_allowed, count_tokens, faults
+from lerim.models import DayBudget, EditorBridge, Model, choose_allowed
 from lerim.paths import Home
 from lerim.project import Project
-from lerim.redaction import clean_text
 
 MAX_ANSWER_TOKENS = 8_000
 """The most tokens of an answer, reasoning included."""
@@ -41,8 +30,6 @@ NOTHING_FOUND = "Nothing was found: no active memory and no session of this proj
 PASSAGES_ONLY = "These passages were found, best first."
 
 EmitSentence = Callable[[SentenceEvent], None]
-OVERHEAD_TOKENS = 1_500
-"""Tokens reserved for what is sent besides the passages."""
 
 
 def answer_question(
@@ -128,7 +115,7 @@ def _answer_with_model(
 ) -> Answer:
     """Return the answer with the model's sentences, as far as it got."""
     from lerim.assistant.answer_parser import AnswerParser, passages_for_model
-    from lerim.assistant.ask import send_question
+    from lerim.assistant.model_call import send_question
     from lerim.models import Engine
 
     settings, _ = load.load_settings(environ, home, project.root)
@@ -189,51 +176,3 @@ def _empty_answer_message(sentences: Sequence[Sentence], shown: Sequence[Passage
     if unsupported_count:
         return f"The model's answer was not supported by its sources. {PASSAGES_ONLY}"
     return f"The model could not answer from the passages below. {PASSAGES_ONLY}" if shown else NOTHING_FOUND
-
-
-def send_question(
-    engine: Engine, model: Model, question: str, passages: Sequence[Passage], parser: AnswerParser
-) -> None:
-    """Ask a model the question with as many of the passages, best first, as fit into its window. The answer is fed to
-    `parser`.
-
-    Raises ModelError if there is no answer or it breaks off; what was parsed until then remains valid.
-    """
-    shown = fit_passages(question, passages, engine.window_tokens)
-    request = lm15.Request(
-        model=model.name, messages=(lm15.Message.user(render_prompt(question, shown)),), system=INSTRUCTIONS
-    )
-    is_complete = False
-    try:
-        response = engine.complete(request, parser.feed)
-        is_complete = response.finish_reason != "length"
-    except lm15.LM15Error as error:
-        raise _to_lerim_error(error, model) from error
-    finally:
-        parser.end(is_complete=is_complete)
-
-
-def fit_passages(question: str, passages: Sequence[Passage], tokens: int) -> list[Passage]:
-    """Return the first passages that fit into a window of `tokens` together, at least one."""
-    fitting: list[Passage] = []
-    tokens_left = tokens - OVERHEAD_TOKENS - count_tokens(question)
-    for passage in passages:
-        tokens_left -= count_tokens(passage.text) + 30
-        if fitting and tokens_left < 0:
-            break
-        fitting.append(passage)
-    return fitting
-
-
-def _to_lerim_error(error: lm15.LM15Error, model: Model) -> LerimError:
-    message = f"{model.label} did not finish its answer: {clean_text(faults.error_message(error)).rstrip('.')}."
-    if isinstance(error, lm15.AuthError | lm15.BillingError):
-        todo = "Set a valid key in the environment, or choose another model."
-        return ModelKeyError(message, where=model.key_variable, todo=todo)
-    if error.code == "gone" or isinstance(error, lm15.UnsupportedModelError):
-        return ModelGoneError(message, todo="Choose another model.")
-    if isinstance(error, lm15.RateLimitError) or error.code == faults.UNSENT:
-        return ModelAwayError(message, todo="Ask again in a moment.")
-    if isinstance(error, lm15.TransportError | lm15.TimeoutError | lm15.ServerError):
-        return ModelSilentError(message, todo="Ask again, or raise roles.lead.timeout.")
-    return ModelError(message, todo="See `lerim model list`.")

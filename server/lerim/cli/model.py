@@ -19,7 +19,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.config import EXTRACT_TABLE, PROVIDERS, ROLES, SETTING_KEYS, editor, load, write_model_choice
+from lerim.config import EXTRACT_TABLE, PROVIDERS, ROLES, SETTING_CHECKS, editor, load, write_model_choice
 from lerim.errors import Problem, SettingsError
 from lerim.models import (
     AGENTS,
@@ -110,7 +110,7 @@ def use_command(
     choice = {"provider": provider, "model": model, "base_url": base_url}
     for name, value in choice.items():
         try:
-            SETTING_KEYS[f"{EXTRACT_TABLE}.{name}"].check(value)
+            SETTING_CHECKS[f"{EXTRACT_TABLE}.{name}"](value)
         except ValueError as error:
             raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
     write_model_choice(home, provider, model, base_url)

@@ -29,7 +29,7 @@ from lerim.cli.terminal import (
     show_progress,
     with_error_exit,
 )
-from lerim.config import DEFAULT_ORIGIN, SETTING_KEYS, RoleName
+from lerim.config import DEFAULT_ORIGIN, SETTING_CHECKS, RoleName
 from lerim.errors import SpendingError
 from lerim.jobs import combine_reports, register_aliases
 from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
@@ -118,7 +118,7 @@ def sync_command(
 
 def _validate_guidance(guidance: str) -> str:
     try:
-        return str(SETTING_KEYS["extract.guidance"].check(guidance.strip()))
+        return str(SETTING_CHECKS["extract.guidance"](guidance.strip()))
     except ValueError as error:
         raise typer.BadParameter(f"{error}.", param_hint="--guidance") from error
 

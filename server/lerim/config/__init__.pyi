@@ -20,6 +20,6 @@ from .providers import format_host as format_host
 from .providers import is_loopback as is_loopback
 from .providers import is_on_this_machine as is_on_this_machine
 from .providers import is_same_service as is_same_service
-from .schema import SETTING_KEYS as SETTING_KEYS
+from .schema import SETTING_CHECKS as SETTING_CHECKS
 from .schema import MaintenanceRules as MaintenanceRules
 from .schema import SettingValue as SettingValue

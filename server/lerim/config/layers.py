@@ -16,7 +16,7 @@ from lerim import files
 from lerim.config import editor
 from lerim.config.narrowing import SETTING_WIDTHS
 from lerim.config.providers import ROLES, RoleName
-from lerim.config.schema import SETTING_KEYS, SettingValue
+from lerim.config.schema import SETTING_CHECKS, SettingValue
 from lerim.errors import BoundaryError, Problem, SettingsError
 from lerim.files import open_buffered
 from lerim.paths import Home
@@ -135,7 +135,7 @@ def affected_roles(name: str) -> tuple[RoleName, ...]:
     if difflib.get_close_matches(name, LIMIT_SETTINGS, cutoff=0.75):
         return ROLES
     first, *rest = name.split(".")
-    if name in SETTING_KEYS and first != "roles":
+    if name in SETTING_CHECKS and first != "roles":
         return ()
     if not difflib.get_close_matches(first, ["roles"], cutoff=0.75):
         last = rest[-1] if rest else first
@@ -145,18 +145,19 @@ def affected_roles(name: str) -> tuple[RoleName, ...]:
 
 
 def _check_value(name: str, value: object, *, of_person: bool) -> SettingValue:
-    key = SETTING_KEYS.get(name)
+    check = SETTING_CHECKS.get(name)
     if not of_person and SETTING_WIDTHS.get(name) is None:
         allowed = ", ".join(sorted(name for name, width in SETTING_WIDTHS.items() if width is not None))
         raise ValueError(
             f"may not be set by a repository (only {allowed} may); put it in your own ~/.lerim/config.toml"
         )
-    if key is None:
-        near = difflib.get_close_matches(name, SETTING_KEYS, n=1)
+    if check is None:
+        near = difflib.get_close_matches(name, SETTING_CHECKS, n=1)
         raise ValueError(
-            "is not a setting" + (f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(SETTING_KEYS)}")
+            "is not a setting"
+            + (f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(SETTING_CHECKS)}")
         )
-    return key.check(value)
+    return check(value)
 
 
 def flatten_table(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from lerim.config.layers import EDITOR_LAYER, ROLE_KEYS, SettingsLayer, flatten_table, read_layers
 from lerim.config.narrowing import is_wider
 from lerim.config.providers import ROLES, Role, RoleName
-from lerim.config.schema import SAME_AS_EXTRACT, SETTING_KEYS, GateMode, MaintenanceRules, ReviewMode, SettingValue
+from lerim.config.schema import SAME_AS_EXTRACT, SETTING_CHECKS, GateMode, MaintenanceRules, ReviewMode, SettingValue
 from lerim.errors import Problem
 from lerim.paths import Home
 
@@ -68,7 +68,7 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
     Raises SettingsError if `LERIM_CONFIG` names a file that cannot be read.
     """
     default = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
-    values = {name: SETTING_KEYS[name].check(value) for name, value in flatten_table(tomllib.loads(default))}
+    values = {name: SETTING_CHECKS[name](value) for name, value in flatten_table(tomllib.loads(default))}
     origins = dict.fromkeys(values, DEFAULT_ORIGIN)
     problems: list[Problem] = []
     faults: dict[RoleName, list[Problem]] = {role: [] for role in ROLES}
@@ -138,7 +138,7 @@ def _apply_layer(
 def _make_settings(
     home: Home, values: Mapping[str, Any], origins: Mapping[str, str], faults: Mapping[RoleName, list[Problem]]
 ) -> Settings:
-    """Returns the settings with these values, whose types `SETTING_KEYS` has checked."""
+    """Returns the settings with these values, whose types `SETTING_CHECKS` has checked."""
     extract = _make_role(values, "extract")
     rules = {field.name: values[f"maintain.{field.name}"] for field in fields(MaintenanceRules)}
     return Settings(

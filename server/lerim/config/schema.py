@@ -18,13 +18,8 @@ ReviewMode = Literal["ask", "auto"]
 it."""
 SAME_AS_EXTRACT = ""
 """The provider of a role that has none of its own: it uses the model settings of `roles.extract`."""
-
-
-@dataclass(frozen=True, slots=True)
-class SettingKey:
-    """The values one setting accepts. `check` returns the value or raises ValueError saying what is expected."""
-
-    check: Callable[[object], SettingValue]
+SettingCheck = Callable[[object], SettingValue]
+"""Returns the value of a setting, or raises ValueError that says what is expected."""
 
 
 def _check_since(value: object) -> SettingValue:
@@ -35,7 +30,7 @@ def _check_since(value: object) -> SettingValue:
     return value
 
 
-def _make_number_check(least: float, most: float, description: str) -> Callable[[object], SettingValue]:
+def _make_number_check(least: float, most: float, description: str) -> SettingCheck:
     def check(value: object) -> SettingValue:
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             raise ValueError(f"must be {description}")
@@ -44,12 +39,13 @@ def _make_number_check(least: float, most: float, description: str) -> Callable[
     return check
 
 
-def _make_choice_check(*choices: str) -> Callable[[object], SettingValue]:
+def _make_choice_check(*choices: str, expected: str = "") -> SettingCheck:
     *others, last = (f'"{choice}"' for choice in choices)
+    expected = expected or f"{', '.join(others)} or {last}"
 
     def check(value: object) -> SettingValue:
         if not isinstance(value, str) or value not in choices:
-            raise ValueError(f"must be {', '.join(others)} or {last}")
+            raise ValueError(f"must be {expected}")
         return value
 
     return check
@@ -59,17 +55,6 @@ def _check_guidance(value: object) -> SettingValue:
     if not isinstance(value, str) or len(value) > 2_000 or not value.replace("\n", "").isprintable():
         raise ValueError("must be a string of at most 2000 characters")
     return value.strip()
-
-
-def _make_provider_check(names: tuple[str, ...]) -> Callable[[object], SettingValue]:
-    names_text = ", ".join(name or '""' for name in names)
-
-    def check(value: object) -> SettingValue:
-        if not isinstance(value, str) or value not in names:
-            raise ValueError(f"must be one of {names_text}, in quotes")
-        return value
-
-    return check
 
 
 def _check_model(value: object) -> SettingValue:
@@ -101,7 +86,7 @@ def _check_address(value: object) -> SettingValue:
     return value
 
 
-def _make_integer_check(least: int, most: int) -> Callable[[object], SettingValue]:
+def _make_integer_check(least: int, most: int) -> SettingCheck:
     def check(value: object) -> SettingValue:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
@@ -110,41 +95,37 @@ def _make_integer_check(least: int, most: int) -> Callable[[object], SettingValu
     return check
 
 
-def _list_role_keys(role: RoleName) -> Iterator[tuple[str, SettingKey]]:
-    providers = ("none", "auto", *PROVIDERS)
-    yield (
-        f"roles.{role}.provider",
-        SettingKey(_make_provider_check(providers if role == "extract" else (SAME_AS_EXTRACT, *providers))),
-    )
-    yield f"roles.{role}.model", SettingKey(_check_model)
-    yield f"roles.{role}.base_url", SettingKey(_check_address)
-    yield f"roles.{role}.fallback_models", SettingKey(_check_fallbacks)
-    yield f"roles.{role}.command", SettingKey(_check_command)
-    yield f"roles.{role}.timeout", SettingKey(_make_number_check(0.1, 3600, "a number of seconds from 0.1 to 3600"))
-    yield f"roles.{role}.max_window_tokens", SettingKey(_make_integer_check(1_000, 2_000_000))
-    yield f"roles.{role}.window_overlap_tokens", SettingKey(_make_integer_check(0, 200_000))
+def _list_role_keys(role: RoleName) -> Iterator[tuple[str, SettingCheck]]:
+    providers = (*(() if role == "extract" else (SAME_AS_EXTRACT,)), "none", "auto", *PROVIDERS)
+    names = ", ".join(name or '""' for name in providers)
+    yield f"roles.{role}.provider", _make_choice_check(*providers, expected=f"one of {names}, in quotes")
+    yield f"roles.{role}.model", _check_model
+    yield f"roles.{role}.base_url", _check_address
+    yield f"roles.{role}.fallback_models", _check_fallbacks
+    yield f"roles.{role}.command", _check_command
+    yield f"roles.{role}.timeout", _make_number_check(0.1, 3600, "a number of seconds from 0.1 to 3600")
+    yield f"roles.{role}.max_window_tokens", _make_integer_check(1_000, 2_000_000)
+    yield f"roles.{role}.window_overlap_tokens", _make_integer_check(0, 200_000)
 
 
 _check_share = _make_number_check(0, 1, "a number from 0 to 1")
 
-SETTING_KEYS: Mapping[str, SettingKey] = {
-    "sync.since": SettingKey(_check_since),
-    "sync.accept_above": SettingKey(_check_share),
-    "review.quotes": SettingKey(_make_choice_check("ask", "shared", "local")),
-    "review.mode": SettingKey(_make_choice_check(*get_args(ReviewMode))),
-    "search.limit": SettingKey(_make_integer_check(1, 1000)),
-    "extract.gate": SettingKey(_make_choice_check(*get_args(GateMode))),
-    "extract.guidance": SettingKey(_check_guidance),
-    "budget.per_day_usd": SettingKey(
-        _make_number_check(0, 10_000, "a number of US dollars from 0 to 10000; 0 means no limit")
-    ),
-    "maintain.decay_days": SettingKey(_make_integer_check(1, 100_000)),
-    "maintain.floor": SettingKey(_check_share),
-    "maintain.archive_below": SettingKey(_check_share),
-    "maintain.grace_days": SettingKey(_make_integer_check(0, 100_000)),
-    "maintain.most_learnings": SettingKey(_make_integer_check(10, 100_000)),
-    "maintain.theme_days": SettingKey(_make_integer_check(1, 100_000)),
-    "maintain.idle_minutes": SettingKey(_make_integer_check(0, 100_000)),
+SETTING_CHECKS: Mapping[str, SettingCheck] = {
+    "sync.since": _check_since,
+    "sync.accept_above": _check_share,
+    "review.quotes": _make_choice_check("ask", "shared", "local"),
+    "review.mode": _make_choice_check(*get_args(ReviewMode)),
+    "search.limit": _make_integer_check(1, 1000),
+    "extract.gate": _make_choice_check(*get_args(GateMode)),
+    "extract.guidance": _check_guidance,
+    "budget.per_day_usd": _make_number_check(0, 10_000, "a number of US dollars from 0 to 10000; 0 means no limit"),
+    "maintain.decay_days": _make_integer_check(1, 100_000),
+    "maintain.floor": _check_share,
+    "maintain.archive_below": _check_share,
+    "maintain.grace_days": _make_integer_check(0, 100_000),
+    "maintain.most_learnings": _make_integer_check(10, 100_000),
+    "maintain.theme_days": _make_integer_check(1, 100_000),
+    "maintain.idle_minutes": _make_integer_check(0, 100_000),
     **{name: key for role in ROLES for name, key in _list_role_keys(role)},
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from itertools import chain
+from pathlib import Path
 
 from lerim import extraction
 from lerim.errors import Problem
@@ -64,32 +65,24 @@ class SessionReading:
 
 def make_material(project: Project, transcript: Transcript, state: bytes | None = None) -> extraction.Material:
     """Return the material that a model reads of a session; `state` is what the last job saved."""
-    return extraction.Material(
-        None if project.is_personal else project.root,
-        transcript.session_id,
-        transcript.platform,
-        state,
-        exists=_make_exists_check(project),
-        roots=project.folders,
-    )
+    root, exists = _find_root(project)
+    session, platform = transcript.session_id, transcript.platform
+    return extraction.Material(root, session, platform, state, exists=exists, roots=project.folders)
 
 
 def make_extraction(
     project: Project, transcript: Transcript, correction: extraction.Correction, state: bytes | None = None
 ) -> extraction.Extraction:
     """Return the extraction by rules from a session; `state` is what the last job saved."""
+    root, exists = _find_root(project)
+    session, platform = transcript.session_id, transcript.platform
     return extraction.Extraction(
-        None if project.is_personal else project.root,
-        transcript.session_id,
-        transcript.platform,
-        state,
-        exists=_make_exists_check(project),
-        roots=project.folders,
-        correction=correction,
+        root, session, platform, state, exists=exists, roots=project.folders, correction=correction
     )
 
 
-def _make_exists_check(project: Project) -> Callable[[str], bool]:
-    """Return a function that tells whether a path relative to the project's root exists. In the personal project, no
-    path does."""
-    return lambda path: not project.is_personal and (project.root / path).exists()
+def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:
+    """Return the project's root, and a function that tells whether a path relative to it exists. The personal project
+    has no root, and no path exists there."""
+    root = None if project.is_personal else project.root
+    return root, lambda path: root is not None and (root / path).exists()

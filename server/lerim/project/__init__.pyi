@@ -20,6 +20,7 @@ from .registry import make_private_folder as make_private_folder
 from .registry import replace_file as replace_file
 from .repository import SHORT_HASH_LENGTH as SHORT_HASH_LENGTH
 from .repository import can_be_folder as can_be_folder
+from .repository import find_git_dir as find_git_dir
 from .repository import find_innermost_layout as find_innermost_layout
 from .repository import read_head_commit as read_head_commit
 from .repository import read_small_file as read_small_file

@@ -7,8 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lerim.assistant.decide import RefusedDecision, RelatedMemory, check_decision, describe_claim, describe_memories
-from lerim.assistant.signatures import LeadDecision
+from lerim.assistant.decide import (
+    LeadDecision,
+    RefusedDecision,
+    RelatedMemory,
+    check_decision,
+    describe_claim,
+    describe_memories,
+)
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord
 

@@ -6,7 +6,6 @@ from .extractor import TurnsRead as TurnsRead
 from .extractor import TurnsSent as TurnsSent
 from .extractor import extract_candidates as extract_candidates
 from .grounding import EarlierClaim as EarlierClaim
-from .grounding import has_exact_parts as has_exact_parts
 from .grounding import make_earlier_claim as make_earlier_claim
 from .guidance import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .guidance import Guidance as Guidance
@@ -20,6 +19,7 @@ from .merge import JoinedCandidates as JoinedCandidates
 from .model_call import ParsedAnswer as ParsedAnswer
 from .model_call import ask_signature as ask_signature
 from .quotes import fold_text as fold_text
+from .quotes import has_exact_parts as has_exact_parts
 from .windows import CountTokens as CountTokens
 from .windows import TokenCounter as TokenCounter
 from .windows import Window as Window

@@ -1,5 +1,4 @@
-"""Turns a model's items into candidates: code, not the model, determines the turn, the speaker and the confidence, and
-whether the code, numbers, paths and names of the model's words are in what it was shown."""
+"""Turns a model's items into candidates: code, not the model, determines the turn, the speaker and the confidence."""
 
 from __future__ import annotations
 
@@ -40,8 +39,6 @@ MIN_TITLE_OVERLAP_SAME_QUOTE = (
 
 _PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
 _SYMBOL = re.compile(r"^[\w.$:<>-]{1,120}$")
-_HARD = re.compile(r"`[^`\n]{1,120}`|[\w@~][\w./@#+-]*")
-_EXACT = re.compile(r"\d|[/_#@]|\w\.\w|[a-z][A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,19 +240,3 @@ def _locate_references(written: Sequence[str], cwd: str, material: Material) -> 
 def _merge_tags(found: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
     plain_ones = [tag.strip().lower() for tag in given if _PLAIN_TAG.match(tag.strip())]
     return tuple(dict.fromkeys((*found, *(tag for tag in plain_ones if clean_text(tag) == tag))))[:MAX_TAGS]
-
-
-def has_exact_parts(sentence: str, text: str) -> bool:
-    """Returns whether all code, numbers, paths and names of a sentence occur in a text, which must be in lower case."""
-    for match in _HARD.finditer(sentence):
-        word = match.group().strip("`").lower().rstrip(".-/")
-        if (match.group().startswith("`") or _EXACT.search(match.group())) and not _has(text, word):
-            return False
-    return True
-
-
-def _has(low: str, word: str) -> bool:
-    """Returns whether the text contains the word. A number must be a whole one: 5 is not in 15 or in 1.5."""
-    before = r"(?<!\d)(?<!\d[.,])" if word[:1].isdigit() else ""
-    after = r"(?!\d)(?![.,]\d)" if word[-1:].isdigit() else ""
-    return re.search(before + re.escape(word) + after, low) is not None if before or after else word in low

@@ -1,4 +1,5 @@
-"""Finds a model's quote in what the model was shown, verbatim except for spaces, quotation marks and dashes."""
+"""Finds a model's quote in what the model was shown, verbatim except for spaces, quotation marks and dashes, and checks
+whether the exact parts of a model's words (code, numbers, paths, names) occur in a text."""
 
 from __future__ import annotations
 
@@ -28,6 +29,8 @@ _EQUIVALENT_CHARACTERS = str.maketrans(
         "›": '"',
     }
 )
+_HARD = re.compile(r"`[^`\n]{1,120}`|[\w@~][\w./@#+-]*")
+_EXACT = re.compile(r"\d|[/_#@]|\w\.\w|[a-z][A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +152,19 @@ def _find_in_turn(wanted: str, turn: ShownTurn) -> FoundQuote | None:
                 last = places[at + len(wanted) - 1]
                 return FoundQuote(turn, who, piece.text[places[at] : last + 1])
     return None
+
+
+def has_exact_parts(sentence: str, text: str) -> bool:
+    """Returns whether all code, numbers, paths and names of a sentence occur in a text, which must be in lower case."""
+    for match in _HARD.finditer(sentence):
+        word = match.group().strip("`").lower().rstrip(".-/")
+        if (match.group().startswith("`") or _EXACT.search(match.group())) and not _has(text, word):
+            return False
+    return True
+
+
+def _has(low: str, word: str) -> bool:
+    """Returns whether the text contains the word. A number must be a whole one: 5 is not in 15 or in 1.5."""
+    before = r"(?<!\d)(?<!\d[.,])" if word[:1].isdigit() else ""
+    after = r"(?!\d)(?![.,]\d)" if word[-1:].isdigit() else ""
+    return re.search(before + re.escape(word) + after, low) is not None if before or after else word in low

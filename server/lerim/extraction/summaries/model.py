@@ -29,8 +29,15 @@ from lerim.extraction.model import (
     is_worth_asking,
     take_overlap,
 )
-from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts, show_summary_turns
-from lerim.extraction.summaries.signatures import SessionPart, SummaryMergeSignature, SummaryPartSignature, Told
+from lerim.extraction.summaries.parts import (
+    SessionPart,
+    SummaryAnswerCache,
+    SummaryMergeSignature,
+    SummaryParts,
+    SummaryPartSignature,
+    Told,
+    show_summary_turns,
+)
 from lerim.extraction.summaries.summary import (
     DESCRIPTION_WORDS,
     HAPPENED_WORDS,

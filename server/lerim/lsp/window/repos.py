@@ -23,7 +23,7 @@ from lerim.lsp.boundary import path_to_uri, uri_to_path
 from lerim.lsp.window.drift_state import RepoDrift
 from lerim.memory import MemoryEntry, ReferenceMap, Store, StoredMemory
 from lerim.paths import Home
-from lerim.project import Project, locate_project, read_small_file
+from lerim.project import Project, find_git_dir, locate_project
 
 if TYPE_CHECKING:
     from lerim.memory import MemorySearch
@@ -243,9 +243,7 @@ def index_repo(repo: Repo) -> None:
 
 def head_stamp(root: Path) -> HeadStamp:
     """A stamp that changes with every checkout, commit, merge and reset of the worktree at `root`."""
-    git = root / ".git"
-    git_file = read_small_file(git)
-    folder = (root / git_file.removeprefix("gitdir:").strip()) if git_file.startswith("gitdir:") else git
+    folder = find_git_dir(root)
     stamp: list[int] = []
     for name in ("HEAD", "logs/HEAD"):
         try:

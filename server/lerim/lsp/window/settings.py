@@ -16,8 +16,8 @@ CodeLensMode = Literal["file", "symbols", "off"]
 class EditorSettings:
     """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` are not answered.
 
-    `job_settings` are the person's settings for models and the review, by the names in `config.SETTING_KEYS`. They are
-    passed to every job, which checks them. An invalid part of the model is None, so that no model is asked.
+    `job_settings` are the person's settings for models and the review, by the names in `config.SETTING_CHECKS`. They
+    are passed to every job, which checks them. An invalid part of the model is None, so that no model is asked.
     """
 
     enabled: bool = True

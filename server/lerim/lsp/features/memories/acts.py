@@ -3,6 +3,7 @@ views at once."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -13,7 +14,7 @@ from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, Merg
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
 from lerim.memory import KINDS, Primitive
 from lerim.project import make_personal_project
-from lerim.review import CandidateEdit, ConflictMerge, ReviewPaths, ReviewResult, acts, merge_conflict
+from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
 
 
 async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActView:
@@ -37,7 +38,7 @@ async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
     sidecar.require_trust("Changing memories")
     repo = await sidecar.find_repo(params.root)
     paths = candidate_counts.find_review_paths(sidecar, repo)
-    joined = await sidecar.run_in_thread(_merge, paths, Path(params.path), params.preview)
+    joined = await sidecar.run_in_thread(partial(merge_conflict, paths, Path(params.path), preview=params.preview))
     acted = None if joined.result is None else await _announce_result(sidecar, repo, joined.result)
     return MergeView(joined.diff, acted)
 
@@ -49,10 +50,6 @@ async def _announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewRe
         await candidate_counts.announce_candidates(sidecar, one)  # the action that can be undone has changed
     root = path_to_uri(sidecar.home.root) if repo is None else repo.uris[0]
     return MemoryActView(result.ok, result.code, result.message, result.action, result.path, root)
-
-
-def _merge(paths: ReviewPaths, path: Path, preview: bool) -> ConflictMerge:
-    return merge_conflict(paths, path, preview=preview)
 
 
 def _act(paths: ReviewPaths, memory: str, params: MemoryActParams) -> ReviewResult:
