@@ -206,11 +206,8 @@ def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
     if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
         todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to approve it for good."
         raise SettingsError(f"{model.label} costs money, and you have not approved it.", where=EXTRACT_TABLE, todo=todo)
-    sys.stderr.write(
-        f"{output.escape_controls(model.label)} costs money; this test costs very little. Continue? [y/N] "
-    )
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    question = f"{model.label} costs money; this test costs very little. Continue? [y/N] "
+    return output.ask_question(question).lower() in ("y", "yes")
 
 
 def _describe_role(role: RoleView) -> str:

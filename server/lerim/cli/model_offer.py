@@ -4,7 +4,6 @@ choice."""
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -82,7 +81,7 @@ def ask_for_model(context: CommandContext, offers: Sequence[ModelOffer], report:
     output.print_note(_describe_rules_result(report))
     for number, offer in enumerate(offers, 1):
         output.print_note(output.escape_controls(f"  {number}  {offer.name}, {offer.price}"))
-    answer = _read_answer(f"Which one should read one session as a trial? [1-{len(offers)}, Enter for none] ")
+    answer = output.ask_question(f"Which one should read one session as a trial? [1-{len(offers)}, Enter for none] ")
     if not (answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(offers)):
         output.print_note("No model is used. To turn this question off, run `lerim model use none`.")
         return False
@@ -93,9 +92,8 @@ def ask_for_model(context: CommandContext, offers: Sequence[ModelOffer], report:
         output.print_note(output.escape_controls(error.explanation))
         return False
     show_trial(trial)
-    if _read_answer(
-        f"Let it read {output.pluralize(trial.other_waiting, 'more waiting session')}? [Y/n] "
-    ).lower() not in ("", "y", "yes"):
+    question = f"Let it read {output.pluralize(trial.other_waiting, 'more waiting session')}? [Y/n] "
+    if output.ask_question(question).lower() not in ("", "y", "yes"):
         return False
     _save_choice(context, offer)
     return True
@@ -148,9 +146,3 @@ def _describe_rules_result(report: SyncReport) -> str:
         f"Without a model, {sessions} produced {candidates}. A model usually finds more. "
         "Nothing is sent until you choose one:"
     )
-
-
-def _read_answer(question: str) -> str:
-    sys.stderr.write(question)
-    sys.stderr.flush()
-    return sys.stdin.readline().strip()

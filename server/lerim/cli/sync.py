@@ -150,9 +150,7 @@ def _ask_consent(context: CommandContext, waits: WaitingWork) -> bool:
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    sys.stderr.write(f"{output.escape_controls(describe_waiting(waits))}. Approve the cost? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if output.ask_question(f"{describe_waiting(waits)}. Approve the cost? [y/N] ").lower() not in ("y", "yes"):
         return False
     consent.allow_model(context.home, waits.model)
     return True

@@ -126,6 +126,13 @@ def _discard(stream: TextIO) -> None:
     os.close(devnull)
 
 
+def ask_question(question: str) -> str:
+    """Asks a question on standard error and returns the line that the person types, "" for none."""
+    sys.stderr.write(escape_controls(question))
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()
+
+
 def print_note(text: str) -> None:
     """Prints a line to standard error: remarks that are not part of the output."""
     try:
