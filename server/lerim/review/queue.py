@@ -25,7 +25,7 @@ from lerim.review.accepting import (
     withdraw_in_ledger,
 )
 from lerim.review.acts import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
-from lerim.review.candidates import CandidateEdit, Proposal, Target, load_candidate, load_candidates
+from lerim.review.candidates import CandidateEdit, Proposal, load_candidate, load_candidates
 from lerim.review.compare import NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim, load_correction, open_ledger
 from lerim.review.proposing import (
@@ -52,11 +52,9 @@ __all__ = [
     "NeighbourChoice",
     "Proposal",
     "QuoteChoice",
-    "ReviewPaths",
     "ReviewResult",
     "StepView",
     "Suggestion",
-    "Target",
     "accept_candidate",
     "acceptance_times",
     "add_memory",
