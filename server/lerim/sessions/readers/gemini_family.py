@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from lerim.errors import Problem
-from lerim.files import make_unreadable_error, open_buffered
+from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity import store
 from lerim.sessions.readers.engine import (
@@ -16,7 +15,9 @@ from lerim.sessions.readers.engine import (
     WholeReading,
     count_final_turns,
     cut_blocks,
+    limit_problems,
     parse_timestamp,
+    plausible_count,
     sum_session,
     sum_tokens,
     without_nul,
@@ -35,9 +36,6 @@ from lerim.sessions.readers.gemini import (
     parse_gemini_output,
     parse_gemini_prompt,
 )
-
-PROBLEM_LIMIT = 100
-"""How many problems are reported one by one; further ones are only counted."""
 
 _PROBED_BYTES = 256 * 1024
 
@@ -78,10 +76,7 @@ def _project_store(path: Path) -> str:
 
 def _load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     path = transcript.path
-    try:
-        session = load_gemini_session(path)
-    except OSError as error:
-        raise make_unreadable_error(path, error) from error
+    session = load_gemini_session(path)
     header = session.header
     session_id = without_nul(header.session_id)[:200] or transcript.session_id
     is_subagent = bool(transcript.parent) or header.kind == "subagent"
@@ -101,16 +96,8 @@ def _load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=_limit_problems(path, session.faults),
+        problems=limit_problems(session.problems, path),
     )
-
-
-def _limit_problems(path: Path, faults: list[tuple[str, str]]) -> list[Problem]:
-    problems = [Problem("bad-line", f"{path}{where}", message) for where, message in faults[:PROBLEM_LIMIT]]
-    if len(faults) > PROBLEM_LIMIT:
-        more = f"{len(faults) - PROBLEM_LIMIT} more records of this session could not be read"
-        problems.append(Problem("many", str(path), more))
-    return problems
 
 
 def _build_turns(
@@ -181,13 +168,9 @@ def _convert_tokens(usage: GeminiUsage | None) -> Tokens:
     context, and `input` includes the cached part of it."""
     if usage is None:
         return NO_TOKENS
-    sent, cached = _count(usage.input), _count(usage.cached)
+    sent, cached = plausible_count(usage.input), plausible_count(usage.cached)
     return Tokens(
-        input=max(0, sent - cached) + _count(usage.tool),
-        output=_count(usage.output) + _count(usage.thoughts),
+        input=max(0, sent - cached) + plausible_count(usage.tool),
+        output=plausible_count(usage.output) + plausible_count(usage.thoughts),
         cache_read=min(sent, cached),
     )
-
-
-def _count(number: int | None) -> int:
-    return number if number and 0 < number < 1 << 48 else 0

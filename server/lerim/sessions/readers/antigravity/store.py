@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.errors import Problem
-from lerim.files import make_unreadable_error, open_buffered
+from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity.tools import (
     attach_step_result,
@@ -23,7 +23,6 @@ from lerim.sessions.readers.antigravity.tools import (
 )
 from lerim.sessions.readers.engine import (
     JSON_NULL,
-    LineStream,
     LoadedSession,
     count_final_turns,
     cut_blocks,
@@ -34,6 +33,8 @@ from lerim.sessions.readers.engine import (
     parse_object,
     parse_timestamp,
     plausible_count,
+    read_log_lines,
+    report_line,
     stamp_inode,
     stat_regular_file,
     sum_session,
@@ -41,7 +42,6 @@ from lerim.sessions.readers.engine import (
     text_outside_blocks,
     without_nul,
 )
-from lerim.sessions.readers.live import CUT_SHORT
 
 _LOG_NAMES = ("transcript_full.jsonl", "transcript.jsonl")
 """The full log if there is one, else the one in which the arguments of calls are JSON inside strings."""
@@ -161,32 +161,20 @@ def find_first_command_cwd(start: bytes) -> str:
 
 
 def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
-    """Loads the conversation in a log. Raises TranscriptError if the file cannot be read."""
+    """Loads the conversation in a log. Raises OSError."""
     path = transcript.path
     steps: list[AntigravityStep] = []
     problems: list[Problem] = []
-    first_cwd = b""
-    try:
-        with open_buffered(path) as file:
-            lines = LineStream(file, 0)
-            for start, _, data, complete in lines:
-                if not data or not data.strip():
-                    continue
-                first_cwd = first_cwd or find_first_command_cwd(data).encode("utf-8", "replace")
-                try:
-                    steps.append(parse_object(data, AntigravityStep))
-                except ValueError as error:
-                    if complete:
-                        what = f"A step of this session could not be read ({str(error).split(':')[0]})"
-                        problems.append(Problem("bad-line", f"{path}@{start}", what))
-    except OSError as error:
-        raise make_unreadable_error(path, error) from error
-    if lines.stop_reason:
-        problems.append(Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {lines.stop_reason}"))
+    cwd = transcript.cwd
+    for start, data, is_complete in read_log_lines(path, problems):
+        cwd = cwd or find_first_command_cwd(data)
+        try:
+            steps.append(parse_object(data, AntigravityStep))
+        except ValueError as error:
+            if is_complete:
+                report_line(path, start, error, problems)
     is_subagent = bool(steps) and not any(_is_prompt(step) for step in steps)
-    turns, injected, parent = _build_turns(
-        transcript, steps, transcript.cwd or first_cwd.decode(), is_subagent=is_subagent, brief=brief
-    )
+    turns, injected, parent = _build_turns(transcript, steps, cwd, is_subagent=is_subagent, brief=brief)
     return LoadedSession(
         session=sum_session(
             transcript,

@@ -12,7 +12,6 @@ from lerim.sessions.readers.engine import (
     TokenCounts,
     TranscriptTally,
     add_counts,
-    append_name,
     hash_text,
     make_title,
     subtract_counts,
@@ -29,10 +28,8 @@ class ClaudeTally(TranscriptTally, gc=False):
     def note_record(self, record: ClaudeRecord, time: datetime | None) -> None:
         """Records the fields that all types of record have: folder, branch, version, session and time."""
         self.set_cwd(record.cwd)
-        branch, version = record.git_branch, record.version
-        if branch and branch != self.branch:
-            self.branch = without_nul(branch)[:500]
-            self.branches = append_name(self.branches, self.branch)
+        self.set_branch(record.git_branch)
+        version = record.version
         if version and version != self.version:
             self.version = without_nul(version)[:50]
         if not self.parent and record.session_id:

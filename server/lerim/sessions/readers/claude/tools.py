@@ -9,73 +9,43 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.readers.claude.files import read_spilled_output
 from lerim.sessions.readers.claude.human import INTERRUPTED, parse_text_beside_result
 from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord
 from lerim.sessions.readers.engine import (
     JSON_NULL,
+    ToolTable,
+    close_call,
     cut_blocks,
     decode_leniently,
+    find_text,
+    join_texts,
     keep_ends,
+    kinds_by_name,
+    parse_fields,
     parse_json_or_none,
     without_nul,
 )
 
-_KINDS: dict[str, ToolKind] = {
-    "Bash": "shell",
-    "PowerShell": "shell",
-    "Read": "read",
-    "NotebookRead": "read",
-    "Edit": "edit",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
-    "Write": "write",
-    "Grep": "search",
-    "Glob": "search",
-    "LS": "search",
-    "AskUserQuestion": "ask",
-    "ExitPlanMode": "plan",
-    "exit_plan_mode": "plan",
-    "Task": "agent",
-    "Agent": "agent",
-    "WebFetch": "web",
-    "WebSearch": "web",
-}
-
-
-class _Replacement(msgspec.Struct, gc=False):
-    old_string: str | None = ""
-    new_string: str | None = ""
-
-
-class _Option(msgspec.Struct, gc=False):
-    label: str | None = ""
-    description: str | None = ""
-
-
-class _Question(msgspec.Struct, gc=False):
-    question: str | None = ""
-    options: list[_Option] | None = None
-
-
-class _ToolInput(msgspec.Struct, gc=False):
-    command: str | None = ""
-    description: str | None = ""
-    file_path: str | None = ""
-    notebook_path: str | None = ""
-    path: str | None = ""
-    pattern: str | None = ""
-    query: str | None = ""
-    url: str | None = ""
-    question: str | None = ""
-    questions: list[_Question] | None = None
-    plan: str | None = ""
-    old_string: str | None = ""
-    new_string: str | None = ""
-    new_source: str | None = ""
-    content: str | None = ""
-    edits: list[_Replacement] | None = None
+_TOOLS = ToolTable(
+    kinds=kinds_by_name(
+        {
+            "shell": "Bash PowerShell",
+            "read": "Read NotebookRead",
+            "edit": "Edit MultiEdit NotebookEdit",
+            "write": "Write",
+            "search": "Grep Glob LS",
+            "ask": "AskUserQuestion",
+            "plan": "ExitPlanMode exit_plan_mode",
+            "agent": "Task Agent",
+            "web": "WebFetch WebSearch",
+        }
+    ),
+    command=("command", "url", "query", "pattern"),
+    path=("file_path", "notebook_path", "path"),
+    new=("new_string", "new_source"),
+)
 
 
 class _Outcome(msgspec.Struct, rename="camel", gc=False):
@@ -106,51 +76,12 @@ SUCCESSFUL_RESULT = ClaudeToolResult("ok", "", "")
 
 def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
     """Parses a `tool_use` block into a tool call without a result; `brief` leaves out text it writes to files."""
-    name = without_nul(block.name)[:200]
-    kind = _KINDS.get(name, "other")
-    arguments = decode_leniently(block.input, _ToolInput)
-    path = without_nul(arguments.file_path or arguments.notebook_path or arguments.path)
-    return ToolCall(
-        id=without_nul(block.id),
-        name=name,
-        kind=kind,
-        command=without_nul(arguments.command or arguments.url or arguments.query or arguments.pattern),
-        description=without_nul(arguments.description),
-        paths=(path,) if path else (),
-        edits=() if brief else _parse_edits(kind, path, arguments),
-        answers=_parse_questions(arguments) if kind == "ask" else (),
-        plan=without_nul(arguments.plan) if kind == "plan" else "",
-    )
+    return _TOOLS.build_call(block.id, block.name, parse_fields(block.input), brief=brief)
 
 
 def attach_command_output(call: ToolCall, text: str) -> ToolCall:
     """Adds the output to `call`. Whether the command failed is not recorded."""
-    output, omitted = keep_ends(without_nul(cut_blocks(text)))
-    return replace(call, status="ok", output=output, output_cut=omitted)
-
-
-def _parse_edits(kind: ToolKind, path: str, arguments: _ToolInput) -> tuple[FileEdit, ...]:
-    if kind not in ("edit", "write"):
-        return ()
-    if kind == "write":
-        return (FileEdit(path, "", without_nul(arguments.content)),)
-    if edits := arguments.edits:
-        return tuple(FileEdit(path, without_nul(one.old_string), without_nul(one.new_string)) for one in edits)
-    new = arguments.new_string or arguments.new_source
-    return (FileEdit(path, without_nul(arguments.old_string), without_nul(new)),)
-
-
-def _parse_questions(arguments: _ToolInput) -> tuple[QuestionAnswer, ...]:
-    if arguments.questions:
-        return tuple(_parse_question(one) for one in arguments.questions)
-    return (QuestionAnswer(without_nul(arguments.question), (), ""),) if arguments.question else ()
-
-
-def _parse_question(record: _Question) -> QuestionAnswer:
-    options = record.options or ()
-    labels = tuple(without_nul(option.label) for option in options)
-    descriptions = tuple(without_nul(option.description) for option in options)
-    return QuestionAnswer(without_nul(record.question), labels, "", descriptions if any(descriptions) else ())
+    return close_call(call, "ok", without_nul(cut_blocks(text)), brief=False)
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -273,26 +204,19 @@ def _approved_plan(call: ToolCall, outcome: _Outcome, text: str) -> str:
 
 
 def _parse_answers(questions: tuple[QuestionAnswer, ...], outcome: _Outcome, text: str) -> tuple[QuestionAnswer, ...]:
-    answers_by_question = parse_json_or_none(outcome.answers)
-    notes = parse_json_or_none(outcome.annotations)
+    answers_by_question, notes = parse_fields(outcome.answers), parse_fields(outcome.annotations)
     answers: list[QuestionAnswer] = []
     for question in questions:
-        selected = answers_by_question.get(question.question) if isinstance(answers_by_question, dict) else None
+        selected = answers_by_question.get(question.question)
         answer = (
-            _join_texts(selected) if selected is not None else _parse_quoted_answer(question.question, questions, text)
+            join_texts(selected) if selected is not None else _parse_quoted_answer(question.question, questions, text)
         )
-        note = notes.get(question.question) if isinstance(notes, dict) else None
-        written = note.get("notes") if isinstance(note, dict) else None
-        if isinstance(written, str) and written.strip() and written not in answer:
-            answer = f"{answer}\n{without_nul(written)}".strip()
+        note = notes.get(question.question)
+        written = find_text(note, "notes") if isinstance(note, dict) else ""
+        if written.strip() and written not in answer:
+            answer = f"{answer}\n{written}".strip()
         answers.append(replace(question, answer=answer))
     return tuple(answers)
-
-
-def _join_texts(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(without_nul(item) for item in value if isinstance(item, str))
-    return without_nul(value) if isinstance(value, str) else ""
 
 
 def _parse_quoted_answer(question: str, questions: tuple[QuestionAnswer, ...], text: str) -> str:

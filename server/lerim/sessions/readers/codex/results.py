@@ -20,9 +20,9 @@ from lerim.sessions.readers.engine import (
     DECODE_ERRORS,
     RunningProcesses,
     TurnDrafts,
+    close_call,
     cut_blocks,
     decode_fields,
-    keep_ends,
     parse_json_or_none,
     without_nul,
 )
@@ -96,11 +96,8 @@ class CodexResults:
         if not fault.startswith("user rejected"):
             self._note_code(payload, 1, offset)
             return False
-        shown, omitted = keep_ends(without_nul(fault))
         self._drafts.update_call(
-            without_nul(payload.call_id),
-            offset,
-            lambda one: replace(one, status="denied", exit_code=None, output=shown, output_cut=omitted),
+            without_nul(payload.call_id), offset, lambda one: close_call(one, "denied", without_nul(fault), brief=False)
         )
         return True
 
@@ -124,16 +121,9 @@ class CodexResults:
         self._processes.settle_all(offset)
 
     def _close_call(self, call: ToolCall, output: CodexOutput) -> ToolCall:
-        shown, omitted = keep_ends(output.text)
         status, code = ("pending", None) if output.running else resolve_call_status(output, call.kind, call.exit_code)
-        if self._brief and status == "ok" and call.kind not in ("ask", "plan"):
-            shown, omitted = "", 0
         return replace(
-            call,
-            status=status,
-            exit_code=code,
-            output=shown,
-            output_cut=omitted,
+            close_call(call, status, output.text, code, brief=self._brief),
             answers=parse_codex_answers(call, self._question_ids.pop(call.id, ()), output.text) if call.answers else (),
             subagent=_started_thread(output.text) if call.kind == "agent" else "",
         )

@@ -24,7 +24,6 @@ from lerim.sessions.readers.codex.human import (
     parse_shell_output,
 )
 from lerim.sessions.readers.codex.outputs import parse_codex_output
-from lerim.sessions.readers.codex.plans import split_plans
 from lerim.sessions.readers.codex.records import CodexLine, CodexPayload, CodexRecord, decode_codex_line, line_payload
 from lerim.sessions.readers.codex.results import CodexResults
 from lerim.sessions.readers.codex.tally import CodexTally
@@ -37,17 +36,19 @@ from lerim.sessions.readers.engine import (
     TurnDrafts,
     TypedText,
     add_counts,
+    close_call,
     content_texts,
     cut_blocks,
     decode_fields,
     decode_leniently,
     decode_string,
-    keep_ends,
     make_own_command,
     parse_timestamp,
     usable_id,
     without_nul,
 )
+
+_PLAN, _PLAN_END = "<proposed_plan>", "</proposed_plan>"
 
 
 class _UnconfirmedPrompt(NamedTuple):
@@ -108,9 +109,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         tally.is_forked, tally.copied_until = bool(payload.forked_from_id), self._time
         tally.set_cwd(payload.cwd)
         tally.version = without_nul(payload.cli_version)[:50]
-        if payload.git is not None and payload.git.branch:
-            tally.branch = without_nul(payload.git.branch)[:500]
-            tally.branches = (tally.branch,)
+        tally.set_branch(payload.git.branch if payload.git is not None else "")
         tally.parent = without_nul(payload.parent_thread_id)[:200]
         begun = parse_timestamp(payload.timestamp)
         if payload.forked_from_id or payload.parent_thread_id:
@@ -158,7 +157,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         """Adds a text of the model. Plans are split off, because an event leaves out the plan that its item
         contains."""
         text = without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))
-        for part in split_plans(text):
+        for part in _split_plans(text):
             self._add_unpaired_text(source, part, native_id)
 
     def _add_unpaired_text(self, source: str, text: str, native_id: str) -> None:
@@ -227,9 +226,10 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         draft.texts.append(typed.text)
         if typed.kind == "shell":
             output = parse_codex_output(msgspec.Raw(msgspec.json.encode(parse_shell_output(text))))
-            shown, omitted = keep_ends(output.text)
-            call = replace(make_own_command(typed.text), status=output.status or "ok", exit_code=output.exit_code)
-            draft.calls.append(replace(call, output=shown, output_cut=omitted))
+            own_command = make_own_command(typed.text)
+            draft.calls.append(
+                close_call(own_command, output.status or "ok", output.text, output.exit_code, brief=False)
+            )
 
     def _add_reasoning(self, payload: CodexPayload) -> None:
         if self._brief or self._is_skipped():
@@ -381,3 +381,15 @@ _HANDLERS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
     "thread_name_updated": CodexReading._rename_thread,
     "item_completed": CodexReading._read_completed_item,
 }
+
+
+def _split_plans(text: str) -> list[str]:
+    """Returns a text without the plans proposed in it, followed by those plans."""
+    around: list[str] = []
+    plans: list[str] = []
+    position = 0
+    while (start := text.find(_PLAN, position)) >= 0 and (end := text.find(_PLAN_END, start)) >= 0:
+        around.append(text[position:start])
+        position = end + len(_PLAN_END)
+        plans.append(text[start:position])
+    return ["".join([*around, text[position:]]), *plans]

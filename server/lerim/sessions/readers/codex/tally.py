@@ -19,13 +19,13 @@ from lerim.sessions.readers.engine import (
     TokenCounts,
     TranscriptTally,
     add_counts,
+    plausible_count,
     subtract_counts,
     usable_id,
 )
 
 _TEXT_LIMIT = 256
 _UNPAIRED_LIMIT = 8
-_IMPLAUSIBLE_COUNT = 1 << 48
 _UNIQUE_ID_LENGTH = 32
 _AT_ONCE = timedelta(seconds=0.5)
 """Maximum time between lines that were written at once; a model never answers that fast."""
@@ -152,12 +152,13 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
 
 
 def _convert_usage(usage: CodexUsage) -> TokenCounts:
-    cached, written = _count(usage.cached_input_tokens), _count(usage.cache_write_input_tokens)
-    return max(0, _count(usage.input_tokens) - cached - written), _count(usage.output_tokens), cached, written
-
-
-def _count(number: int | None) -> int:
-    return number if number and 0 < number < _IMPLAUSIBLE_COUNT else 0
+    cached, written = plausible_count(usage.cached_input_tokens), plausible_count(usage.cache_write_input_tokens)
+    return (
+        max(0, plausible_count(usage.input_tokens) - cached - written),
+        plausible_count(usage.output_tokens),
+        cached,
+        written,
+    )
 
 
 def _uuid_time_ms(native_id: str) -> int:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import TranscriptError, UnfinishedError
-from lerim.files import open_buffered
+from lerim.errors import Problem, TranscriptError, UnfinishedError
 from lerim.sessions.readers.engine import (
     FILE_SIZE_LIMIT,
-    LineStream,
     is_settling,
     parse_json,
     parse_leading_json,
+    read_log_lines,
     read_session_file,
+    report_line,
     salvage_objects,
 )
 
@@ -37,10 +37,9 @@ _ENTRY_START = re.compile(rb'(?=\{"kind":[0-3],"[kv]":)')
 _WHOLE_STATE_ENTRY = b'{"kind":0,'
 
 ChatState = dict[object, object]
-ChatFault = tuple[str, str]
 
 
-def load_chat_state(path: Path) -> tuple[ChatState, list[ChatFault]]:
+def load_chat_state(path: Path) -> tuple[ChatState, list[Problem]]:
     """Returns the state in a chat's file, or in the log that continues it, and what could not be read.
 
     Raises UnfinishedError while the file is being rewritten, TranscriptError if nothing can be read, and OSError.
@@ -51,11 +50,13 @@ def load_chat_state(path: Path) -> tuple[ChatState, list[ChatFault]]:
     return _replay_log(log)
 
 
-def _load_whole(path: Path) -> tuple[ChatState, list[ChatFault]]:
+def _load_whole(path: Path) -> tuple[ChatState, list[Problem]]:
     data = read_session_file(path)
     try:
         chat = parse_json(data)
-        return (chat, []) if isinstance(chat, dict) else ({}, [("", "This chat's file contains no chat")])
+        return (
+            (chat, []) if isinstance(chat, dict) else ({}, [_make_problem(path, "This chat's file contains no chat")])
+        )
     except ValueError:
         if is_settling(path):
             raise UnfinishedError("This chat is still being written", where=str(path)) from None
@@ -64,48 +65,46 @@ def _load_whole(path: Path) -> tuple[ChatState, list[ChatFault]]:
         raise TranscriptError(
             "Nothing in this chat's file can be read", where=str(path), todo="Lerim tries again when it changes."
         )
-    return {"requests": requests}, [("", "This chat's file is damaged; the readable part was used")]
+    return {"requests": requests}, [_make_problem(path, "This chat's file is damaged; the readable part was used")]
 
 
-def _replay_log(path: Path) -> tuple[ChatState, list[ChatFault]]:
+def _replay_log(path: Path) -> tuple[ChatState, list[Problem]]:
     if path.stat().st_size > FILE_SIZE_LIMIT:
         what = f"This chat is larger than {FILE_SIZE_LIMIT >> 20} MB"
         raise TranscriptError(what, where=str(path), todo="It is not added to the catalog.")
     state: ChatState = {}
-    faults: list[ChatFault] = []
+    problems: list[Problem] = []
     unfinished = b""
-    with open_buffered(path) as file:
-        lines = LineStream(file, 0, FILE_SIZE_LIMIT)
-        for start, _, data, complete in lines:
-            if not data or not data.strip():
+    for start, data, is_complete in read_log_lines(path, problems, FILE_SIZE_LIMIT):
+        try:
+            entries = [parse_json(data)]
+        except ValueError as error:
+            if not is_complete:
+                unfinished = data
                 continue
-            try:
-                entries = [parse_json(data)]
-            except ValueError as error:
-                if not complete:
-                    unfinished = data
-                    continue
-                reason = str(error).split(":")[0]
-                faults.append((f"@{start}", f"A line of this chat could not be read ({reason})"))
-                entries = _salvage_entries(data) if len(faults) <= REPAIRED_LINE_LIMIT else []
-            state = _apply_entries(state, entries, start, faults)
-    if lines.stop_reason:
-        faults.insert(0, ("", f"Only part of this chat was read: it {lines.stop_reason}"))
+            report_line(path, start, error, problems)
+            entries = _salvage_entries(data) if len(problems) <= REPAIRED_LINE_LIMIT else []
+        state = _apply_entries(state, entries, f"{path}@{start}", problems)
     if unfinished and not state:
         # VS Code rewrites a long log as one line; until that line is complete, the file contains nothing of the chat.
         if is_settling(path):
             raise UnfinishedError("This chat is still being written", where=str(path))
-        faults.append(("", "This chat's file is damaged; the readable part was used"))
-        state = _apply_entries(state, _salvage_entries(unfinished), 0, faults)
-    return state, faults
+        problems.append(_make_problem(path, "This chat's file is damaged; the readable part was used"))
+        state = _apply_entries(state, _salvage_entries(unfinished), f"{path}@0", problems)
+    return state, problems
 
 
-def _apply_entries(state: ChatState, entries: list[object], start: int, faults: list[ChatFault]) -> ChatState:
+def _make_problem(where: str | Path, what: str) -> Problem:
+    return Problem("bad-line", str(where), what)
+
+
+def _apply_entries(state: ChatState, entries: list[object], where: str, problems: list[Problem]) -> ChatState:
     for entry in entries:
         try:
             state = _apply_entry(state, entry)
         except (LookupError, TypeError, ValueError) as error:
-            faults.append((f"@{start}", f"A line of this chat changes a part that does not exist ({error})"))
+            what = f"A line of this chat changes a part that does not exist ({error})"
+            problems.append(_make_problem(where, what))
     return state
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import make_unreadable_error, open_buffered
+from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
 from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder
 from lerim.sessions.readers.copilot_chat.log import load_chat_state
@@ -82,10 +82,7 @@ def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: boo
 
 def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
     path = transcript.path
-    try:
-        state, faults = load_chat_state(path)
-    except OSError as error:
-        raise make_unreadable_error(path, error) from error
+    state, problems = load_chat_state(path)
     request_records, repository = state.pop("requests", None), state.get("repoData")
     chat = parse_object(
         encode_json({name: record for name, record in state.items() if isinstance(record, str | int | float)}),
@@ -98,7 +95,8 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
             requests.append(parse_object(encode_json(record), ChatRequest))
         except ValueError:
             if record is not None:  # None marks a lost request, which is already reported
-                faults.append((f"@{number}", "A request of this chat could not be read and was skipped"))
+                what = "A request of this chat could not be read and was skipped"
+                problems.append(Problem("bad-line", f"{path}@{number}", what))
     cwd = transcript.cwd or uri_to_path(without_nul(chat.working_directory))
     branch = (
         without_nul(parse_object(encode_json(repository), ChatRepository).local_branch)
@@ -124,7 +122,7 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
         ),
         turns=turns,
         final_turns=count_final_turns(turns),
-        problems=limit_problems([Problem("bad-line", f"{path}{where}", what) for where, what in faults], path),
+        problems=limit_problems(problems, path),
     )
 
 

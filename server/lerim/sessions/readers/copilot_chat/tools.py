@@ -11,32 +11,44 @@ from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, T
 from lerim.sessions.readers.copilot_chat.records import CallDetails, ChatPart, RequestedCall, markdown_text
 from lerim.sessions.readers.engine import (
     JSON_NULL,
+    ToolTable,
+    close_call,
     cut_blocks,
     find_text,
-    keep_ends,
+    join_texts,
     kinds_by_name,
     list_objects,
     list_texts,
     parse_fields,
     parse_json_or_none,
-    parse_patch,
     parse_question,
     without_nul,
 )
 
-_KINDS = kinds_by_name(
-    {
-        "shell": "runinterminal",
-        "read": "readfile readnotebookcelloutput",
-        "search": "listdir listdirectory filesearch findfiles grepsearch findtextinfiles semanticsearch searchcodebase"
-        " listcodeusages searchworkspacesymbols",
-        "write": "createfile",
-        "edit": "replacestring replacestringinfile multireplacestring multireplacestringinfile insertedit"
-        " inserteditintofile applypatch editnotebook editnotebookfile editfile editfiles",
-        "web": "fetchwebpage githubrepo",
-        "agent": "runsubagent executeprompt searchsubagent executionsubagent",
-        "ask": "askquestions",
-    }
+_QUESTION_NAMES = ("question", "title", "header")
+_TOOLS = ToolTable(
+    kinds=kinds_by_name(
+        {
+            "shell": "runinterminal",
+            "read": "readfile readnotebookcelloutput",
+            "search": "listdir listdirectory filesearch findfiles grepsearch findtextinfiles semanticsearch"
+            " searchcodebase listcodeusages searchworkspacesymbols",
+            "write": "createfile",
+            "edit": "replacestring replacestringinfile multireplacestring multireplacestringinfile insertedit"
+            " inserteditintofile applypatch editnotebook editnotebookfile editfile editfiles",
+            "web": "fetchwebpage githubrepo",
+            "agent": "runsubagent executeprompt searchsubagent executionsubagent",
+            "ask": "askquestions",
+        }
+    ),
+    command=("command", "query", "pattern", "url"),
+    path=("filePath", "path", "dirPath"),
+    description=("explanation", "description", "goal"),
+    question=_QUESTION_NAMES,
+    patch=("input",),
+    replacements="replacements",
+    old=("oldString",),
+    new=("newString", "code", "newCode"),
 )
 _ERROR_START = "ERROR while calling tool"
 _CANCELLED_START = "The user cancelled the tool call."
@@ -50,7 +62,7 @@ _DENIED_VALUES = (0, 5)
 def chat_tool_kind(name: str) -> ToolKind:
     """Returns the kind of a tool, from its name in any spelling."""
     bare = name.removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal").replace("_", "").lower()
-    return _KINDS.get(bare, "other")
+    return _TOOLS.find_kind(bare)
 
 
 def build_chat_call(
@@ -62,20 +74,18 @@ def build_chat_call(
     details = (shown.tool_specific_data if shown else None) or CallDetails()
     arguments = _decode_arguments(request.arguments if request else None) or _shown_arguments(shown)
     kind: ToolKind = "shell" if details.kind == "terminal" else chat_tool_kind(name)
-    path = find_text(arguments, "filePath", "path", "dirPath") or _linked_file(shown)
-    edits = _build_edits(kind, path, arguments) if kind in ("edit", "write") else ()
-    paths = dict.fromkeys(one for one in (path, *(edit.path for edit in edits)) if one)
-    call = ToolCall(
-        id=without_nul(request.id if request else "") or without_nul(shown.tool_call_id if shown else ""),
-        name=name[:200],
+    call = _TOOLS.build_call(
+        (request.id if request else "") or (shown.tool_call_id if shown else ""),
+        name,
+        arguments,
         kind=kind,
-        command=_terminal_command(details)
-        or find_text(arguments, "command", "query", "pattern", "url")
-        or " ".join(list_texts(arguments.get("urls"))),
-        description=find_text(arguments, "explanation", "description", "goal") or without_nul(details.description),
-        paths=tuple(paths),
-        edits=() if brief else edits,
-        answers=tuple(map(_parse_question, list_objects(arguments.get("questions")))) if kind == "ask" else (),
+        default_path=_linked_file(shown),
+        brief=brief,
+    )
+    call = replace(
+        call,
+        command=_terminal_command(details) or call.command or " ".join(list_texts(arguments.get("urls"))),
+        description=call.description or without_nul(details.description),
     )
     return _close_call(call, shown, details, result, is_over=is_over, brief=brief)
 
@@ -105,7 +115,7 @@ def build_question_call(shown: ChatPart, *, is_over: bool) -> ToolCall:
     questions = parse_json_or_none(shown.questions)
     answers_by_id = parse_fields(shown.data)
     answers = tuple(
-        replace(_parse_question(one), answer=_format_answer(answers_by_id.get(find_text(one, "id"))))
+        replace(parse_question(one, *_QUESTION_NAMES), answer=_format_answer(answers_by_id.get(find_text(one, "id"))))
         for one in list_objects(questions)
     )
     is_answered = any(one.answer for one in answers)
@@ -138,39 +148,13 @@ def _linked_file(shown: ChatPart | None) -> str:
     return without_nul(match[1].partition("#")[0]) if match else ""
 
 
-def _build_edits(kind: ToolKind, path: str, arguments: dict[str, object]) -> tuple[FileEdit, ...]:
-    if kind == "write":
-        return (FileEdit(path, "", find_text(arguments, "content")),)
-    if patch := find_text(arguments, "input"):
-        return parse_patch(patch).edits
-    if replacements := list_objects(arguments.get("replacements")):
-        return tuple(
-            FileEdit(find_text(one, "filePath") or path, find_text(one, "oldString"), find_text(one, "newString"))
-            for one in replacements
-        )
-    new_text = find_text(arguments, "newString", "code", "newCode")
-    return (
-        (FileEdit(path, find_text(arguments, "oldString"), new_text),)
-        if new_text or find_text(arguments, "oldString")
-        else ()
-    )
-
-
-def _parse_question(question: dict[str, object]) -> QuestionAnswer:
-    return parse_question(question, "question", "title", "header")
-
-
 def _format_answer(value: object) -> str:
     """Returns an answer in any of its formats: a text, several, or an object with the selected and the typed answer."""
     if not isinstance(value, dict):
-        return _join_texts(value)
-    picked = _join_texts(value.get("selected") or value.get("selectedValues") or value.get("selectedValue"))
-    typed = _join_texts(value.get("freeText") or value.get("freeformValue"))
+        return join_texts(value)
+    picked = join_texts(value.get("selected") or value.get("selectedValues") or value.get("selectedValue"))
+    typed = join_texts(value.get("freeText") or value.get("freeformValue"))
     return "\n".join(one for one in (picked, typed) if one)
-
-
-def _join_texts(value: object) -> str:
-    return without_nul(value) if isinstance(value, str) else ", ".join(list_texts(value))
 
 
 def _close_call(
@@ -183,11 +167,7 @@ def _close_call(
     if code is None and call.kind == "shell":
         code = _find_exit_code(text)
     status = _find_status(shown, result, text, is_over=is_over)
-    if code and status == "ok":
-        status = "error"
-    answers = _parse_answers(call, text)
-    output, omitted = ("", 0) if brief and status == "ok" and call.kind != "ask" else keep_ends(text)
-    return replace(call, status=status, output=output, output_cut=omitted, exit_code=code, answers=answers)
+    return replace(close_call(call, status, text, code, brief=brief), answers=_parse_answers(call, text))
 
 
 def _find_status(shown: ChatPart | None, result: str | None, text: str, *, is_over: bool) -> ToolStatus:

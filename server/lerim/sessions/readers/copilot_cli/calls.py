@@ -8,10 +8,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.readers.copilot_cli.records import CliEventData, CliToolError, CliToolResult
 from lerim.sessions.readers.engine import (
     JSON_NULL,
+    ToolTable,
     content_texts,
     cut_blocks,
     decode_fields,
@@ -22,23 +23,31 @@ from lerim.sessions.readers.engine import (
     list_texts,
     normalize_command,
     parse_json_or_none,
-    parse_patch,
     without_nul,
 )
 
-_KINDS = kinds_by_name(
-    {
-        "shell": "bash powershell shell local_shell read_bash write_bash stop_bash read_powershell write_powershell"
-        " stop_powershell",
-        "read": "view",
-        "edit": "edit str_replace str_replace_editor apply_patch",
-        "write": "create",
-        "search": "grep rg glob list_dir",
-        "ask": "ask_user",
-        "plan": "exit_plan_mode",
-        "agent": "task read_agent",
-        "web": "web_fetch web_search fetch",
-    }
+_TOOLS = ToolTable(
+    kinds=kinds_by_name(
+        {
+            "shell": "bash powershell shell local_shell read_bash write_bash stop_bash read_powershell write_powershell"
+            " stop_powershell",
+            "read": "view",
+            "edit": "edit str_replace str_replace_editor apply_patch",
+            "write": "create",
+            "search": "grep rg glob list_dir",
+            "ask": "ask_user",
+            "plan": "exit_plan_mode",
+            "agent": "task read_agent",
+            "web": "web_fetch web_search fetch",
+        }
+    ),
+    command=("pattern", "query", "url", "prompt", "intent", "fact"),
+    path=("path", "file_path"),
+    plan=("plan", "summary"),
+    content=("file_text", "content"),
+    patch=("input", "patch"),
+    old=("old_str", "old_string"),
+    new=("new_str", "new_string", "insert_text"),
 )
 _CONTINUING_STARTS = ("read_", "write_", "stop_")
 _EDITOR_KINDS: dict[str, ToolKind] = {"view": "read", "create": "write"}
@@ -60,36 +69,14 @@ class CliCallEnd(NamedTuple):
 
 def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: bool = False) -> ToolCall:
     """Parses a call that a message requests, without a result yet; `brief` leaves out the text it writes to files."""
-    name = without_nul(name)[:200]
-    kind = _KINDS.get(name, "other")
-    fields = decode_fields(arguments)
-    if name == "str_replace_editor":
-        kind = _EDITOR_KINDS.get(find_text(fields, "command"), "edit")
-    if name == "apply_patch":
-        text = find_text(fields, "input", "patch") if fields else without_nul(decode_string(arguments))
-        patch = parse_patch(text, brief=brief)
-        return ToolCall(
-            native_id, name, "write" if patch.only_adds_files else "edit", paths=patch.paths, edits=patch.edits
+    fields = decode_fields(arguments) or {"patch": decode_string(arguments)}
+    kind = _EDITOR_KINDS.get(find_text(fields, "command"), "edit") if name == "str_replace_editor" else None
+    call = _TOOLS.build_call(native_id, name, fields, kind=kind, brief=brief)
+    if call.kind == "shell":
+        return replace(
+            call, command="" if name.startswith(_CONTINUING_STARTS) else normalize_command(fields.get("command"))
         )
-    path = find_text(fields, "path", "file_path")
-    paths = (path,) if path else _one_or_more(fields.get("paths"))
-    if kind == "shell":
-        command = "" if name.startswith(_CONTINUING_STARTS) else normalize_command(fields.get("command"))
-        return ToolCall(native_id, name, kind, command=command, description=find_text(fields, "description"))
-    if kind == "ask":
-        question = QuestionAnswer(find_text(fields, "question"), _one_or_more(fields.get("choices")), "")
-        return ToolCall(native_id, name, kind, answers=(question,))
-    if kind == "plan":
-        return ToolCall(native_id, name, kind, plan=find_text(fields, "plan", "summary"))
-    return ToolCall(
-        native_id,
-        name,
-        kind,
-        command=find_text(fields, "pattern", "query", "url", "prompt", "intent", "fact"),
-        description=find_text(fields, "description"),
-        paths=paths,
-        edits=_parse_edits(kind, path, fields) if kind in ("edit", "write") and not brief else (),
-    )
+    return replace(call, paths=call.paths or _one_or_more(fields.get("paths")))
 
 
 def mark_served_by_mcp(call: ToolCall) -> ToolCall:
@@ -141,16 +128,7 @@ def parse_cli_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
     because nobody answered."""
     match = _ANSWER_START.match(text)
     answer = text[match.end() :].strip() if match else ""
-    return tuple(
-        QuestionAnswer(question.question, question.options, answer, question.descriptions) for question in call.answers
-    )
-
-
-def _parse_edits(kind: ToolKind, path: str, fields: dict[str, object]) -> tuple[FileEdit, ...]:
-    if kind == "write":
-        return (FileEdit(path, "", find_text(fields, "file_text", "content")),)
-    old, new = find_text(fields, "old_str", "old_string"), find_text(fields, "new_str", "new_string", "insert_text")
-    return (FileEdit(path, old, new),) if old or new else ()
+    return tuple(replace(question, answer=answer) for question in call.answers)
 
 
 def _one_or_more(value: object) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace as replace_fields
 
+import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind
@@ -16,7 +17,13 @@ from lerim.sessions.readers.copilot_cli.calls import (
     parse_cli_call,
     parse_cli_call_end,
 )
-from lerim.sessions.readers.copilot_cli.records import CliEvent, CliEventData, CliToolResult, decode_cli_event
+from lerim.sessions.readers.copilot_cli.records import (
+    CliEvent,
+    CliEventData,
+    CliToolRequest,
+    CliToolResult,
+    decode_cli_event,
+)
 from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     NO_TOKEN_COUNTS,
@@ -26,15 +33,17 @@ from lerim.sessions.readers.engine import (
     TranscriptTally,
     TurnDraft,
     TurnDrafts,
-    append_name,
+    add_counts,
+    close_call,
     content_texts,
     cut_blocks,
     decode_leniently,
     hash_text,
-    keep_ends,
     make_title,
+    parse_fields,
     parse_json_or_none,
     parse_timestamp,
+    plausible_count,
     text_outside_blocks,
     usable_id,
     without_nul,
@@ -43,7 +52,6 @@ from lerim.sessions.readers.engine import (
 _CONTEXT = (MEMORIES_TAG, "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder")
 _INJECTED_STARTS = tuple(f"<{tag}" for tag in ("skill-context", *_CONTEXT))
 _USAGE_KEYS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-_IMPLAUSIBLE_COUNT = 1 << 48
 _DENIED_BY_PERSON = "denied-interactively-by-user"
 """The kind of a denial by the person; all other kinds come from rules, hooks and policies."""
 
@@ -97,8 +105,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
             return
         self._time = parse_timestamp(event.timestamp)
         if self._time is not None:
-            tally.started = min(self._time, tally.started or self._time)
-            tally.ended = max(self._time, tally.ended or self._time)
+            tally.note_time(self._time)
         handler(self, event, event.data)
 
     # --- where ---------------------------------------------------------------------------------------------------
@@ -119,13 +126,8 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
         self._set_context(data.cwd, data.branch)
 
     def _set_context(self, cwd: str | None, branch: str | None) -> None:
-        tally = self._tally
-        if cwd:
-            tally.cwd = without_nul(cwd)[:4096]
-            tally.cwds = append_name(tally.cwds, tally.cwd)
-        if branch:
-            tally.branch = without_nul(branch)[:500]
-            tally.branches = append_name(tally.branches, tally.branch)
+        self._tally.set_cwd(cwd)
+        self._tally.set_branch(branch)
 
     def _change_model(self, _: CliEvent, data: CliEventData) -> None:
         self._tally.current_model = without_nul(data.new_model)[:200] or self._tally.current_model
@@ -171,42 +173,37 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
         if model:
             draft.model = model
             tally.add_model(model)
-        if data.output_tokens and 0 < data.output_tokens < _IMPLAUSIBLE_COUNT:
-            draft.tokens = (0, data.output_tokens, 0, 0)
+        if output_tokens := plausible_count(data.output_tokens):
+            draft.tokens = (0, output_tokens, 0, 0)
         text = without_nul(cut_blocks("\n".join(content_texts(data.content)), (MEMORIES_TAG,)))
         if text.strip() and text not in draft.texts:
             draft.texts.append(text)
         if data.reasoning_text and not self._brief:
             draft.reasoning.append(without_nul(cut_blocks(data.reasoning_text, (MEMORIES_TAG,))))
         for request in data.tool_requests or ():
-            call = parse_cli_call(
-                usable_id(request.tool_call_id), request.name or "", request.arguments, brief=self._brief
-            )
-            self._add_call(draft, mark_served_by_mcp(call) if request.mcp_server_name else call)
-            self._note_continued_shell(request.tool_call_id, continued_shell(request.name or "", request.arguments))
+            self._add_call(draft, request)
 
     # --- what was done -------------------------------------------------------------------------------------------
 
     def _begin_call(self, event: CliEvent, data: CliEventData) -> None:
+        """Adds a call that no message requested."""
         native_id = usable_id(data.tool_call_id)
-        if not native_id or not self._tally.register_id(self._seen_ids, f"call:{native_id}"):
+        if not native_id or hash_text(f"call:{native_id}") in self._seen_ids:
             return
         draft = self._current_answer
         if draft is None or self._drafts.find_draft(draft.message_key) is not draft:
             draft = self._current_answer = self._begin_cli_turn(event, "assistant", "reply", "", usable_id(event.id))
-        self._tally.tool_calls += 1
-        call = parse_cli_call(native_id, data.tool_name or "", data.arguments, brief=self._brief)
-        self._drafts.add_call(draft, mark_served_by_mcp(call) if data.mcp_server_name else call)
         draft.last_offset = self._line_offset
-        self._note_continued_shell(native_id, continued_shell(data.tool_name or "", data.arguments))
+        self._add_call(draft, CliToolRequest(native_id, data.tool_name, data.arguments, data.mcp_server_name))
 
-    def _add_call(self, draft: TurnDraft, call: ToolCall) -> None:
-        if not call.id or self._tally.register_id(self._seen_ids, f"call:{call.id}"):
-            self._tally.tool_calls += 1
-            self._drafts.add_call(draft, call)
-
-    def _note_continued_shell(self, native_id: str | None, shell: str) -> None:
-        if shell and native_id:
+    def _add_call(self, draft: TurnDraft, request: CliToolRequest) -> None:
+        native_id, name = usable_id(request.tool_call_id), request.name or ""
+        if native_id and not self._tally.register_id(self._seen_ids, f"call:{native_id}"):
+            return
+        self._tally.tool_calls += 1
+        call = parse_cli_call(native_id, name, request.arguments, brief=self._brief)
+        self._drafts.add_call(draft, mark_served_by_mcp(call) if request.mcp_server_name else call)
+        if native_id and (shell := continued_shell(name, request.arguments)):
             self._continued_shells[native_id] = shell
 
     def _add_denial(self, _: CliEvent, data: CliEventData) -> None:
@@ -254,17 +251,12 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
         return CliCallEnd("ok", end.text)
 
     def _close_call(self, call: ToolCall, end: CliCallEnd) -> ToolCall:
-        shown, omitted = keep_ends(end.text)
-        if self._brief and end.status == "ok" and call.kind not in ("ask", "plan") and call.name != OWN_COMMAND:
-            shown, omitted = "", 0
-        answers = parse_cli_answers(call, end.text) if call.answers and end.status == "ok" else call.answers
+        is_brief = self._brief and call.name != OWN_COMMAND
+        closed = close_call(call, end.status, end.text, end.exit_code, brief=is_brief)
         return replace(
-            call,
-            status="pending" if end.running else end.status,
-            exit_code=end.exit_code,
-            output=shown,
-            output_cut=omitted,
-            answers=answers,
+            closed,
+            status="pending" if end.running else closed.status,
+            answers=parse_cli_answers(call, end.text) if call.answers and end.status == "ok" else call.answers,
         )
 
     def _interrupt_calls(self, _: CliEvent, __: CliEventData) -> None:
@@ -276,8 +268,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
     def _end_session(self, _: CliEvent, data: CliEventData) -> None:
         """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
-        usage, earlier = _sum_usage(parse_json_or_none(data.model_metrics)), tally.tokens_before_resume
-        tally.tokens = (earlier[0] + usage[0], earlier[1] + usage[1], earlier[2] + usage[2], earlier[3] + usage[3])
+        tally.tokens = add_counts(tally.tokens_before_resume, _sum_usage(data.model_metrics))
         tally.has_all_tokens = True
         self._processes.settle_all(self._line_offset)
 
@@ -311,15 +302,13 @@ _HANDLERS: dict[str, Callable[[CopilotReading, CliEvent, CliEventData], None]] =
 }
 
 
-def _sum_usage(metrics: object) -> TokenCounts:
+def _sum_usage(metrics: msgspec.Raw) -> TokenCounts:
     total = NO_TOKEN_COUNTS
-    for model in metrics.values() if isinstance(metrics, dict) else ():
+    for model in parse_fields(metrics).values():
         usage = model.get("usage") if isinstance(model, dict) else None
         if isinstance(usage, dict):
-            counts = (usage.get(name) for name in _USAGE_KEYS)
-            uncached, out, cached, written = (
-                one if type(one) is int and 0 < one < _IMPLAUSIBLE_COUNT else 0 for one in counts
+            sent, out, cached, written = (
+                plausible_count(one) if type(one := usage.get(name)) is int else 0 for name in _USAGE_KEYS
             )
-            uncached = max(0, uncached - cached - written)
-            total = (total[0] + uncached, total[1] + out, total[2] + cached, total[3] + written)
+            total = add_counts(total, (max(0, sent - cached - written), out, cached, written))
     return total

@@ -23,9 +23,9 @@ from lerim.sessions.readers.cursor.tool_fields import (
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     PATCH_BEGIN,
+    close_call,
     cut_blocks,
     find_text,
-    keep_ends,
     kinds_by_name,
     list_objects,
     parse_json_or_none,
@@ -166,14 +166,11 @@ def close_cursor_call(
     call: ToolCall, status: ToolStatus, output: str, code: int | None = None, *, brief: bool = False
 ) -> ToolCall:
     """Returns `call` with its status and output. A shell command with a non-zero exit code counts as failed."""
-    if call.kind == "shell" and code is None and (found := _EXIT_CODE.match(output)):
-        code = int(found[1])
-    if code is not None and (call.kind != "shell" or abs(code) >= 1 << 32):
+    if call.kind != "shell":
         code = None
-    if status == "ok" and code:
-        status = "error"
-    shown, omitted = ("", 0) if brief and status == "ok" else keep_ends(without_nul(cut_blocks(output)))
-    return replace(call, status=status, output=shown, output_cut=omitted, exit_code=code)
+    elif code is None and (found := _EXIT_CODE.match(output)):
+        code = int(found[1])
+    return close_call(call, status, without_nul(cut_blocks(output)), code, brief=brief)
 
 
 def _join_output(tool: CursorTool, output: CursorToolOutput, result: bytes) -> str:

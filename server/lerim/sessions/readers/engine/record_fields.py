@@ -1,4 +1,4 @@
-"""Reads the fields of records that agents store as plain JSON: texts, lists, questions, numbers, times, addresses."""
+"""Reads the fields of records that agents store as plain JSON: texts, lists, numbers, times, addresses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from urllib.parse import unquote
 
 import msgspec
 
-from lerim.sessions.model import QuestionAnswer, ToolKind
 from lerim.sessions.readers.engine.fields import without_nul
 from lerim.sessions.readers.engine.lenient_json import Shape, parse_json_or_none, parse_object, split_json_array
 
@@ -19,11 +18,6 @@ _IMPLAUSIBLE_TIME = 1e14
 _URI = re.compile(r"([a-z][a-z0-9+.-]{1,30})://([^/]{0,2000})(/?.*)", re.DOTALL)
 _DRIVE = re.compile(r"/?[A-Za-z]:(?:[/\\]|$)")
 _WSL_HOSTS = ("wsl.localhost", "wsl$")
-
-
-def kinds_by_name(names_by_kind: Mapping[ToolKind, str]) -> dict[str, ToolKind]:
-    """Returns the kind of each tool. `names_by_kind` lists the names of each kind, separated by spaces."""
-    return {name: kind for kind, names in names_by_kind.items() for name in names.split()}
 
 
 def parse_fields(data: bytes | msgspec.Raw) -> dict[str, object]:
@@ -42,6 +36,11 @@ def list_texts(value: object) -> tuple[str, ...]:
     return tuple(without_nul(one) for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
+def join_texts(value: object) -> str:
+    """Returns a text, or the texts in a list separated by commas; '' for anything else."""
+    return without_nul(value) if isinstance(value, str) else ", ".join(list_texts(value))
+
+
 def list_objects(value: object) -> list[dict[str, object]]:
     """Returns the objects in a list; empty if `value` is not a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
@@ -56,20 +55,6 @@ def parse_objects(data: bytes | msgspec.Raw, shape: type[Shape]) -> list[Shape]:
         except ValueError:
             continue
     return objects
-
-
-def parse_question(question: Mapping[str, object], *names: str) -> QuestionAnswer:
-    """Returns a question without an answer yet. Its text is in the first of the named fields, its `options` are objects
-    or plain texts."""
-    options = list_objects(question.get("options"))
-    labels = tuple(find_text(option, "label") for option in options)
-    descriptions = tuple(find_text(option, "description") for option in options)
-    return QuestionAnswer(
-        find_text(question, *names),
-        labels or list_texts(question.get("options")),
-        "",
-        descriptions if any(descriptions) else (),
-    )
 
 
 def file_name(path: str) -> str:

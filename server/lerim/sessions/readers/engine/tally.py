@@ -152,6 +152,12 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
             self.cwd = without_nul(cwd)[:4096]
             self.cwds = append_name(self.cwds, self.cwd)
 
+    def set_branch(self, branch: str | None) -> None:
+        """Sets the branch of the following records, unless a record names none."""
+        if branch and branch != self.branch:
+            self.branch = without_nul(branch)[:500]
+            self.branches = append_name(self.branches, self.branch)
+
     def note_time(self, time: datetime) -> None:
         """Notes the time of a record."""
         if self.ended is None or time > self.ended:

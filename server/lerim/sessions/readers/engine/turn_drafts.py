@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import OWN_COMMAND, Role, Tokens, ToolCall, ToolStatus, Turn, TurnKind
-from lerim.sessions.readers.engine.fields import keep_ends
 from lerim.sessions.readers.engine.tally import NO_TOKEN_COUNTS, TokenCounts, TranscriptTally
+from lerim.sessions.readers.engine.tool_calls import close_call
 
 MESSAGE_LAG = 2
 """Turns that must have begun after a message before it is considered complete: old versions interleave two messages."""
@@ -234,11 +234,8 @@ class RunningProcesses:
         call_id = self._call_ids.pop(process, "")
 
         def finish_call(call: ToolCall) -> ToolCall:
-            shown, omitted = keep_ends(f"{call.output}{text}")
-            if self._brief and status == "ok":
-                shown, omitted = "", 0
-            before = call.output_cut if shown else 0
-            return replace(call, status=status, exit_code=code, output=shown, output_cut=omitted + before)
+            closed = close_call(call, status, f"{call.output}{text}", code, brief=self._brief)
+            return replace(closed, output_cut=closed.output_cut + (call.output_cut if closed.output else 0))
 
         return self._drafts.update_call(call_id, offset, finish_call) is not None
 

@@ -16,12 +16,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import make_unreadable_error
+from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript, Turn
 from lerim.sessions.readers.engine.fields import make_title
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
 from lerim.sessions.readers.engine.line_reading import LineReading
+from lerim.sessions.readers.engine.line_stream import LINE_LIMIT, LineStream
 from lerim.sessions.readers.engine.session_files import read_session_file
+from lerim.sessions.readers.live import CUT_SHORT
 
 _FORMAT = 1
 
@@ -50,7 +52,8 @@ class WholeReading:
     `problems` are valid.
 
     With `resume`, only the turns after the final ones are yielded. If those have changed, `restarted` is True and all
-    turns are yielded. `ids` are the ids of all turns the session has now. Raises TranscriptError, as `load` does.
+    turns are yielded. `ids` are the ids of all turns the session has now. Raises TranscriptError as `load` does, and if
+    `load` raises OSError.
     """
 
     def __init__(
@@ -66,7 +69,10 @@ class WholeReading:
         self._load = load
 
     def __iter__(self) -> Iterator[Turn]:
-        loaded = self._load(self.transcript)
+        try:
+            loaded = self._load(self.transcript)
+        except OSError as error:
+            raise make_unreadable_error(self.transcript.path, error) from error
         start = self._find_start(loaded.turns)
         self.session = loaded.session
         self.problems = list(loaded.problems)
@@ -111,11 +117,8 @@ def load_single_object(
     reading: LineReading[Record, Any, Any],
 ) -> LoadedSession:
     """Loads a session stored as one JSON object, as the first versions of Codex and Copilot CLI do. `reading` reads the
-    records from `list_records` as if each were a line. Raises TranscriptError if the file cannot be read."""
-    try:
-        data = read_session_file(transcript.path)
-    except OSError as error:
-        raise make_unreadable_error(transcript.path, error) from error
+    records from `list_records` as if each were a line. Raises OSError."""
+    data = read_session_file(transcript.path)
     stored = decode_leniently(data, shape)
     turns = reading.fold(list_records(stored))
     if stored == shape() and parse_json_or_none(data) is None:
@@ -123,6 +126,27 @@ def load_single_object(
             Problem("bad-line", str(transcript.path), "This transcript could not be read: it is not complete JSON")
         )
     return LoadedSession(reading.session, turns, count_final_turns(turns), reading.problems)
+
+
+def read_log_lines(path: Path, problems: list[Problem], limit: int = LINE_LIMIT) -> Iterator[tuple[int, bytes, bool]]:
+    """Yields the lines of a log that is read as a whole, without blank ones: where each begins, its bytes, and whether
+    it is complete. Adds a problem for a line longer than `limit`, and if the log is not read to its end. Raises
+    OSError."""
+    with open_buffered(path) as file:
+        lines = LineStream(file, 0, limit)
+        for start, _, data, is_complete in lines:
+            if data is None:
+                report_line(path, start, "it is too long", problems)
+            elif data.strip():
+                yield start, data, is_complete
+    if lines.stop_reason:
+        problems.insert(0, Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {lines.stop_reason}"))
+
+
+def report_line(path: Path, start: int, reason: object, problems: list[Problem]) -> None:
+    """Adds a problem for the line that begins at `start` and cannot be read."""
+    what = f"A line of this session could not be read ({str(reason).split(':')[0]}) and was skipped"
+    problems.append(Problem("bad-line", f"{path}@{start}", what))
 
 
 _NAME_LIMIT = 64

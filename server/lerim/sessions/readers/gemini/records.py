@@ -9,17 +9,17 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.errors import TranscriptError, UnfinishedError
-from lerim.files import open_buffered
+from lerim.errors import Problem, TranscriptError, UnfinishedError
 from lerim.sessions.readers.engine import (
     FILE_SIZE_LIMIT,
     JSON_NULL,
-    LineStream,
     is_settling,
     parse_json_or_none,
     parse_object,
     parse_timestamp,
+    read_log_lines,
     read_session_file,
+    report_line,
     salvage_objects,
     split_json_array,
     usable_id,
@@ -125,13 +125,13 @@ SALVAGED_LINE_LIMIT = 50
 
 @dataclass(slots=True)
 class GeminiSession:
-    """A session as its files contain it. `faults`: where something could not be read, and what. `beginning`: the
-    beginning of its files. `original_ids`: the new ids of messages that were written again, with their first ids.
-    `keys_by_content`: the keys of messages by type and text."""
+    """A session as its files contain it. `problems`: what could not be read. `beginning`: the beginning of its files.
+    `original_ids`: the new ids of messages that were written again, with their first ids. `keys_by_content`: the keys
+    of messages by type and text."""
 
     header: GeminiHeader = field(default_factory=GeminiHeader)
     messages: dict[str, GeminiMessage] = field(default_factory=dict)
-    faults: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     beginning: bytes = b""
     original_ids: dict[str, str] = field(default_factory=dict)
     keys_by_content: dict[_MessageKey, dict[str, None]] = field(default_factory=dict)
@@ -195,14 +195,16 @@ def _load_whole(path: Path, session: GeminiSession, *, is_only_file: bool) -> No
             raise TranscriptError(
                 "Nothing in this session's file can be read", where=str(path), todo="Lerim tries again when it changes."
             ) from None
-        session.faults.append(("", "This session's file is damaged; the readable part was used"))
+        what = "This session's file is damaged; the readable part was used"
+        session.problems.append(Problem("bad-line", str(path), what))
         messages = [raw for raw in messages if _message_type(raw)]
     session.update_header(header)
     for number, raw in enumerate(messages):
         try:
             session.put_message(parse_object(raw, GeminiMessage), f"@{number}")
         except ValueError as error:
-            session.faults.append((f"@{number}", f"A message could not be read ({error}) and was skipped"))
+            what = f"A message could not be read ({error}) and was skipped"
+            session.problems.append(Problem("bad-line", f"{path}@{number}", what))
 
 
 def _message_type(data: bytes | msgspec.Raw) -> str:
@@ -214,23 +216,16 @@ def _message_type(data: bytes | msgspec.Raw) -> str:
 
 
 def _replay_log(path: Path, session: GeminiSession) -> None:
-    with open_buffered(path) as file:
-        lines = LineStream(file, 0, FILE_SIZE_LIMIT)
-        for start, _, data, complete in lines:
-            if not data or not data.strip():
-                continue
-            if len(session.beginning) < BEGINNING_BYTES:
-                session.beginning += data[:BEGINNING_BYTES]
-            try:
-                _apply_line(parse_object(data, _Line), data, start, session)
-            except ValueError as error:
-                if complete:
-                    reason = str(error).split(":")[0]
-                    session.faults.append((f"@{start}", f"A line of this session could not be read ({reason})"))
-                    if len(session.faults) <= SALVAGED_LINE_LIMIT:
-                        _salvage_messages(data, start, session)
-    if lines.stop_reason:
-        session.faults.insert(0, ("", f"Only part of this session was read: it {lines.stop_reason}"))
+    for start, data, is_complete in read_log_lines(path, session.problems, FILE_SIZE_LIMIT):
+        if len(session.beginning) < BEGINNING_BYTES:
+            session.beginning += data[:BEGINNING_BYTES]
+        try:
+            _apply_line(parse_object(data, _Line), data, start, session)
+        except ValueError as error:
+            if is_complete:
+                report_line(path, start, error, session.problems)
+                if len(session.problems) <= SALVAGED_LINE_LIMIT:
+                    _salvage_messages(data, start, session)
 
 
 def _salvage_messages(data: bytes, start: int, session: GeminiSession) -> None:

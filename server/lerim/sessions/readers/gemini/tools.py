@@ -7,34 +7,38 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import OWN_COMMAND, FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall, ToolStatus
 from lerim.sessions.readers.engine import (
+    ToolTable,
+    close_call,
     cut_blocks,
     file_name,
     find_text,
-    keep_ends,
     kinds_by_name,
-    list_objects,
     list_texts,
     parse_fields,
     parse_json_or_none,
-    parse_question,
     without_nul,
 )
 from lerim.sessions.readers.gemini.records import GeminiCall
 
-_KINDS = kinds_by_name(
-    {
-        "shell": "run_shell_command",
-        "read": "read_file read_many_files",
-        "edit": "replace edit",
-        "write": "write_file",
-        "search": "glob grep_search search_file_content list_directory",
-        "ask": "ask_user",
-        "plan": "exit_plan_mode",
-        "web": "google_web_search web_fetch",
-        "agent": "invoke_agent delegate_to_agent codebase_investigator",
-    }
+_TOOLS = ToolTable(
+    kinds=kinds_by_name(
+        {
+            "shell": "run_shell_command",
+            "read": "read_file read_many_files",
+            "edit": "replace edit",
+            "write": "write_file",
+            "search": "glob grep_search search_file_content list_directory",
+            "ask": "ask_user",
+            "plan": "exit_plan_mode",
+            "web": "google_web_search web_fetch",
+            "agent": "invoke_agent delegate_to_agent codebase_investigator",
+        }
+    ),
+    command=("command", "url", "query", "pattern", "fact"),
+    path=("file_path", "absolute_path", "path", "dir_path"),
+    description=("description", "instruction", "objective", "reason"),
 )
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,10})\s*$", re.MULTILINE)
 _SHELL_CODE = re.compile(r"Command exited with code (-?\d{1,10})\.")
@@ -70,55 +74,26 @@ class GeminiPlans:
 
 def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> ToolCall:
     """Parses a call with its result; `brief` leaves out the text it writes, and its output if it succeeded."""
-    name = without_nul(call.name)[:200]
     arguments = parse_fields(call.args)
-    kind: ToolKind = "agent" if call.agent_id else _KINDS.get(name, "other")
-    path = find_text(arguments, "file_path", "absolute_path", "path", "dir_path")
-    if kind == "write":
-        plans.remember(path, find_text(arguments, "content"))
-    edits = _build_edits(kind, path, arguments) if kind in ("edit", "write") and not brief else ()
-    included = arguments.get("include") or arguments.get("paths")
-    pending = ToolCall(
-        id=without_nul(call.id),
-        name=name,
-        kind=kind,
-        command=find_text(arguments, "command", "url", "query", "pattern", "prompt" if kind == "web" else "fact"),
-        description=find_text(arguments, "description", "instruction", "objective", "reason"),
-        paths=tuple(one for one in (path, *list_texts(included)[:50]) if one),
-        edits=edits,
-        answers=tuple(parse_question(one, "question") for one in list_objects(arguments.get("questions")))
-        if kind == "ask"
-        else (),
-        plan=(find_text(arguments, "plan") or plans.find_text(find_text(arguments, "plan_filename", "plan_path")))
-        if kind == "plan"
-        else "",
-        subagent=without_nul(call.agent_id),
+    pending = _TOOLS.build_call(call.id, call.name, arguments, kind="agent" if call.agent_id else None, brief=brief)
+    included = list_texts(arguments.get("include") or arguments.get("paths"))[:50]
+    pending = replace(
+        pending, paths=(*pending.paths, *(one for one in included if one)), subagent=without_nul(call.agent_id)
     )
+    if pending.kind == "write":
+        plans.remember(find_text(arguments, *_TOOLS.path), find_text(arguments, "content"))
+    elif pending.kind == "plan" and not pending.plan:
+        pending = replace(pending, plan=plans.find_text(find_text(arguments, "plan_filename", "plan_path")))
+    elif pending.kind == "web" and not pending.command:
+        pending = replace(pending, command=find_text(arguments, "prompt"))
     return _add_result(pending, call, brief=brief)
 
 
 def make_gemini_own_command(text: str, output: str) -> ToolCall:
     """Returns the tool call for a person's own `!command`."""
     match = _SHELL_CODE.match(output)
-    code = int(match[1]) if match else None
-    shown, omitted = keep_ends(without_nul(cut_blocks(output)))
-    status: ToolStatus = "error" if code else "ok"
-    return ToolCall(
-        id="",
-        name=OWN_COMMAND,
-        kind="shell",
-        status=status,
-        command=text,
-        output=shown,
-        output_cut=omitted,
-        exit_code=code,
-    )
-
-
-def _build_edits(kind: ToolKind, path: str, arguments: dict[str, object]) -> tuple[FileEdit, ...]:
-    if kind == "write":
-        return (FileEdit(path, "", find_text(arguments, "content")),)
-    return (FileEdit(path, find_text(arguments, "old_string"), find_text(arguments, "new_string")),)
+    call = ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)
+    return close_call(call, "ok", without_nul(cut_blocks(output)), int(match[1]) if match else None, brief=False)
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -130,22 +105,11 @@ def _add_result(call: ToolCall, record: GeminiCall, *, brief: bool) -> ToolCall:
         return call
     text = _result_text(record)
     status = _find_status(call, status_text, text)
-    code = _find_exit_code(call, status, text)
-    if code and status == "ok":
-        status = "error"
     # Feedback is trusted only from the plan tool.
     rejected = call.kind == "plan" and status_text == "success" and text.startswith(_FEEDBACK_START)
-    feedback = text[len(_FEEDBACK_START) :].partition("\n\nThe plan is stored at:")[0] if rejected else ""
-    if brief and status == "ok" and call.kind not in ("ask", "plan"):
-        return replace(call, status=status, exit_code=code)
-    output, omitted = keep_ends(text)
     return replace(
-        call,
-        status=status,
-        output=output,
-        output_cut=omitted,
-        exit_code=code,
-        feedback=feedback,
+        close_call(call, status, text, _find_exit_code(call, status, text), brief=brief),
+        feedback=text[len(_FEEDBACK_START) :].partition("\n\nThe plan is stored at:")[0] if rejected else "",
         answers=_parse_answers(call.answers, text),
     )
 

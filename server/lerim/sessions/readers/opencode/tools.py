@@ -7,9 +7,11 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import OWN_COMMAND, FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
+from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall, ToolKind, ToolStatus
 from lerim.sessions.readers.engine import (
     JSON_NULL,
+    ToolTable,
+    close_call,
     cut_blocks,
     decode_leniently,
     find_text,
@@ -19,24 +21,29 @@ from lerim.sessions.readers.engine import (
     list_texts,
     parse_fields,
     parse_json_or_none,
-    parse_patch,
-    parse_question,
     without_nul,
 )
 from lerim.sessions.readers.opencode.records import OpenCodePart, ToolState
 
-_KINDS = kinds_by_name(
-    {
-        "shell": "bash shell",
-        "read": "read",
-        "edit": "edit multiedit patch apply_patch",
-        "write": "write",
-        "search": "grep glob list codesearch",
-        "ask": "question",
-        "plan": "plan_exit submit_plan",
-        "agent": "task",
-        "web": "webfetch websearch",
-    }
+_TOOLS = ToolTable(
+    kinds=kinds_by_name(
+        {
+            "shell": "bash shell",
+            "read": "read",
+            "edit": "edit multiedit patch apply_patch",
+            "write": "write",
+            "search": "grep glob list codesearch",
+            "ask": "question",
+            "plan": "plan_exit submit_plan",
+            "agent": "task",
+            "web": "webfetch websearch",
+        }
+    ),
+    command=("command", "url", "query", "pattern"),
+    path=("filePath", "path"),
+    patch=("patchText",),
+    old=("oldString",),
+    new=("newString",),
 )
 _DENIED_STARTS = ("The user rejected permission", "The user has specified a rule", "The user dismissed this question")
 _OWN_ERRORS: frozenset[ToolKind] = frozenset({"shell", "read", "edit", "write", "search", "ask", "plan"})
@@ -65,31 +72,18 @@ def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
     """Parses the call of a tool part, with its result if there is one; `brief` leaves out what the catalog does not
     keep."""
     state = part.state or ToolState()
-    name = without_nul(part.tool)[:200]
-    kind = _KINDS.get(name, "other")
     arguments, metadata = parse_fields(state.input), decode_leniently(state.metadata, _ToolMetadata)
-    exit_code = (
-        metadata.exit if kind == "shell" and metadata.exit is not None and abs(metadata.exit) < 1 << 32 else None
+    is_plan_file = bool(PLAN_FILE.search(find_text(arguments, *_TOOLS.path)))
+    call = _TOOLS.build_call(part.call_id, part.tool, arguments, brief=brief and not is_plan_file)
+    exit_code = metadata.exit if call.kind == "shell" else None
+    if call.name == "todowrite":
+        call = replace(call, plan=_format_todos(list_objects(arguments.get("todos"))))
+    call = replace(
+        call,
+        answers=_fill_answers(call.answers, metadata),
+        subagent=without_nul(metadata.session_id) if call.kind == "agent" else "",
     )
-    status = _find_status(state, metadata, kind, exit_code)
-    path = find_text(arguments, "filePath", "path")
-    todos = _format_todos(list_objects(arguments.get("todos"))) if name == "todowrite" else ""
-    call = ToolCall(
-        id=without_nul(part.call_id),
-        name=name,
-        kind=kind,
-        status=status,
-        command=find_text(arguments, "command", "url", "query", "pattern"),
-        description=find_text(arguments, "description"),
-        paths=(path,) if path else (),
-        plan=find_text(arguments, "plan") if kind == "plan" else todos,
-        exit_code=exit_code,
-        answers=_parse_answers(arguments, metadata) if kind == "ask" else (),
-        subagent=without_nul(metadata.session_id) if kind == "agent" else "",
-    )
-    if kind in ("edit", "write"):
-        call = _add_edits(call, path, arguments, brief=brief)
-    return _add_output(call, state, brief=brief)
+    return _add_output(call, _find_status(state, metadata, call.kind, exit_code), exit_code, state, brief=brief)
 
 
 def mark_own_command(call: ToolCall) -> ToolCall:
@@ -115,40 +109,17 @@ def _find_status(state: ToolState, metadata: _ToolMetadata, kind: ToolKind, exit
     return "ok"
 
 
-def _add_output(call: ToolCall, state: ToolState, *, brief: bool) -> ToolCall:
-    if call.status == "denied":
-        message = without_nul(state.error)
-        feedback = message.partition(_FEEDBACK)[2].strip()
-        is_proven = call.kind in _OWN_ERRORS
-        return replace(call, output=keep_ends(message)[0], feedback=feedback if is_proven else "")
-    if call.status == "pending" or (brief and call.status == "ok" and call.kind != "ask"):
-        return call
-    if call.kind == "plan" and call.status == "ok":
-        return call  # the output is the same for every plan and written by OpenCode
-    output, omitted = keep_ends(
-        without_nul(cut_blocks((state.error if state.status == "error" else state.output) or ""))
-    )
-    return replace(call, output=output, output_cut=omitted)
+def _add_output(call: ToolCall, status: ToolStatus, code: int | None, state: ToolState, *, brief: bool) -> ToolCall:
+    text = without_nul(state.error if state.status == "error" else state.output)
+    if status == "denied":
+        feedback = text.partition(_FEEDBACK)[2].strip() if call.kind in _OWN_ERRORS else ""
+        return replace(call, status=status, exit_code=code, output=keep_ends(text)[0], feedback=feedback)
+    if status == "pending" or (call.kind == "plan" and status == "ok"):
+        text = ""  # the output is the same for every plan and written by OpenCode
+    return close_call(call, status, cut_blocks(text), code, brief=brief)
 
 
-def _add_edits(call: ToolCall, path: str, arguments: dict[str, object], *, brief: bool) -> ToolCall:
-    if text := find_text(arguments, "patchText"):
-        patch = parse_patch(text, brief=brief)
-        return replace(call, kind="write" if patch.only_adds_files else "edit", paths=patch.paths, edits=patch.edits)
-    if brief and not PLAN_FILE.search(path):
-        return call
-    if call.kind == "write":
-        return replace(call, edits=(FileEdit(path, "", find_text(arguments, "content")),))
-    replacements = list_objects(arguments.get("edits")) or [arguments]
-    edits = (
-        FileEdit(find_text(one, "filePath") or path, find_text(one, "oldString"), find_text(one, "newString"))
-        for one in replacements
-    )
-    return replace(call, edits=tuple(edits))
-
-
-def _parse_answers(arguments: dict[str, object], metadata: _ToolMetadata) -> tuple[QuestionAnswer, ...]:
-    questions = [parse_question(one, "question") for one in list_objects(arguments.get("questions"))]
+def _fill_answers(questions: tuple[QuestionAnswer, ...], metadata: _ToolMetadata) -> tuple[QuestionAnswer, ...]:
     chosen = parse_json_or_none(metadata.answers)
     answers = [", ".join(list_texts(one)) for one in (chosen if isinstance(chosen, list) else ())]
     return tuple(replace(one, answer=answers[at] if at < len(answers) else "") for at, one in enumerate(questions))
