@@ -9,6 +9,7 @@ from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.catalog.indexing import IndexResult
 from lerim.sessions.discovery import compare_stamps, discover_stores
 from lerim.sessions.model import Transcript
+from lerim.sessions.queue.jobs import enqueue_job
 from lerim.sessions.readers.claude.store import ClaudeReading
 
 ROWS = (
@@ -54,3 +55,9 @@ def dump(catalog: Catalog, *words: str) -> list[object]:
     rows += [sorted(turn.id for turn in catalog.search_turns(word, limit=10_000)) for word in words]
     catalog.db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
     return rows
+
+
+def enqueue(catalog: Catalog, kind: str, place: str, project: str) -> None:
+    """Lets a job wait for a transcript that the catalog knows."""
+    [(row,)] = catalog.db.execute("SELECT id FROM transcripts WHERE place = ?", (place,))
+    enqueue_job(catalog.db, kind, row, project)

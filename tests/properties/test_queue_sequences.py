@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from catalog_dump import ByName
+from catalog_dump import ByName, enqueue
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
@@ -53,7 +53,7 @@ class Queue(RuleBasedStateMachine):
     @rule(one=st.sampled_from(PLACES))
     def grow(self, one: Transcript) -> None:
         before = self.states().get(one.place)
-        assert self.catalog.enqueue_job(EXTRACT_JOB, one.place, "app")
+        enqueue(self.catalog, EXTRACT_JOB, one.place, "app")
         if before in (None, "dead", "skipped"):
             self.failures[one.place] = 0
         assert self.states()[one.place] in ("pending", "running", "failed")

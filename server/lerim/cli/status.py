@@ -175,6 +175,6 @@ def _count_sessions(context: CommandContext, *, model: bool) -> tuple[int, int, 
         own_folders = [cwd for cwd in catalog.list_folders() if owners.find_owner(cwd) == context.project.key]
         for kind in (EXTRACT_JOB, MODEL_JOB) if model else (EXTRACT_JOB,):
             rows = catalog.list_sessions(context.project.key, folders=own_folders, limit=1_000_000, kind=kind)
-            waiting_ids |= {row.session.id if row.is_main else row.session.parent for row in rows if row.is_waiting}
+            waiting_ids |= {row.session_id if row.is_main else row.parent for row in rows if row.is_waiting}
     newest = max((row.last for row in rows if row.last), default=None)
     return sum(row.is_main for row in rows), len(waiting_ids), format_time(newest) if newest else ""

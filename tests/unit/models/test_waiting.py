@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog_dump import enqueue
 from claude_lines import prompt, reply, text
 from desk import Desk
 from lerim.extraction.model.material import Material
@@ -138,7 +139,7 @@ def test_each_session_the_rules_have_read_waits_until_a_model_was_shown_it(desk:
     learned(desk, "s1", 99)
     change_jobs(desk, "state = 'done'")
     with Catalog.open(desk.home) as catalog:
-        catalog.enqueue_job(EXTRACT_JOB, str(path), desk.place.project.key)
+        enqueue(catalog, EXTRACT_JOB, str(path), desk.place.project.key)
     assert unsent(desk) == PendingTurns(), "the rules' queue is not the model's"
 
 

@@ -96,7 +96,7 @@ def test_a_run_killed_in_the_middle_of_a_long_session_goes_on_there(root, undist
     long = root / "projects" / "-home-ana-app" / "long.jsonl"
     with Catalog.open(Home(tmp_path)) as catalog:
         assert catalog.load_stamps()[str(long)] == (None, None, None)
-        resume = catalog.load_resume(long)
+        resume = catalog.load_resume(str(long))
         assert resume is not None
         rest, reading = lines.reading(long, resume)
         assert not reading.restarted

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from lerim.errors import Problem
 from lerim.files import decode_path, encode_path
@@ -24,26 +23,47 @@ from lerim.sessions import queue
 from lerim.sessions.catalog import folder_owners, health, indexing, turns
 from lerim.sessions.catalog.health import Health
 from lerim.sessions.catalog.indexing import IndexResult, OwnerLookup
-from lerim.sessions.catalog.turns import TurnRow
-from lerim.sessions.model import DamagedStore, Database, Platform, Readable, Stamp, StoreStamp, Transcript
-from lerim.sessions.queue import JobRow, PendingTurns, QueueJob, job_rows, pending_windows
-from lerim.sessions.search import NO_FILTERS, SearchQuery, SessionFilters, SessionListItem, browsing, search
-from lerim.sessions.tables import (
-    Friction,
-    SessionRow,
-    columns,
-    convert_sqlite_errors,
-    frictions,
-    open_catalog,
-    replace_surrogates,
-    session_rows,
-    token_counts,
-)
+from lerim.sessions.model import Database, Readable, Stamp, StoreStamp, Transcript
+from lerim.sessions.queue import job_rows, pending_windows
+from lerim.sessions.search import browsing, search
+from lerim.sessions.tables import convert_sqlite_errors, frictions, open_catalog, replace_surrogates, session_rows
 from lerim.sqlite import transaction
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def _make_method(
+    function: Callable[Concatenate[sqlite3.Connection, _Parameters], _Result],
+) -> Callable[Concatenate[Catalog, _Parameters], _Result]:
+    """Makes a function of a connection a method of the catalog, which raises CatalogError instead of sqlite3.Error."""
+
+    @wraps(function)
+    def method(catalog: Catalog, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        with catalog._convert_errors():
+            return function(catalog.db, *args, **kwargs)
+
+    return method
+
+
+def _make_timed_method(
+    function: Callable[Concatenate[sqlite3.Connection, float, _Parameters], _Result],
+) -> Callable[Concatenate[Catalog, _Parameters], _Result]:
+    """Like `_make_method`, for a function that also takes the time, in epoch seconds."""
+
+    @wraps(function)
+    def method(catalog: Catalog, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        with catalog._convert_errors():
+            return function(catalog.db, catalog._clock(), *args, **kwargs)
+
+    return method
 
 
 class Catalog:
-    """The open catalog; a context manager. `problems` says whether it had to be rebuilt."""
+    """The open catalog; a context manager. `problems` says whether it had to be rebuilt.
+
+    A method that is a function of another module is documented there.
+    """
 
     def __init__(self, path: Path, db: sqlite3.Connection, problems: list[Problem], clock: Callable[[], float]) -> None:
         self.path = path
@@ -87,24 +107,13 @@ class Catalog:
     def keep_store_stamps(self, databases: Iterable[Database]) -> None:
         """Records that all sessions of these databases have been indexed, in the state given by their stamps."""
         with self._convert_errors(), transaction(self.db):
-            rows = [(_encode_place(one.path), *one.stamp) for one in databases]
+            rows = [(encode_path(one.path), *one.stamp) for one in databases]
             self.db.executemany("INSERT OR REPLACE INTO stores VALUES (?, ?, ?, ?, ?)", rows)
             self.db.executemany("DELETE FROM damaged_stores WHERE path = ?", [(path,) for path, *_ in rows])
 
-    def load_damaged_stores(self) -> dict[Path, DamagedStore]:
-        """Returns the databases that this version of Lerim could not read, with the stamps they had then."""
-        with self._convert_errors():
-            return health.load_damaged_stores(self.db)
-
-    def keep_damaged_stores(self, stores: Iterable[DamagedStore]) -> None:
-        """Records that these databases cannot be read until they change."""
-        with self._convert_errors(), transaction(self.db):
-            health.keep_damaged_stores(self.db, stores)
-
-    def load_resume(self, place: str | Path) -> bytes | None:
-        """Returns the position at which to resume reading the transcript at this place; None to read from the start."""
-        with self._convert_errors():
-            return session_rows.load_resume(self.db, _encode_place(place))
+    load_damaged_stores = _make_method(health.load_damaged_stores)
+    keep_damaged_stores = _make_method(health.keep_damaged_stores)
+    load_resume = _make_method(session_rows.load_resume)
 
     def index_transcript(self, transcript: Transcript, reading: Readable, owners: OwnerLookup) -> IndexResult:
         """Indexes the turns that `reading` (started at `load_resume`) yields, in short transactions.
@@ -137,7 +146,7 @@ class Catalog:
     def mark_vanished(self, places: Iterable[str]) -> None:
         """Marks transcripts as vanished. Their turns stay, and their pending jobs keep waiting."""
         with self._convert_errors(), transaction(self.db):
-            parameters = [(_encode_place(place),) for place in places]
+            parameters = [(replace_surrogates(place),) for place in places]
             self.db.executemany("UPDATE transcripts SET vanished = 1 WHERE place = ?", parameters)
 
     def reassign_folders(self, owners: OwnerLookup) -> frozenset[str]:
@@ -157,19 +166,16 @@ class Catalog:
 
     # Contents
 
-    def list_sessions(
-        self,
-        project: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 1000,
-        folders: Iterable[str] = (),
-        kind: str = columns.EXTRACT_JOB,
-    ) -> list[SessionRow]:
-        """Returns the sessions with turns of a project (None: all projects), newest first. `folders` count as the
-        project's too; `kind` is the kind of job a session may be waiting for."""
-        with self._convert_errors():
-            return session_rows.list_session_rows(self.db, project, since, until, limit, folders, kind)
+    list_sessions = _make_method(session_rows.list_session_rows)
+    find_project_places = _make_method(session_rows.find_project_places)
+    load_turn = _make_method(turns.load_turn)
+    load_turns = _make_method(turns.load_turns)
+    search_turns = _make_method(turns.find_turns)
+    search_sessions = _make_method(turns.find_session_turns)
+    count_matching_turns = _make_method(search.count_matching_turns)
+    list_filtered_sessions = _make_method(browsing.list_filtered_sessions)
+    find_sessions_by_id = _make_method(browsing.find_sessions_by_id)
+    find_same_errors = _make_method(frictions.find_same_errors)
 
     def list_folders(self, project: str | None = None) -> list[str]:
         """Returns the working folders of all turns, or those that belong to a project."""
@@ -177,155 +183,40 @@ class Catalog:
             query = "SELECT cwd FROM folders WHERE ?1 IS NULL OR project = ?1"
             return [cwd for (cwd,) in self.db.execute(query, (project,))]
 
-    def find_project_places(self, project: str, *, main: bool = False) -> frozenset[str]:
-        """Returns the places of transcripts with turns of a project; see `session_rows.find_project_places`."""
-        with self._convert_errors():
-            return session_rows.find_project_places(self.db, project, main=main)
-
-    def load_turn(self, turn_id: str) -> TurnRow | None:
-        """Returns the turn with this id, or None."""
-        with self._convert_errors():
-            return turns.load_turn(self.db, turn_id)
-
-    def search_turns(
-        self, query: str, project: str | None = None, limit: int = 20, filters: SessionFilters = NO_FILTERS
-    ) -> list[TurnRow]:
-        """Returns turns that contain words of `query`, best first and redacted. Any text is a valid query. `project` is
-        a shorthand for a filter with one project."""
-        if project is not None:
-            filters = replace(filters, projects=(project,))
-        with self._convert_errors():
-            return turns.find_turns(self.db, query, filters, limit)
-
-    def count_matching_turns(self, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
-        """Returns how many turns of the filters' projects contain each word of a query, and how many turns these
-        projects have."""
-        with self._convert_errors():
-            return search.count_matching_turns(self.db, query, filters)
-
-    def search_sessions(
-        self, query: str, project: str | None = None, limit: int = 20, filters: SessionFilters = NO_FILTERS
-    ) -> list[TurnRow]:
-        """Returns the best turn of each session that matches `query`, best session first; the score is the session's.
-        Otherwise like `search`."""
-        if project is not None:
-            filters = replace(filters, projects=(project,))
-        with self._convert_errors():
-            return turns.find_session_turns(self.db, query, filters, limit)
-
-    def list_filtered_sessions(self, filters: SessionFilters, limit: int) -> list[SessionListItem]:
-        """Returns the sessions with turns that pass the filters, the most recently ended first; see
-        `search.filter_places`."""
-        with self._convert_errors():
-            found = [browsing.find_list_item(self.db, place) for place in search.filter_places(self.db, filters, limit)]
-        return [one for one in found if one is not None]
-
-    def find_sessions_by_id(self, session: str) -> list[SessionListItem]:
-        """Returns the session with this id, or else all sessions whose id starts with it."""
-        with self._convert_errors():
-            found = [
-                browsing.find_list_item(self.db, place) for place in session_rows.find_session_places(self.db, session)
-            ]
-        return [one for one in found if one is not None]
-
-    def load_turns(self, place: str) -> list[TurnRow]:
-        """Returns all turns of a transcript, in order."""
-        with self._convert_errors():
-            return turns.load_turns(self.db, _encode_place(place))
-
     def find_token_count(self, text: int) -> int | None:
         """Returns how many tokens the text with this digest has, or None if never counted; see
-        `token_counts.digest_text`."""
+        `columns.digest_text`."""
         with self._convert_errors():
-            return token_counts.find_token_count(self.db, text)
+            row = self.db.execute("SELECT tokens FROM counted WHERE text = ?", (text,)).fetchone()
+            return None if row is None else int(row[0])
 
     def keep_token_counts(self, tokens: Mapping[int, int]) -> None:
         """Saves the token counts of texts, by digest."""
         with self._convert_errors(), transaction(self.db):
-            token_counts.keep_token_counts(self.db, tokens)
+            self.db.executemany("INSERT OR REPLACE INTO counted VALUES (?, ?)", tokens.items())
 
     # The queue
 
-    def enqueue_job(self, kind: str, place: str, project: str) -> bool:
-        """Enqueues a job; returns False if the catalog does not know the transcript."""
+    claim_job = _make_timed_method(queue.claim_job)
+    finish_job = _make_method(queue.finish_job)
+    keep_job_progress = _make_method(queue.keep_job_progress)
+    fail_job = _make_timed_method(queue.fail_job)
+    put_back_job = _make_timed_method(queue.put_back_job)
+    recover_jobs = _make_method(queue.recover_jobs)
+    count_due_jobs = _make_timed_method(queue.count_due_jobs)
+    count_pending_turns = _make_timed_method(pending_windows.count_pending_turns)
+    count_passed_over = _make_method(queue.count_passed_over)
+    count_jobs_by_state = _make_method(queue.count_jobs_by_state)
+    load_other_state = _make_method(queue.load_other_state)
+    list_open_jobs = _make_timed_method(job_rows.list_open_jobs)
+    retry_jobs = _make_method(job_rows.retry_jobs)
+    skip_jobs = _make_method(job_rows.skip_jobs)
+    hold_removed_platforms = _make_method(job_rows.hold_removed_platforms)
+
+    def record_sync(self, project: str) -> None:
+        """Records that a sync of the project ended now."""
         with self._convert_errors(), transaction(self.db):
-            row = self.db.execute("SELECT id FROM transcripts WHERE place = ?", (_encode_place(place),)).fetchone()
-            if row:
-                queue.enqueue_job(self.db, kind, row[0], project)
-        return bool(row)
-
-    def claim_job(
-        self,
-        project: str,
-        *,
-        kind: str = columns.EXTRACT_JOB,
-        started: float | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> QueueJob | None:
-        """Claims the newest job that is due; see `queue.claim_job`."""
-        with self._convert_errors():
-            return queue.claim_job(
-                self.db, project, self._clock(), kind=kind, started=started, since=since, until=until
-            )
-
-    def finish_job(
-        self,
-        job: QueueJob,
-        resume: bytes,
-        state: bytes,
-        again_at: float | None = None,
-        new_frictions: Iterable[Friction] = (),
-        redactions: int = 0,
-    ) -> None:
-        """Ends a job and saves how far it got; see `queue.finish_job`."""
-        with self._convert_errors():
-            queue.finish_job(self.db, job, resume, state, again_at, new_frictions, redactions)
-
-    def keep_job_progress(self, job: QueueJob, resume: bytes, state: bytes, redactions: int) -> None:
-        """Saves how far a running job got; see `queue.keep_job_progress`."""
-        with self._convert_errors():
-            queue.keep_job_progress(self.db, job, resume, state, redactions)
-
-    def find_same_errors(self, project: str, friction: Friction) -> list[Friction]:
-        """Returns where else the project met the same error; see `frictions.find_same_errors`."""
-        with self._convert_errors():
-            return frictions.find_same_errors(self.db, project, friction)
-
-    def fail_job(self, job: QueueJob, error: str) -> bool:
-        """Ends a failed job; returns True if it is dead now; see `queue.fail_job`."""
-        with self._convert_errors():
-            return queue.fail_job(self.db, job, error, self._clock())
-
-    def put_back_job(self, job: QueueJob, wait: float = 0.0) -> None:
-        """Returns a claimed job to the queue, for example when the person cancels; it is not due for `wait` seconds."""
-        with self._convert_errors():
-            queue.put_back_job(self.db, job, self._clock() + wait if wait else 0.0)
-
-    def recover_jobs(self, project: str) -> int:
-        """Puts back the jobs a dead process left running; only for the holder of the project's lock."""
-        with self._convert_errors():
-            return queue.recover_jobs(self.db, project)
-
-    def list_open_jobs(self, project: str, kinds: Sequence[str] = (columns.EXTRACT_JOB,)) -> list[JobRow]:
-        """Returns the jobs of a project that are not done; see `job_rows.list_open_jobs`."""
-        with self._convert_errors():
-            return job_rows.list_open_jobs(self.db, project, self._clock(), kinds)
-
-    def retry_jobs(self, project: str, jobs: Sequence[int] = ()) -> int:
-        """Makes these jobs run at once (none given: all failed and dead ones); see `job_rows.retry_jobs`."""
-        with self._convert_errors():
-            return job_rows.retry_jobs(self.db, project, jobs)
-
-    def skip_jobs(self, project: str, jobs: Sequence[int] = ()) -> int:
-        """Skips these jobs (none given: all dead ones); see `job_rows.skip_jobs`."""
-        with self._convert_errors():
-            return job_rows.skip_jobs(self.db, project, jobs)
-
-    def hold_removed_platforms(self, removed: Iterable[Platform]) -> None:
-        """Skips the jobs of agents that are not connected; see `job_rows.hold_removed_platforms`."""
-        with self._convert_errors():
-            job_rows.hold_removed_platforms(self.db, removed)
+            self.db.execute("INSERT OR REPLACE INTO syncs VALUES (?, ?)", (project, self._clock()))
 
     def load_health(self, project: str) -> Health:
         """Returns how reading and learning went; `project` may be '' for none."""
@@ -340,41 +231,5 @@ class Catalog:
                 health.load_last_sync(self.db, project),
             )
 
-    def record_sync(self, project: str) -> None:
-        """Records that a sync of the project ended now."""
-        with self._convert_errors(), transaction(self.db):
-            self.db.execute("INSERT OR REPLACE INTO syncs VALUES (?, ?)", (project, self._clock()))
-
-    def count_due_jobs(self, project: str, kind: str = columns.EXTRACT_JOB) -> int:
-        """Returns how many jobs of a project are due now."""
-        with self._convert_errors():
-            return queue.count_due_jobs(self.db, project, kind, self._clock())
-
-    def count_pending_turns(
-        self, project: str, since: datetime | None = None, until: datetime | None = None
-    ) -> PendingTurns:
-        """Returns how much of a project's sessions waits for a model; see `pending_windows.count_pending_turns`."""
-        with self._convert_errors():
-            return pending_windows.count_pending_turns(self.db, project, self._clock(), since, until)
-
-    def count_passed_over(self, project: str, since: datetime | None, until: datetime | None) -> int:
-        """Returns how many waiting sessions of a project are outside these bounds; see `queue.count_passed_over`."""
-        with self._convert_errors():
-            return queue.count_passed_over(self.db, project, since, until)
-
-    def load_other_state(self, job: QueueJob, kind: str) -> bytes | None:
-        """Returns the state the last job of another kind left for the same transcript; see `queue.load_other_state`."""
-        with self._convert_errors():
-            return queue.load_other_state(self.db, job, kind)
-
-    def count_jobs_by_state(self, project: str, kind: str = columns.EXTRACT_JOB) -> dict[str, int]:
-        """Returns the number of jobs of a project by state."""
-        with self._convert_errors():
-            return queue.count_jobs_by_state(self.db, project, kind)
-
     def _convert_errors(self) -> AbstractContextManager[None]:
         return convert_sqlite_errors(self.path)
-
-
-def _encode_place(place: str | Path) -> str:
-    return encode_path(place) if isinstance(place, Path) else replace_surrogates(place)

@@ -14,6 +14,7 @@ from lerim.errors import Problem
 from lerim.files import decode_path, encode_path
 from lerim.sessions.model import DamagedStore, Database, Platform, Stamp, StoreStamp
 from lerim.sessions.tables import IS_MAIN_SESSION, replace_surrogates, seconds_to_time
+from lerim.sqlite import transaction
 
 FAILED = "failed"
 UNREADABLE = "unreadable"
@@ -145,7 +146,7 @@ def load_damaged_stores(db: sqlite3.Connection) -> dict[Path, DamagedStore]:
 
 
 def keep_damaged_stores(db: sqlite3.Connection, stores: Iterable[DamagedStore]) -> None:
-    """Saves the problems of databases that cannot be read; call it inside a transaction."""
+    """Records that these databases cannot be read until they change."""
     rows = [
         (
             encode_path(one.database.path),
@@ -158,4 +159,5 @@ def keep_damaged_stores(db: sqlite3.Connection, stores: Iterable[DamagedStore]) 
         )
         for one in stores
     ]
-    db.executemany("INSERT OR REPLACE INTO damaged_stores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    with transaction(db):
+        db.executemany("INSERT OR REPLACE INTO damaged_stores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 from lerim.sessions.model import NO_TOKENS, Platform, Role, Turn, TurnKind
 from lerim.sessions.redacted import redact_text
-from lerim.sessions.search import SessionFilters, search
+from lerim.sessions.search import NO_FILTERS, SessionFilters, search
 from lerim.sessions.tables import (
     IndexedTurn,
     format_stored_calls,
@@ -202,18 +202,35 @@ def load_turn(db: sqlite3.Connection, turn_id: str) -> TurnRow | None:
 def load_turns(db: sqlite3.Connection, place: str) -> list[TurnRow]:
     """Returns all turns of a transcript, in order."""
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM {_FROM_TURNS} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id", (place,)
+        f"SELECT {_COLUMNS} FROM {_FROM_TURNS} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id",
+        (replace_surrogates(place),),
     )
     return [_make_turn_row(row) for row in rows]
 
 
-def find_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
-    """Returns turns that contain words of `query`, best first; see `search.search_turns`."""
+def find_turns(
+    db: sqlite3.Connection,
+    query: str,
+    project: str | None = None,
+    limit: int = 20,
+    filters: SessionFilters = NO_FILTERS,
+) -> list[TurnRow]:
+    """Returns turns that contain words of `query`, best first and redacted. Any text is a valid query. `project` is a
+    shorthand for a filter with one project."""
+    filters = filters if project is None else replace(filters, projects=(project,))
     return _load_found_turns(db, search.search_turns(db, query, filters, limit))
 
 
-def find_session_turns(db: sqlite3.Connection, query: str, filters: SessionFilters, limit: int) -> list[TurnRow]:
-    """Returns the best turn of each session that matches `query`, best session first; see `search.search_sessions`."""
+def find_session_turns(
+    db: sqlite3.Connection,
+    query: str,
+    project: str | None = None,
+    limit: int = 20,
+    filters: SessionFilters = NO_FILTERS,
+) -> list[TurnRow]:
+    """Returns the best turn of each session that matches `query`, best session first; the score is the session's.
+    Otherwise like `find_turns`."""
+    filters = filters if project is None else replace(filters, projects=(project,))
     return _load_found_turns(db, search.search_sessions(db, query, filters, limit))
 
 

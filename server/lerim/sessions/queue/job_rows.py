@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from lerim.sessions.model import Platform
-from lerim.sessions.tables import seconds_to_time
+from lerim.sessions.tables import EXTRACT_JOB, seconds_to_time
 from lerim.sqlite import transaction
 
 JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
@@ -40,7 +40,9 @@ class JobRow(msgspec.Struct, frozen=True):
     reason: str
 
 
-def list_open_jobs(db: sqlite3.Connection, project: str, now: float, kinds: Sequence[str]) -> list[JobRow]:
+def list_open_jobs(
+    db: sqlite3.Connection, now: float, project: str, kinds: Sequence[str] = (EXTRACT_JOB,)
+) -> list[JobRow]:
     """Returns the jobs of a project that are not done: first those that need the person, then in the order they will
     run."""
     rows = db.execute(
@@ -52,7 +54,13 @@ def list_open_jobs(db: sqlite3.Connection, project: str, now: float, kinds: Sequ
         " ELSE 4 END, j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id",
         (project, *kinds),
     )
-    return [_make_job_row(now, *row) for row in rows]
+    jobs: list[JobRow] = []
+    for number, kind, platform, session, title, place, state, tries, not_before, vanished, error in rows:
+        is_waiting = state in ("pending", "failed")
+        next_try = seconds_to_time(max(now, not_before)) if is_waiting and not vanished else None
+        idle_reason = _VANISHED_REASON if is_waiting and vanished else _SKIPPED_REASON if state == "skipped" else ""
+        jobs.append(JobRow(number, kind, platform, session, title, place, state, tries, next_try, error or idle_reason))
+    return jobs
 
 
 def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:
@@ -100,23 +108,3 @@ def hold_removed_platforms(db: sqlite3.Connection, platforms: Iterable[Platform]
 
 def _job_condition(jobs: Sequence[int]) -> str:
     return f"id IN ({', '.join('?' * len(jobs))})" if jobs else "1"
-
-
-def _make_job_row(
-    now: float,
-    number: int,
-    kind: str,
-    platform: Platform,
-    session: str,
-    title: str,
-    place: str,
-    state: JobState,
-    tries: int,
-    not_before: float,
-    vanished: int,
-    error: str,
-) -> JobRow:
-    is_waiting = state in ("pending", "failed")
-    next_try = seconds_to_time(max(now, not_before)) if is_waiting and not vanished else None
-    reason = error or (_VANISHED_REASON if is_waiting and vanished else _SKIPPED_REASON if state == "skipped" else "")
-    return JobRow(number, kind, platform, session, title, place, state, tries, next_try, reason)

@@ -74,8 +74,8 @@ def enqueue_job(db: sqlite3.Connection, kind: str, transcript: int, project: str
 
 def claim_job(
     db: sqlite3.Connection,
-    project: str,
     now: float,
+    project: str,
     *,
     kind: str = EXTRACT_JOB,
     started: float | None = None,
@@ -124,7 +124,7 @@ def finish_job(
     job: QueueJob,
     resume: bytes,
     state: bytes,
-    again_at: float | None,
+    again_at: float | None = None,
     new_frictions: Iterable[Friction] = (),
     redactions: int = 0,
 ) -> None:
@@ -169,7 +169,7 @@ def _save_position(db: sqlite3.Connection, job: QueueJob, resume: bytes, state: 
     )
 
 
-def fail_job(db: sqlite3.Connection, job: QueueJob, error: str, now: float) -> bool:
+def fail_job(db: sqlite3.Connection, now: float, job: QueueJob, error: str) -> bool:
     """Ends a failed run: the job waits 30 s, then a minute, then it is dead. Returns True if it is dead now.
 
     If turns arrived while it ran, it gets one more try.
@@ -185,14 +185,14 @@ def fail_job(db: sqlite3.Connection, job: QueueJob, error: str, now: float) -> b
     return ended == [("dead",)]
 
 
-def put_back_job(db: sqlite3.Connection, job: QueueJob, due: float = 0.0) -> None:
-    """Returns a claimed job that was not run, or not to its end, to the queue. This does not count as a try; the job
-    waits as before, and at least until `due` (epoch seconds)."""
+def put_back_job(db: sqlite3.Connection, now: float, job: QueueJob, wait: float = 0.0) -> None:
+    """Returns a claimed job that was not run, or not to its end, to the queue, for example when the person cancels.
+    This does not count as a try; the job waits as before, and at least `wait` seconds from `now` on."""
     with transaction(db):
         db.execute(
             "UPDATE jobs SET state = 'pending', again = 0, not_before = max(not_before, ?)"
             " WHERE id = ? AND state = 'running' AND runs = ?",
-            (due, job.id, job.run),
+            (now + wait if wait else 0.0, job.id, job.run),
         )
 
 
@@ -208,7 +208,7 @@ def recover_jobs(db: sqlite3.Connection, project: str) -> int:
     return updated.rowcount
 
 
-def count_due_jobs(db: sqlite3.Connection, project: str, kind: str, now: float) -> int:
+def count_due_jobs(db: sqlite3.Connection, now: float, project: str, kind: str = EXTRACT_JOB) -> int:
     """Returns how many jobs of a project could be claimed now."""
     row = db.execute(
         "SELECT count(*) FROM jobs j JOIN transcripts t ON t.id = j.transcript WHERE j.project = ? AND j.kind = ?"
@@ -241,7 +241,7 @@ def load_other_state(db: sqlite3.Connection, job: QueueJob, kind: str) -> bytes 
     return None if row is None else inflate(row[0])
 
 
-def count_jobs_by_state(db: sqlite3.Connection, project: str, kind: str) -> dict[str, int]:
+def count_jobs_by_state(db: sqlite3.Connection, project: str, kind: str = EXTRACT_JOB) -> dict[str, int]:
     """Returns how many jobs of a project are in each state; waiting jobs count only if their transcript still
     exists."""
     rows = db.execute(

@@ -32,7 +32,7 @@ class PendingTurns:
 
 
 def count_pending_turns(
-    db: sqlite3.Connection, project: str, now: float, since: datetime | None, until: datetime | None
+    db: sqlite3.Connection, now: float, project: str, since: datetime | None = None, until: datetime | None = None
 ) -> PendingTurns:
     """Estimates what waits for a model now (`now`: epoch seconds), including failed jobs, in the sessions with turns
     between the bounds."""

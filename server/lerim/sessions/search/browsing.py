@@ -13,6 +13,8 @@ from typing import Any
 
 from lerim.sessions.model import Platform, Role, Tokens, TurnKind
 from lerim.sessions.redacted import redact_text, redact_tools
+from lerim.sessions.search import search
+from lerim.sessions.search.query import SessionFilters
 from lerim.sessions.tables import (
     IS_MAIN_SESSION,
     PARENT_MISSING,
@@ -20,6 +22,7 @@ from lerim.sessions.tables import (
     replace_surrogates,
     seconds_to_time,
     session_rows,
+    split_stored_lines,
     to_json_list,
     unpack_turn_text,
 )
@@ -86,10 +89,15 @@ _FROM_LISTED_SESSIONS = (
     " AND (:places IS NULL OR t.place IN (SELECT value FROM json_each(:places)))"
 )
 _ITEM_COLUMNS = (
-    f"{session_rows.SHARED_COLUMNS}, t.id AS transcript, {PARENT_MISSING} AS parent_missing,"
+    "t.place, t.session, t.platform, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds, s.branches,"
+    " s.models, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read,"
+    f" s.cache_write, s.cost, t.id AS transcript, {PARENT_MISSING} AS parent_missing,"
     " (SELECT count(DISTINCT touched.file) FROM turns JOIN touched ON touched.turn = turns.id"
     "  WHERE turns.transcript = t.id) AS files"
 )
+
+
+_PLAIN_FIELDS = ("place", "platform", "parent", "turns", "prompts", "tool_calls", "tool_errors", "denials", "cost")
 
 
 def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tuple[str, int]]:
@@ -124,6 +132,19 @@ def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None
         (replace_surrogates(place),),
     )
     return next((_make_list_item(db, row) for row in named_rows(rows)), None)
+
+
+def list_filtered_sessions(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[SessionListItem]:
+    """Returns the sessions with turns that pass the filters, the most recently ended first; see
+    `search.filter_places`."""
+    found = (find_list_item(db, place) for place in search.filter_places(db, filters, limit))
+    return [one for one in found if one is not None]
+
+
+def find_sessions_by_id(db: sqlite3.Connection, session: str) -> list[SessionListItem]:
+    """Returns the session with this id, or else all sessions whose id starts with it."""
+    found = (find_list_item(db, place) for place in session_rows.find_session_places(db, session))
+    return [one for one in found if one is not None]
 
 
 def locate_turn(db: sqlite3.Connection, turn: str) -> tuple[str, str] | None:
@@ -179,16 +200,22 @@ def _list_places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str 
 
 
 def _make_list_item(db: sqlite3.Connection, row: Mapping[str, Any]) -> SessionListItem:
-    fields = session_rows.shared_fields(row)
+    counts = [row[name] for name in ("input", "output", "cache_read", "cache_write")]
+    fields: dict[str, Any] = {
+        **{name: row[name] for name in _PLAIN_FIELDS},
+        **{name: seconds_to_time(row[name]) for name in ("started", "ended")},
+        **{name: split_stored_lines(row[name]) for name in ("cwds", "branches", "models")},
+    }
     return SessionListItem(
-        place=row["place"],
         session_id=row["session"],
+        title=redact_text(row["title"]),
         opening="" if row["title"] else _load_opening(db, row["transcript"]),
+        tokens=None if counts[0] is None else Tokens.from_columns(*counts),
         files=row["files"],
         vanished=bool(row["vanished"]),
         error=row["error"],
         parent_missing=bool(row["parent_missing"]),
-        **{**fields, "title": redact_text(row["title"])},
+        **fields,
     )
 
 

@@ -1,14 +1,15 @@
 from . import columns as columns
 from . import frictions as frictions
 from . import session_rows as session_rows
-from . import token_counts as token_counts
 from . import touched_files as touched_files
 from . import turn_words as turn_words
 from .columns import EXTRACT_JOB as EXTRACT_JOB
 from .columns import OVERLAPS_BOUNDS as OVERLAPS_BOUNDS
+from .columns import digest_text as digest_text
 from .columns import named_rows as named_rows
 from .columns import place_file as place_file
 from .columns import seconds_to_time as seconds_to_time
+from .columns import split_stored_lines as split_stored_lines
 from .columns import time_bounds as time_bounds
 from .columns import to_json_list as to_json_list
 from .frictions import Friction as Friction
@@ -18,7 +19,6 @@ from .schema import convert_sqlite_errors as convert_sqlite_errors
 from .schema import open_catalog as open_catalog
 from .session_rows import UNREADABLE_ERROR as UNREADABLE_ERROR
 from .session_rows import SessionRow as SessionRow
-from .token_counts import digest_text as digest_text
 from .turn_text import DEFLATE_WINDOW as DEFLATE_WINDOW
 from .turn_text import StoredCall as StoredCall
 from .turn_text import deflate as deflate

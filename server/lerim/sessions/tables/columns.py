@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -46,6 +47,12 @@ def named_rows(rows: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
 def split_stored_lines(text: str) -> tuple[str, ...]:
     """Splits names that are stored one per line."""
     return tuple(text.split("\n")) if text else ()
+
+
+def digest_text(text: str) -> int:
+    """Returns a 64-bit digest of a text, as a signed integer for SQLite."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def to_json_list(values: Iterable[str] | Iterable[int]) -> str:

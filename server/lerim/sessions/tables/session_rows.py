@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from pathlib import Path
 
 from lerim.errors import Problem
 from lerim.redaction import redact_secrets
-from lerim.sessions.model import Session, Tokens, Transcript
+from lerim.sessions.model import Session, Transcript
 from lerim.sessions.tables.columns import (
     EXTRACT_JOB,
-    named_rows,
     place_file,
     seconds_to_time,
-    split_stored_lines,
-    time_bounds,
     to_json_list,
 )
 from lerim.sessions.tables.schema import IS_MAIN_SESSION
@@ -29,14 +26,15 @@ UNREADABLE_ERROR = "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """One session from the catalog. `session` has the totals of the whole transcript; `own_turns`, `first` and `last`
-    cover the requested project only. `is_waiting`: there is work to do for that project. `error` is why the transcript
-    could not be read the last time. `is_main`: not part of another session."""
+    """One session from the catalog. `own_turns` and `last` cover the requested project only. `is_waiting`: there is
+    work to do for that project. `error` is why the transcript could not be read the last time. `is_main`: not part of
+    another session."""
 
-    session: Session
+    session_id: str
+    parent: str
+    path: Path
     is_main: bool
     own_turns: int
-    first: datetime | None
     last: datetime | None
     is_waiting: bool
     vanished: bool
@@ -83,7 +81,7 @@ def load_resume(db: sqlite3.Connection, place: str) -> bytes | None:
     transcripts that had vanished, because their turns may belong to other transcripts by now."""
     row = db.execute(
         "SELECT resume FROM sessions JOIN transcripts ON transcripts.id = transcript WHERE place = ? AND NOT vanished",
-        (place,),
+        (replace_surrogates(place),),
     ).fetchone()
     return inflate(row[0]) if row else None
 
@@ -158,29 +156,9 @@ def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
     return [first[wanted]] if wanted in first else list(first.values())
 
 
-SHARED_COLUMNS = (
-    "t.place, t.session, t.platform, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds, s.branches,"
-    " s.models, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.denials, s.input, s.output, s.cache_read,"
-    " s.cache_write, s.cost"
-)
-"""What `shared_fields` needs of a transcript `t` and its session `s`."""
-_PLAIN_FIELDS = ("platform", "parent", "title", "turns", "prompts", "tool_calls", "tool_errors", "denials", "cost")
-
-
-def shared_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields that a session and its entry in a list have in common."""
-    tokens = [row[name] for name in ("input", "output", "cache_read", "cache_write")]
-    return {
-        **{name: row[name] for name in _PLAIN_FIELDS},
-        **{name: seconds_to_time(row[name]) for name in ("started", "ended")},
-        **{name: split_stored_lines(row[name]) for name in ("cwds", "branches", "models")},
-        "tokens": None if tokens[0] is None else Tokens.from_columns(*tokens),
-    }
-
-
 _PROJECT_FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT value FROM json_each(:folders))"
 _COPIED_TRANSCRIPTS = (
-    "SELECT t.id AS transcript, 0 AS number, s.started AS first, s.ended AS last FROM transcripts t"
+    "SELECT t.id AS transcript, 0 AS number, s.ended AS last FROM transcripts t"
     " JOIN sessions s ON s.transcript = t.id"
     " WHERE NOT t.vanished AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
@@ -192,39 +170,42 @@ from."""
 
 def list_session_rows(
     db: sqlite3.Connection,
-    project: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    limit: int,
-    folders: Iterable[str],
+    project: str | None = None,
+    limit: int = 1000,
+    folders: Iterable[str] = (),
     kind: str = EXTRACT_JOB,
 ) -> list[SessionRow]:
-    """Returns sessions with turns of a project (None: every session) between the bounds, newest first. `folders` count
-    as the project's too; a session that matches only through them counts as waiting, because it has no job yet. `kind`
-    is the kind of job a session may be waiting for."""
+    """Returns the sessions with turns of a project (None: every session), newest first. `folders` count as the
+    project's too; a session that matches only through them counts as waiting, because it has no job yet. `kind` is the
+    kind of job a session may be waiting for."""
     rows = db.execute(
-        f"SELECT {SHARED_COLUMNS}, t.within, s.version, s.api_errors, s.injected, own.number, own.first, own.last,"
-        f" {IS_MAIN_SESSION} AS is_main,"
+        f"SELECT t.session, t.parent, t.place, t.within, {IS_MAIN_SESSION}, own.number, own.last,"
         " EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
         "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
         "  AND jobs.state IN ('pending', 'running', 'failed'))"
         " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
-        "  AND jobs.project = :project)) AS is_waiting"
-        " FROM (SELECT transcript, count(*) AS number, min(time) AS first, max(time) AS last FROM turns"
+        "  AND jobs.project = :project)), t.vanished, t.error"
+        " FROM (SELECT transcript, count(*) AS number, max(time) AS last FROM turns"
         f"  WHERE :project IS NULL OR folder IN ({_PROJECT_FOLDERS}) GROUP BY transcript"
         f"  UNION ALL {_COPIED_TRANSCRIPTS})"
         "  AS own JOIN transcripts t ON t.id = own.transcript JOIN sessions s ON s.transcript = t.id"
-        " WHERE (:since IS NULL OR own.last >= :since) AND (:until IS NULL OR own.first <= :until)"
         " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
-        {
-            "project": project,
-            "kind": kind,
-            "folders": to_json_list(folders),
-            "limit": limit,
-            **time_bounds(since, until),
-        },
+        {"project": project, "kind": kind, "folders": to_json_list(folders), "limit": limit},
     )
-    return [_make_session_row(row) for row in named_rows(rows)]
+    return [
+        SessionRow(
+            session_id=session,
+            parent=parent,
+            path=place_file(place, within),
+            is_main=bool(is_main),
+            own_turns=own_turns,
+            last=seconds_to_time(last),
+            is_waiting=bool(is_waiting),
+            vanished=bool(vanished),
+            error=error,
+        )
+        for session, parent, place, within, is_main, own_turns, last, is_waiting, vanished, error in rows
+    ]
 
 
 def find_copied_transcripts(db: sqlite3.Connection, project: str | None) -> frozenset[int]:
@@ -242,25 +223,6 @@ def find_project_places(db: sqlite3.Connection, project: str, *, main: bool = Fa
         {"project": project, "folders": "[]", "main": main},
     )
     return frozenset(place for (place,) in rows)
-
-
-def _make_session_row(row: Mapping[str, Any]) -> SessionRow:
-    session = Session(
-        id=row["session"],
-        path=place_file(row["place"], row["within"]),
-        **{name: row[name] for name in ("version", "api_errors", "injected")},
-        **shared_fields(row),
-    )
-    return SessionRow(
-        session,
-        is_main=bool(row["is_main"]),
-        own_turns=row["number"],
-        first=seconds_to_time(row["first"]),
-        last=seconds_to_time(row["last"]),
-        is_waiting=bool(row["is_waiting"]),
-        vanished=bool(row["vanished"]),
-        error=row["error"],
-    )
 
 
 def _seconds(when: datetime | None) -> float | None:
