@@ -131,7 +131,6 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     output_cut: int = 0
     exit_code: int | None = None
     feedback: str = ""
-    subagent: str = ""
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from lerim.errors import Problem
-from lerim.sessions.readers import claude_folder_name, folders_by_hash
+from lerim.sessions.readers import claude_folder_name, find_workspace_folder, folders_by_hash
 from lerim.sessions.readers import folders as cursor_folders
 
 SKIPPED_CODE = "skipped"
@@ -57,7 +57,7 @@ class StoreFolderNames:
         for place in (path, *path.parents):
             match place.parent.name:
                 case "workspaceStorage":
-                    folder = cursor_folders.folder_of_storage(place)
+                    folder = find_workspace_folder(place)
                     return bool(folder) and not self._is_related(PurePath(folder))
                 case "projects":
                     own = place.name.startswith(self._slugs)

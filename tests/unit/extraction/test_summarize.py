@@ -167,14 +167,14 @@ def test_a_plan_that_was_handed_over_gives_its_title() -> None:
 @pytest.mark.parametrize(
     "names",
     [
-        tools._KINDS,
-        calls._KINDS,
-        copilot_chat_tools._KINDS,
-        copilot_cli_calls._KINDS,
+        tools._TOOLS.kinds,
+        calls._TOOLS.kinds,
+        copilot_chat_tools._TOOLS.kinds,
+        copilot_cli_calls._TOOLS.kinds,
         cursor_tools._KINDS,
-        gemini_tools._KINDS,
-        gemini_antigravity_tools._KINDS,
-        opencode_tools._KINDS,
+        gemini_tools._TOOLS.kinds,
+        gemini_antigravity_tools._TOOLS.kinds,
+        opencode_tools._TOOLS.kinds,
     ],
 )
 def test_the_tools_that_change_files_are_known_of_every_agent(names: dict[str, ToolKind]) -> None:

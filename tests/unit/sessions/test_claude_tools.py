@@ -239,7 +239,7 @@ def test_a_subagent_started_in_the_background_names_its_transcript(tmp_path):
     outcome = {"isAsync": True, "status": "async_launched", "agentId": "a0eb", "outputFile": "/tmp/x.output"}
     started = answer("t1", "Async agent launched", outcome=outcome)
     done = one(tmp_path, call("t1", "Agent", description="Review", prompt="Review it"), started)
-    assert (done.kind, done.status, done.subagent, done.description) == ("agent", "ok", "a0eb", "Review")
+    assert (done.kind, done.status, done.description) == ("agent", "ok", "Review")
 
 
 # --- outputs written to files ------------------------------------------------------------------------------------

@@ -251,12 +251,6 @@ def test_other_tools_have_their_kinds(tmp_path, record, kind, command):
     assert command is None or call.command == command
 
 
-def test_an_agent_that_was_begun_is_named_by_its_thread(tmp_path):
-    begun = lines.output("c1", '{"agent_id":"t-7","nickname":"Ann"}')
-    call, _ = one_call(tmp_path, lines.call("c1", "spawn_agent", message="Look"), begun)
-    assert call.subagent == "t-7"
-
-
 def test_calls_of_one_message_are_one_turn_and_the_next_message_is_another(tmp_path):
     two = [lines.run("c1", "a"), lines.run("c2", "b"), lines.ran("c1", 0), lines.ran("c2", 0)]
     said = [lines.prompt("Fix it"), lines.said("Looking"), *two, lines.run("c3", "c"), lines.ran("c3", 0)]

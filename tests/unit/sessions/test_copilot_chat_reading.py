@@ -204,10 +204,9 @@ def test_fields_of_a_wrong_type_cost_themselves_and_a_request_that_is_none_costs
     assert [turn.text for turn in turns] == ["one", "a", "two"]
     assert len(done.problems) == 1
     for odd in ({"a": 1}, [[]], 7, True, "x", None):
-        carousel = {"kind": "questionCarousel", "questions": [{"id": odd, "title": "Which?"}], "data": {"q": "A"}}
         fields = {"variableData": {"variables": odd}}
-        turns, _ = only(tmp_path, request("", carousel, markdown("ok"), **fields), request("two"))
-        assert [turn.text for turn in turns] == ["", "ok", "two"]
+        turns, _ = only(tmp_path, request("", markdown("ok"), **fields), request("two"))
+        assert [turn.text for turn in turns] == ["ok", "two"]
 
 
 def test_lone_surrogates_and_nul_are_replaced(tmp_path):

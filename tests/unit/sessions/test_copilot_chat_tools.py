@@ -166,9 +166,6 @@ def test_questions_put_to_the_person_have_their_answers(tmp_path):
     expected = (QuestionAnswer("Which store?", ("SQLite",), "SQLite\nno server", ("a file",)),)
     check_calls(turns[1].tool_calls, [case({}, kind="ask", status="ok", answers=expected)])
     assert expected[0].chosen_descriptions == "a file"
-    shown = [{"id": "q1", "title": "Which?", "options": [{"label": "A"}]}]
-    turns, _ = only(tmp_path, request("go", {"kind": "questionCarousel", "questions": shown, "data": {"q1": "A"}}))
-    check_calls(turns[1].tool_calls, [case({}, answers=(QuestionAnswer("Which?", ("A",), "A"),))])
 
 
 def test_a_cancelled_request_leaves_its_open_calls_interrupted_and_a_running_one_leaves_them_pending(tmp_path):

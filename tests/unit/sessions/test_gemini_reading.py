@@ -195,7 +195,7 @@ CALLS = [
     case(call("grep_search", pattern="def main", dir_path="src"), kind="search", command="def main"),
     case(call("google_web_search", query="msgspec raw"), kind="web", command="msgspec raw"),
     case(call("web_fetch", prompt="read https://x.test"), kind="web", command="read https://x.test"),
-    case(call("codebase_investigator") | {"agentId": "helper-1"}, kind="agent", subagent="helper-1"),
+    case(call("codebase_investigator") | {"agentId": "helper-1"}, kind="agent"),
     case(call("save_memory", fact="x"), kind="other", command="x"),
     case(
         call("read_file", status="error") | {"result": None, "resultDisplay": "File not found."},

@@ -80,7 +80,6 @@ CALLS = [
     case(
         tool("task", {"description": "look", "prompt": "p"}, "done", metadata={"sessionId": "ses_9"}),
         kind="agent",
-        subagent="ses_9",
         description="look",
     ),
     case(tool("todowrite", {"todos": TODOS}, "[]"), kind="other", plan="- [x] write tests\n- [ ] ship"),

@@ -9,6 +9,7 @@ from .claude import claude_folder_name as claude_folder_name
 from .cursor import folders as folders
 from .engine import ASKS_MARK as ASKS_MARK
 from .engine import extract_own_words as extract_own_words
+from .engine import find_workspace_folder as find_workspace_folder
 from .engine import split_message as split_message
 from .engine import trim_torn_words as trim_torn_words
 from .gemini import folders_by_hash as folders_by_hash

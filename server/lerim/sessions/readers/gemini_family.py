@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity import store
 from lerim.sessions.readers.engine import (
     LoadedSession,
     TypedText,
     WholeReading,
-    count_final_turns,
     cut_blocks,
-    limit_problems,
     parse_timestamp,
     plausible_count,
+    read_start,
     sum_session,
     sum_tokens,
     without_nul,
@@ -43,20 +41,17 @@ _PROBED_BYTES = 256 * 1024
 def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     """Lists the sessions under `~/.gemini`: those of Gemini CLI, whose folders are matched against `folders`, and those
     of Antigravity."""
-    transcripts, problems = find_chats(root, folders)
-    conversations, more_problems = store.find_conversations(root)
-    return StoreContents([*transcripts, *conversations], [], [*problems, *more_problems])
+    contents = StoreContents()
+    find_chats(root, folders, contents)
+    store.find_conversations(root, contents)
+    return contents
 
 
 def probe_folder(transcript: Transcript) -> str:
     """Returns the folder a session begins in, or '' if its first 256 kB do not name it."""
     if transcript.cwd:
         return transcript.cwd
-    try:
-        with open_buffered(transcript.path) as file:
-            start = file.read(_PROBED_BYTES)
-    except OSError:
-        return ""
+    start = read_start(transcript.path, _PROBED_BYTES)
     if store.is_antigravity_log(transcript.path):
         return store.find_first_command_cwd(start)
     return infer_folder(start, _project_store(transcript.path))
@@ -95,8 +90,7 @@ def _load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
             times=(parse_timestamp(header.start_time), parse_timestamp(header.last_updated)),
         ),
         turns=turns,
-        final_turns=count_final_turns(turns),
-        problems=limit_problems(session.problems, path),
+        problems=session.problems,
     )
 
 

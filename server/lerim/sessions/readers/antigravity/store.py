@@ -13,8 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.errors import Problem
-from lerim.files import open_buffered
-from lerim.sessions.model import NO_TOKENS, Tokens, Transcript, Turn, make_turn_id
+from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn, make_turn_id
 from lerim.sessions.readers.antigravity.tools import (
     attach_step_result,
     close_antigravity_call,
@@ -24,18 +23,17 @@ from lerim.sessions.readers.antigravity.tools import (
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     LoadedSession,
-    count_final_turns,
+    add_transcript,
     cut_blocks,
-    is_folder,
-    limit_problems,
     list_folder,
+    list_subfolders,
     parse_json_or_none,
     parse_object,
     parse_timestamp,
     plausible_count,
     read_log_lines,
+    read_start,
     report_line,
-    stamp_inode,
     stat_regular_file,
     sum_session,
     sum_tokens,
@@ -82,32 +80,20 @@ def is_antigravity_log(path: Path) -> bool:
     return "brain" in path.parts and any(name.startswith("antigravity") for name in path.parts)
 
 
-def find_conversations(root: Path) -> tuple[list[Transcript], list[Problem]]:
-    """Returns the conversations with a log under `antigravity*/brain`, and problems with what cannot be read."""
-    problems: list[Problem] = []
-    transcripts: list[Transcript] = []
-    for product in list_folder(root, problems):
-        if not product.name.startswith("antigravity") or not is_folder(product):
-            continue
-        folders = _read_workspaces(Path(product.path))
-        for entry in list_folder(Path(product.path) / "brain", problems):
-            if is_folder(entry) and (log := _find_log(Path(entry.path), folders.get(entry.name, ""), problems)):
-                transcripts.append(log)
-        problems += _report_skipped(
-            Path(product.path) / "conversations", {entry.session_id for entry in transcripts}, problems
-        )
-    return transcripts, problems
+def find_conversations(root: Path, contents: StoreContents) -> None:
+    """Adds the conversations with a log under `antigravity*/brain`, and problems with what cannot be read."""
+    for product in list_subfolders(root, contents.problems):
+        if product.name.startswith("antigravity"):
+            folders = _read_workspaces(product)
+            for conversation in list_subfolders(product / "brain", contents.problems):
+                _add_log(conversation, folders.get(conversation.name, ""), contents)
+            _report_skipped(product / "conversations", contents)
 
 
 def _read_workspaces(product: Path) -> dict[str, str]:
     """Returns the folder of each conversation that `history.jsonl` names; empty if it cannot be read."""
-    try:
-        with open_buffered(product / "history.jsonl") as file:
-            text = file.read(_HISTORY_BYTES)
-    except OSError:
-        return {}
     folders: dict[str, str] = {}
-    for line in text.split(b"\n"):
+    for line in read_start(product / "history.jsonl", _HISTORY_BYTES).split(b"\n"):
         try:
             entry = parse_object(line, _HistoryEntry)
         except ValueError:
@@ -117,40 +103,25 @@ def _read_workspaces(product: Path) -> dict[str, str]:
     return folders
 
 
-def _find_log(folder: Path, cwd: str, problems: list[Problem]) -> Transcript | None:
+def _add_log(folder: Path, cwd: str, contents: StoreContents) -> None:
     for folder_path in (folder / ".system_generated" / "logs", folder):
-        entries = {entry.name: entry for entry in list_folder(folder_path, problems) if entry.name in _LOG_NAMES}
+        entries = {entry.name: entry for entry in list_folder(folder_path, contents.problems)}
         for name in _LOG_NAMES:
-            file_stat = stat_regular_file("gemini", entries[name], problems) if name in entries else None
+            file_stat = stat_regular_file("gemini", entries[name], contents.problems) if name in entries else None
             if file_stat is not None and file_stat.st_size:
-                return Transcript(
-                    platform="gemini",
-                    path=folder_path / name,
-                    session_id=folder.name,
-                    size=file_stat.st_size,
-                    mtime_ns=file_stat.st_mtime_ns,
-                    inode=stamp_inode(file_stat.st_ino, cwd),
-                    cwd=cwd,
-                )
-    return None
+                add_transcript(contents, "gemini", entries[name], folder.name, cwd=cwd)
+                return
 
 
-def _report_skipped(folder: Path, logged: set[str], problems: list[Problem]) -> list[Problem]:
-    stems = {
-        entry.name.partition(".")[0] for entry in list_folder(folder, problems) if entry.name.endswith((".pb", ".db"))
-    }
-    count = len(stems - logged)
-    if not count:
-        return []
-    what = "conversation is" if count == 1 else "conversations are"
-    return [
-        Problem(
-            "skipped",
-            str(folder),
-            f"{count} Antigravity {what} kept in a form that only Antigravity reads, and left out. Conversations with"
-            " a log under brain/ are read.",
+def _report_skipped(folder: Path, contents: StoreContents) -> None:
+    entries = list_folder(folder, contents.problems)
+    stems = {entry.name.partition(".")[0] for entry in entries if entry.name.endswith((".pb", ".db"))}
+    if count := len(stems - {one.session_id for one in contents.transcripts}):
+        what = (
+            f"{count} Antigravity {'conversation is' if count == 1 else 'conversations are'} kept in a form that only"
+            " Antigravity reads, and left out. Conversations with a log under brain/ are read."
         )
-    ]
+        contents.problems.append(Problem("skipped", str(folder), what))
 
 
 def find_first_command_cwd(start: bytes) -> str:
@@ -185,8 +156,7 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
             times=(parse_timestamp(step.created_at) for step in steps),
         ),
         turns=turns,
-        final_turns=count_final_turns(turns),
-        problems=limit_problems(problems, path),
+        problems=problems,
     )
 
 

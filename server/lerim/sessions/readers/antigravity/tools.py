@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolStatus
@@ -45,7 +44,6 @@ _CANCELLED = ("CANCELED", "CANCELLED")
 _EXIT_CODE = re.compile(r"ommand (?:exited|failed) with (?:exit )?code:? (-?\d{1,10})\b")
 _TIME_HEADER = re.compile(r"(?:(?:Created|Completed) At: [^\n]{0,100}\n){1,2}")
 _ANSWER = re.compile(r"^A(\d{1,3}): ?", re.MULTILINE)
-_CONVERSATION_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
 class AntigravityCall(NamedTuple):
@@ -73,7 +71,7 @@ def unwrap_argument(value: object) -> object:
     """Decodes a string that contains a string, a list or an object as JSON; returns anything else as is."""
     if not isinstance(value, str) or not value.startswith(('"', "[", "{")):
         return value
-    decoded = parse_json_or_none(msgspec.Raw(value.encode("utf-8", "replace")))
+    decoded = parse_json_or_none(value)
     return value if decoded is None else decoded
 
 
@@ -87,12 +85,8 @@ def attach_step_result(call: ToolCall, status: str, content: str, *, brief: bool
         return replace(call, output=keep_ends(text)[0])
     code_match = _EXIT_CODE.search(text[:2000]) if call.kind == "shell" else None
     outcome: ToolStatus = "error" if status == "ERROR" else "interrupted" if status in _CANCELLED else "ok"
-    subagent_id = _CONVERSATION_ID.search(text[:4000]) if call.kind == "agent" else None
-    return replace(
-        close_call(call, outcome, text, int(code_match[1]) if code_match else None, brief=brief),
-        subagent=subagent_id[0] if subagent_id else "",
-        answers=_parse_answers(call.answers, text),
-    )
+    closed = close_call(call, outcome, text, int(code_match[1]) if code_match else None, brief=brief)
+    return replace(closed, answers=_parse_answers(call.answers, text))
 
 
 def close_antigravity_call(call: ToolCall) -> ToolCall:

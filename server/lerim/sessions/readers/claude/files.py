@@ -12,12 +12,12 @@ from pathlib import Path, PureWindowsPath
 from lerim.sessions.model import StoreContents
 from lerim.sessions.readers.claude.records import decode_claude_line
 from lerim.sessions.readers.engine import (
+    add_transcript,
     cut_blocks,
-    is_folder,
     keep_ends,
     list_folder,
+    list_subfolders,
     read_beginning,
-    stat_transcript,
     without_nul,
 )
 
@@ -44,12 +44,10 @@ def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
     """Lists the transcripts under a Claude Code folder (the one that contains `projects/`) from stat alone, and the
     problems found. A folder that does not exist contains none."""
     contents = StoreContents()
-    for project in list_folder(root / "projects", contents.problems):
-        if not is_folder(project):
-            continue
-        for entry in list_folder(Path(project.path), contents.problems):
+    for project in list_subfolders(root / "projects", contents.problems):
+        for entry in list_folder(project, contents.problems):
             if entry.name.endswith(".jsonl"):
-                _add_transcript(entry, "", contents)
+                add_transcript(contents, "claude", entry, entry.name.removesuffix(".jsonl"))
             elif entry.is_dir(follow_symlinks=False):
                 _add_subagents(Path(entry.path) / "subagents", entry.name, _DEPTH_LIMIT, contents)
     return contents
@@ -58,14 +56,9 @@ def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
 def _add_subagents(folder: Path, parent: str, depth: int, contents: StoreContents) -> None:
     for entry in list_folder(folder, contents.problems):
         if entry.name.endswith(".jsonl") and entry.name.startswith("agent-"):
-            _add_transcript(entry, parent, contents)
+            add_transcript(contents, "claude", entry, entry.name.removesuffix(".jsonl"), parent=parent)
         elif depth and entry.is_dir(follow_symlinks=False):
             _add_subagents(Path(entry.path), parent, depth - 1, contents)
-
-
-def _add_transcript(entry: os.DirEntry[str], parent: str, contents: StoreContents) -> None:
-    native_id = entry.name.removesuffix(".jsonl")
-    contents.transcripts.extend(stat_transcript("claude", entry, native_id, contents.problems, parent=parent))
 
 
 def results_folder(transcript: Path) -> Path:

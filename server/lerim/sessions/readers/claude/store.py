@@ -72,11 +72,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         super().__init__(transcript, resume, ClaudeTally(), ClaudeDrafts(), brief=brief)
 
     def _build_session(self) -> Session:
-        transcript = self.transcript
-        parent = transcript.parent or (self._tally.parent if self._is_subagent else "")
-        return self._tally.build_session(
-            transcript.session_id, self.path, parent if parent != transcript.session_id else ""
-        )
+        return self._tally.build_session(self.transcript, parent=None if self._is_subagent else "")
 
     _decode_line = staticmethod(decode_claude_line)
 

@@ -17,6 +17,7 @@ from lerim.sessions.readers.engine import (
     JSON_NULL,
     ToolTable,
     close_call,
+    content_texts,
     cut_blocks,
     decode_leniently,
     find_text,
@@ -24,7 +25,6 @@ from lerim.sessions.readers.engine import (
     keep_ends,
     kinds_by_name,
     parse_fields,
-    parse_json_or_none,
     without_nul,
 )
 
@@ -51,7 +51,6 @@ _TOOLS = ToolTable(
 class _Outcome(msgspec.Struct, rename="camel", gc=False):
     answers: msgspec.Raw = JSON_NULL
     annotations: msgspec.Raw = JSON_NULL
-    agent_id: str | None = ""
     plan: str | None = ""
     interrupted: bool | None = False
     exit_code: int | None = None
@@ -158,7 +157,6 @@ def close_claude_call(call: ToolCall, result: ClaudeToolResult, record: ClaudeRe
         or (_parse_approval_remark(record) if call.kind == "plan" and status == "ok" else ""),
         answers=_parse_answers(call.answers, outcome, text) if call.answers and status == "ok" else call.answers,
         plan=_approved_plan(call, outcome, text) if call.kind == "plan" else call.plan,
-        subagent=without_nul(outcome.agent_id) if call.kind == "agent" else "",
     )
 
 
@@ -181,7 +179,7 @@ def _is_feedback_proven(call: ToolCall, record: ClaudeRecord) -> bool:
 
 def _needs_outcome(call: ToolCall, record: ClaudeRecord) -> bool:
     """Checks whether to decode the structured result. Those of reads and edits contain whole files and are skipped."""
-    return call.kind in ("shell", "ask", "plan", "agent", "other") and record.tool_use_result is not JSON_NULL
+    return call.kind in ("shell", "ask", "plan", "other") and record.tool_use_result is not JSON_NULL
 
 
 def _find_exit_code(call: ToolCall, status: ToolStatus, text: str, outcome: _Outcome) -> int | None:
@@ -234,19 +232,7 @@ def _parse_quoted_answer(question: str, questions: tuple[QuestionAnswer, ...], t
 
 
 def _content_text(content: msgspec.Raw) -> str:
-    value = parse_json_or_none(content)
-    if isinstance(value, list):
-        parts = [_part_text(item) for item in value if isinstance(item, dict)]
-        value = "\n".join(part for part in parts if part)
-    return without_nul(cut_blocks(value)) if isinstance(value, str) else ""
-
-
-def _part_text(item: dict[object, object]) -> str:
-    text = item.get("text")
-    if isinstance(text, str):
-        return text
-    kind = item.get("type")
-    return f"[{kind}]" if kind in ("image", "document") else ""
+    return without_nul(cut_blocks("\n".join(text for text in content_texts(content) if text)))
 
 
 _SPILLED_START = "<persisted-output>"

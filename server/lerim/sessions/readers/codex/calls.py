@@ -169,7 +169,7 @@ def question_ids(item: CodexPayload) -> tuple[str, ...]:
 
 def parse_codex_answers(call: ToolCall, ids: tuple[str, ...], text: str) -> tuple[QuestionAnswer, ...]:
     """Returns the questions of a call with what the person chose or typed."""
-    decoded = parse_fields(text.encode("utf-8", "replace")) if text.startswith("{") else {}
+    decoded = parse_fields(text) if text.startswith("{") else {}
     listed = decoded.get("answers")
     answers = listed if isinstance(listed, dict) else {}
     filled: list[QuestionAnswer] = []

@@ -15,11 +15,12 @@ from lerim.sessions.readers.codex.human import parse_context_cwd
 from lerim.sessions.readers.codex.records import decode_codex_line, line_payload
 from lerim.sessions.readers.engine import (
     COMPRESSED_SUFFIX,
+    add_transcript,
     content_texts,
     decode_leniently,
+    list_folder,
     make_title,
     read_beginning,
-    session_files,
     without_nul,
 )
 
@@ -42,14 +43,12 @@ def scan_root(root: Path, _folders: Sequence[str] = ()) -> StoreContents:
 
 
 def _scan_folder(folder: Path, depth: int, contents: StoreContents) -> None:
-    entries = session_files.list_folder(folder, contents.problems)
+    entries = list_folder(folder, contents.problems)
     names = {entry.name for entry in entries}
     for entry in entries:
         if entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
             if entry.name.removesuffix(COMPRESSED_SUFFIX) not in names or not entry.name.endswith(COMPRESSED_SUFFIX):
-                contents.transcripts.extend(
-                    session_files.stat_transcript("codex", entry, parse_thread_id(entry.name), contents.problems)
-                )
+                add_transcript(contents, "codex", entry, parse_thread_id(entry.name))
         elif depth and entry.is_dir(follow_symlinks=False):
             _scan_folder(Path(entry.path), depth - 1, contents)
 

@@ -23,12 +23,11 @@ from lerim.sessions.readers.engine import (
     close_call,
     cut_blocks,
     decode_fields,
-    parse_json_or_none,
     without_nul,
 )
 
 _decode_changes = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_KINDS_WITH_USED_RESULTS: frozenset[ToolKind] = frozenset({"ask", "plan", "agent"})
+_KINDS_WITH_USED_RESULTS: frozenset[ToolKind] = frozenset({"ask", "plan"})
 
 OutputCounts = tuple[int, int]
 """Number of denials and of errors among the calls that ended."""
@@ -125,7 +124,6 @@ class CodexResults:
         return replace(
             close_call(call, status, output.text, code, brief=self._brief),
             answers=parse_codex_answers(call, self._question_ids.pop(call.id, ()), output.text) if call.answers else (),
-            subagent=_started_thread(output.text) if call.kind == "agent" else "",
         )
 
 
@@ -155,10 +153,3 @@ def _with_full_paths(call: ToolCall, full_paths: list[str]) -> ToolCall:
 
     edits = tuple(replace(edit, path=full(edit.path)) for edit in call.edits)
     return replace(call, paths=tuple(full(path) for path in call.paths) or tuple(full_paths), edits=edits)
-
-
-def _started_thread(text: str) -> str:
-    """Returns the id of the thread that a call started, or ''."""
-    value = parse_json_or_none(text) if text.startswith("{") else None
-    found = (value.get("agent_id") or value.get("new_thread_id")) if isinstance(value, dict) else None
-    return without_nul(found)[:200] if isinstance(found, str) else ""

@@ -75,7 +75,9 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
     _decode_line = staticmethod(decode_codex_line)
 
     def _build_session(self) -> Session:
-        return self._tally.thread_session(self.transcript, self._index_title)
+        tally = self._tally
+        title = self._index_title or tally.thread_name
+        return tally.build_session(self.transcript, title=title, has_tokens=tally.has_usage)
 
     def _add_record(self, record: CodexLine | CodexRecord) -> None:
         payload = record.payload or line_payload(record)

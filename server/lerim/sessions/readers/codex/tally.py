@@ -6,13 +6,11 @@ stays the same: the call's id, or the thread (or the task within it) with the te
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
 import msgspec
 
-from lerim.sessions.model import Session, Transcript
 from lerim.sessions.readers.codex.records import CodexUsage
 from lerim.sessions.readers.engine import (
     NO_TOKEN_COUNTS,
@@ -140,15 +138,6 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
         if not self.is_replayed:
             self.tokens = add_counts(self.tokens, used)
         return used
-
-    def thread_session(self, transcript: Transcript, title: str) -> Session:
-        """Builds the session from these totals."""
-        parent = transcript.parent or self.parent
-        session = self.build_session(
-            transcript.session_id, transcript.path, "" if parent == transcript.session_id else parent
-        )
-        tokens = session.tokens if self.has_usage else None
-        return replace(session, platform="codex", title=title or self.thread_name or self.first_prompt, tokens=tokens)
 
 
 def _convert_usage(usage: CodexUsage) -> TokenCounts:

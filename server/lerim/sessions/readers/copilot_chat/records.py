@@ -167,8 +167,6 @@ class ChatPart(msgspec.Struct, rename="camel", gc=False):
     edits: msgspec.Raw = JSON_NULL
     inline_reference: msgspec.Raw = JSON_NULL
     name: str | None = ""
-    questions: msgspec.Raw = JSON_NULL
-    data: msgspec.Raw = JSON_NULL
 
 
 def chat_parts(request: ChatRequest) -> list[ChatPart]:

@@ -10,9 +10,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import Problem
-from lerim.files import open_buffered
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
-from lerim.sessions.readers.copilot_chat.folders import find_workspace_folder
 from lerim.sessions.readers.copilot_chat.log import load_chat_state
 from lerim.sessions.readers.copilot_chat.records import ChatHeader, ChatRepository, ChatRequest
 from lerim.sessions.readers.copilot_chat.turns import (
@@ -24,14 +22,14 @@ from lerim.sessions.readers.engine import (
     LoadedSession,
     WholeReading,
     collect_sessions,
-    count_final_turns,
     encode_json,
-    is_folder,
-    limit_problems,
+    find_workspace_folder,
     list_folder,
+    list_subfolders,
     milliseconds_to_time,
     parse_json_or_none,
     parse_object,
+    read_start,
     sum_session,
     uri_to_path,
     without_nul,
@@ -47,17 +45,13 @@ FOLDERLESS = ("emptyWindowChatSessions", "transferredChatSessions")
 def scan_chats(root: Path, folders: Sequence[str]) -> StoreContents:
     """Lists the chats under an editor's `User` folder; `folders` is unused, since each workspace names its own
     folder."""
-    problems: list[Problem] = []
-    transcripts: list[Transcript] = []
-    for storage in list_folder(root / "workspaceStorage", problems):
-        if not is_folder(storage):
-            continue
-        files = list_folder(Path(storage.path) / "chatSessions", problems)
-        if files:
-            transcripts += collect_sessions("copilot", files, problems, cwd=find_workspace_folder(Path(storage.path)))
+    contents = StoreContents()
+    for storage in list_subfolders(root / "workspaceStorage", contents.problems):
+        if files := list_folder(storage / "chatSessions", contents.problems):
+            collect_sessions(contents, "copilot", files, cwd=find_workspace_folder(storage))
     for name in FOLDERLESS:
-        transcripts += collect_sessions("copilot", list_folder(root / "globalStorage" / name, problems), problems)
-    return StoreContents(transcripts, [], problems)
+        collect_sessions(contents, "copilot", list_folder(root / "globalStorage" / name, contents.problems))
+    return contents
 
 
 def probe_chat_folder(transcript: Transcript) -> str:
@@ -65,11 +59,7 @@ def probe_chat_folder(transcript: Transcript) -> str:
     of the chat, or ''."""
     if transcript.cwd:
         return transcript.cwd
-    try:
-        with open_buffered(transcript.path) as file:
-            match = _WORKING_FOLDER.search(file.read(_PROBED_BYTES))
-    except OSError:
-        return ""
+    match = _WORKING_FOLDER.search(read_start(transcript.path, _PROBED_BYTES))
     address = parse_json_or_none(msgspec.Raw(match[1])) if match else ""
     return uri_to_path(address) if isinstance(address, str) else ""
 
@@ -121,8 +111,7 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
             times=(milliseconds_to_time(chat.creation_date), milliseconds_to_time(chat.last_message_date)),
         ),
         turns=turns,
-        final_turns=count_final_turns(turns),
-        problems=limit_problems(problems, path),
+        problems=problems,
     )
 
 

@@ -21,7 +21,6 @@ from lerim.sessions.readers.engine import (
     list_texts,
     parse_fields,
     parse_json_or_none,
-    parse_question,
     without_nul,
 )
 
@@ -72,7 +71,7 @@ def build_chat_call(
     will come."""
     name = without_nul(request.name if request else "") or without_nul(shown.tool_id if shown else "")
     details = (shown.tool_specific_data if shown else None) or CallDetails()
-    arguments = _decode_arguments(request.arguments if request else None) or _shown_arguments(shown)
+    arguments = parse_fields((request.arguments if request else "") or "") or _shown_arguments(shown)
     kind: ToolKind = "shell" if details.kind == "terminal" else chat_tool_kind(name)
     call = _TOOLS.build_call(
         (request.id if request else "") or (shown.tool_call_id if shown else ""),
@@ -110,27 +109,10 @@ def build_edit_call(path: str, edits: msgspec.Raw, *, brief: bool) -> ToolCall:
     )
 
 
-def build_question_call(shown: ChatPart, *, is_over: bool) -> ToolCall:
-    """Builds a tool call for questions to the person that no tool requested."""
-    questions = parse_json_or_none(shown.questions)
-    answers_by_id = parse_fields(shown.data)
-    answers = tuple(
-        replace(parse_question(one, *_QUESTION_NAMES), answer=_format_answer(answers_by_id.get(find_text(one, "id"))))
-        for one in list_objects(questions)
-    )
-    is_answered = any(one.answer for one in answers)
-    status: ToolStatus = "ok" if is_answered else "interrupted" if is_over else "pending"
-    return ToolCall(id="", name="questionCarousel", kind="ask", status=status, answers=answers)
-
-
 def _shown_arguments(shown: ChatPart | None) -> dict[str, object]:
     """Returns the arguments from the details of a shown call, the only place where a cancelled request keeps them."""
     details = parse_fields(shown.result_details) if shown is not None else {}
-    return _decode_arguments(find_text(details, "input"))
-
-
-def _decode_arguments(text: str | None) -> dict[str, object]:
-    return parse_fields((text or "").encode("utf-8", "replace"))
+    return parse_fields(find_text(details, "input"))
 
 
 def _terminal_command(details: CallDetails) -> str:
@@ -218,7 +200,7 @@ def _find_exit_code(text: str) -> int | None:
 def _parse_answers(call: ToolCall, text: str) -> tuple[QuestionAnswer, ...]:
     if call.kind != "ask" or not call.answers:
         return call.answers
-    answers = _decode_arguments(text).get("answers")
+    answers = parse_fields(text).get("answers")
     if not isinstance(answers, dict):
         return call.answers
     in_order = list(answers.values())

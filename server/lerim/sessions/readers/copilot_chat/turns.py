@@ -25,7 +25,6 @@ from lerim.sessions.readers.copilot_chat.records import (
 from lerim.sessions.readers.copilot_chat.tools import (
     build_chat_call,
     build_edit_call,
-    build_question_call,
     chat_tool_kind,
 )
 from lerim.sessions.readers.engine import (
@@ -42,6 +41,7 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 
+_EDITS = ("textEditGroup", "notebookEditGroup")
 _FINISHED_STATES = (1, 2, 3)
 _FENCE = "```"
 """A part with only this text is put before and after the changes to a file."""
@@ -179,14 +179,11 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
             )
     calls = [call for step in steps for call in step.calls]
     edited = {file_name(path).lower() for call in calls if call.kind in ("edit", "write") for path in call.paths}
-    asks = any(call.kind == "ask" for call in calls)
     for step in steps:
         for part in step.shown:
-            path = address_path(part.uri) if part.kind in ("textEditGroup", "notebookEditGroup") else ""
+            path = address_path(part.uri) if part.kind in _EDITS else ""
             if path and file_name(path).lower() not in edited:
                 step.calls.append(build_edit_call(without_nul(path), part.edits, brief=brief))
-            elif part.kind == "questionCarousel" and not asks:
-                step.calls.append(build_question_call(part, is_over=is_over))
     return [step for step in steps if step.texts or step.reasoning or step.calls]
 
 
@@ -211,7 +208,7 @@ def _split_steps(shown: list[ChatPart]) -> list[_Step]:
     for part in shown:
         text = _answer_text(part)
         reasoning = markdown_text(part.value) if part.kind == "thinking" else ""
-        is_action = _is_call(part) or part.kind in ("textEditGroup", "notebookEditGroup", "questionCarousel")
+        is_action = _is_call(part) or part.kind in _EDITS
         if not (text or reasoning or is_action):
             continue
         if not steps or (not is_action and steps[-1].shown and (text.strip() or reasoning)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace as replace_fields
 
 import msgspec
 from msgspec.structs import replace
@@ -87,11 +86,8 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
     _decode_line = staticmethod(decode_cli_event)
 
     def _build_session(self) -> Session:
-        tally, transcript = self._tally, self.transcript
-        session = tally.build_session(transcript.session_id, transcript.path, transcript.parent or tally.parent)
-        title = self._title or tally.title or session.title
-        tokens = session.tokens if tally.has_all_tokens else None
-        return replace_fields(session, platform="copilot", title=title, tokens=tokens)
+        tally = self._tally
+        return tally.build_session(self.transcript, title=self._title or tally.title, has_tokens=tally.has_all_tokens)
 
     def _add_record(self, event: CliEvent) -> None:
         handler = _HANDLERS.get(event.type)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,18 +9,19 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from lerim.files import open_buffered
 from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.copilot_cli.events import CopilotReading
 from lerim.sessions.readers.copilot_cli.history import load_cli_history
 from lerim.sessions.readers.copilot_cli.records import decode_cli_event
 from lerim.sessions.readers.engine import (
     WholeReading,
+    add_transcript,
+    find_text,
     is_folder,
     list_folder,
     make_title,
     read_beginning,
-    stat_transcript,
+    read_start,
     without_nul,
 )
 
@@ -46,20 +46,17 @@ def scan_cli_sessions(root: Path, _folders: Sequence[str] = ()) -> StoreContents
     for entry in sorted(entries, key=lambda entry: entry.name.endswith(".jsonl")):
         if entry.name.endswith(".jsonl"):
             if (stem := entry.name.removesuffix(".jsonl")) not in sessions_in_folders:
-                _add_transcript(entry, stem, contents)
+                add_transcript(contents, "copilot", entry, stem)
         elif is_folder(entry):
             for inner in list_folder(Path(entry.path), contents.problems):
                 if inner.name == _EVENTS_NAME:
                     sessions_in_folders.add(entry.name)
-                    _add_transcript(inner, entry.name, contents)
+                    add_transcript(contents, "copilot", inner, entry.name)
     for entry in list_folder(root / _HISTORY_FOLDER, contents.problems):
         if entry.name.endswith(".json"):
-            _add_transcript(entry, entry.name.removesuffix(".json").removeprefix("session_"), contents)
+            native_id = entry.name.removesuffix(".json").removeprefix("session_")
+            add_transcript(contents, "copilot", entry, native_id)
     return contents
-
-
-def _add_transcript(entry: os.DirEntry[str], native_id: str, contents: StoreContents) -> None:
-    contents.transcripts.extend(stat_transcript("copilot", entry, native_id, contents.problems))
 
 
 def probe_cli_folder(transcript: Transcript) -> str:
@@ -89,12 +86,9 @@ def _read_workspace_field(path: Path, field: str) -> str:
     """Returns a field of the `workspace.yaml` next to a session's events; '' if it is not there."""
     if path.name != _EVENTS_NAME:
         return ""
+    lines = read_start(path.with_name("workspace.yaml"), _SIDE_FILE_BYTES).decode("utf-8", "replace").split("\n")
     try:
-        with open_buffered(path.with_name("workspace.yaml")) as file:
-            lines = file.read(_SIDE_FILE_BYTES).decode("utf-8", "replace").split("\n")
-        matching = next((line for line in lines if line.startswith(f"{field}:")), "")
-        value = yaml.safe_load(matching)
-    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+        value = yaml.safe_load(next((line for line in lines if line.startswith(f"{field}:")), ""))
+    except (yaml.YAMLError, ValueError, RecursionError):
         return ""
-    text = value.get(field) if isinstance(value, dict) else None
-    return without_nul(text) if isinstance(text, str) else ""
+    return find_text(value, field) if isinstance(value, dict) else ""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
-from pathlib import Path
 
 import msgspec
 
@@ -19,21 +17,18 @@ from lerim.sessions.readers.cursor.records import (
     Bubble,
     CodeBlock,
     Composer,
-    CursorTool,
     ModelCharge,
     Uri,
     parse_bubble_order,
     parse_cursor_time,
-    unwrap_json,
 )
+from lerim.sessions.readers.cursor.tool_fields import FileContents
 from lerim.sessions.readers.cursor.tools import parse_bubble_call
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     LoadedSession,
-    count_final_turns,
     decode_leniently,
-    limit_problems,
     parse_json_or_none,
     parse_object,
     split_json_array,
@@ -49,22 +44,138 @@ _DAMAGED = "its page in the database is damaged"
 
 
 @dataclass(slots=True)
-class _ChatState:
-    """A chat as far as it was read. `faults` are unreadable rows, which were skipped."""
+class _ChatReader:
+    """Reads one chat of a database. `faults` are unreadable rows, which are skipped; `cwd` and `mentioned_paths` are
+    what the bubbles read so far say about its folder."""
 
+    db: sqlite3.Connection
+    transcript: Transcript
     composer: Composer = field(default_factory=Composer)
     cwd: str = ""
     mentioned_paths: list[str] = field(default_factory=list)
     faults: list[Problem] = field(default_factory=list)
 
-    def report_row(self, path: Path, key: str, why: str) -> None:
-        """Records a row that cannot be read."""
-        self.faults.append(Problem("bad-row", f"{path}#{key}", f"A row of this chat was skipped: {why}"))
+    def list_bubbles(self, limit: int | None = None) -> Iterator[Bubble]:
+        """Yields the bubbles of the chat in the order its composer gives; sets the composer before the first one."""
+        chat_id = self.transcript.store_key
+        key = f"composerData:{chat_id}"
+        value, exists = self._read_value(key) if table_columns(self.db, "cursorDiskKV") else (None, False)
+        if not exists:
+            inline_chat = load_inline_chat(self.db, chat_id)
+            if inline_chat is None:
+                where = f"{self.transcript.path}#{chat_id}"
+                raise TranscriptError("This chat is no longer in its database", where=where)
+            self.composer, self.cwd = inline_chat, self.transcript.cwd
+            yield from self._parse_inline_bubbles(inline_chat.conversation)
+            return
+        if value is None and not self.faults:
+            return
+        order = JSON_NULL
+        try:
+            self.composer = parse_object(value, Composer) if value is not None else self.composer
+            order = self.composer.full_conversation_headers_only
+        except ValueError as error:
+            self._report_row(key, error)
+        is_written_by_id = (
+            parse_bubble_order(order) if order != JSON_NULL else dict.fromkeys(self._bubble_ids_by_time(), False)
+        )
+        self.cwd = folder_of_head(self.composer, workspace_storage(self.transcript.path)) or self.transcript.cwd
+        if split_json_array(self.composer.conversation):
+            yield from self._parse_inline_bubbles(self.composer.conversation)
+            return
+        for bubble in self._read_stored_bubbles(list(is_written_by_id)[:limit]):
+            bubble.is_simulated_msg = bubble.is_simulated_msg or is_written_by_id.get(bubble.bubble_id or "", False)
+            yield bubble
 
-    def report_damaged(self, path: Path, rowids: list[int]) -> None:
-        """Records rows that cannot be read, by their rowids."""
-        for row in rowids:
-            self.report_row(path, f"@{row}", _DAMAGED)
+    def read_content(self, key: str) -> str | None:
+        """Returns the content of a file before or after an edit, or None if it was not kept."""
+        value, _ = self._read_value(key) if key.startswith(_CONTENT_PREFIX) else (None, False)
+        return column_text(value) if value is not None else None
+
+    def note_folder(self, bubble: Bubble, calls: tuple[ToolCall, ...]) -> None:
+        """Notes what a bubble says about the folder of the chat."""
+        if self.cwd:
+            return
+        for raw in split_json_array(bubble.workspace_uris):
+            value = parse_json_or_none(raw)
+            folder = uri_to_path(value) if isinstance(value, str) else folder_of_uri(decode_leniently(raw, Uri))
+            if folder:
+                self.cwd = folder
+                return
+        for block in split_json_array(bubble.code_blocks):
+            if (uri := decode_leniently(block, CodeBlock).uri) is not None and (path := folder_of_uri(uri)):
+                self.mentioned_paths.append(path)
+        self.mentioned_paths += [path for call in calls for path in call.paths]
+
+    def find_folder(self) -> str:
+        """Returns the folder of the chat as far as it is known by now, or ''."""
+        return self.cwd or common_folder(self.mentioned_paths)
+
+    def _report_row(self, key: str, why: object) -> None:
+        where = f"{self.transcript.path}#{key}"
+        self.faults.append(Problem("bad-row", where, f"A row of this chat was skipped: {why}"))
+
+    def _read_value(self, key: str) -> tuple[bytes | None, bool]:
+        """Returns a value (None for NULL and on a damaged page, which is reported) and whether its row exists."""
+        lost: list[int] = []
+        row = next(read_rows(self.db, "cursorDiskKV", _VALUE_COLUMN, "key = ?", (key,), lost), None)
+        if lost:
+            self._report_row(key, _DAMAGED)
+            return None, True
+        value = row[0] if row is not None else None
+        return value if isinstance(value, bytes) else None, row is not None
+
+    def _read_bubble_rows(self, columns: str) -> list[tuple[object, ...]]:
+        """Returns columns of all rows with bubbles of the chat, and reports those that are damaged."""
+        chat_id, lost = self.transcript.store_key, list[int]()
+        key_range = (f"bubbleId:{chat_id}:", f"bubbleId:{chat_id};")
+        rows = list(read_rows(self.db, "cursorDiskKV", columns, "key >= ? AND key < ?", key_range, lost))
+        for row in lost:
+            self._report_row(f"@{row}", _DAMAGED)
+        return rows
+
+    def _parse_inline_bubbles(self, bubbles: msgspec.Raw) -> Iterator[Bubble]:
+        for index, element in enumerate(split_json_array(bubbles)):
+            try:
+                yield parse_object(element, Bubble)
+            except ValueError as error:
+                self._report_row(f"{self.transcript.store_key}[{index}]", error)
+
+    def _read_stored_bubbles(self, bubble_ids: list[str]) -> Iterator[Bubble]:
+        keys_by_id = {bubble_id: f"bubbleId:{self.transcript.store_key}:{bubble_id}" for bubble_id in bubble_ids}
+        keys = {column_text(key) for (key,) in self._read_bubble_rows("key")}
+        if missing := {bubble_id for bubble_id, key in keys_by_id.items() if key not in keys}:
+            keys_by_id |= self._find_misnamed_keys(keys - set(keys_by_id.values()), missing)
+        for bubble_id in bubble_ids:
+            key = keys_by_id[bubble_id]
+            value, _ = self._read_value(key) if key in keys else (None, False)  # Cursor deletes bubbles
+            if value is None:
+                continue
+            try:
+                bubble = parse_object(value, Bubble)
+                bubble.bubble_id = bubble.bubble_id or bubble_id
+                yield bubble
+            except ValueError as error:
+                self._report_row(key, error)
+
+    def _find_misnamed_keys(self, keys: set[str], missing: set[str]) -> dict[str, str]:
+        """Finds bubbles stored under a key that differs from their id."""
+        keys_by_id: dict[str, str] = {}
+        for key in sorted(keys):
+            value, _ = self._read_value(key)
+            bubble_id = decode_leniently(value, Bubble).bubble_id if value is not None else None
+            if bubble_id is not None and bubble_id in missing:
+                keys_by_id.setdefault(bubble_id, key)
+        return keys_by_id
+
+    def _bubble_ids_by_time(self) -> list[str]:
+        """Returns the ids of all bubbles of a chat without a readable order, sorted by time."""
+        rows: list[tuple[float, int, str]] = []
+        for key, row, value in self._read_bubble_rows(f"key, rowid, {_VALUE_COLUMN}"):
+            time = parse_cursor_time(decode_leniently(value, Bubble).created_at) if isinstance(value, bytes) else None
+            bubble_id = column_text(key).removeprefix(f"bubbleId:{self.transcript.store_key}:")
+            rows.append((time.timestamp() if time else 0.0, row if isinstance(row, int) else 0, bubble_id))
+        return [bubble_id for _, _, bubble_id in sorted(rows)]
 
 
 def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
@@ -72,15 +183,14 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
     damaged that nothing of it can be read."""
     problems: list[Problem] = []
     chat, builder = read_database(transcript.path, lambda db: _read_chat(db, transcript, brief=brief), problems)
-    cwd = chat.cwd or common_folder(chat.mentioned_paths)
-    turns = builder.build_turns(cwd, column_text(chat.composer.created_on_branch))
+    turns = builder.build_turns(chat.find_folder(), column_text(chat.composer.created_on_branch))
     if chat.faults and not turns:
         raise TranscriptError(
             f"Nothing of this chat could be read. {chat.faults[0].message}.",
             where=chat.faults[0].path,
             todo="Restore the database from a backup if you need the chat. Other sessions are still read.",
         )
-    problems += limit_problems(chat.faults, transcript.path)
+    problems += chat.faults
     composer, subagent = chat.composer, chat.composer.subagent_info
     parent = column_text(subagent.parent) if subagent is not None else ""
     session = sum_session(
@@ -94,212 +204,45 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
         times=(parse_cursor_time(composer.created_at), parse_cursor_time(composer.last_updated_at)),
         branches=(column_text(composer.created_on_branch),) if composer.created_on_branch else (),
     )
-    return LoadedSession(_with_cost(session, composer), turns, count_final_turns(turns), problems)
+    return LoadedSession(_with_cost(session, composer), turns, problems=problems)
 
 
 def find_chat_folder(transcript: Transcript) -> str:
     """Returns the folder a chat belongs to, from its composer and first bubbles; '' if they do not name one."""
 
     def work(db: sqlite3.Connection) -> str:
-        chat = _ChatState()
-        for bubble in _list_bubbles(db, transcript, chat, limit=_PROBED_BUBBLES):
+        chat = _ChatReader(db, transcript)
+        for bubble in chat.list_bubbles(limit=_PROBED_BUBBLES):
             if chat.cwd:
                 break
-            tool = bubble.tool_former_data
-            _note_folder(chat, bubble, (parse_bubble_call(tool, _no_content, brief=True),) if tool is not None else ())
-        return chat.cwd or common_folder(chat.mentioned_paths)
+            chat.note_folder(bubble, _parse_calls(bubble, None, brief=True))
+        return chat.find_folder()
 
     return read_database(transcript.path, work, [])
 
 
 def _read_chat(
     db: sqlite3.Connection, transcript: Transcript, *, brief: bool
-) -> tuple[_ChatState, CursorSessionBuilder]:
-    chat = _ChatState()
+) -> tuple[_ChatReader, CursorSessionBuilder]:
+    chat = _ChatReader(db, transcript)
     builder = CursorSessionBuilder(transcript.session_id, brief=brief)
-    read_content = partial(_read_content, db, transcript.path, chat)
-    older_calls: dict[str, CursorTool] | None = None
-    for bubble in _list_bubbles(db, transcript, chat):
-        if older_calls is None:
+    for number, bubble in enumerate(chat.list_bubbles()):
+        if not number:  # only now the composer is known
             model = chat.composer.model_config
             builder.model = column_text(model.name) if model is not None else ""
             builder.is_subagent = bool(transcript.parent) or chat.composer.subagent_info is not None
-            older_calls = _parse_capability_calls(chat.composer)
-        tool = bubble.tool_former_data or older_calls.get(bubble.bubble_id or "")
-        calls = (
-            (parse_bubble_call(tool, read_content, brief=brief),)
-            if tool is not None and (tool.name or tool.tool_call_id)
-            else ()
-        )
-        if bubble.type in (1, "user"):
-            calls = ()
-        _note_folder(chat, bubble, calls)
+        calls = _parse_calls(bubble, chat.read_content, brief=brief)
+        chat.note_folder(bubble, calls)
         builder.add_bubble(bubble, calls)
     return chat, builder
 
 
-def _list_bubbles(
-    db: sqlite3.Connection, transcript: Transcript, chat: _ChatState, limit: int | None = None
-) -> Iterator[Bubble]:
-    """Yields the bubbles of a chat in the order its composer gives; sets the composer in `chat` before the first
-    one."""
-    path, chat_id = transcript.path, transcript.store_key
-    key = f"composerData:{chat_id}"
-    try:
-        value, exists = _read_value(db, key) if table_columns(db, "cursorDiskKV") else (None, False)
-    except ValueError as error:
-        value, exists = None, True
-        chat.report_row(path, key, str(error))
-    if not exists:
-        inline_chat = load_inline_chat(db, chat_id)
-        if inline_chat is None:
-            raise TranscriptError("This chat is no longer in its database", where=f"{path}#{chat_id}")
-        chat.composer, chat.cwd = inline_chat, transcript.cwd
-        yield from _parse_inline_bubbles(path, chat_id, split_json_array(inline_chat.conversation), chat)
-        return
-    if value is None and not chat.faults:
-        return
-    order = JSON_NULL
-    try:
-        chat.composer = parse_object(value, Composer) if value is not None else chat.composer
-        order = chat.composer.full_conversation_headers_only
-    except ValueError as error:
-        chat.report_row(path, key, str(error))
-    order_by_id = (
-        parse_bubble_order(order)
-        if order != JSON_NULL
-        else dict.fromkeys(_bubble_ids_by_time(db, path, chat_id, chat), False)
-    )
-    chat.cwd = folder_of_head(chat.composer, workspace_storage(path)) or transcript.cwd
-    if inline_bubbles := split_json_array(chat.composer.conversation):
-        yield from _parse_inline_bubbles(path, chat_id, inline_bubbles, chat)
-        return
-    for bubble in _read_stored_bubbles(db, path, chat_id, list(order_by_id)[:limit], chat):
-        bubble.is_simulated_msg = bubble.is_simulated_msg or order_by_id.get(bubble.bubble_id or "", False)
-        yield bubble
-
-
-def _read_value(db: sqlite3.Connection, key: str) -> tuple[bytes | None, bool]:
-    """Returns a value (None for NULL) and whether its row exists. Raises ValueError if its page is damaged."""
-    lost: list[int] = []
-    row = next(read_rows(db, "cursorDiskKV", _VALUE_COLUMN, "key = ?", (key,), lost), None)
-    if lost:
-        raise ValueError(_DAMAGED)
-    value = row[0] if row is not None else None
-    return value if isinstance(value, bytes) else None, row is not None
-
-
-def _parse_inline_bubbles(path: Path, chat_id: str, bubbles: list[msgspec.Raw], chat: _ChatState) -> Iterator[Bubble]:
-    for index, element in enumerate(bubbles):
-        try:
-            yield parse_object(element, Bubble)
-        except ValueError as error:
-            chat.report_row(path, f"{chat_id}[{index}]", str(error))
-
-
-def _read_stored_bubbles(
-    db: sqlite3.Connection, path: Path, chat_id: str, bubble_ids: list[str], chat: _ChatState
-) -> Iterator[Bubble]:
-    keys_by_id = {bubble_id: f"bubbleId:{chat_id}:{bubble_id}" for bubble_id in bubble_ids}
-    key_range = (f"bubbleId:{chat_id}:", f"bubbleId:{chat_id};")
-    lost: list[int] = []
-    keys = {
-        column_text(key) for (key,) in read_rows(db, "cursorDiskKV", "key", "key >= ? AND key < ?", key_range, lost)
-    }
-    chat.report_damaged(path, lost)
-    if missing := {bubble_id for bubble_id, key in keys_by_id.items() if key not in keys}:
-        keys_by_id |= _find_misnamed_keys(db, path, keys - set(keys_by_id.values()), missing, chat)
-    for bubble_id in bubble_ids:
-        key = keys_by_id[bubble_id]
-        if key not in keys:
-            continue  # garbage-collected by Cursor
-        try:
-            value, _ = _read_value(db, key)
-            if value is not None:
-                bubble = parse_object(value, Bubble)
-                bubble.bubble_id = bubble.bubble_id or bubble_id
-                yield bubble
-        except ValueError as error:
-            chat.report_row(path, key, str(error))
-
-
-def _find_misnamed_keys(
-    db: sqlite3.Connection, path: Path, keys: set[str], missing: set[str], chat: _ChatState
-) -> dict[str, str]:
-    """Finds bubbles stored under a key that differs from their id."""
-    keys_by_id: dict[str, str] = {}
-    for key in sorted(keys):
-        try:
-            value, _ = _read_value(db, key)
-        except ValueError as error:
-            chat.report_row(path, key, str(error))
-            continue
-        bubble_id = decode_leniently(value, Bubble).bubble_id if value is not None else None
-        if bubble_id is not None and bubble_id in missing:
-            keys_by_id.setdefault(bubble_id, key)
-    return keys_by_id
-
-
-def _bubble_ids_by_time(db: sqlite3.Connection, path: Path, chat_id: str, chat: _ChatState) -> list[str]:
-    """Returns the ids of all bubbles of a chat without a readable order, sorted by time."""
-    start = f"bubbleId:{chat_id}:"
-    key_range = (start, f"bubbleId:{chat_id};")
-    rows: list[tuple[float, int, str]] = []
-    lost: list[int] = []
-    for key, row, value in read_rows(
-        db, "cursorDiskKV", f"key, rowid, {_VALUE_COLUMN}", "key >= ? AND key < ?", key_range, lost
-    ):
-        time = parse_cursor_time(decode_leniently(value, Bubble).created_at) if isinstance(value, bytes) else None
-        rows.append(
-            (time.timestamp() if time else 0.0, row if isinstance(row, int) else 0, column_text(key)[len(start) :])
-        )
-    chat.report_damaged(path, lost)
-    return [bubble_id for _, _, bubble_id in sorted(rows)]
-
-
-def _parse_capability_calls(composer: Composer) -> dict[str, CursorTool]:
-    """Returns the tool calls that early versions stored in the composer, by bubble id."""
-    if b"bubbleDataMap" not in bytes(composer.capabilities):
-        return {}
-    parsed: dict[str, CursorTool] = {}
-    for capability in split_json_array(composer.capabilities):
-        data = parse_json_or_none(capability)
-        payload = data.get("data") if isinstance(data, dict) else None
-        calls_by_bubble = payload.get("bubbleDataMap") if isinstance(payload, dict) else None
-        calls = parse_json_or_none(msgspec.Raw(unwrap_json(msgspec.Raw(msgspec.json.encode(calls_by_bubble)))))
-        for key, call in calls.items() if isinstance(calls, dict) else ():
-            parsed[str(key)] = decode_leniently(msgspec.json.encode(call), CursorTool)
-    return parsed
-
-
-def _read_content(db: sqlite3.Connection, path: Path, chat: _ChatState, key: str) -> str | None:
-    try:
-        value, _ = _read_value(db, key) if key.startswith(_CONTENT_PREFIX) else (None, False)
-    except ValueError as error:
-        chat.report_row(path, key, str(error))
-        return None
-    return column_text(value) if value is not None else None
-
-
-def _no_content(_key: str) -> None:
-    """Returns no file content: finding the folder of a chat does not need it."""
-
-
-def _note_folder(chat: _ChatState, bubble: Bubble, calls: tuple[ToolCall, ...]) -> None:
-    """Records what a bubble reveals about the folder of its chat."""
-    if chat.cwd:
-        return
-    if bubble.workspace_uris != JSON_NULL:
-        for raw in split_json_array(bubble.workspace_uris):
-            value = parse_json_or_none(raw)
-            folder = uri_to_path(value) if isinstance(value, str) else folder_of_uri(decode_leniently(raw, Uri))
-            if folder:
-                chat.cwd = folder
-                return
-    for block in split_json_array(bubble.code_blocks):
-        if (uri := decode_leniently(block, CodeBlock).uri) is not None and (path := folder_of_uri(uri)):
-            chat.mentioned_paths.append(path)
-    chat.mentioned_paths += [path for call in calls for path in call.paths]
+def _parse_calls(bubble: Bubble, contents: FileContents | None, *, brief: bool) -> tuple[ToolCall, ...]:
+    """Returns the tool call in a bubble of the model, if there is one."""
+    tool = bubble.tool_former_data
+    if tool is None or not (tool.name or tool.tool_call_id) or bubble.type in (1, "user"):
+        return ()
+    return (parse_bubble_call(tool, contents, brief=brief),)
 
 
 def _with_cost(session: Session, composer: Composer) -> Session:

@@ -14,7 +14,6 @@ from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
 from lerim.sessions.readers.cursor.folders import common_folder, folders_by_digest, read_side_file
 from lerim.sessions.readers.cursor.records import (
     Number,
-    decode_cursor_string,
     parse_cursor_time,
     unwrap_json,
 )
@@ -23,8 +22,8 @@ from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     LoadedSession,
-    count_final_turns,
     decode_leniently,
+    decode_string,
     parse_json_or_none,
     parse_object,
     parse_objects,
@@ -78,27 +77,11 @@ class _Part(msgspec.Struct, rename="camel", gc=False):
     is_error: bool | None = False
 
 
-class _Function(msgspec.Struct, gc=False):
-    name: str | None = ""
-    arguments: str | None = ""
-
-
-class _Call(msgspec.Struct, gc=False):
-    """A tool call listed next to the content of a message, as other programs do."""
-
-    id: str | None = ""
-    function: _Function | None = None
-
-
 class ChatMessage(msgspec.Struct, gc=False):
     """One message of a chat."""
 
     role: str | None = ""
     content: msgspec.Raw = JSON_NULL
-    tool_calls: msgspec.Raw = JSON_NULL
-    tool_call_id: str | None = ""
-    error: msgspec.Raw = JSON_NULL
-    is_error: bool | None = msgspec.field(default=False, name="isError")
 
 
 def list_cli_chat(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
@@ -148,7 +131,7 @@ def load_cli_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSessi
         injected=builder.injected,
         times=(parse_cursor_time(meta.created_at),),
     )
-    return LoadedSession(session, turns, count_final_turns(turns), problems)
+    return LoadedSession(session, turns, problems=problems)
 
 
 def _read_chat(
@@ -277,7 +260,7 @@ def _find_root_folder(root: bytes) -> str:
 
 def add_chat_message(builder: CursorSessionBuilder, message: ChatMessage, native_id: str, *, brief: bool) -> None:
     """Adds a message: a prompt, an answer of the model with its tool calls, or the results of calls."""
-    content = decode_cursor_string(message.content)
+    content = decode_string(message.content)
     parts = [_Part("text", content)] if content else parse_objects(message.content, _Part)
     text = "\n".join(one.text for one in parts if one.type == "text" and one.text)
     if message.role == "user":
@@ -285,24 +268,12 @@ def add_chat_message(builder: CursorSessionBuilder, message: ChatMessage, native
     elif message.role == "assistant":
         reasoning = "\n".join(one.thinking or one.text or "" for one in parts if one.type in _REASONING)
         calls = tuple(_parse_part_call(one, brief=brief) for one in parts if one.type in _CALLS)
-        calls += tuple(_parse_listed_call(one, brief=brief) for one in parse_objects(message.tool_calls, _Call))
         if text.strip() or reasoning or calls:
             builder.add_reply(text.strip(), reasoning, calls, native_id)
     elif message.role == "tool":
-        if message.tool_call_id:
-            has_failed = message.is_error or message.error != JSON_NULL
-            _add_result(builder, message.tool_call_id, message.error, message.content, has_failed=bool(has_failed))
         for one in parts:
             if one.type in _RESULTS:
-                has_failed = one.is_error or one.error != JSON_NULL
-                _add_result(
-                    builder,
-                    one.tool_call_id or one.snake_id or "",
-                    one.error,
-                    one.result,
-                    one.output,
-                    has_failed=bool(has_failed),
-                )
+                _add_result(builder, one)
 
 
 _REASONING = ("reasoning", "thinking")
@@ -317,15 +288,11 @@ def _parse_part_call(one: _Part, *, brief: bool) -> ToolCall:
     )
 
 
-def _parse_listed_call(one: _Call, *, brief: bool) -> ToolCall:
-    function = one.function or _Function()
-    return parse_cursor_call(function.name or "", one.id or "", ((function.arguments or "").encode(),), brief=brief)
-
-
-def _add_result(builder: CursorSessionBuilder, call: str, *candidates: msgspec.Raw, has_failed: bool) -> None:
-    """Adds the result of a tool call: the first of `candidates` that is not null."""
-    raw = next((one for one in candidates if one != JSON_NULL), JSON_NULL)
+def _add_result(builder: CursorSessionBuilder, one: _Part) -> None:
+    """Adds the result of a tool call: its error, or else its output in either spelling."""
+    raw = next((value for value in (one.error, one.result, one.output) if value != JSON_NULL), JSON_NULL)
     result = parse_json_or_none(raw)
     output = result if isinstance(result, str) else bytes(raw).decode("utf-8", "replace")
+    has_failed = one.is_error or one.error != JSON_NULL
     status: ToolStatus = "error" if has_failed else "denied" if output.startswith("User rejected") else "ok"
-    builder.add_result(call, status, output)
+    builder.add_result(one.tool_call_id or one.snake_id or "", status, output)

@@ -10,17 +10,18 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import msgspec
 
-from lerim.files import open_buffered
 from lerim.sessions.readers.cursor.records import ComposerHead, CursorWindow, Uri
-from lerim.sessions.readers.engine import decode_leniently, is_windows_path, uri_to_path
+from lerim.sessions.readers.engine import (
+    decode_leniently,
+    find_first_folder,
+    find_workspace_folder,
+    is_windows_path,
+    read_start,
+    uri_to_path,
+)
 
 _SIDE_FILE_BYTES = 64 * 1024
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9]+")
-
-
-class _WorkspaceFile(msgspec.Struct, gc=False):
-    folder: str | None = ""
-    workspace: str | None = ""
 
 
 class _TrustedFile(msgspec.Struct, gc=False):
@@ -50,27 +51,14 @@ def folder_of_window(window: CursorWindow, storage: Path) -> str:
     """Returns the folder of a window: from its URI, from its workspace file, or from its workspace id."""
     return (
         folder_of_uri(window.uri)
-        or _code_workspace_folder(folder_of_uri(window.config))
+        or find_first_folder(folder_of_uri(window.config))
         or folder_of_workspace_id(window.id or "", storage)
     )
 
 
 def folder_of_workspace_id(identifier: str, storage: Path) -> str:
     """Returns the folder of a workspace id; '' if it is not a valid id or its storage is gone."""
-    return folder_of_storage(storage / identifier) if re.fullmatch(r"[A-Za-z0-9-]{1,100}", identifier) else ""
-
-
-def folder_of_storage(folder: Path) -> str:
-    """Returns the folder that a workspace's `workspace.json` names."""
-    place = decode_leniently(read_side_file(folder / "workspace.json"), _WorkspaceFile)
-    return uri_to_path(place.folder or "") or _code_workspace_folder(uri_to_path(place.workspace or ""))
-
-
-def _code_workspace_folder(listing: str) -> str:
-    """Returns the folder that contains a `.code-workspace` file; '' for workspaces that were never saved."""
-    if not listing.endswith(".code-workspace"):
-        return ""
-    return str(_parse_path(listing).parent)
+    return find_workspace_folder(storage / identifier) if re.fullmatch(r"[A-Za-z0-9-]{1,100}", identifier) else ""
 
 
 def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
@@ -120,8 +108,4 @@ def _parse_path(path: str) -> PurePath:
 
 def read_side_file(path: Path) -> bytes:
     """Returns the beginning of a small file next to a store; `null` if it cannot be read."""
-    try:
-        with open_buffered(path) as file:
-            return file.read(_SIDE_FILE_BYTES)
-    except OSError:
-        return b"null"
+    return read_start(path, _SIDE_FILE_BYTES) or b"null"

@@ -11,7 +11,7 @@ import msgspec
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.cursor.folders import common_folder, folder_of_storage, folder_of_uri
+from lerim.sessions.readers.cursor.folders import common_folder, folder_of_uri
 from lerim.sessions.readers.cursor.records import (
     Bubble,
     ChatTab,
@@ -22,7 +22,13 @@ from lerim.sessions.readers.cursor.records import (
     ComposerHeads,
     parse_count,
 )
-from lerim.sessions.readers.engine import decode_leniently, parse_object, salvage_objects, split_json_array
+from lerim.sessions.readers.engine import (
+    decode_leniently,
+    find_workspace_folder,
+    parse_object,
+    salvage_objects,
+    split_json_array,
+)
 from lerim.sessions.readers.live import read_database, table_columns
 
 CHATS_KEY = "workbench.panel.aichat.view.aichat.chatdata"
@@ -48,7 +54,7 @@ def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> lis
         )
     if not chats:
         return []
-    folder = folder_of_storage(path.parent) or _find_common_folder(chats.values())
+    folder = find_workspace_folder(path.parent) or _find_common_folder(chats.values())
     moved = (
         _find_moved(storage.parent / "globalStorage" / "state.vscdb", list(chats))
         if path.parent.parent == storage

@@ -22,7 +22,7 @@ import msgspec
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Database, Transcript
-from lerim.sessions.readers.cursor.folders import folder_of_head, folder_of_storage, folder_of_uri
+from lerim.sessions.readers.cursor.folders import folder_of_head, folder_of_uri
 from lerim.sessions.readers.cursor.inline import COMPOSERS_KEY, find_inline_chats, read_item
 from lerim.sessions.readers.cursor.records import (
     ComposerHead,
@@ -32,7 +32,13 @@ from lerim.sessions.readers.cursor.records import (
     parse_count,
     parse_heads,
 )
-from lerim.sessions.readers.engine import decode_leniently, parse_json_or_none, parse_object, split_json_array
+from lerim.sessions.readers.engine import (
+    decode_leniently,
+    find_workspace_folder,
+    parse_json_or_none,
+    parse_object,
+    split_json_array,
+)
 from lerim.sessions.readers.live import (
     column_number,
     column_text,
@@ -317,7 +323,7 @@ def load_workspace_references(storage: Path) -> dict[str, KnownChat]:
         return {}
     chats: dict[str, KnownChat] = {}
     for database in find_databases("cursor", paths, []):
-        folder = folder_of_storage(database.path.parent)
+        folder = find_workspace_folder(database.path.parent)
         if not folder:
             continue
         try:

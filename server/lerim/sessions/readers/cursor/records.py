@@ -104,7 +104,6 @@ class Composer(ComposerHead, rename="camel", gc=False):
     model_config: ModelName | None = None
     created_on_branch: str | None = ""
     usage_data: msgspec.Raw = JSON_NULL
-    capabilities: msgspec.Raw = JSON_NULL
 
 
 class ChatTab(msgspec.Struct, gc=False):
@@ -213,12 +212,6 @@ def unwrap_json(raw: msgspec.Raw) -> bytes:
         return bytes(raw)
     found = parse_json_or_none(raw)
     return found.encode("utf-8", "replace") if isinstance(found, str) else b"null"
-
-
-def decode_cursor_string(raw: msgspec.Raw) -> str:
-    """Decodes a JSON string; returns '' for anything else."""
-    found = parse_json_or_none(raw) if bytes(raw)[:1] == b'"' else None
-    return found if isinstance(found, str) else ""
 
 
 def extract_rich_text(raw: msgspec.Raw) -> str:

@@ -12,11 +12,25 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Database, StoreContents, Transcript
-from lerim.sessions.readers.cursor import agents, chats, cli, listing
-from lerim.sessions.readers.cursor.folders import folder_of_project, folders_by_digest
-from lerim.sessions.readers.engine import WholeReading, is_folder, list_folder, stat_transcript
+from lerim.sessions.readers.cursor import chats, cli, listing
+from lerim.sessions.readers.cursor.folders import common_folder, folder_of_project, folders_by_digest
+from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
+from lerim.sessions.readers.engine import (
+    JSON_NULL,
+    LoadedSession,
+    WholeReading,
+    add_transcript,
+    list_folder,
+    list_subfolders,
+    parse_object,
+    read_log_lines,
+    report_line,
+    sum_session,
+)
 from lerim.sessions.readers.live import find_databases
 
 _CLI_DATABASE = "store.db"
@@ -33,10 +47,10 @@ def scan_root(root: Path, folders: Sequence[str]) -> StoreContents:
     contents = StoreContents()
     for user in (root, root / "User"):
         paths = [user / "globalStorage" / _EDITOR_DATABASE]
-        paths += [one / _EDITOR_DATABASE for one in _list_folders(user / "workspaceStorage", contents.problems)]
+        paths += [one / _EDITOR_DATABASE for one in list_subfolders(user / "workspaceStorage", contents.problems)]
         contents.databases.extend(find_databases("cursor", paths, contents.problems))
     _add_cli_chats(root / "chats", folders, contents)
-    for project in _list_folders(root / "projects", contents.problems):
+    for project in list_subfolders(root / "projects", contents.problems):
         _add_agent_transcripts(
             project / "agent-transcripts", "", folder_of_project(project, folders), _DEPTH_LIMIT, contents
         )
@@ -57,7 +71,7 @@ def probe_folder(transcript: Transcript) -> str:
     try:
         if transcript.store_key and transcript.path.name != _CLI_DATABASE:
             return chats.find_chat_folder(transcript)
-        load = cli.load_cli_chat if transcript.store_key else agents.load_agent_transcript
+        load = cli.load_cli_chat if transcript.store_key else _load_agent_transcript
         return next(iter(load(transcript, brief=True).session.cwds), "")
     except LerimError:
         return ""
@@ -70,22 +84,17 @@ def open_session(transcript: Transcript, resume: bytes | None = None, *, brief: 
     elif transcript.store_key:
         load = chats.load_editor_chat
     else:
-        load = agents.load_agent_transcript
+        load = _load_agent_transcript
     return WholeReading(transcript, partial(load, brief=brief), resume)
-
-
-def _list_folders(folder: Path, problems: list[Problem]) -> list[Path]:
-    """Returns the folders in a folder, sorted by name; adds a problem if it cannot be listed."""
-    return [Path(entry.path) for entry in list_folder(folder, problems) if is_folder(entry)]
 
 
 def _add_cli_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
     """Adds the chats of the command line. Their stamps change once the folder behind a digest is known, so that they
     are read again."""
     folder_by_digest = folders_by_digest(folders)
-    for group in _list_folders(root, contents.problems):
+    for group in list_subfolders(root, contents.problems):
         checksum = zlib.crc32(folder_by_digest.get(group.name, "").encode("utf-8", "replace"))
-        stores = [one / _CLI_DATABASE for one in _list_folders(group, contents.problems)]
+        stores = [one / _CLI_DATABASE for one in list_subfolders(group, contents.problems)]
         for one in find_databases("cursor", stores, contents.problems):
             size, written, wal, wal_written = one.stamp
             contents.databases.append(Database("cursor", one.path, (size, written, wal, wal_written + checksum)))
@@ -96,10 +105,37 @@ def _add_agent_transcripts(folder: Path, parent: str, cwd: str, depth: int, cont
     `<id>`."""
     for entry in list_folder(folder, contents.problems):
         if entry.name.endswith(".jsonl"):
-            native_id = entry.name.removesuffix(".jsonl")
-            contents.transcripts.extend(
-                stat_transcript("cursor", entry, native_id, contents.problems, parent=parent, cwd=cwd)
-            )
+            add_transcript(contents, "cursor", entry, entry.name.removesuffix(".jsonl"), parent=parent, cwd=cwd)
         elif depth and entry.is_dir(follow_symlinks=False):
             parent_id = folder.name if entry.name == "subagents" else parent
             _add_agent_transcripts(Path(entry.path), parent_id, cwd, depth - 1, contents)
+
+
+class _Message(msgspec.Struct, gc=False):
+    content: msgspec.Raw = JSON_NULL
+
+
+class _Line(msgspec.Struct, gc=False):
+    role: str | None = ""
+    message: _Message | None = None
+
+
+def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> LoadedSession:
+    """Loads a transcript that an agent left: one message per line, without times, ids or tool results. It is used only
+    if no database contains the session."""
+    builder = CursorSessionBuilder(transcript.session_id, brief=brief, is_subagent=bool(transcript.parent))
+    problems: list[Problem] = []
+    for start, data, is_complete in read_log_lines(transcript.path, problems):
+        try:
+            line = parse_object(data.strip(), _Line)
+        except ValueError as error:
+            if is_complete:
+                report_line(transcript.path, start, error, problems)
+            continue
+        if line.message is not None and line.role in ("user", "assistant"):
+            cli.add_chat_message(builder, cli.ChatMessage(line.role, line.message.content), "", brief=brief)
+    turns = builder.build_turns(transcript.cwd)
+    if not transcript.cwd:
+        paths = (path for turn in turns for call in turn.tool_calls for path in call.paths)
+        turns = builder.build_turns(common_folder(paths))
+    return LoadedSession(sum_session(transcript, turns, injected=builder.injected), turns, problems=problems)

@@ -35,23 +35,9 @@ class CursorToolOutput(msgspec.Struct, rename="camel", gc=False):
     rejected: bool | None = False
     accepted: bool | None = False
     not_interrupted: bool | None = True
-    agent_id: str | None = ""
     answers: msgspec.Raw = JSON_NULL
     before_content_id: str | None = ""
     after_content_id: str | None = ""
-    diff: CursorDiff | None = None
-
-
-class CursorDiff(msgspec.Struct, gc=False):
-    """The changes of an edit, as recorded in 2025."""
-
-    chunks: list[DiffChunk] | None = None
-
-
-class DiffChunk(msgspec.Struct, gc=False):
-    """Removed (`-`) and added (`+`) lines with the unchanged lines around them."""
-
-    lines: str | None = msgspec.field(default="", name="diffString")
 
 
 def parse_tool_inputs(json_texts: Sequence[bytes]) -> list[ToolInput]:
@@ -94,11 +80,8 @@ def requested_edits(inputs: Sequence[ToolInput], path: str) -> tuple[FileEdit, .
 def performed_edits(output: CursorToolOutput, path: str, contents: FileContents) -> tuple[FileEdit, ...]:
     """Returns the changes that a result reports."""
     after = contents(output.after_content_id) if output.after_content_id else None
-    if after is not None:
-        before = contents(output.before_content_id) if output.before_content_id else ""
-        return _diff_edits(path, without_nul(before), without_nul(after)) if before is not None else ()
-    chunks = output.diff.chunks if output.diff is not None else None
-    return tuple(_parse_chunk(path, chunk.lines) for chunk in chunks or () if chunk.lines)
+    before = contents(output.before_content_id) if output.before_content_id else ""
+    return () if before is None or after is None else _diff_edits(path, without_nul(before), without_nul(after))
 
 
 def _diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
@@ -114,10 +97,3 @@ def _diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
     if start + end == len(old):  # lines were only added: include a neighboring line to show where
         start, end = (start - 1, end) if start else (start, end - 1)
     return (FileEdit(path, "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end])),)
-
-
-def _parse_chunk(path: str, text: str) -> FileEdit:
-    lines = text.split("\n")
-    old = [line[1:] for line in lines if line[:1] in ("-", " ")]
-    new = [line[1:] for line in lines if line[:1] in ("+", " ")]
-    return FileEdit(path, without_nul("\n".join(old)), without_nul("\n".join(new)))

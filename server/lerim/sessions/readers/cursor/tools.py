@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.cursor.records import CursorTool, decode_cursor_string, unwrap_json
+from lerim.sessions.readers.cursor.records import CursorTool, unwrap_json
 from lerim.sessions.readers.cursor.tool_fields import (
     CursorToolOutput,
     FileContents,
@@ -25,6 +25,7 @@ from lerim.sessions.readers.engine import (
     PATCH_BEGIN,
     close_call,
     cut_blocks,
+    decode_string,
     find_text,
     kinds_by_name,
     list_objects,
@@ -120,11 +121,11 @@ _STATUSES: dict[str, ToolStatus] = {
     "aborted": "interrupted",
     "rejected": "denied",
 }
-_KINDS_WITH_USED_RESULTS: frozenset[ToolKind] = frozenset({"shell", "ask", "agent"})
+_KINDS_WITH_USED_RESULTS: frozenset[ToolKind] = frozenset({"shell", "ask"})
 """Kinds of calls whose results say more than that the call succeeded."""
 
 
-def parse_bubble_call(tool: CursorTool, contents: FileContents, *, brief: bool = False) -> ToolCall:
+def parse_bubble_call(tool: CursorTool, contents: FileContents | None, *, brief: bool = False) -> ToolCall:
     """Parses the call in a bubble, with its result. `contents` looks up the content of a file before and after an
     edit."""
     json_texts = tuple(unwrap_json(raw) for raw in (tool.params, tool.raw_args) if raw != JSON_NULL)
@@ -132,12 +133,10 @@ def parse_bubble_call(tool: CursorTool, contents: FileContents, *, brief: bool =
     result = unwrap_json(tool.result) if tool.result != JSON_NULL else b""
     output = parse_tool_output(result)
     status = _find_status(tool, output, result)
-    if call.kind in ("edit", "write") and not brief and not call.edits:
+    if call.kind in ("edit", "write") and not brief and not call.edits and contents is not None:
         call = replace(call, edits=performed_edits(output, call.paths[0] if call.paths else "", contents))
     if call.answers:
         call = replace(call, answers=_fill_answers(call.answers, find_questions(parse_tool_inputs(json_texts)), output))
-    if call.kind == "agent":
-        call = replace(call, subagent=without_nul(output.agent_id))
     code = output.exit_code_v2 if output.exit_code_v2 is not None else output.exit_code
     is_output_unused = brief and status == "ok" and call.kind not in _KINDS_WITH_USED_RESULTS
     return close_cursor_call(
@@ -149,7 +148,7 @@ def _find_status(tool: CursorTool, output: CursorToolOutput, result: bytes) -> T
     status = _STATUSES.get((tool.status or "").lower(), "pending")
     if not tool.status and result:
         status = "ok"
-    if output.rejected or (decode_cursor_string(tool.user_decision).startswith("reject") and status != "pending"):
+    if output.rejected or (decode_string(tool.user_decision).startswith("reject") and status != "pending"):
         return "denied"
     if status == "ok" and output.not_interrupted is False:
         return "interrupted"
@@ -159,7 +158,7 @@ def _find_status(tool: CursorTool, output: CursorToolOutput, result: bytes) -> T
 
 
 def _is_accepted(tool: CursorTool, output: CursorToolOutput) -> bool:
-    return output.accepted is True or decode_cursor_string(tool.user_decision).startswith("accept")
+    return output.accepted is True or decode_string(tool.user_decision).startswith("accept")
 
 
 def close_cursor_call(
@@ -190,7 +189,7 @@ def _error_message(error: msgspec.Raw) -> str:
         return ""
     value = parse_json_or_none(error)
     if isinstance(value, str) and value.startswith("{"):
-        value = parse_json_or_none(msgspec.Raw(value.encode("utf-8", "replace"))) or value
+        value = parse_json_or_none(value) or value
     if isinstance(value, dict):
         texts = (value.get(key) for key in _MESSAGE_KEYS)
         return next((text for text in texts if isinstance(text, str) and text), "")

@@ -1,4 +1,3 @@
-from . import session_files as session_files
 from .commands import PATCH_BEGIN as PATCH_BEGIN
 from .commands import normalize_command as normalize_command
 from .commands import parse_patch as parse_patch
@@ -39,14 +38,16 @@ from .record_fields import parse_objects as parse_objects
 from .record_fields import plausible_count as plausible_count
 from .record_fields import uri_to_path as uri_to_path
 from .session_files import FILE_SIZE_LIMIT as FILE_SIZE_LIMIT
+from .session_files import add_transcript as add_transcript
 from .session_files import collect_sessions as collect_sessions
 from .session_files import is_folder as is_folder
 from .session_files import is_settling as is_settling
 from .session_files import list_folder as list_folder
+from .session_files import list_subfolders as list_subfolders
 from .session_files import read_session_file as read_session_file
+from .session_files import read_start as read_start
 from .session_files import stamp_inode as stamp_inode
 from .session_files import stat_regular_file as stat_regular_file
-from .session_files import stat_transcript as stat_transcript
 from .tally import NAME_LIMIT as NAME_LIMIT
 from .tally import NO_TOKEN_COUNTS as NO_TOKEN_COUNTS
 from .tally import RecentIds as RecentIds
@@ -76,10 +77,10 @@ from .typed_text import tag_content as tag_content
 from .typed_text import text_outside_blocks as text_outside_blocks
 from .whole_session import LoadedSession as LoadedSession
 from .whole_session import WholeReading as WholeReading
-from .whole_session import count_final_turns as count_final_turns
-from .whole_session import limit_problems as limit_problems
 from .whole_session import load_single_object as load_single_object
 from .whole_session import read_log_lines as read_log_lines
 from .whole_session import report_line as report_line
 from .whole_session import sum_session as sum_session
 from .whole_session import sum_tokens as sum_tokens
+from .workspaces import find_first_folder as find_first_folder
+from .workspaces import find_workspace_folder as find_workspace_folder

@@ -127,7 +127,8 @@ def decode_string(raw: msgspec.Raw) -> str:
 
 
 def content_texts(raw: msgspec.Raw) -> list[str]:
-    """Returns the texts of a content, which is one string or a list of parts; an image becomes `[image]`."""
+    """Returns the texts of a content, which is one string or a list of parts; an image becomes `[image]`, a document
+    `[document]`."""
     value = parse_json_or_none(raw)
     if isinstance(value, str):
         return [value]
@@ -139,6 +140,8 @@ def content_texts(raw: msgspec.Raw) -> list[str]:
                 texts.append(text)
             elif part.get("type") in ("input_image", "image", "local_image"):
                 texts.append("[image]")
+            elif part.get("type") == "document":
+                texts.append("[document]")
     return texts
 
 

@@ -20,7 +20,7 @@ _DRIVE = re.compile(r"/?[A-Za-z]:(?:[/\\]|$)")
 _WSL_HOSTS = ("wsl.localhost", "wsl$")
 
 
-def parse_fields(data: bytes | msgspec.Raw) -> dict[str, object]:
+def parse_fields(data: bytes | str | msgspec.Raw) -> dict[str, object]:
     """Parses a JSON object; returns {} for anything else."""
     value = parse_json_or_none(data)
     return value if isinstance(value, dict) else {}

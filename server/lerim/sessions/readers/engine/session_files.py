@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lerim.errors import Problem, TranscriptError, error_reason
 from lerim.files import open_buffered
-from lerim.sessions.model import PLATFORM_NAMES, Platform, Transcript
+from lerim.sessions.model import PLATFORM_NAMES, Platform, StoreContents, Transcript
 
 FILE_SIZE_LIMIT = 256 * 1024 * 1024
 """Maximum size of a file that has to be read as a whole; larger files are not read."""
@@ -22,9 +22,9 @@ written."""
 
 
 def collect_sessions(
-    platform: Platform, files: list[os.DirEntry[str]], problems: list[Problem], *, parent: str = "", cwd: str = ""
-) -> list[Transcript]:
-    """Returns the transcripts among files. `cwd`, their working folder if another file names it, is part of their
+    contents: StoreContents, platform: Platform, files: list[os.DirEntry[str]], *, parent: str = "", cwd: str = ""
+) -> None:
+    """Adds the transcripts among files. `cwd`, their working folder if another file names it, is part of their
     stamp. A `.json` and a `.jsonl` of the same name are one session, identified by the path of the `.json`."""
     stems: dict[str, Path] = {}
     stats: dict[str, list[os.stat_result]] = {}
@@ -32,13 +32,13 @@ def collect_sessions(
         stem, _, suffix = entry.name.rpartition(".")
         if suffix not in ("json", "jsonl") or not stem:
             continue
-        file_stat = stat_regular_file(platform, entry, problems)
+        file_stat = stat_regular_file(platform, entry, contents.problems)
         if file_stat is None or not file_stat.st_size:
             continue
         stats.setdefault(stem, []).append(file_stat)
         if suffix == "json" or stem not in stems:
             stems[stem] = Path(entry.path)
-    return [
+    contents.transcripts.extend(
         Transcript(
             platform=platform,
             path=stems[stem],
@@ -50,25 +50,25 @@ def collect_sessions(
             cwd=cwd,
         )
         for stem, file_stats in stats.items()
-    ]
+    )
 
 
-def stat_transcript(
+def add_transcript(
+    contents: StoreContents,
     platform: Platform,
     entry: os.DirEntry[str],
     native_id: str,
-    problems: list[Problem],
     *,
     parent: str = "",
     cwd: str = "",
-) -> list[Transcript]:
-    """Returns the transcript of a file, with the session's native id, or an empty list if it is not a regular file.
-    `cwd`, its working folder if another file names it, is part of its stamp."""
-    file_stat = stat_regular_file(platform, entry, problems)
-    if file_stat is None:
-        return []
-    size, written, inode = file_stat.st_size, file_stat.st_mtime_ns, stamp_inode(file_stat.st_ino, cwd)
-    return [Transcript(platform, Path(entry.path), native_id, size, written, inode, parent, cwd=cwd)]
+) -> None:
+    """Adds the transcript of a file, with the session's native id, if it is a regular file. `cwd`, its working folder
+    if another file names it, is part of its stamp."""
+    if file_stat := stat_regular_file(platform, entry, contents.problems):
+        size, written, inode = file_stat.st_size, file_stat.st_mtime_ns, stamp_inode(file_stat.st_ino, cwd)
+        contents.transcripts.append(
+            Transcript(platform, Path(entry.path), native_id, size, written, inode, parent, cwd=cwd)
+        )
 
 
 def stamp_inode(inode: int, cwd: str) -> int:
@@ -88,6 +88,11 @@ def list_folder(folder: Path, problems: list[Problem]) -> list[os.DirEntry[str]]
     except OSError as error:
         problems.append(Problem("unreadable", str(folder), f"This folder cannot be listed: {error_reason(error)}"))
         return []
+
+
+def list_subfolders(folder: Path, problems: list[Problem]) -> list[Path]:
+    """Lists the folders in a folder, and the links to accessible ones, like `list_folder`."""
+    return [Path(entry.path) for entry in list_folder(folder, problems) if is_folder(entry)]
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
@@ -116,6 +121,15 @@ def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: lis
         )
     )
     return None
+
+
+def read_start(path: Path, size: int) -> bytes:
+    """Returns the first `size` bytes of a file; none if it cannot be read."""
+    try:
+        with open_buffered(path) as file:
+            return file.read(size)
+    except OSError:
+        return b""
 
 
 def read_session_file(path: Path) -> bytes:

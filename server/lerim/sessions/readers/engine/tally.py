@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from hashlib import blake2b
-from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from lerim.sessions.model import Session, Tokens
+from lerim.sessions.model import Session, Tokens, Transcript
 from lerim.sessions.readers.engine.fields import make_title, without_nul
 from lerim.sessions.readers.engine.typed_text import TypedText
 
@@ -173,13 +172,17 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
         self.last_prompt_hash = hash_text(typed.text)
         self.answered = False
 
-    def build_session(self, session_id: str, path: Path, parent: str) -> Session:
-        """Builds the session from these totals."""
+    def build_session(
+        self, transcript: Transcript, *, title: str = "", parent: str | None = None, has_tokens: bool = True
+    ) -> Session:
+        """Builds the session from these totals. `title` takes precedence over the titles among the records, `parent`
+        replaces the one among them; without `has_tokens` the token usage is unknown."""
+        parent = transcript.parent or (self.parent if parent is None else parent)
         return Session(
-            id=session_id,
-            platform="claude",
-            path=path,
-            title=self.custom_title or self.ai_title or self.summary or self.first_prompt,
+            id=transcript.session_id,
+            platform=transcript.platform,
+            path=transcript.path,
+            title=title or self.custom_title or self.ai_title or self.summary or self.first_prompt,
             started=self.started,
             ended=self.ended,
             cwds=self.cwds,
@@ -193,8 +196,8 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
             denials=self.denials,
             api_errors=self.api_errors,
             injected=self.injected,
-            tokens=Tokens(*self.tokens),
-            parent=parent,
+            tokens=Tokens(*self.tokens) if has_tokens else None,
+            parent="" if parent == transcript.session_id else parent,
         )
 
     def add_model(self, name: str) -> None:

@@ -33,11 +33,12 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class LoadedSession:
-    """A session with all its turns; the first `final_turns` of them are final."""
+    """A session with all its turns. The first `final_turns` of them are final; without it, all before the last turn of
+    the person."""
 
     session: Session
     turns: list[Turn]
-    final_turns: int
+    final_turns: int | None = None
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -75,9 +76,10 @@ class WholeReading:
             raise make_unreadable_error(self.transcript.path, error) from error
         start = self._find_start(loaded.turns)
         self.session = loaded.session
-        self.problems = list(loaded.problems)
+        self.problems = _limit_problems(loaded.problems, self.transcript.path)
         self.ids = frozenset(turn.id for turn in loaded.turns)
-        final_turns = loaded.turns[: loaded.final_turns]
+        count = _count_final_turns(loaded.turns) if loaded.final_turns is None else loaded.final_turns
+        final_turns = loaded.turns[:count]
         self.resume = msgspec.json.encode(_Resume(_FORMAT, len(final_turns), _digest(final_turns)))
         yield from loaded.turns[start:]
 
@@ -125,7 +127,7 @@ def load_single_object(
         reading.problems.append(
             Problem("bad-line", str(transcript.path), "This transcript could not be read: it is not complete JSON")
         )
-    return LoadedSession(reading.session, turns, count_final_turns(turns), reading.problems)
+    return LoadedSession(reading.session, turns, problems=reading.problems)
 
 
 def read_log_lines(path: Path, problems: list[Problem], limit: int = LINE_LIMIT) -> Iterator[tuple[int, bytes, bool]]:
@@ -200,12 +202,11 @@ def sum_tokens(turns: Iterable[Turn]) -> Tokens:
     return sum((turn.tokens for turn in turns), start=NO_TOKENS)
 
 
-def count_final_turns(turns: Sequence[Turn]) -> int:
-    """Returns how many turns from the start are final: all before the last turn of the person."""
+def _count_final_turns(turns: Sequence[Turn]) -> int:
     return next((index for index in range(len(turns) - 1, -1, -1) if turns[index].role == "user"), 0)
 
 
-def limit_problems(problems: list[Problem], path: Path) -> list[Problem]:
+def _limit_problems(problems: list[Problem], path: Path) -> list[Problem]:
     """Returns the first problems of a session one by one, and the others as a number."""
     if (omitted := len(problems) - _PROBLEM_LIMIT) <= 0:
         return problems

@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from lerim.errors import Problem
-from lerim.files import open_buffered, read_regular_file
-from lerim.sessions.model import Transcript
-from lerim.sessions.readers.engine import collect_sessions, is_folder, list_folder, parse_json
+from lerim.files import read_regular_file
+from lerim.sessions.model import StoreContents
+from lerim.sessions.readers.engine import collect_sessions, list_folder, list_subfolders, parse_json, read_start
 
 PATH_CHARACTERS = 4096
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -26,32 +25,21 @@ _PATH_PATTERNS = (
 _TRIED_PATHS = 200
 
 
-def find_chats(root: Path, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
-    """Returns the sessions under `tmp/<project>/chats`, and problems with what cannot be read. The sessions of
-    subagents are in a folder named after the parent session."""
-    problems: list[Problem] = []
-    transcripts: list[Transcript] = []
-    projects = list_folder(root / "tmp", problems)
+def find_chats(root: Path, folders: Sequence[str], contents: StoreContents) -> None:
+    """Adds the sessions under `tmp/<project>/chats`, and problems with what cannot be read. The sessions of subagents
+    are in a folder named after the parent session."""
+    projects = list_subfolders(root / "tmp", contents.problems)
     if not projects:
-        return transcripts, problems
-    folder_by_hash, folder_by_slug = folders_by_hash(folders), _load_slugs(root)
+        return
+    folder_by_name = folders_by_hash(folders) | _load_slugs(root)
     for project in projects:
-        if not is_folder(project):
-            continue
-        chats = list_folder(Path(project.path) / "chats", problems)
-        if not chats:
-            continue
-        cwd = (
-            _read_project_root(Path(project.path))
-            or folder_by_slug.get(project.name, "")
-            or folder_by_hash.get(project.name, "")
-        )
-        transcripts += collect_sessions("gemini", chats, problems, cwd=cwd)
-        for entry in chats:
-            if entry.is_dir(follow_symlinks=False):
-                entries = list_folder(Path(entry.path), problems)
-                transcripts += collect_sessions("gemini", entries, problems, parent=entry.name, cwd=cwd)
-    return transcripts, problems
+        if chats := list_folder(project / "chats", contents.problems):
+            cwd = _read_project_root(project) or folder_by_name.get(project.name, "")
+            collect_sessions(contents, "gemini", chats, cwd=cwd)
+            for entry in chats:
+                if entry.is_dir(follow_symlinks=False):
+                    files = list_folder(Path(entry.path), contents.problems)
+                    collect_sessions(contents, "gemini", files, parent=entry.name, cwd=cwd)
 
 
 def folders_by_hash(folders: Sequence[str]) -> dict[str, str]:
@@ -81,11 +69,8 @@ def _load_slugs(root: Path) -> dict[str, str]:
 
 def _read_project_root(store: Path) -> str:
     """Returns the folder named in a store's `.project_root`; '' if there is none."""
-    try:
-        with open_buffered(store / ".project_root") as file:
-            return file.read(PATH_CHARACTERS).decode("utf-8", "replace").strip().replace("\0", "")
-    except OSError:
-        return ""
+    content = read_start(store / ".project_root", PATH_CHARACTERS)
+    return content.decode("utf-8", "replace").strip().replace("\0", "")
 
 
 def infer_folder(text: bytes, store: str = "") -> str:

@@ -77,9 +77,7 @@ def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> T
     arguments = parse_fields(call.args)
     pending = _TOOLS.build_call(call.id, call.name, arguments, kind="agent" if call.agent_id else None, brief=brief)
     included = list_texts(arguments.get("include") or arguments.get("paths"))[:50]
-    pending = replace(
-        pending, paths=(*pending.paths, *(one for one in included if one)), subagent=without_nul(call.agent_id)
-    )
+    pending = replace(pending, paths=(*pending.paths, *(one for one in included if one)))
     if pending.kind == "write":
         plans.remember(find_text(arguments, *_TOOLS.path), find_text(arguments, "content"))
     elif pending.kind == "plan" and not pending.plan:
@@ -158,7 +156,7 @@ def _response_text(response: object) -> str:
 
 
 def _parse_answers(questions: tuple[QuestionAnswer, ...], text: str) -> tuple[QuestionAnswer, ...]:
-    answers = parse_fields(text.encode("utf-8", "replace")).get("answers") if questions else None
+    answers = parse_fields(text).get("answers") if questions else None
     if not isinstance(answers, dict):
         return questions
     return tuple(replace(question, answer=find_text(answers, str(index))) for index, question in enumerate(questions))

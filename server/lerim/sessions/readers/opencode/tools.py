@@ -64,7 +64,6 @@ _NOTE_LENGTH = 600
 class _ToolMetadata(msgspec.Struct, gc=False):
     exit: int | None = None
     interrupted: bool | None = False
-    session_id: str | None = msgspec.field(default="", name="sessionId")
     answers: msgspec.Raw = JSON_NULL
 
 
@@ -78,11 +77,7 @@ def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
     exit_code = metadata.exit if call.kind == "shell" else None
     if call.name == "todowrite":
         call = replace(call, plan=_format_todos(list_objects(arguments.get("todos"))))
-    call = replace(
-        call,
-        answers=_fill_answers(call.answers, metadata),
-        subagent=without_nul(metadata.session_id) if call.kind == "agent" else "",
-    )
+    call = replace(call, answers=_fill_answers(call.answers, metadata))
     return _add_output(call, _find_status(state, metadata, call.kind, exit_code), exit_code, state, brief=brief)
 
 

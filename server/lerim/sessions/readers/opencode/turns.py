@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import replace as replace_fields
 
 from msgspec.structs import replace
 
@@ -13,9 +12,9 @@ from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     LoadedSession,
     cut_blocks,
-    limit_problems,
     milliseconds_to_time,
     plausible_count,
+    sum_session,
     text_outside_blocks,
     without_nul,
 )
@@ -35,23 +34,13 @@ _UNFINISHED_REASONS = ("tool-calls", "unknown")
 _ABORT_ERROR = "MessageAbortedError"
 
 
-@dataclass(slots=True)
-class _Tally:
-    injected: int = 0
-    api_errors: int = 0
-    tokens: Tokens | None = None
-    cost: float = 0.0
-    ended: datetime | None = None
-    models: dict[str, None] = field(default_factory=dict)
-    cwds: dict[str, None] = field(default_factory=dict)
-
-
 def build_loaded_session(transcript: Transcript, stored: StoredSession) -> LoadedSession:
     """Returns the session with its turns. Messages that the person reverted make no turns, but their cost counts."""
     info = stored.info
     is_subagent = bool(transcript.parent or info.parent_id)
     default_cwd = without_nul(info.directory) or without_nul(stored.worktree) or transcript.cwd
-    tally, turns = _Tally(), list[Turn]()
+    turns: list[Turn] = []
+    injected = api_errors = 0
     starts: list[int] = []
     own_command_ids: set[str] = set()
     plan = ""
@@ -62,7 +51,6 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
     for index, message in enumerate(stored.messages):
         starts.append(len(turns))
         origin = stored.origins.get(message.id or "")
-        _count_usage(tally, message, is_copied=origin is not None)
         if index >= len(pieces_by_message):
             continue
         native_id, pieces = message.id or "", pieces_by_message[index]
@@ -73,7 +61,7 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
             if [one.text for one in pieces if one.type == "synthetic"] == [_OWN_COMMAND_NOTE]:
                 own_command_ids.add(native_id)
             elif is_subagent or (origin and origin.is_subagent) or not text:
-                tally.injected += bool(pieces)
+                injected += bool(pieces)
             else:
                 turns.append(_build_prompt(message, turn_id, len(turns), cwd, text, is_subagent=False))
         elif message.role == "assistant":
@@ -89,15 +77,13 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
             if turn is not None:
                 turn, plan = _attach_plan(turn, plan)
                 turns.append(turn)
-            tally.injected += bytes(message.summary) == b"true"
-            tally.api_errors += bool(message.error and message.error.name and message.error.name != _ABORT_ERROR)
-    for turn in turns:
-        tally.cwds.setdefault(turn.cwd)
+            injected += bytes(message.summary) == b"true"
+            api_errors += bool(message.error and message.error.name and message.error.name != _ABORT_ERROR)
     return LoadedSession(
-        _build_session(transcript, stored, tally, turns),
+        _build_session(replace_fields(transcript, cwd=default_cwd), stored, turns, injected, api_errors),
         turns,
         _count_final_turns(stored, turns, starts),
-        limit_problems(stored.problems, transcript.path),
+        stored.problems,
     )
 
 
@@ -206,55 +192,42 @@ def _message_tokens(message: OpenCodeMessage) -> Tokens | None:
     )
 
 
-def _count_usage(tally: _Tally, message: OpenCodeMessage, *, is_copied: bool) -> None:
-    """Counts the tokens, cost and time of a message. The parts that end a step repeat the tokens and cost, so they are
-    not counted.
+def _build_session(
+    transcript: Transcript, stored: StoredSession, turns: list[Turn], injected: int, api_errors: int
+) -> Session:
+    """Builds the session. The parts that end a step repeat the tokens and cost of a message, so they are not counted.
 
     The totals of a fork include the tokens of the messages it copied, as they include their turns and calls: statistics
     count tokens by turn, and a copied turn is only stored once. Cost is not known by turn, so the cost of a copied
     message counts only in the session it was copied from.
     """
-    time = message.time or OpenCodeTimes()
-    for when in (milliseconds_to_time(time.created), milliseconds_to_time(time.completed)):
-        if when is not None and (tally.ended is None or when > tally.ended):
-            tally.ended = when
-    if message.role != "assistant":
-        return
-    tokens = _message_tokens(message)
-    if tokens is not None:
-        tally.tokens = (tally.tokens or NO_TOKENS) + tokens
-    if not is_copied and message.cost and 0 < message.cost < 1e9:
-        tally.cost += message.cost
-    if message.model_id:
-        tally.models.setdefault(without_nul(message.model_id)[:200])
-
-
-def _build_session(transcript: Transcript, stored: StoredSession, tally: _Tally, turns: list[Turn]) -> Session:
     info = stored.info
     time = info.time or OpenCodeTimes()
-    calls: list[ToolCall] = [call for turn in turns if turn.kind == "reply" for call in turn.tool_calls]
+    answers = [one for one in stored.messages if one.role == "assistant"]
+    tokens = [counts for one in answers if (counts := _message_tokens(one)) is not None]
+    costs = (one.cost for one in answers if one.cost and 0 < one.cost < 1e9 and (one.id or "") not in stored.origins)
+    times = (when for one in stored.messages if one.time for when in (one.time.created, one.time.completed))
+    calls = [call for turn in turns if turn.kind == "reply" for call in turn.tool_calls]
     title = without_nul(info.title).strip()
-    return Session(
-        id=transcript.session_id,
-        platform="opencode",
-        path=transcript.path,
+    session = sum_session(
+        transcript,
+        turns,
+        version=without_nul(info.version)[:200],
+        injected=injected,
+        api_errors=api_errors,
+        tokens=sum(tokens, start=NO_TOKENS) if tokens else None,
+    )
+    return replace_fields(
+        session,
         title="" if _DEFAULT_TITLE.fullmatch(title) else title[:500],
         started=milliseconds_to_time(time.created),
-        ended=tally.ended or milliseconds_to_time(time.updated),
-        cwds=tuple(tally.cwds)
-        or ((default_cwd,) if (default_cwd := without_nul(info.directory) or without_nul(stored.worktree)) else ()),
-        models=tuple(tally.models),
-        version=without_nul(info.version)[:200],
-        turns=len(turns),
-        prompts=sum(turn.kind == "prompt" for turn in turns),
+        ended=max(filter(None, map(milliseconds_to_time, times)), default=milliseconds_to_time(time.updated)),
+        models=tuple(dict.fromkeys(without_nul(one.model_id)[:200] for one in answers if one.model_id)),
         tool_calls=len(calls),
         tool_errors=sum(_is_error(call) for call in calls),
         denials=sum(call.status == "denied" for call in calls),
-        api_errors=tally.api_errors,
-        injected=tally.injected,
-        tokens=tally.tokens,
         parent=parent if (parent := transcript.parent or without_nul(info.parent_id)) != transcript.session_id else "",
-        cost=tally.cost or None,
+        cost=sum(costs) or None,
     )
 
 
