@@ -25,8 +25,10 @@ from lerim.sessions.readers.engine import (
     LoadedSession,
     add_transcript,
     cut_blocks,
+    find_text,
     list_folder,
     list_subfolders,
+    parse_fields,
     parse_json_or_none,
     parse_object,
     parse_timestamp,
@@ -50,13 +52,6 @@ _REQUEST, _REQUEST_END = "<USER_REQUEST>", "</USER_REQUEST>"
 
 _HISTORY_BYTES = 8 * 1024 * 1024
 """How many bytes of `history.jsonl` are read."""
-
-
-class _HistoryEntry(msgspec.Struct, rename="camel", gc=False):
-    """A prompt recorded in `history.jsonl` next to the conversations: the only record that names their folder."""
-
-    workspace: str | None = ""
-    conversation_id: str | None = ""
 
 
 class AntigravityStep(msgspec.Struct, gc=False):
@@ -91,15 +86,14 @@ def find_conversations(root: Path, contents: StoreContents) -> None:
 
 
 def _read_workspaces(product: Path) -> dict[str, str]:
-    """Returns the folder of each conversation that `history.jsonl` names; empty if it cannot be read."""
+    """Returns the folder of each conversation according to `history.jsonl`, the only file that names it; empty if that
+    cannot be read."""
     folders: dict[str, str] = {}
     for line in read_start(product / "history.jsonl", _HISTORY_BYTES).split(b"\n"):
-        try:
-            entry = parse_object(line, _HistoryEntry)
-        except ValueError:
-            continue
-        if entry.conversation_id and entry.workspace:
-            folders[entry.conversation_id] = without_nul(entry.workspace)[:4096]
+        entry = parse_fields(line)
+        native_id, workspace = find_text(entry, "conversationId"), find_text(entry, "workspace")
+        if native_id and workspace:
+            folders[native_id] = workspace[:4096]
     return folders
 
 

@@ -12,6 +12,7 @@ from lerim.sessions.readers.engine import (
     ToolTable,
     close_call,
     cut_blocks,
+    find_object,
     find_text,
     keep_ends,
     kinds_by_name,
@@ -58,8 +59,7 @@ def parse_antigravity_call(record: object, *, brief: bool, is_wrapped: bool) -> 
     """Parses a call that a step requests; `brief` leaves out the text it writes, `is_wrapped` means that each argument
     is JSON inside a string."""
     fields = record if isinstance(record, dict) else {}
-    raw_arguments = fields.get("args")
-    arguments = raw_arguments if isinstance(raw_arguments, dict) else {}
+    arguments = find_object(fields, "args")
     if is_wrapped:
         arguments = {key: unwrap_argument(value) for key, value in arguments.items()}
     call = _TOOLS.build_call(find_text(fields, "id"), find_text(fields, "name"), arguments, brief=brief)

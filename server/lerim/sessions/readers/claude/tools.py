@@ -20,6 +20,7 @@ from lerim.sessions.readers.engine import (
     content_texts,
     cut_blocks,
     decode_leniently,
+    find_object,
     find_text,
     join_texts,
     keep_ends,
@@ -209,8 +210,7 @@ def _parse_answers(questions: tuple[QuestionAnswer, ...], outcome: _Outcome, tex
         answer = (
             join_texts(selected) if selected is not None else _parse_quoted_answer(question.question, questions, text)
         )
-        note = notes.get(question.question)
-        written = find_text(note, "notes") if isinstance(note, dict) else ""
+        written = find_text(find_object(notes, question.question), "notes")
         if written.strip() and written not in answer:
             answer = f"{answer}\n{written}".strip()
         answers.append(replace(question, answer=answer))

@@ -15,6 +15,7 @@ from lerim.sessions.readers.engine import (
     add_patch,
     decode_fields,
     decode_string,
+    find_object,
     find_text,
     kinds_by_name,
     list_objects,
@@ -169,9 +170,7 @@ def question_ids(item: CodexPayload) -> tuple[str, ...]:
 
 def parse_codex_answers(call: ToolCall, ids: tuple[str, ...], text: str) -> tuple[QuestionAnswer, ...]:
     """Returns the questions of a call with what the person chose or typed."""
-    decoded = parse_fields(text) if text.startswith("{") else {}
-    listed = decoded.get("answers")
-    answers = listed if isinstance(listed, dict) else {}
+    answers = find_object(parse_fields(text), "answers") if text.startswith("{") else {}
     filled: list[QuestionAnswer] = []
     for index, question in enumerate(call.answers):
         value = answers.get(ids[index]) if index < len(ids) else None

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from lerim.files import open_buffered
 from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.codex.human import parse_context_cwd
@@ -17,9 +15,10 @@ from lerim.sessions.readers.engine import (
     COMPRESSED_SUFFIX,
     add_transcript,
     content_texts,
-    decode_leniently,
+    find_text,
     list_folder,
     make_title,
+    parse_fields,
     read_beginning,
     without_nul,
 )
@@ -94,11 +93,6 @@ def load_thread_name(transcript: Transcript) -> str:
     return ""
 
 
-class _IndexEntry(msgspec.Struct, gc=False):
-    id: str | None = ""
-    thread_name: str | None = ""
-
-
 @functools.lru_cache(maxsize=4)
 def _load_index(index: Path, size: int, _changed: int) -> dict[str, str]:
     try:
@@ -107,5 +101,9 @@ def _load_index(index: Path, size: int, _changed: int) -> dict[str, str]:
             lines = file.read(_INDEX_BYTES).split(b"\n")
     except OSError:
         return {}
-    entries = (decode_leniently(line, _IndexEntry) for line in lines if line.strip())
-    return {one.id: make_title(one.thread_name) for one in entries if one.id and one.thread_name}
+    entries = (parse_fields(line) for line in lines if line.strip())
+    return {
+        native_id: make_title(name)
+        for one in entries
+        if (native_id := find_text(one, "id")) and (name := find_text(one, "thread_name"))
+    }

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from lerim.sessions.model import ToolKind, ToolStatus
-from lerim.sessions.readers.engine import content_texts, parse_json_or_none
+from lerim.sessions.readers.engine import content_texts, parse_fields, parse_json_or_none
 
 _HEAD_LENGTH = 2000
 _TAIL_LENGTH = 200
@@ -121,11 +121,9 @@ def _strip_header(text: str) -> str:
 
 def _parse_object(text: str) -> CodexOutput | None:
     """Parses `{"output": …, "metadata": {"exit_code": …}}`, or an object with the exit code next to the output."""
-    value = parse_json_or_none(text)
-    if not isinstance(value, dict):
-        return None
+    value = parse_fields(text)
     metadata = value.get("metadata")
-    code = metadata.get("exit_code") if isinstance(metadata, dict) else value.get("exit_code")
+    code = (metadata if isinstance(metadata, dict) else value).get("exit_code")
     if type(code) is not int or abs(code) >= 1 << 32:
         return None
     printed = value.get("output")

@@ -29,12 +29,6 @@ class CodexTokenInfo(msgspec.Struct, gc=False):
     last_token_usage: CodexUsage | None = None
 
 
-class CodexGitInfo(msgspec.Struct, gc=False):
-    """The state of the repository at the start."""
-
-    branch: str | None = ""
-
-
 class CodexPayload(msgspec.Struct, gc=False):
     """Every field that is used, of every type of payload; all others are skipped unread."""
 
@@ -62,7 +56,7 @@ class CodexPayload(msgspec.Struct, gc=False):
     model: str | None = ""
     exit_code: int | None = None
     source: msgspec.Raw = JSON_NULL
-    git: CodexGitInfo | None = None
+    git: msgspec.Raw = JSON_NULL
     cli_version: str | None = ""
     forked_from_id: str | None = ""
     parent_thread_id: str | None = ""

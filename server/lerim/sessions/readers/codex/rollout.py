@@ -42,7 +42,10 @@ from lerim.sessions.readers.engine import (
     decode_fields,
     decode_leniently,
     decode_string,
+    find_object,
+    find_text,
     make_own_command,
+    parse_fields,
     parse_timestamp,
     usable_id,
     without_nul,
@@ -111,7 +114,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         tally.is_forked, tally.copied_until = bool(payload.forked_from_id), self._time
         tally.set_cwd(payload.cwd)
         tally.version = without_nul(payload.cli_version)[:50]
-        tally.set_branch(payload.git.branch if payload.git is not None else "")
+        tally.set_branch(find_text(parse_fields(payload.git), "branch"))
         tally.parent = without_nul(payload.parent_thread_id)[:200]
         begun = parse_timestamp(payload.timestamp)
         if payload.forked_from_id or payload.parent_thread_id:
@@ -130,11 +133,9 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         tally = self._tally
         tally.is_subagent = True
         tally.created_ms = int(begun.timestamp() * 1000) if begun else 0
-        spawn = subagent.get("thread_spawn") if isinstance(subagent, dict) else None
-        parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
-        if isinstance(parent, str):
-            tally.parent = without_nul(parent)[:200]
-        tally.is_ignored = isinstance(subagent, dict) and "other" in subagent
+        fields = subagent if isinstance(subagent, dict) else {}
+        tally.parent = find_text(find_object(fields, "thread_spawn"), "parent_thread_id")[:200] or tally.parent
+        tally.is_ignored = "other" in fields
 
     def _read_context(self, payload: CodexPayload) -> None:
         self._tally.begin_task(payload.turn_id)

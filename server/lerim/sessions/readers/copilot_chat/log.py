@@ -36,7 +36,7 @@ _REQUESTS_ENTRY = re.compile(rb'\{"kind":2,"k":\["requests"\]')
 _ENTRY_START = re.compile(rb'(?=\{"kind":[0-3],"[kv]":)')
 _WHOLE_STATE_ENTRY = b'{"kind":0,'
 
-ChatState = dict[object, object]
+ChatState = dict[str, object]
 
 
 def load_chat_state(path: Path) -> tuple[ChatState, list[Problem]]:

@@ -7,6 +7,7 @@ import msgspec
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     find_text,
+    list_objects,
     parse_fields,
     parse_json_or_none,
     parse_object,
@@ -70,12 +71,6 @@ class ModelState(msgspec.Struct, rename="camel", gc=False):
     completed_at: float | None = None
 
 
-class ChatAgent(msgspec.Struct, rename="camel", gc=False):
-    """The agent that answered."""
-
-    extension_version: str | None = ""
-
-
 class ChatRequest(msgspec.Struct, rename="camel", gc=False):
     """A person's request, with the answer."""
 
@@ -91,61 +86,13 @@ class ChatRequest(msgspec.Struct, rename="camel", gc=False):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     model_id: str | None = ""
-    agent: ChatAgent | None = None
+    agent: msgspec.Raw = JSON_NULL
     model_state: ModelState | None = None
     is_canceled: bool | None = False
     confirmation: str | None = ""
     is_system_initiated: bool | None = False
     hidden_from_transcript: bool | None = False
     request_hidden_from_transcript: bool | None = False
-
-
-class ChatHeader(msgspec.Struct, rename="camel", gc=False):
-    """The metadata of a chat."""
-
-    session_id: str | None = ""
-    creation_date: float | None = None
-    last_message_date: float | None = None
-    custom_title: str | None = ""
-    computed_title: str | None = ""
-    working_directory: str | None = ""
-
-
-class ChatRepository(msgspec.Struct, rename="camel", gc=False):
-    """The repository that was open, as recorded by newer versions."""
-
-    local_branch: str | None = ""
-
-
-class CommandLine(msgspec.Struct, rename="camel", gc=False):
-    """A command as the model wrote it, and as it was changed."""
-
-    original: str | None = ""
-    user_edited: str | None = ""
-    tool_edited: str | None = ""
-
-
-class CommandState(msgspec.Struct, rename="camel", gc=False):
-    """How a command ended."""
-
-    exit_code: int | None = None
-
-
-class ChatCommandOutput(msgspec.Struct, gc=False):
-    """What a command printed."""
-
-    text: str | None = ""
-
-
-class CallDetails(msgspec.Struct, rename="camel", gc=False):
-    """The details of a tool call, which depend on its kind; older versions use `command`."""
-
-    kind: str | None = ""
-    command_line: CommandLine | None = None
-    command: str | None = ""
-    terminal_command_state: CommandState | None = None
-    terminal_command_output: ChatCommandOutput | None = None
-    description: str | None = ""
 
 
 class ChatPart(msgspec.Struct, rename="camel", gc=False):
@@ -159,7 +106,7 @@ class ChatPart(msgspec.Struct, rename="camel", gc=False):
     invocation_message: msgspec.Raw = JSON_NULL
     is_confirmed: msgspec.Raw = JSON_NULL
     is_complete: bool | None = False
-    tool_specific_data: CallDetails | None = None
+    tool_specific_data: msgspec.Raw = JSON_NULL
     result_details: msgspec.Raw = JSON_NULL
     result_error: msgspec.Raw = JSON_NULL
     sub_agent_invocation_id: str | None = ""
@@ -208,8 +155,8 @@ def collect_call_results(request: ChatRequest) -> dict[str, str]:
 def _result_text(result: object) -> str:
     content = result.get("content") if isinstance(result, dict) else None
     texts: list[str] = []
-    for part in content if isinstance(content, list) else ():
-        value = part.get("value") if isinstance(part, dict) else None
+    for part in list_objects(content):
+        value = part.get("value")
         if isinstance(value, str):
             texts.append(value)
         elif isinstance(value, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import msgspec
 from lerim.errors import Problem
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn
 from lerim.sessions.readers.copilot_chat.log import load_chat_state
-from lerim.sessions.readers.copilot_chat.records import ChatHeader, ChatRepository, ChatRequest
+from lerim.sessions.readers.copilot_chat.records import ChatRequest
 from lerim.sessions.readers.copilot_chat.turns import (
     build_request_turns,
     parse_chat_prompt,
@@ -23,16 +24,18 @@ from lerim.sessions.readers.engine import (
     WholeReading,
     collect_sessions,
     encode_json,
+    find_object,
+    find_text,
     find_workspace_folder,
     list_folder,
     list_subfolders,
     milliseconds_to_time,
+    parse_fields,
     parse_json_or_none,
     parse_object,
     read_start,
     sum_session,
     uri_to_path,
-    without_nul,
 )
 
 _PROBED_BYTES = 256 * 1024
@@ -73,12 +76,8 @@ def open_chat(transcript: Transcript, resume: bytes | None = None, *, brief: boo
 def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
     path = transcript.path
     state, problems = load_chat_state(path)
-    request_records, repository = state.pop("requests", None), state.get("repoData")
-    chat = parse_object(
-        encode_json({name: record for name, record in state.items() if isinstance(record, str | int | float)}),
-        ChatHeader,
-    )
-    session_id = without_nul(chat.session_id)[:200] or transcript.session_id
+    request_records, repository = state.pop("requests", None), find_object(state, "repoData")
+    session_id = find_text(state, "sessionId")[:200] or transcript.session_id
     requests: list[ChatRequest] = []
     for number, record in enumerate(request_records if isinstance(request_records, list) else ()):
         try:
@@ -87,12 +86,8 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
             if record is not None:  # None marks a lost request, which is already reported
                 what = "A request of this chat could not be read and was skipped"
                 problems.append(Problem("bad-line", f"{path}@{number}", what))
-    cwd = transcript.cwd or uri_to_path(without_nul(chat.working_directory))
-    branch = (
-        without_nul(parse_object(encode_json(repository), ChatRepository).local_branch)
-        if isinstance(repository, dict)
-        else ""
-    )
+    cwd = transcript.cwd or uri_to_path(find_text(state, "workingDirectory"))
+    branch = find_text(repository, "localBranch")
     turns: list[Turn] = []
     for number, request in enumerate(requests):
         is_last = number + 1 == len(requests)
@@ -102,17 +97,21 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
             transcript,
             turns,
             id=session_id,
-            title=without_nul(chat.custom_title) or without_nul(chat.computed_title),
-            version=next((version for record in reversed(requests) if (version := _extension_version(record))), ""),
+            title=find_text(state, "customTitle", "computedTitle"),
+            version=next(filter(None, map(_extension_version, reversed(requests))), ""),
             injected=sum(not parse_chat_prompt(record) for record in requests),
             api_errors=sum(_has_failed(record) for record in requests),
             tokens=_sum_request_tokens(requests),
             branches=(branch,) if branch else (),
-            times=(milliseconds_to_time(chat.creation_date), milliseconds_to_time(chat.last_message_date)),
+            times=(_parse_time(state.get("creationDate")), _parse_time(state.get("lastMessageDate"))),
         ),
         turns=turns,
         problems=problems,
     )
+
+
+def _parse_time(value: object) -> datetime | None:
+    return milliseconds_to_time(value) if isinstance(value, int | float) else None
 
 
 def _sum_request_tokens(requests: list[ChatRequest]) -> Tokens | None:
@@ -121,7 +120,7 @@ def _sum_request_tokens(requests: list[ChatRequest]) -> Tokens | None:
 
 
 def _extension_version(request: ChatRequest) -> str:
-    return without_nul(request.agent.extension_version)[:50] if request.agent else ""
+    return find_text(parse_fields(request.agent), "extensionVersion")[:50]
 
 
 def _has_failed(request: ChatRequest) -> bool:

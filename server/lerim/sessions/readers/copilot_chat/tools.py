@@ -8,12 +8,13 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import FileEdit, QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.copilot_chat.records import CallDetails, ChatPart, RequestedCall, markdown_text
+from lerim.sessions.readers.copilot_chat.records import ChatPart, RequestedCall, markdown_text
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     ToolTable,
     close_call,
     cut_blocks,
+    find_object,
     find_text,
     join_texts,
     kinds_by_name,
@@ -23,6 +24,9 @@ from lerim.sessions.readers.engine import (
     parse_json_or_none,
     without_nul,
 )
+
+CallDetails = dict[str, object]
+"""The details of a shown call, which depend on its kind."""
 
 _QUESTION_NAMES = ("question", "title", "header")
 _TOOLS = ToolTable(
@@ -70,9 +74,9 @@ def build_chat_call(
     """Builds a tool call as far as it is known. `result` is None while there is no result; `is_over` means that none
     will come."""
     name = without_nul(request.name if request else "") or without_nul(shown.tool_id if shown else "")
-    details = (shown.tool_specific_data if shown else None) or CallDetails()
+    details = parse_fields(shown.tool_specific_data) if shown else {}
     arguments = parse_fields((request.arguments if request else "") or "") or _shown_arguments(shown)
-    kind: ToolKind = "shell" if details.kind == "terminal" else chat_tool_kind(name)
+    kind: ToolKind = "shell" if details.get("kind") == "terminal" else chat_tool_kind(name)
     call = _TOOLS.build_call(
         (request.id if request else "") or (shown.tool_call_id if shown else ""),
         name,
@@ -84,7 +88,7 @@ def build_chat_call(
     call = replace(
         call,
         command=_terminal_command(details) or call.command or " ".join(list_texts(arguments.get("urls"))),
-        description=call.description or without_nul(details.description),
+        description=call.description or find_text(details, "description"),
     )
     return _close_call(call, shown, details, result, is_over=is_over, brief=brief)
 
@@ -116,10 +120,10 @@ def _shown_arguments(shown: ChatPart | None) -> dict[str, object]:
 
 
 def _terminal_command(details: CallDetails) -> str:
-    line = details.command_line
-    if line is None:
-        return without_nul(details.command)
-    return without_nul(line.user_edited) or without_nul(line.tool_edited) or without_nul(line.original)
+    """Returns the command as it was run; older versions have no `commandLine`."""
+    return find_text(find_object(details, "commandLine"), "userEdited", "toolEdited", "original") or find_text(
+        details, "command"
+    )
 
 
 def _linked_file(shown: ChatPart | None) -> str:
@@ -140,10 +144,16 @@ def _format_answer(value: object) -> str:
 
 
 def _close_call(
-    call: ToolCall, shown: ChatPart | None, details: CallDetails, result: str | None, *, is_over: bool, brief: bool
+    call: ToolCall,
+    shown: ChatPart | None,
+    details: CallDetails,
+    result: str | None,
+    *,
+    is_over: bool,
+    brief: bool,
 ) -> ToolCall:
-    state = details.terminal_command_state
-    code = state.exit_code if state else None
+    recorded_code = find_object(details, "terminalCommandState").get("exitCode")
+    code = recorded_code if type(recorded_code) is int else None
     text = result if result is not None else _error_text(shown) or _output_text(shown, details)
     text = without_nul(cut_blocks(text))
     if code is None and call.kind == "shell":
@@ -186,8 +196,8 @@ def _has_begun(shown: ChatPart) -> bool:
 
 
 def _output_text(shown: ChatPart | None, details: CallDetails) -> str:
-    if details.terminal_command_output is not None:
-        return details.terminal_command_output.text or ""
+    if isinstance(printed := details.get("terminalCommandOutput"), dict):
+        return find_text(printed, "text")
     outputs = list_objects(parse_fields(shown.result_details).get("output")) if shown else []
     return "\n".join(find_text(one, "value") for one in outputs if one.get("isText", True))
 

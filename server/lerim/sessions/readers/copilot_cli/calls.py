@@ -9,9 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind, ToolStatus
-from lerim.sessions.readers.copilot_cli.records import CliEventData, CliToolError, CliToolResult
+from lerim.sessions.readers.copilot_cli.records import CliEventData, CliToolResult
 from lerim.sessions.readers.engine import (
-    JSON_NULL,
     ToolTable,
     content_texts,
     cut_blocks,
@@ -22,6 +21,7 @@ from lerim.sessions.readers.engine import (
     kinds_by_name,
     list_texts,
     normalize_command,
+    parse_fields,
     parse_json_or_none,
     without_nul,
 )
@@ -95,9 +95,10 @@ def parse_cli_call_end(data: CliEventData, kind: ToolKind) -> CliCallEnd:
     """Parses how a call ended. The exit code is in the text, because `success` refers to the tool, not to its
     command."""
     if data.success is False:
-        error = decode_leniently(data.error, CliToolError) if data.error is not JSON_NULL else CliToolError()
-        message = without_nul(error.message) or without_nul(decode_string(data.error))
-        return CliCallEnd("denied" if error.code in _DENIED_CODES else "error", without_nul(cut_blocks(message)))
+        error = parse_fields(data.error)
+        message = find_text(error, "message") or without_nul(decode_string(data.error))
+        is_denied = find_text(error, "code") in _DENIED_CODES
+        return CliCallEnd("denied" if is_denied else "error", without_nul(cut_blocks(message)))
     result = decode_leniently(data.result, CliToolResult)
     text = without_nul(cut_blocks("\n".join(content_texts(result.content)) or decode_string(data.result)))
     if kind != "shell":

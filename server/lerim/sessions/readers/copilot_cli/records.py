@@ -34,13 +34,6 @@ class CliToolResult(msgspec.Struct, gc=False):
     feedback: str | None = ""
 
 
-class CliToolError(msgspec.Struct, gc=False):
-    """The reason why a tool call failed."""
-
-    message: str | None = ""
-    code: str | None = ""
-
-
 class CliEventData(msgspec.Struct, rename="camel", gc=False):
     """The fields that are used, of all event types; all others are skipped unread."""
 

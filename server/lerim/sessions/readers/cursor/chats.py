@@ -17,7 +17,6 @@ from lerim.sessions.readers.cursor.records import (
     Bubble,
     CodeBlock,
     Composer,
-    ModelCharge,
     Uri,
     parse_bubble_order,
     parse_cursor_time,
@@ -29,6 +28,7 @@ from lerim.sessions.readers.engine import (
     JSON_NULL,
     LoadedSession,
     decode_leniently,
+    parse_fields,
     parse_json_or_none,
     parse_object,
     split_json_array,
@@ -247,11 +247,6 @@ def _parse_calls(bubble: Bubble, contents: FileContents | None, *, brief: bool) 
 
 def _with_cost(session: Session, composer: Composer) -> Session:
     """Returns the session with the cost that Cursor recorded, if any."""
-    usage = parse_json_or_none(composer.usage_data)
-    charges = (
-        [decode_leniently(msgspec.json.encode(one), ModelCharge) for one in usage.values()]
-        if isinstance(usage, dict)
-        else []
-    )
-    cents = [one.cents for one in charges if one.cents is not None and one.cents >= 0]
+    charges = (one.get("costInCents") for one in parse_fields(composer.usage_data).values() if isinstance(one, dict))
+    cents = [one for one in charges if isinstance(one, int | float) and one >= 0]
     return replace(session, cost=round(sum(cents) / 100, 6)) if cents else session

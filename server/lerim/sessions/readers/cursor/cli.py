@@ -11,7 +11,7 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
-from lerim.sessions.readers.cursor.folders import common_folder, folders_by_digest, read_side_file
+from lerim.sessions.readers.cursor.folders import SIDE_FILE_BYTES, common_folder, folders_by_digest
 from lerim.sessions.readers.cursor.records import (
     Number,
     parse_cursor_time,
@@ -24,9 +24,12 @@ from lerim.sessions.readers.engine import (
     LoadedSession,
     decode_leniently,
     decode_string,
+    find_text,
+    parse_fields,
     parse_json_or_none,
     parse_object,
     parse_objects,
+    read_start,
     sum_session,
     uri_to_path,
 )
@@ -52,12 +55,6 @@ class _Meta(msgspec.Struct, rename="camel", gc=False):
     created_at: Number = None
     last_used_model: str | None = ""
     latest_root_blob_id: str | None = ""
-
-
-class _SideFile(msgspec.Struct, rename="camel", gc=False):
-    """The `meta.json` next to newer chats."""
-
-    cwd: str | None = ""
 
 
 class _Part(msgspec.Struct, rename="camel", gc=False):
@@ -92,8 +89,8 @@ def list_cli_chat(database: Database, folders: Sequence[str]) -> tuple[list[Tran
         raise missing_tables_error(path)
     if meta is None:
         return [], problems
-    side_file = decode_leniently(read_side_file(path.parent / "meta.json"), _SideFile)
-    cwd = column_text(side_file.cwd) or folders_by_digest(folders).get(path.parent.parent.name, "")
+    side_file = parse_fields(read_start(path.parent / "meta.json", SIDE_FILE_BYTES))
+    cwd = find_text(side_file, "cwd") or folders_by_digest(folders).get(path.parent.parent.name, "")
     checksum = zlib.crc32(f"{meta.latest_root_blob_id}\n{cwd}".encode("utf-8", "surrogatepass"))
     size, written, wal, wal_written = database.stamp
     chat = path.parent.name

@@ -8,24 +8,20 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-import msgspec
-
 from lerim.sessions.readers.cursor.records import ComposerHead, CursorWindow, Uri
 from lerim.sessions.readers.engine import (
-    decode_leniently,
     find_first_folder,
+    find_text,
     find_workspace_folder,
     is_windows_path,
+    parse_fields,
     read_start,
     uri_to_path,
 )
 
-_SIDE_FILE_BYTES = 64 * 1024
+SIDE_FILE_BYTES = 64 * 1024
+"""How many bytes are read of a small file next to a store."""
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9]+")
-
-
-class _TrustedFile(msgspec.Struct, gc=False):
-    path: str | None = msgspec.field(default="", name="workspacePath")
 
 
 def folder_of_uri(uri: Uri | str | None) -> str:
@@ -64,7 +60,7 @@ def folder_of_workspace_id(identifier: str, storage: Path) -> str:
 def folder_of_project(folder: Path, folders: Sequence[str]) -> str:
     """Returns the folder that a folder in `~/.cursor/projects` is named after, from its `.workspace-trusted` file or a
     known folder; '' if none or several match."""
-    trusted = decode_leniently(read_side_file(folder / ".workspace-trusted"), _TrustedFile).path or ""
+    trusted = find_text(parse_fields(read_start(folder / ".workspace-trusted", SIDE_FILE_BYTES)), "workspacePath")
     if trusted and cursor_slug(trusted) == cursor_slug(folder.name):
         return trusted
     found = {one for one in folders if cursor_slug(one) == cursor_slug(folder.name)}
@@ -104,8 +100,3 @@ def common_folder(paths: Iterable[str]) -> str:
 
 def _parse_path(path: str) -> PurePath:
     return PureWindowsPath(path) if is_windows_path(path) else PurePosixPath(path)
-
-
-def read_side_file(path: Path) -> bytes:
-    """Returns the beginning of a small file next to a store; `null` if it cannot be read."""
-    return read_start(path, _SIDE_FILE_BYTES) or b"null"

@@ -39,10 +39,9 @@ class CursorWindow(msgspec.Struct, gc=False):
 
 
 class Subagent(msgspec.Struct, gc=False):
-    """Links a composer to the composer and the tool call it works for."""
+    """Links a composer to the composer it works for."""
 
     parent: str | None = msgspec.field(default="", name="parentComposerId")
-    call: str | None = msgspec.field(default="", name="toolCallId")
 
 
 class AgentEnvironment(msgspec.Struct, gc=False):
@@ -90,17 +89,10 @@ class ModelName(msgspec.Struct, gc=False):
     name: str | None = msgspec.field(default="", name="modelName")
 
 
-class ModelCharge(msgspec.Struct, gc=False):
-    """The cost of one model, in cents."""
-
-    cents: Number = msgspec.field(default=None, name="costInCents")
-
-
 class Composer(ComposerHead, rename="camel", gc=False):
     """One chat. Its bubbles are inline in `conversation`, or `fullConversationHeadersOnly` lists their ids in order."""
 
     name: str | None = ""
-    status: str | None = ""
     model_config: ModelName | None = None
     created_on_branch: str | None = ""
     usage_data: msgspec.Raw = JSON_NULL

@@ -27,6 +27,7 @@ from .lenient_json import split_json_array as split_json_array
 from .line_reading import LineReading as LineReading
 from .line_reading import read_beginning as read_beginning
 from .record_fields import file_name as file_name
+from .record_fields import find_object as find_object
 from .record_fields import find_text as find_text
 from .record_fields import is_windows_path as is_windows_path
 from .record_fields import join_texts as join_texts

@@ -31,6 +31,12 @@ def find_text(fields: Mapping[str, object], *names: str) -> str:
     return next((without_nul(value) for name in names if isinstance(value := fields.get(name), str) and value), "")
 
 
+def find_object(fields: Mapping[str, object], name: str) -> dict[str, object]:
+    """Returns a field that is an object; {} if there is none."""
+    value = fields.get(name)
+    return value if isinstance(value, dict) else {}
+
+
 def list_texts(value: object) -> tuple[str, ...]:
     """Returns the texts in a list; empty if `value` is not a list."""
     return tuple(without_nul(one) for one in value if isinstance(one, str)) if isinstance(value, list) else ()

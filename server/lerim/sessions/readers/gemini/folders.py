@@ -11,7 +11,14 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from lerim.files import read_regular_file
 from lerim.sessions.model import StoreContents
-from lerim.sessions.readers.engine import collect_sessions, list_folder, list_subfolders, parse_json, read_start
+from lerim.sessions.readers.engine import (
+    collect_sessions,
+    find_object,
+    list_folder,
+    list_subfolders,
+    parse_fields,
+    read_start,
+)
 
 PATH_CHARACTERS = 4096
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -58,13 +65,11 @@ def _folder_hashes(folder: str) -> Iterator[str]:
 def _load_slugs(root: Path) -> dict[str, str]:
     """Reads `projects.json` and returns the folders by the names of their stores; empty if it is missing or broken."""
     try:
-        value = parse_json(read_regular_file(root / "projects.json"))
-    except (OSError, ValueError):
+        content = read_regular_file(root / "projects.json")
+    except OSError:
         return {}
-    projects = value.get("projects") if isinstance(value, dict) else None
-    if not isinstance(projects, dict):
-        return {}
-    return {slug: folder for folder, slug in projects.items() if isinstance(slug, str) and isinstance(folder, str)}
+    projects = find_object(parse_fields(content), "projects")
+    return {slug: folder for folder, slug in projects.items() if isinstance(slug, str)}
 
 
 def _read_project_root(store: Path) -> str:

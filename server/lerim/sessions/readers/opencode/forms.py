@@ -13,7 +13,14 @@ import msgspec
 from lerim.errors import Problem, TranscriptError
 from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import ToolCall, Transcript
-from lerim.sessions.readers.engine import list_folder, parse_object, split_json_array, without_nul
+from lerim.sessions.readers.engine import (
+    find_text,
+    list_folder,
+    parse_fields,
+    parse_object,
+    split_json_array,
+    without_nul,
+)
 from lerim.sessions.readers.live import column_number, column_text, live, read_rows, table_columns
 from lerim.sessions.readers.opencode.exports import convert_to_utf8
 from lerim.sessions.readers.opencode.records import (
@@ -22,7 +29,6 @@ from lerim.sessions.readers.opencode.records import (
     OpenCodeInfo,
     OpenCodeMessage,
     OpenCodePart,
-    OpenCodeProject,
     OpenCodeTimes,
     Revert,
 )
@@ -296,10 +302,8 @@ def _read_record_file(stored: StoredSession, path: Path, *, is_newest: bool) -> 
 def _find_worktree(storage: Path, info: OpenCodeInfo) -> str:
     name = Path(without_nul(info.project_id)).name
     try:
-        return without_nul(
-            parse_object(_read_limited(storage / "project" / f"{name}.json") or b"", OpenCodeProject).worktree
-        )
-    except (TranscriptError, ValueError):  # the session is still read; only its folder stays unknown
+        return find_text(parse_fields(_read_limited(storage / "project" / f"{name}.json") or b""), "worktree")
+    except TranscriptError:  # the session is still read; only its folder stays unknown
         return ""
 
 

@@ -36,12 +36,6 @@ class OpenCodeInfo(msgspec.Struct):
     revert: Revert | None = None
 
 
-class OpenCodeProject(msgspec.Struct, gc=False):
-    """The project a session belongs to."""
-
-    worktree: str | None = ""
-
-
 class CacheTokens(msgspec.Struct, gc=False):
     """Tokens of a step that were read from a cache or written to it."""
 
