@@ -4,7 +4,7 @@ alone.
 The stamp consists of the time in the chat's head, the rowid of its own row and the rowid of its newest bubble: Cursor
 replaces rows, which gives them new rowids, and updates the time later than the content. Both rowids come from the index
 of the keys, so no bubble is read. Own rows are read only for chats that are in no list and for those whose head may be
-outdated (see `_completed`).
+outdated (see `_complete_chats`).
 """
 
 from __future__ import annotations

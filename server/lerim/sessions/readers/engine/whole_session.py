@@ -160,7 +160,7 @@ def sum_session(
     turns: Sequence[Turn],
     *,
     id: str = "",
-    title: str = "",
+    title: str | None = "",
     version: str = "",
     parent: str = "",
     injected: int = 0,
@@ -169,8 +169,8 @@ def sum_session(
     times: Iterable[datetime | None] = (),
     branches: tuple[str, ...] = (),
 ) -> Session:
-    """Builds the session that these turns belong to. `times` are timestamps recorded outside its turns; the title falls
-    back to the first prompt."""
+    """Builds the session that these turns belong to. `times` are timestamps recorded outside its turns. The title
+    falls back to the first prompt; None leaves it empty, without the cost of redacting that prompt."""
     calls = [call for turn in turns for call in turn.tool_calls]
     timestamps = [one for one in (*times, *(turn.time for turn in turns)) if one is not None]
     first = next((turn.text for turn in turns if turn.kind == "prompt"), "")
@@ -178,7 +178,7 @@ def sum_session(
         id=id or transcript.session_id,
         platform=transcript.platform,
         path=transcript.path,
-        title=make_title(title) or make_title(first),
+        title="" if title is None else make_title(title) or make_title(first),
         started=min(timestamps, default=None),
         ended=max(timestamps, default=None),
         cwds=_distinct_names(turn.cwd for turn in turns) or ((transcript.cwd,) if transcript.cwd else ()),

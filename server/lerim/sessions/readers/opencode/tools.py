@@ -77,7 +77,8 @@ def parse_opencode_call(part: OpenCodePart, *, brief: bool) -> ToolCall:
     exit_code = metadata.exit if call.kind == "shell" else None
     if call.name == "todowrite":
         call = replace(call, plan=_format_todos(list_objects(arguments.get("todos"))))
-    call = replace(call, answers=_fill_answers(call.answers, metadata))
+    if call.answers:
+        call = replace(call, answers=_fill_answers(call.answers, metadata))
     return _add_output(call, _find_status(state, metadata, call.kind, exit_code), exit_code, state, brief=brief)
 
 

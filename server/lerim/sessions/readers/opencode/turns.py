@@ -212,6 +212,7 @@ def _build_session(
     session = sum_session(
         transcript,
         turns,
+        title=None,
         version=without_nul(info.version)[:200],
         injected=injected,
         api_errors=api_errors,
