@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException  # noqa: TID251
 from test_editor_models import MODEL, Models, talk
 
 from lerim.lsp.protocol import core
@@ -75,19 +73,3 @@ async def test_sentences_come_while_the_editors_model_writes_and_their_sources_o
         core.TURN, {"root": editor.root, "session": source.session, "turn": source.turn, "handle": ""}
     )
     assert turn.found == "catalog"
-
-
-async def test_a_question_that_is_cancelled_is_over_and_so_is_its_process(editor: Editor, isolated: Path) -> None:
-    never = asyncio.Event()
-
-    async def answer(_asked: Any) -> dict[str, str]:
-        await never.wait()
-        return {"text": "", "why": "", "message": ""}
-
-    models = await ready(editor, isolated, answer)
-    asking = asyncio.ensure_future(editor.client.protocol.send_request_async(core.ASK, question(editor), msg_id="ask"))
-    await editor.until(lambda: bool(models.asked))
-    editor.client.cancel_request(types.CancelParams(id="ask"))
-    with pytest.raises(JsonRpcException):
-        await asking
-    await editor.until(lambda: not editor.jobs() and models.open == 0)

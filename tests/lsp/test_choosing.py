@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 from test_editor_models import MODEL, Models, refused
 
-from chat_server import KEY, chat, fails, hangs, says
+from chat_server import KEY, chat, hangs, says
 from hang import HANG
 from lerim.lsp.protocol import core
 from models_server import models
@@ -108,15 +108,11 @@ async def test_an_address_of_the_file_does_not_follow_a_service_that_is_chosen(e
     assert (service.baseUrl, service.chosen) == ("https://api.openai.com/v1", False)
 
 
-async def test_a_model_that_answers_is_told_with_what_it_took_and_a_refusal_without_the_key(
-    key: str, editor: Editor
-) -> None:
-    with chat(says("ready"), fails(401, f"bad key {key}")) as server:
+async def test_a_model_that_answers_is_told_with_what_it_took(editor: Editor) -> None:
+    with chat(says("ready")) as server:
         await start(editor, **{"model.provider": "openai", "model.name": "m", "model.baseUrl": server.url})
         shown = await editor.ask(core.MODEL_TEST, {})
-        refusal = await editor.ask(core.MODEL_TEST, {})
     assert (shown.ok, shown.code, shown.model, shown.tokens, shown.cost) == (True, "", "openai:m", 1_050, 0.002)
-    assert (refusal.ok, refusal.code) == (False, "model-key") and key not in str(refusal)
 
 
 async def test_the_editors_own_model_is_tested_over_the_bridge(editor: Editor) -> None:
@@ -144,13 +140,6 @@ async def test_a_test_that_is_cancelled_leaves_no_process(editor: Editor) -> Non
             await editor.until(lambda: not editor.jobs())
 
 
-async def test_in_restricted_mode_nothing_is_listed_or_tested(editor: Editor) -> None:
-    await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
-    for method in (core.MODEL_CHOICES, core.MODEL_TEST):
-        error = await editor.refused(method, {})
-        assert error.data["kind"] == "untrusted"
-
-
 def agent(isolated: Path, monkeypatch: pytest.MonkeyPatch, result: str) -> None:
     """A Claude Code of the test's own, on the PATH of the server that starts after this."""
     folder = isolated / ".local" / "bin"
@@ -169,7 +158,5 @@ async def test_an_installed_agent_is_listed_with_what_it_is_paid_with(
     [found] = [one for one in await options(editor) if one.provider == "claude-code"]
     assert (found.kind, found.name, found.detail) == ("agent", "Claude Code", "uses your Claude plan")
     assert (found.chosen, found.billed) == (True, False)
-    trial = await editor.ask(core.MODEL_TEST, {})
-    assert (trial.ok, trial.model, trial.cost) == (True, "claude-code:sonnet", None)
     trial = await editor.ask(core.MODEL_TRY, {"root": editor.root})
     assert (trial.ok, trial.code) == (False, "not-found"), "no session waits"

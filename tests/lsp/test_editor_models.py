@@ -112,26 +112,6 @@ def long_talk(home: Path, repo: Path) -> None:
     )
 
 
-async def test_several_windows_are_asked_at_once_and_their_candidates_come_one_by_one(
-    editor: Editor, isolated: Path
-) -> None:
-    long_talk(isolated, editor.repo)
-    go = asyncio.Event()
-
-    async def answer(asked: Any) -> dict[str, str]:
-        if "Money" not in subjects(asked):
-            await go.wait()
-        return await finds(asked)
-
-    models = Models(editor, answer)
-    await models.start(MODEL)
-    syncing = asyncio.ensure_future(models.sync())
-    await models.found()
-    await editor.until(lambda: models.open >= 2)
-    go.set()
-    assert len((await syncing).candidates) == len(NAMES)
-
-
 async def test_cancel_reaches_every_question_and_late_answers_harm_nobody(editor: Editor, isolated: Path) -> None:
     long_talk(isolated, editor.repo)
     late = asyncio.Event()
@@ -161,53 +141,6 @@ async def test_cancel_reaches_every_question_and_late_answers_harm_nobody(editor
     assert editor.client.messages == []
 
 
-async def test_a_model_that_is_gone_ends_the_asking_and_what_was_found_is_kept(editor: Editor, isolated: Path) -> None:
-    long_talk(isolated, editor.repo)
-    go = asyncio.Event()
-
-    async def answer(asked: Any) -> dict[str, str]:
-        if "Money" in subjects(asked):
-            return await finds(asked)
-        await go.wait()
-        return refused("gone")
-
-    models = Models(editor, answer)
-    await models.start(MODEL)
-    syncing = asyncio.ensure_future(models.sync())
-    await models.found()
-    go.set()
-    report = await syncing
-    assert report.state == "partial"
-    kept = {candidate.title for candidate in report.candidates}
-    assert 0 < len(kept) < len(NAMES)
-    assert [problem.code for problem in report.problems] == ["model-gone"]
-    assert "the editor removed the model" in report.problems[0].message
-    assert report.waits.why == "gone"
-    assert "stopped" in [step.kind for step in report.steps]
-
-    asked = len(models.asked)
-    models.answer = finds
-    report = await models.sync()
-    assert {candidate.title for candidate in report.candidates} == {cents(name)["title"] for name in NAMES} - kept
-    again = [one for one in models.asked[asked:] if "primitives" in one.system]  # others are about the summary
-    assert all("Money" not in subjects(one) for one in again)
-
-
-async def test_why_the_editor_gave_no_answer_is_in_the_report(editor: Editor, isolated: Path) -> None:
-    talk(isolated, editor.repo, "Money")
-
-    async def answer(_asked: Any) -> dict[str, str]:
-        return refused("no-permission")
-
-    models = Models(editor, answer)
-    await models.start(MODEL)
-    report = await models.sync()
-    asked = [one for one in models.asked if "primitives" in one.system]  # others are about the summary
-    assert (report.state, report.candidates, len(asked)) == ("partial", [], 1)
-    assert report.problems[0].code in ("model", "model-gone", "model-key", "model-silent")
-    assert "as the editor puts it" in report.problems[0].message
-
-
 async def test_sessions_wait_until_the_editor_has_a_model_that_reads_them(editor: Editor, isolated: Path) -> None:
     talk(isolated, editor.repo, "Money")
     models = Models(editor, finds)
@@ -221,8 +154,6 @@ async def test_sessions_wait_until_the_editor_has_a_model_that_reads_them(editor
     assert (report.state, report.model, report.problems) == ("done", "editor:copilot/gpt", [])
     assert [candidate.title for candidate in report.candidates] == ["`Money` holds cents in `src/app.py`"]
     assert {(asked.model, asked.explicit) for asked in models.asked} == {("copilot/gpt", True)}
-    again = await models.sync()
-    assert (again.candidates, again.usage.calls) == ([], 0)
 
 
 async def test_an_idle_sync_never_has_the_person_asked(editor: Editor, isolated: Path) -> None:

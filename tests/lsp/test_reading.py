@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from window import Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 
-OLD = datetime(2026, 7, 1, tzinfo=UTC)
 SECOND = {"id": "20260802-close-files", "primitive": "learning", "kind": "pitfall", "title": "Close what you open"}
 
 
@@ -129,19 +127,6 @@ async def test_a_large_document_gets_nothing(editor: Editor) -> None:
     app = editor.open("src/app.py", "load()\n" * 80_000)
     assert await editor.hover(app, 0, 1) is None
     assert await editor.lenses(app) == []
-
-
-async def test_a_nested_repository_has_its_own_memories(editor: Editor, git: object) -> None:
-    assert callable(git)
-    inner = editor.repo / "vendor" / "lib"
-    (inner / "src").mkdir(parents=True)
-    git(inner, "init", "-q")
-    write_memory(editor.repo, references=("vendor/lib/src/a.py", "src/app.py"))
-    write_memory(inner, title="Of the inner one", references=("src/a.py",))
-    await editor.start()
-    found = await editor.hover(editor.open("vendor/lib/src/a.py", "x = 1\n"), 0, 0)
-    assert "Of the inner one" in (found or "")
-    assert "Keep load small" not in (found or "")
 
 
 async def test_the_memories_of_a_file_and_a_hovers_link_lead_to_the_same_memory(editor: Editor) -> None:

@@ -185,15 +185,6 @@ async def test_what_an_active_memory_says_it_ends_is_not_served(editor: Editor) 
     assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
 
 
-async def test_nothing_is_kept_of_a_repository_in_restricted_mode(editor: Editor, isolated: Path) -> None:
-    write_memory(editor.repo)
-    await editor.start({"trusted": False})
-    app = editor.open(APP)
-    edit(editor, app, 2, ("open(path)", "open(path, 'rb')"))
-    assert await editor.lenses(app) == [(0, "1 decision")]
-    assert not (isolated / ".lerim").exists()
-
-
 async def test_a_memory_written_by_hand_counts_as_it_is_when_its_file_is_opened(editor: Editor, isolated: Path) -> None:
     write_memory(editor.repo, references=(APP,), verified="")
     long = "".join(f"def f_{at}():\n    return {at}\n\n\n" for at in range(20))
