@@ -10,8 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from chat_server import KEY, Act, Asked, Handler, fails, finds, hangs, huge, marked, raw, says, too_long
-from claude_lines import prompt, reply, text
+from chat_server import KEY, Act, fails, finds, hangs, huge, marked, raw, says
 from desk import Desk, correction
 from hang import HANG
 from model_desk import CENTS, codes, model, model_jobs, reported, start_job, story
@@ -110,29 +109,6 @@ def test_what_the_service_has_against_a_text_is_that_sessions_alone(desk: Desk, 
     assert model_jobs(desk) == {"failed": len(refused), "done": 1}
 
 
-@pytest.mark.parametrize(("form", "vendor"), [("openai", "llama.cpp"), ("anthropic", "anthropic"), ("openai", "z.ai")])
-def test_a_window_too_large_is_halved(desk: Desk, monkeypatch: pytest.MonkeyPatch, form: str, vendor: str) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    long = "We talked about the weather and the harbour. " * 60
-    desk.session(
-        "s1",
-        prompt("In src/app.py amounts of `Money` are cents by agreement with billing, whatever the form says"),
-        reply("a", text(f"Noted: `Money` holds integers in src/app.py. {long}")),
-        prompt(f"ok {long}"),
-        reply("b", text(f"Anything else? {long}")),
-    )
-
-    def act(handler: Handler, asked: Asked) -> None:
-        whole = "`Money` are cents" in asked.prompt and "Anything else?" in asked.prompt
-        (too_long(vendor) if whole else finds(CENTS))(handler, asked)
-
-    with model(desk, act, provider=form) as server:
-        report = reported(desk)
-    assert len(report["candidates"]) == 1
-    assert "halved" in [step["kind"] for step in report["steps"]]
-    assert len(server.asked) >= 3
-
-
 @pytest.mark.parametrize(
     ("command", "code", "told", "left"),
     [
@@ -183,3 +159,12 @@ def test_a_cancel_within_a_call_ends_it_at_once_and_nothing_is_lost(desk: Desk) 
         assert (report.state, len(report.candidates), model_jobs(desk)) == ("cancelled", 1, {"pending": 1})
         assert desk.sync().state == "done"
     assert len(server.asked) == 2
+
+
+def test_a_missing_key_is_said_and_the_rules_still_work(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.session("s1", *correction(desk))
+    with model(desk, finds(CENTS), base_url="https://models.invalid/v1"):
+        monkeypatch.delenv("LERIM_MODEL_KEY")
+        report = desk.sync()
+    assert [problem.code for problem in report.problems] == ["model-key"]
+    assert (report.state, len(report.candidates)) == ("partial", 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from datetime import UTC, datetime
 
 from chat_server import KEY, Asked, Handler, completion, finds, item, marked, says
 from claude_lines import prompt, reply, text
@@ -75,21 +74,6 @@ def test_what_the_person_asks_for_reaches_the_model_beside_what_is_known_already
     assert "Only what concerns billing" not in second
 
 
-def test_a_session_that_grew_sends_what_is_new_with_one_overlap(desk: Desk) -> None:
-    story(desk)
-    with model(desk, finds(CENTS), says(marked([])), window_overlap_tokens=20) as server:
-        desk.sync()
-        desk.session("s1", prompt("and never log amounts in src/app.py"), reply("n", text("Fine, no logging there.")))
-        desk.sync()
-    assert len(server.asked) == 2
-    assert "never log amounts" in server.asked[1].prompt
-    assert (
-        "agreement with billing"
-        not in server.asked[1].prompt.partition("## known")[0].split("[[ ## transcript ## ]]")[-1]
-    )
-    assert len(desk.waiting()) >= 1
-
-
 def test_what_only_ranks_high_does_not_keep_the_model_from_saying_it(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     same = item("Use `pathlib` rather than `os.path` in src/app.py", "use pathlib instead of os.path in src/app.py", 2)
@@ -99,17 +83,6 @@ def test_what_only_ranks_high_does_not_keep_the_model_from_saying_it(desk: Desk)
     assert [(one["signal"], one["title"]) for one in report["candidates"]] == [("model", same["title"])]
     assert report["dropped"] == {"model-read": 1}
     assert len(desk.waiting()) == 1
-
-
-def test_the_last_exchange_of_a_live_session_is_not_sent_by_an_idle_sync(desk: Desk) -> None:
-    path = story(desk)
-    now = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    idle = SyncOptions(explicit=False)
-    with model(desk, says(marked([]))) as server:
-        desk.sync(idle, clock=lambda: now)
-        [first] = server.asked
-        assert "agreement with billing" in first.prompt
-        assert "Anything else?" not in first.prompt
 
 
 def test_sessions_from_before_the_time_in_the_settings_are_not_sent(desk: Desk) -> None:

@@ -117,24 +117,6 @@ def test_a_key_refused_in_the_middle_stops_at_once_and_the_next_key_goes_on_ther
     assert set(TITLES) <= set(desk.waiting())
 
 
-def test_an_answer_cut_at_the_output_limit_keeps_what_is_whole_and_asks_for_the_halves(desk: Desk) -> None:
-    long_session(desk)
-
-    def short(handler: Handler, asked: Asked) -> None:
-        if len(in_it(asked)) < RULES:
-            answers(handler, asked)
-            return
-        whole = marked([item(TITLES[0], "`Part0` of src/app.py is in cents by agreement"), item(TITLES[1], "x")])
-        says(whole[: whole.index("Part1")], "length")(handler, asked)
-
-    with model(desk, short) as server:
-        report = reported(desk)
-    assert sorted(one["title"] for one in report["candidates"]) == TITLES
-    assert kinds(report) == ["halved"]
-    assert "output limit" in report["steps"][0]["why"]
-    assert len(server.asked) == 4  # all, its halves, and what they gave is joined
-
-
 def test_sessions_without_a_signal_are_not_sent_unless_the_person_wants_all(desk: Desk) -> None:
     desk.session("s1", prompt("hello"), reply("a", text("Hello! Tell me about it.")))
     with model(desk, finds()) as server:
@@ -147,25 +129,6 @@ def test_sessions_without_a_signal_are_not_sent_unless_the_person_wants_all(desk
         desk.session("s2", prompt("hello"), reply("b", text("Hello! Tell me about it.")))
         assert reported(desk)["steps"] == []
         assert len(server.asked) == 1
-
-
-def test_a_quote_the_model_did_not_copy_is_asked_for_once_and_looked_up_again(desk: Desk) -> None:
-    story(desk)
-    bent = item("`Money` holds cents in `src/app.py`", "the amounts shall all be in cents", 0)
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        if "Find for each claim" not in asked.prompt:
-            finds(bent)(handler, asked)
-            return
-        again = json.dumps([{"claim": 0, "turn": 0, "quote": "amounts of `Money` are cents by agreement with billing"}])
-        says(f"[[ ## quotes ## ]]\n{again}\n\n[[ ## completed ## ]]\n")(handler, asked)
-
-    with model(desk, answer) as server:
-        report = reported(desk)
-    [found] = report["candidates"]
-    assert found["evidence"][0]["quote"] == "amounts of `Money` are cents by agreement with billing"
-    assert kinds(report) == ["repaired"]
-    assert len(server.asked) == 2
 
 
 def test_no_step_repeats_what_a_service_says_for_that_may_be_the_transcript(desk: Desk) -> None:
@@ -189,15 +152,6 @@ def test_no_step_repeats_what_a_service_says_for_that_may_be_the_transcript(desk
     assert {"repaired", "stopped"} <= set(kinds(report))
     assert "agreement" in report["problems"][0]["message"]
     assert not [step for step in report["steps"] if "agreement" in step["why"]]
-
-
-def test_a_long_session_streams_its_candidates_in_order(desk: Desk) -> None:
-    long_session(desk)
-    with model(desk, answers, **SMALL) as server:
-        report = reported(desk)
-    assert [one["title"] for one in report["candidates"]] == TITLES
-    assert (report["state"], report["steps"], codes(report)) == ("done", [], [])
-    assert sent(server.asked) == list(range(RULES))
 
 
 @pytest.mark.parametrize(
@@ -224,22 +178,6 @@ def test_what_a_model_takes_is_found_out_once_for_all_sessions_of_a_sync_and_rem
     assert sorted(one["title"] for one in report["candidates"]) == TITLES
     known = desk.home.models
     assert (json.loads(known.read_text())["limits"] if known.exists() else None) == limits
-
-
-@pytest.mark.parametrize("merging", [says(marked([])), fails(400, "odd")], ids=["loses", "fails"])
-def test_where_a_merge_fails_or_loses_candidates_code_joins_alone_and_says_so(desk: Desk, merging: Act) -> None:
-    long_session(desk)
-
-    def answer(handler: Handler, asked: Asked) -> None:
-        (merging if "Join candidates" in asked.prompt else answers)(handler, asked)
-
-    with model(desk, answer, **SMALL):
-        report = reported(desk)
-    assert [one["title"] for one in report["candidates"]] == TITLES
-    assert kinds(report) == ["unread"]
-    assert report["steps"][0]["why"].startswith("code joined the parts alone")
-    assert "odd" not in report["steps"][0]["why"]
-    assert report["state"] == "done"
 
 
 @pytest.mark.parametrize("way", ["cancelled", "killed"])
