@@ -10,13 +10,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
 
 from isolation import isolate
 from long import LONG
+
+if TYPE_CHECKING:
+    from desk import Desk
 
 pytest.register_assert_rewrite("reading_laws")  # what failed in it is told as in a test
 
@@ -115,3 +118,12 @@ def small_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repo(tmp_path: Path, git: Git, small_repository: Path) -> Path:
     """A small git repository with one commit: `README.md`, `src/app.py` (`load`, `Store`), `tests/test_app.py`."""
     return Path(shutil.copytree(small_repository, tmp_path / "repo")).resolve()
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    """The repository `repo` with the test's home and Claude Code's folder in it."""
+    from desk import Desk
+    from lerim.paths import Home
+
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")

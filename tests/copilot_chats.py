@@ -12,7 +12,6 @@ from lerim.sessions.readers.copilot_chat.store import open_chat
 from lerim.sessions.readers.engine.whole_session import WholeReading
 
 SESSION = "6b1c0d2e-0000-4000-8000-00000000bb01"
-FOLDER = "/home/ana/app"
 _numbers = itertools.count(1)
 
 Fields = dict[str, Any]

@@ -22,7 +22,6 @@ from lerim.statistics.figures import Figures, Statistics, compute_statistics
 from lerim.statistics.session_parts import PAUSE_SECONDS
 
 START = datetime(2026, 3, 1, 20, tzinfo=UTC)
-COUNTS = ("prompts", "tool_calls", "errors")
 SPENT = ("input", "output", "cache_read", "cache_write")
 
 counts = st.integers(0, 10**9)

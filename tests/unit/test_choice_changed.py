@@ -8,15 +8,9 @@ import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
-from lerim.paths import Home
 from lerim.review import queue
 
 YARN = "From now on use yarn for installs in this repo."
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def said(desk: Desk, name: str, *words: str) -> list[Fields]:

@@ -8,21 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import terminal
 from claude_lines import prompt
 from desk import Desk, correction
-from lerim.paths import Home
 from lerim.sessions.platforms import PLATFORMS_FILE
 
 run = partial(terminal.run, "connect")
 answer = partial(terminal.answer, "connect")
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def state(platform: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -11,19 +10,12 @@ import terminal
 from claude_lines import answer as result_of
 from claude_lines import call, prompt, reply, text
 from desk import Desk
-from lerim.paths import Home
 from lerim.times import format_moment
 
 run = partial(terminal.run, "sessions")
 answer = partial(terminal.answer, "sessions")
 
 KEY = "sk-" + "ant-api03-" + "Zk39dMw8Qp2LrT6vYh1XcB5nJs7FgKe4Wa0"
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.chdir(repo)
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 @pytest.fixture

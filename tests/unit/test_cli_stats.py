@@ -11,17 +11,11 @@ import pytest
 import terminal
 from claude_lines import prompt, reply, text
 from desk import Desk
-from lerim.paths import Home
 
 run = partial(terminal.run, "stats")
 answer = partial(terminal.answer, "stats")
 
 USED = {"input_tokens": 1000, "output_tokens": 200, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def spent(identity: str, model: str, time: str) -> Any:

@@ -5,20 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
 from lerim.jobs.doctor import AgentView, SkippedView, examine_agents
-from lerim.paths import Home
 from lerim.sessions import platforms
 from lerim.sessions.catalog.catalog import Catalog
 from rights import bound
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def claude(desk: Desk) -> AgentView:

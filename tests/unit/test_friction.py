@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.extraction.friction import error_fingerprint
-from lerim.paths import Home
 from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.tables import frictions
@@ -20,11 +18,6 @@ from lerim.sqlite import transaction
 from older_catalog import written_as
 
 REFUSED = "Exit code 1\nError: connect ECONNREFUSED 127.0.0.1:{port} (database of the shop)"
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def ran(name: str, output: str, command: str = "npm test") -> list[Fields]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from test_maintain import AUTO, run, said, settings
 
 from desk import Desk
-from lerim.paths import Home
 from lerim.review import queue
 
 POOL = (
@@ -19,9 +16,8 @@ POOL = (
 
 
 @pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
+def desk(desk: Desk) -> Desk:
     """A repository with three related learnings, and automatic review."""
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
     settings(desk, AUTO)
     for day, (title, body) in enumerate(POOL):
         said(desk, title, body, days=9 - day, primitive="learning", references=("src/db.py",))

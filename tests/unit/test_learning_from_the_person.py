@@ -10,7 +10,6 @@ import pytest
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.jobs.sync_context import SyncOptions
-from lerim.paths import Home
 from lerim.review import queue
 from lerim.review.ledger.judgments import count_judgments
 from terminal import answer as answered
@@ -27,11 +26,6 @@ RULES = (
 NEXT = "Always keep the notes on releases in one place."
 TITLE = "Always keep the notes on releases in one place"
 REFUSAL = "No, use pathlib instead of os.path in src/app.py."
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def typed(name: str, said: str) -> list[Fields]:

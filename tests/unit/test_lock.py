@@ -16,7 +16,6 @@ from hang import HANG
 REPOSITORY = Path(__file__).resolve().parents[2]
 LOCKED = REPOSITORY / "build" / "locked"
 UNWANTED = {"gepa", "litellm", "openai"}
-ENTRY = r"[a-z0-9._-]+==[\w.]+( ; [^\\]+)? \\(\n    --hash=sha256:[0-9a-f]{64}( \\)?)+"
 LIMIT_BYTES = 80_000_000
 SEEDED = {"pip", "setuptools", "pkg_resources", "_distutils_hack"}  # venv's own, not ours
 

@@ -23,7 +23,6 @@ from lerim.jobs.maintain import (
 )
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive, render_record
 from lerim.memory.uses import Uses
-from lerim.paths import Home
 from lerim.project.lock import hold_project_lock
 from lerim.review import acts, queue
 from lerim.sessions.catalog.catalog import Catalog
@@ -31,11 +30,6 @@ from reviews import accepted, maintained
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 UPLOADS = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def settings(desk: Desk, text: str) -> None:

@@ -9,16 +9,10 @@ import pytest
 
 from desk import Desk
 from lerim.jobs.maintain import MaintainReport
-from lerim.paths import Home
 from lerim.review import queue
 from reviews import maintained
 
 Git = Callable[..., str]
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -14,18 +13,12 @@ from lerim.jobs.maintain import MaintainReport
 from lerim.memory.lifecycle import Feedback
 from lerim.memory.record import Evidence, Primitive
 from lerim.memory.uses import Uses
-from lerim.paths import Home
 from lerim.review import acts, queue
 from lerim.review.candidates import CandidateEdit
 from reviews import accepted, maintained
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 TURN = "0a1b2c3d4e5f"
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def said(desk: Desk, title: str = "Retry uploads 3 times", primitive: Primitive = "decision") -> str:

@@ -12,16 +12,10 @@ from claude_lines import Fields, prompt, reply, text
 from desk import Desk
 from lerim.cli.app import app
 from lerim.memory.search.memory_search import search_memories
-from lerim.paths import Home
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 
 Git = Callable[..., str]
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 @pytest.fixture

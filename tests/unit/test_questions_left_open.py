@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from by_hand import DECISION, put
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
-from lerim.paths import Home
 from lerim.review import queue
 
 DECIDED = "00000000-0000-4000-8000-000000000002"
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def edit(desk: Desk, name: str, old: str, new: str) -> list[Fields]:

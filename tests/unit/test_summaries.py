@@ -17,16 +17,10 @@ from lerim.jobs.report import SyncReport
 from lerim.jobs.sync_context import SyncOptions
 from lerim.memory.record import MemoryRecord, examine_record
 from lerim.memory.summaries import find_summary
-from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.queue.jobs import SUMMARY_JOB, SUMMARY_MODEL_JOB
 from terminal import answer as shown
 from terminal import run
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def sync(desk: Desk) -> SyncReport:

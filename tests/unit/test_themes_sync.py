@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-
-import pytest
 
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
-from lerim.paths import Home
 from lerim.review import queue
 
 START = datetime(2026, 7, 1, 9, tzinfo=UTC)
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def work(desk: Desk, day: int, asked: str, file: str) -> None:

@@ -9,25 +9,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from claude_lines import prompt
 from cursor_store import CID, Editor
 from cursor_store import prompt as said
 from cursor_store import reply as answered
 from desk import Desk
 from lerim.lsp.features.syncing import _check_stores
-from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.platforms import remove_platform
 from lerim.sessions.readers.cursor.store import scan_root
 from opencode_store import Store, text
 from rights import bound
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def wants_a_sync(desk: Desk) -> bool:

@@ -50,27 +50,6 @@ def check_private(home):
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_second_opening_finds_what_the_first_wrote(home, root):
-    write(root, SESSION, prompt("Kept"))
-    with Catalog.open(home) as first:
-        index_all(first, root)
-    with Catalog.open(home) as second:
-        assert found(second, "Kept") == [["Kept"]]
-        assert second.problems == []
-
-
-@pytest.mark.parametrize("content", [b"", b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 9000])
-def test_an_empty_or_damaged_file_is_made_anew(home, root, content):
-    home.catalog.parent.mkdir(parents=True)
-    home.catalog.write_bytes(content)
-    write(root, SESSION, prompt("Again"))
-    with Catalog.open(home) as catalog:
-        assert [one.code for one in catalog.problems] == (["catalog-rebuilt"] if content else [])
-        index_all(catalog, root)
-        assert found(catalog, "Again") == [["Again"]]
-    assert home.catalog.stat().st_mode & 0o777 == 0o600
-
-
 def test_damage_met_later_is_told_and_the_next_opening_rebuilds(home, root):
     write(root, SESSION, *(prompt(f"Number {number} " + "word " * 200) for number in range(300)))
     with Catalog.open(home) as catalog:

@@ -10,16 +10,10 @@ import pytest
 from cursor_store import Editor, dated_back, prompt, reply
 from desk import Desk
 from lerim.jobs.doctor import AgentView, examine_agents
-from lerim.paths import Home
 from lerim.sessions import platforms
 
 PAGE = 4096
 LONG = "Z" * 5 * PAGE
-
-
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def damaged(database: Path) -> int:
