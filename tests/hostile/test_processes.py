@@ -91,7 +91,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
 async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and_the_others_say_who(
     desk: Desk, window: Window
 ) -> None:
-    rules(desk, 6)
+    rules(desk, 4)
     windows = [await window(process=True), await window(process=True)]
     terminal = in_terminal(desk, "sync")
     asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
@@ -108,6 +108,6 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
             assert "process" in message
             assert "is syncing" in message
     waiting = desk.waiting()
-    assert len(waiting) == len(set(waiting)) == 6
+    assert len(waiting) == len(set(waiting)) == 4
     for editor in windows:
-        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 6
+        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 4

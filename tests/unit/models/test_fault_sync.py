@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
-from pathlib import Path
 
-import psutil
 import pytest
 
 from chat_server import KEY, Act, fails, finds, hangs, huge, marked, raw, says
 from desk import Desk, correction
-from hang import HANG
-from model_desk import CENTS, codes, model, model_jobs, reported, start_job, story
+from model_desk import CENTS, codes, model, model_jobs, reported, story
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
@@ -125,31 +120,6 @@ def test_a_command_that_fails_or_is_not_there_is_told(
     assert codes(report) == [code]
     assert told in report["problems"][0]["message"]
     assert model_jobs(desk) == {left: 1}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="groups of processes")
-def test_a_command_ends_when_its_job_is_killed(desk: Desk, tmp_path: Path) -> None:
-    story(desk)
-    mark = tmp_path / "pid"
-    program = f"import os, time; open({str(mark)!r} + '.part', 'w').write(str(os.getpid()))\n"
-    program += f"os.rename({str(mark)!r} + '.part', {str(mark)!r}); time.sleep(600)"
-    with (
-        model(desk, provider="command", model="mine", base_url="", command=[sys.executable, "-c", program]),
-        start_job(desk, "--explicit") as process,
-    ):
-        assert until(mark.exists)
-        pid = int(mark.read_text())
-        process.kill()
-        assert until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-
-
-def until(true: object) -> bool:
-    deadline = time.monotonic() + HANG
-    while not true():  # type: ignore[operator]
-        if time.monotonic() > deadline:
-            return False
-        threading.Event().wait(0.02)
-    return True
 
 
 def test_a_cancel_within_a_call_ends_it_at_once_and_nothing_is_lost(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from desk import Desk
 from lerim.config.editor import EDITOR_VARIABLE
 from lerim.jobs.report import CandidateFound
 from lerim.models.editor import EditorAnswer, EditorBridge, EditorCancellation, EditorQuestion, EditorRefusal
-from model_desk import codes, model, model_jobs, reported, start_job, story
+from model_desk import codes, model, model_jobs, reported, story
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
@@ -180,21 +180,14 @@ def test_what_a_model_takes_is_found_out_once_for_all_sessions_of_a_sync_and_rem
     assert (json.loads(known.read_text())["limits"] if known.exists() else None) == limits
 
 
-@pytest.mark.parametrize("way", ["cancelled", "killed"])
-def test_what_was_answered_before_the_end_of_a_sync_stays_and_is_not_asked_again(desk: Desk, way: str) -> None:
+def test_what_was_answered_before_the_end_of_a_sync_stays_and_is_not_asked_again(desk: Desk) -> None:
     long_session(desk)
     back, first = threading.Event(), threading.Event()
     with model(desk, but(hangs, 1, 2, 3, 4, when=back), timeout=50, **SMALL) as server:
-        if way == "cancelled":
-            report = desk.sync(
-                emit=lambda event: first.set() if isinstance(event, CandidateFound) else None, cancelled=first.is_set
-            )
-            assert (report.state, model_jobs(desk)) == ("cancelled", {"pending": 1})
-        else:
-            with start_job(desk, "--explicit") as process:
-                assert process.stdout
-                assert any(json.loads(line)["event"] == "candidate" for line in process.stdout)
-                process.kill()
+        report = desk.sync(
+            emit=lambda event: first.set() if isinstance(event, CandidateFound) else None, cancelled=first.is_set
+        )
+        assert (report.state, model_jobs(desk)) == ("cancelled", {"pending": 1})
         back.set()
         before = len(server.asked)
         assert reported(desk)["state"] == "done"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog_dump import ByName
 from claude_lines import encoded, prompt
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
@@ -19,11 +20,6 @@ from lerim.sessions.discovery import (
 from lerim.sessions.model import Platform
 from lerim.sessions.readers.agents import read_session
 from opencode_store import Store, text
-
-
-class ByName:
-    def find_owner(self, cwd: str) -> str:
-        return Path(cwd).name
 
 
 @pytest.fixture
@@ -89,31 +85,6 @@ def test_only_the_chat_that_grew_is_read_again(catalog, roots):
     _, found = cycle(catalog, roots)
     assert [one.store_key for one in found.changed] == ["ses_2"]
     assert [turn.text for turn in catalog.search_turns("More")] == ["More of it"]
-
-
-def test_a_session_that_grew_is_carried_on_where_it_was_left(catalog, roots):
-    path = session(roots, "First words")
-    cycle(catalog, roots)
-    resume = catalog.load_resume(str(path))
-    session(roots, "Second words")
-    _, found = cycle(catalog, roots)
-    assert len(found.changed) == 1
-    assert catalog.load_resume(str(path)) != resume
-    again = read_session(found.changed[0], resume, brief=True)
-    assert [turn.text for turn in again] == ["Second words"]
-    assert not again.restarted
-
-
-def test_what_was_said_in_a_session_that_is_gone_stays_and_is_found(catalog, roots):
-    path = session(roots, "Keep this")
-    chat(roots["opencode"][0], "ses_1", "And that")
-    cycle(catalog, roots)
-    path.unlink()
-    (roots["opencode"][0] / "opencode.db").unlink()
-    _, found = cycle(catalog, roots)
-    assert len(found.vanished) == 2
-    assert {turn.text for word in ("Keep", "that") for turn in catalog.search_turns(word)} == {"Keep this", "And that"}
-    assert cycle(catalog, roots)[1].vanished == ()
 
 
 def test_a_store_that_is_not_read_any_more_is_not_gone(catalog, roots):
