@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,12 @@ run = partial(terminal.run, "sessions")
 answer = partial(terminal.answer, "sessions")
 
 KEY = "sk-" + "ant-api03-" + "Zk39dMw8Qp2LrT6vYh1XcB5nJs7FgKe4Wa0"
+
+
+@pytest.fixture(autouse=True)
+def inside(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are called in the repository."""
+    monkeypatch.chdir(repo)
 
 
 @pytest.fixture

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk
-from lerim.cli.app import app
 from lerim.memory.search.memory_search import search_memories
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from terminal import run
 
 Git = Callable[..., str]
 
@@ -80,9 +79,9 @@ def test_sync_global_reads_them_without_a_repository(
 ) -> None:
     desk.session("s1", *rule(), cwd=outside)
     monkeypatch.chdir(outside)
-    assert CliRunner().invoke(app, ["sync", "--global", "--json"]).exit_code == 0
+    assert run("sync", "--global", "--json").exit_code == 0
     assert len(titles(desk.place.personal())) == 1
-    assert CliRunner().invoke(app, ["sync", "--global", "--alias", "/old/place"]).exit_code == 2
+    assert run("sync", "--global", "--alias", "/old/place").exit_code == 2
 
 
 def test_a_session_outside_any_repository_teaches_the_person_once_and_is_found_from_inside_a_project(
