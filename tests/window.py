@@ -20,7 +20,9 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 from pygls.io_ import StdoutWriter, run_async  # noqa: TID251
-from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
+from pygls.protocol import default_converter  # noqa: TID251
+from pytest_lsp import LanguageClient, client_capabilities
+from pytest_lsp.client import register_lsp_features
 
 from hang import HANG
 from lerim.lsp.protocol import core
@@ -62,6 +64,25 @@ def write_memory(repo: Path, **changes: Any) -> Path:
     return path
 
 
+@functools.cache
+def _capabilities() -> types.ClientCapabilities:
+    """What VS Code can do."""
+    capabilities = client_capabilities("visual-studio-code")
+    assert capabilities.workspace and capabilities.workspace.did_change_watched_files
+    capabilities.workspace.did_change_watched_files.relative_pattern_support = True  # as since VS Code 1.66
+    return capabilities
+
+
+_make_converter = functools.cache(default_converter)
+"""What reads and writes messages of all clients: each new one would compile its code again."""
+
+
+def _make_client() -> LanguageClient:
+    client = LanguageClient(converter_factory=_make_converter)
+    register_lsp_features(client)
+    return client
+
+
 class Editor:
     """What the tests do with a server: the shortest words for each message."""
 
@@ -87,11 +108,8 @@ class Editor:
     async def start(self, options: object = None, *, root: Path | None = None, process_id: int | None = None) -> Any:
         folder = root or self.repo
         default = {"trusted": True, "settings": {"idleSeconds": 0}}
-        capabilities = client_capabilities("visual-studio-code")
-        assert capabilities.workspace and capabilities.workspace.did_change_watched_files
-        capabilities.workspace.did_change_watched_files.relative_pattern_support = True  # as since VS Code 1.66
         params = types.InitializeParams(
-            capabilities=capabilities,
+            capabilities=_capabilities(),
             process_id=process_id or (os.getpid() if self.client._server else None),
             workspace_folders=[types.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
             initialization_options=default if options is None else options,
@@ -172,7 +190,7 @@ def server_environ() -> dict[str, str]:
 async def opened_in_thread(repo: Path) -> AsyncIterator[Editor]:
     """An editor with a server in a thread of the test's process, which takes its home and keys from the environment
     as it is now; `start` it in the test."""
-    client = make_test_lsp_client()
+    client = _make_client()
     (server_input, to_server), (from_server, server_output) = os.pipe(), os.pipe()
     sidecar = create_server(Home.from_environ(os.environ), server_environ())
 
@@ -207,7 +225,7 @@ async def opened(repo: Path, through: Sequence[str] = ()) -> AsyncIterator[Edito
 
     `through` is a command that starts the server, such as one that takes rights from it.
     """
-    client = make_test_lsp_client()
+    client = _make_client()
     await client.start_io(*through, sys.executable, "-P", "-m", "lerim", "lsp", env=server_environ())
     yield _make_editor(client, repo)
     await client.shutdown_session()

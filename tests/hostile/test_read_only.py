@@ -74,6 +74,31 @@ async def test_a_read_only_repository_is_read_and_accepting_in_it_fails_in_words
     assert desk.waiting() == [view.title]
 
 
+@pytest.mark.asyncio
+async def test_with_a_read_only_home_hovers_work_and_a_sync_says_what_it_needs(
+    desk: Desk, terminal: Terminal, window: Window, closed: Closed
+) -> None:
+    write_memory(desk.repo)
+    desk.session("s1", *correction(desk))
+    desk.sync()
+    desk.session("s2", *correction(desk, "attrs", "README.md", "dataclasses"))
+    before = tree(desk.repo)
+    closed(desk.home.root)
+    editor = await window(through=without_rights())
+    assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
+    with pytest.raises(JsonRpcException, match="writable"):
+        await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    for arguments in (("sync",), ("review", "list"), ("review", "undo")):
+        with bound():
+            done = terminal(*arguments, "--json")
+        json.loads(done.stdout)
+        assert "unexpected" not in done.stdout, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+    assert tree(desk.repo) == before
+    close(desk.home.root, mode=0o755)
+    assert len(json.loads(terminal("sync", "--json").stdout)["candidates"]) == 1
+
+
 @pytest.fixture
 def mounted(desk: Desk) -> Iterator[Callable[[], None]]:
     """Makes the repository a mount that may be read only; called again, it may be written."""
