@@ -4,20 +4,47 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from lerim.extraction.candidate import Candidate
 from lerim.jobs import maintain
 from lerim.jobs.maintain import MaintainReport
-from lerim.memory.record import MemoryRecord
+from lerim.memory.record import Evidence, MemoryRecord
 from lerim.memory.store import StoredMemory
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 
 Make = Callable[..., Candidate]
 Git = Callable[..., str]
+START = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
+
+
+def made_candidate(
+    title: str = "Use uv, not pip",
+    body: str = "Installs go through `uv pip sync requirements.lock`.",
+    turn: str = "0a1b2c3d4e5f",
+    minutes: int = 0,
+    **more: object,
+) -> Candidate:
+    """A candidate of its own turn."""
+    values: dict[str, object] = {
+        "primitive": "decision",
+        "kind": None,
+        "title": title,
+        "body": body,
+        "confidence": 0.8,
+        "tags": ("packaging",),
+        "references": ("requirements.lock",),
+        "evidence": (Evidence(f"no: {title}", turn, "user"),),
+        "platform": "claude",
+        "session": "s1",
+        "turn": turn,
+        "time": START + timedelta(minutes=minutes),
+        "signal": "prompt",
+    }
+    return Candidate(**{**values, **more})  # type: ignore[arg-type]
 
 
 def proposed(place: ReviewPaths, candidate: Candidate) -> queue.Proposal:

@@ -1,6 +1,6 @@
-"""`lerim` and `python -m lerim`: dispatches to the server, the worker or the command line.
+"""`lerim` and `python -m lerim`: dispatches to a server, the worker or the command line.
 
-Server and worker start without importing typer and pydantic."""
+Servers and worker start without importing typer and pydantic."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ def main() -> int:
             from lerim.jobs import main as worker
 
             return worker(arguments[1:])
+        case ["mcp"] if not {"--help", "-h"} & set(arguments):
+            from lerim.mcp import main as mcp
+
+            return mcp(arguments[1:])
         case ["--version"] | ["-V"]:
             from lerim import __version__
             from lerim.cli import output

@@ -13,3 +13,4 @@ from .decide import describe_claim as describe_claim
 from .decide import describe_memories as describe_memories
 from .decide import explore as explore
 from .explorer_tools import ExplorerTools as ExplorerTools
+from .passages import find_session_passages as find_session_passages

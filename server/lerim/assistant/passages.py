@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -97,6 +97,24 @@ def find_passages(project: Project, home: Home, question: Question, problems: li
     withheld = 0 if question.everything else sum(not _is_current(hit) for hit in relevant)
     uncompared = sum(hit.stored.status == "active" and hit.drift == "unknown" for hit in relevant)
     return PassageResults(passages, withheld, uncompared)
+
+
+def find_session_passages(
+    project: Project, home: Home, text: str, raise_if_cancelled: Callable[[], None] = lambda: None
+) -> Iterator[Passage]:
+    """Yield the passages of the project's sessions about a text, best first, not numbered yet, at most
+    MAX_TURNS_PER_SESSION of one session. `raise_if_cancelled` is called before each; an exception that it raises ends
+    the search. Raises CatalogError."""
+    query = drop_stop_words(parse_query(text[:MAX_QUESTION_CHARS]))
+    if not query.terms:
+        return
+    turns_per_session: Counter[str] = Counter()
+    raise_if_cancelled()
+    for passage in _find_turns(project, home, text, _weigh_question(project, home, query, ())):
+        raise_if_cancelled()
+        turns_per_session[passage.citation.session] += 1
+        if turns_per_session[passage.citation.session] <= MAX_TURNS_PER_SESSION:
+            yield passage
 
 
 def _with_scores(ranked: Iterable[Passage], weight: float) -> list[tuple[float, Passage]]:

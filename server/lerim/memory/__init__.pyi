@@ -84,6 +84,12 @@ from .search import load_all as load_all
 from .search import memory_search as memory_search
 from .search import parse_memory_query as parse_memory_query
 from .search import search_memories as search_memories
+from .serving import AgentMemories as AgentMemories
+from .serving import Recalled as Recalled
+from .serving import ServedMemory as ServedMemory
+from .serving import fence_items as fence_items
+from .serving import neutral_line as neutral_line
+from .serving import render_memory as render_memory
 from .slug import new_id as new_id
 from .store import ARCHIVED_FOLDERS as ARCHIVED_FOLDERS
 from .store import LIVE_FOLDERS as LIVE_FOLDERS

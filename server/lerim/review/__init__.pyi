@@ -5,6 +5,7 @@ from .acts import ConflictMerge as ConflictMerge
 from .acts import find_ending as find_ending
 from .acts import find_unmerged_problems as find_unmerged_problems
 from .acts import merge_conflict as merge_conflict
+from .approved import was_text_approved as was_text_approved
 from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal
 from .candidates import Target as Target
@@ -21,9 +22,11 @@ from .ledger import load_correction as load_correction
 from .ledger import open_ledger as open_ledger
 from .ledger import outcomes_by_signal as outcomes_by_signal
 from .ledger import sum_outcomes as sum_outcomes
+from .proposing import AGENT_PREFIX as AGENT_PREFIX
 from .proposing import Suggestion as Suggestion
 from .proposing import make_earlier_result_lookup as make_earlier_result_lookup
 from .proposing import preview_suggestion as preview_suggestion
+from .proposing import propose_from_agent as propose_from_agent
 from .proposing import suggested_places as suggested_places
 from .proposing import to_candidate as to_candidate
 from .results import AlreadyKnown as AlreadyKnown

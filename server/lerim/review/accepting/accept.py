@@ -89,7 +89,11 @@ def _carry_out(
 ) -> ReviewResult:
     """Perform the accept. `near`: ids of the neighbours that the new memory is kept beside."""
     effect = compute_effects(
-        store, final, partial(verify_references, paths, now) if final.session else partial(_inherit_baselines, paths)
+        store,
+        final,
+        partial(verify_references, paths, now)
+        if final.session or final.maker == "agent"
+        else partial(_inherit_baselines, paths),
     )
     _record_unedited_texts(ledger, store, final, effect)
     changes = (*effect.changes, FileChange("review", str(paths.state_anchor), str(waiting.path), waiting.text, None))

@@ -22,7 +22,7 @@ PERSON_CONFIDENCE = 0.95
 ProposedAction = Literal[
     "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
 ]
-Maker = Literal["rules", "model", "lead", "maintain", "person"]
+Maker = Literal["rules", "model", "lead", "maintain", "person", "agent"]
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """The actions that rewrite the first target and end all others."""
 

@@ -39,6 +39,10 @@ HandActionKind = Literal[
 ActionKind = Literal[CandidateActionKind, HandActionKind, "feedback", "repair"]
 """What an action does. `repair` corrects links between memories; no person triggers it."""
 ActionStage = Literal["started", "reverting", "done", "undoing", "undone"]
+_PERSON_ACTIONS: tuple[ActionKind, ...] = (
+    *("accept", "add", "change", "kind", "promote", "globalize", "verify", "restore"),
+)
+"""The actions by which a person takes responsibility for a memory's text."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO = timedelta(microseconds=1)
 _KEPT_ACTIONS = 2_000
@@ -305,6 +309,16 @@ class Ledger:
         """The ids of the candidates and memories of all actions of this kind at this stage."""
         found = self._sql.execute("SELECT candidate, memory FROM actions WHERE kind=? AND stage=?", (kind, stage))
         return {name for row in found for name in row}
+
+    def was_written_by_person(self, memory_id: str, text_hash: str) -> bool:
+        """Whether an action of a person gave this memory's file exactly the text with this hash."""
+        marks = ", ".join("?" * len(_PERSON_ACTIONS))
+        found = self._actions(f"WHERE memory=? AND stage='done' AND kind IN ({marks})", memory_id, *_PERSON_ACTIONS)
+        return any(
+            change.after is not None and hash_text(change.after) == text_hash
+            for action in found
+            for change in action.changes
+        )
 
     def acceptance_times(self) -> dict[str, datetime]:
         """When each memory was last accepted or added here, by its id. Suggestions do not count."""

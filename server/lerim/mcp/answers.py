@@ -1,0 +1,62 @@
+"""The answers of the tools as text, at most about 1,500 tokens each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lerim.assistant import find_session_passages
+from lerim.errors import Problem
+from lerim.memory import Recalled, fence_items, neutral_line, render_memory
+from lerim.paths import Home
+from lerim.project import Project
+
+MAX_CHARS = 6_000
+MAX_PASSAGE_CHARS = 500
+
+
+def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int) -> str:
+    """Returns the memories, best first, and what was left out."""
+    items: list[str] = []
+    room = MAX_CHARS
+    for one in found.memories:
+        item = render_memory(one.record, one.state, one.detail, len(items) + 1)
+        if len(item) > room:
+            break
+        room -= len(item)
+        items.append(item)
+    notes = [] if items else ["No reviewed memory is about this."]
+    if len(items) < len(found.memories):
+        notes.append(f"{len(found.memories) - len(items)} more did not fit; ask more narrowly to see them.")
+    if found.drifted:
+        notes.append(
+            f"{_count(found.drifted)} about this left out because the code has changed since (include_drifted)."
+        )
+    if found.unchecked:
+        notes.append(f"{_count(found.unchecked)} about this left out because the code was never compared with it here.")
+    if found.unapproved:
+        notes.append(f"{_count(found.unapproved)} about this left out: the developer here has not approved the text.")
+    if outside:
+        notes.append(f"{outside} of the files are not in this repository.")
+    if problems:
+        notes.append(f"Some memories could not be read ({len(problems)} problems; see `lerim status`).")
+    return "\n".join(filter(None, (fence_items(items), *notes)))
+
+
+def describe_sessions(
+    project: Project, home: Home, question: str, limit: int, raise_if_cancelled: Callable[[], None]
+) -> str:
+    """Returns passages of earlier sessions. Raises CatalogError."""
+    items: list[str] = []
+    for passage in find_session_passages(project, home, question, raise_if_cancelled):
+        if len(items) == limit:
+            break
+        citation = passage.citation
+        day = f"{passage.time[:10]}, " if passage.time else ""
+        head = f"[{len(items) + 1}] {day}{passage.detail}, in “{neutral_line(citation.title, 80)}”"
+        words = neutral_line(passage.text, MAX_PASSAGE_CHARS)
+        items.append(f"{head} (turn {neutral_line(citation.turn, 80)})\n  {words}")
+    return fence_items(items) or "Nothing about this was found in the sessions of this repository."
+
+
+def _count(number: int) -> str:
+    return "One memory" if number == 1 else f"{number} memories"

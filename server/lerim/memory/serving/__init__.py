@@ -1,0 +1,5 @@
+"""Which memories coding agents may be given, and how they are written for them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,155 @@
+"""The memories that coding agents may be given: accepted by a person, active, and fresh when they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from lerim.errors import LerimError, Problem
+from lerim.memory.freshness import Drift, DriftChecker, DriftSummary, subject_of
+from lerim.memory.record import MemoryRecord, Scope
+from lerim.memory.reference import DriftState, parse_reference
+from lerim.memory.search import GLOBAL_KEY, Hit, MemoryFilters, MemorySearch
+from lerim.memory.serving.agent_text import tells_to_act
+from lerim.memory.store import StoredMemory
+from lerim.memory.uses import Uses
+from lerim.paths import Home
+from lerim.project import Project
+
+if TYPE_CHECKING:
+    from lerim.project import Git
+
+MAX_CHECKED = 40
+"""How many memories found are looked at, to find as many as wanted that may be given."""
+IsApproved = Callable[[StoredMemory, Scope], bool]
+"""Whether a person wrote or accepted exactly the text of this memory's file, on this machine."""
+_WRONG_STATES: tuple[DriftState, ...] = ("drifted", "gone")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedMemory:
+    """A memory given to an agent. `state` is its drift, `detail` what changed."""
+
+    stored: StoredMemory
+    scope: Scope
+    state: DriftState
+    detail: str = ""
+
+    @property
+    def record(self) -> MemoryRecord:
+        return self.stored.record
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The memories for a question or for files, best first, and how many relevant ones were not given: because their
+    code has changed (`drifted`), because they were never compared with the code here (`unchecked`), and because they
+    read like an order that no person here approved (`unapproved`)."""
+
+    memories: tuple[ServedMemory, ...]
+    drifted: int = 0
+    unchecked: int = 0
+    unapproved: int = 0
+
+
+class AgentMemories:
+    """An open search for what agents are given: the project's memories and the person's own.
+
+    `git` finds out what memories from elsewhere were verified against. Everything raises MemoryError_ only if nothing
+    at all can be read; what could not be read is in `problems`.
+    """
+
+    def __init__(self, project: Project | None, home: Home, is_approved: IsApproved, git: Git | None = None) -> None:
+        self._project = project
+        self._home = home
+        self._is_approved = is_approved
+        self._git = git
+        self._search = MemorySearch(project, home)
+        self._check_problems: list[Problem] = []
+
+    def __enter__(self) -> AgentMemories:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the indexes."""
+        self._search.close()
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read."""
+        return [*self._search.problems, *self._check_problems]
+
+    def recall(
+        self, question: str, files: Sequence[str] = (), limit: int = 5, *, include_drifted: bool = False
+    ) -> Recalled:
+        """Returns the memories about a question, those about `files` first; without a question, the newest about them.
+        `files` are paths from the repository's root, or `path#symbol`."""
+        self._search.refresh_if_changed()
+        hits: dict[tuple[Scope, str], Hit] = {}
+        for words, filters in _list_searches(question, files):
+            for hit in self._search.search(words, MAX_CHECKED, filters):
+                hits.setdefault((hit.scope, hit.record.id), hit)
+        return self._select(list(hits.values()), limit, include_drifted)
+
+    def note_served(self, memories: Iterable[ServedMemory], now: datetime | None = None) -> None:
+        """Counts a use of each of these memories by an agent."""
+        given = list(memories)
+        for scope in ("project", "global"):
+            ids = [one.record.id for one in given if one.scope == scope]
+            key = self._project.key if scope == "project" and self._project is not None else GLOBAL_KEY
+            Uses(self._home.project(key)).record_use(ids, "served", now or datetime.now(UTC))
+
+    def _select(self, hits: Sequence[Hit], limit: int, include_drifted: bool) -> Recalled:
+        drifts = self._check_drift([hit.record for hit in hits if hit.scope == "project"])
+        given: list[ServedMemory] = []
+        drifted = unchecked = unapproved = 0
+        for hit in hits:
+            drift = drifts.get(hit.record.id) if hit.scope == "project" else None
+            state: DriftState = drift.state if drift is not None else "fresh"
+            if hit.stored.status != "active":
+                continue
+            if tells_to_act(hit.record) and not self._is_approved(hit.stored, hit.scope):
+                unapproved += 1
+            elif state == "fresh" or include_drifted:
+                if len(given) < limit:
+                    detail = drift.detail if drift is not None and state in _WRONG_STATES else ""
+                    given.append(ServedMemory(hit.stored, hit.scope, state, detail))
+            elif state in _WRONG_STATES:
+                drifted += 1
+            else:
+                unchecked += 1
+        return Recalled(tuple(given), drifted, unchecked, unapproved)
+
+    def _check_drift(self, records: Sequence[MemoryRecord]) -> dict[str, Drift]:
+        """Compares the files that these memories are about with what they were verified against; returns the memories
+        that are not fresh, by id. If that fails, all of them are unknown."""
+        subjects = [subject for subject in map(subject_of, records) if subject.references]
+        if not subjects or self._project is None:
+            return {}
+        found: list[DriftSummary] = []
+        paths = {reference.path for subject in subjects for reference in subject.references}
+        checker = DriftChecker(self._project, self._home, self._git)
+        try:
+            checker.check(paths, subjects=subjects, on_summary=found.append)
+        except LerimError as error:
+            self._check_problems = [error.problem(code="freshness")]
+            return {one.id: Drift("unknown", "") for one in subjects}
+        self._check_problems = []
+        return found[0].drift_by_memory if found else {}
+
+
+def _list_searches(question: str, files: Sequence[str]) -> list[tuple[str, MemoryFilters]]:
+    """Returns the searches to make, in order: about these files and the question, about the files, about the question
+    alone."""
+    words = f"{question.strip().rstrip('?')}?" if question.strip() else ""  # as a question, some of its words suffice
+    places = tuple(file for file in files if parse_reference(file) is not None)
+    searches = [(words, MemoryFilters(files=places))] if places and words else []
+    searches += [("", MemoryFilters(files=places))] if places else []
+    searches += [(words, MemoryFilters())] if words else []
+    return searches

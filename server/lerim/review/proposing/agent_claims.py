@@ -1,0 +1,75 @@
+"""Claims that a coding agent hands in itself. They always wait for a person, however the review is set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from lerim import files
+from lerim.errors import BusyError
+from lerim.memory import MemoryRecord, claim_text
+from lerim.review import actions
+from lerim.review.candidates import free_candidate_id, join_lines, parse_candidate, suggestion_text
+from lerim.review.compare import MAX_SEARCHED_NEIGHBOURS, Fingerprint, find_neighbours
+from lerim.review.ledger import Ledger
+from lerim.review.proposing.claims import open_memory_search
+from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
+from lerim.review.review_paths import ReviewPaths
+
+AGENT_PREFIX = "agent:"
+"""The prefix of the source of a claim that an agent handed in; the agent's name follows."""
+SAID_BY_AGENT = "said-by-an-agent"
+"""The flag of such a candidate."""
+MAX_CLAIMS_PER_HOUR = 10
+
+
+def propose_from_agent(
+    paths: ReviewPaths, memory: MemoryRecord, now: datetime
+) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
+    """Make a waiting candidate of what an agent hands in, unless its claim was rejected, already waits, or a memory
+    says the same. `memory.source` is AGENT_PREFIX and the agent's name.
+
+    Raises BusyError after MAX_CLAIMS_PER_HOUR claims in the last hour, or if another process holds the review;
+    MemoryError_ if the review folder cannot be written.
+    """
+    with actions.locked_ledger(paths) as ledger:
+        fingerprint = ledger.fingerprint(memory.title, memory.body)
+        known = _find_known(paths, ledger, memory, fingerprint)
+        if known is not None:
+            return known
+        recent = [one for one in ledger.claims() if one.source.startswith(AGENT_PREFIX)]
+        if sum(one.last_said > now - timedelta(hours=1) for one in recent) >= MAX_CLAIMS_PER_HOUR:
+            raise BusyError(
+                f"Agents have proposed {MAX_CLAIMS_PER_HOUR} memories here in the last hour, which is the limit.",
+                todo="Propose the most useful ones later.",
+            )
+        store = paths.store()
+        name = free_candidate_id(paths, store, join_lines(memory.title), now.date(), ledger.states())
+        text = suggestion_text(replace(memory, id=name), "add", (), "", "agent", now, (SAID_BY_AGENT,))
+        ledger.register(name, memory.source, fingerprint, "pending", written=files.hash_text(text), last_said=now)
+        ledger.commit()
+        paths.make_state_folder()
+        path = paths.candidate_path(name)
+        files.make_folder(path.parent, anchor=paths.state_anchor)
+        files.create_file(path, text, anchor=paths.state_anchor)
+        return CandidateProposed(parse_candidate(text, path, store))
+
+
+def _find_known(
+    paths: ReviewPaths, ledger: Ledger, memory: MemoryRecord, fingerprint: Fingerprint
+) -> ClaimBlocked | AlreadyKnown | None:
+    for one in ledger.claims():
+        if one.fingerprint.text != fingerprint.text:
+            continue
+        if one.state == "rejected":
+            return ClaimBlocked(one.id, ledger.record_blocked(one.id))
+        if one.state == "pending" and not files.is_absent(paths.candidate_path(one.id)):
+            return AlreadyKnown(one.id, "It already waits for review.")
+    said = claim_text(memory.title, memory.body)
+    with open_memory_search(paths, None) as search:
+        near = find_neighbours(search, paths.store(), memory.title, memory.body, MAX_SEARCHED_NEIGHBOURS)
+    for found in near:
+        record = found.stored.record
+        if record.primitive == memory.primitive and claim_text(record.title, record.body) == said:
+            return AlreadyKnown(record.id, f"“{record.title}” says the same already.")
+    return None
