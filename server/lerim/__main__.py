@@ -19,10 +19,10 @@ def main() -> int:
             from lerim.jobs import main as worker
 
             return worker(arguments[1:])
-        case ["mcp"] if not {"--help", "-h"} & set(arguments):
+        case ["mcp"] if len(arguments) == 1 or (len(arguments) == 3 and arguments[1] == "--repo"):
             from lerim.mcp import main as mcp
 
-            return mcp(arguments[1:])
+            return mcp(arguments[2] if len(arguments) == 3 else "")
         case ["--version"] | ["-V"]:
             from lerim import __version__
             from lerim.cli import output

@@ -312,7 +312,7 @@ export interface CandidateView {
   path: string;
   targets: TargetView[];
   reason: string;
-  maker: "lead" | "maintain" | "model" | "person" | "rules";
+  maker: "agent" | "lead" | "maintain" | "model" | "person" | "rules";
   ends: string[];
   scope: Scope;
   neighbours: NeighbourView[];

@@ -17,6 +17,7 @@ from lerim.cli.ask import ask_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
 from lerim.cli.maintain import maintain_command
+from lerim.cli.mcp import mcp_command
 from lerim.cli.memory_acts import memory_app
 from lerim.cli.model import model_app
 from lerim.cli.project import project_app
@@ -44,6 +45,7 @@ app.command("ask")(ask_command)
 app.command("maintain")(maintain_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
+app.command("mcp")(mcp_command)
 app.add_typer(review_app, name="review", cls=CommandGroup)
 app.add_typer(memory_app, name="memory", cls=CommandGroup)
 app.add_typer(sessions_app, name="sessions", cls=CommandGroup)

@@ -33,6 +33,7 @@ FLAG_TEXTS = {
         "These memories answer the same question in different ways. Accept this to keep the newest answer. If the "
         "newest is wrong, reject this and archive it yourself."
     ),
+    "said-by-an-agent": "A coding agent proposed this itself. Check that it is true before you accept it.",
     "no-quote": (
         "No quote from the session supports this. It was left out for that reason, and you proposed it anyway."
     ),

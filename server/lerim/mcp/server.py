@@ -18,7 +18,6 @@ from lerim.mcp.tool_list import INSTRUCTIONS, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import BinaryIO
 
     from lerim.mcp.calls import ToolCalls
@@ -159,17 +158,9 @@ class Server:
             self._writer.respond(call.id, {"content": content, "isError": is_error})
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs `lerim mcp [--repo PATH]` on the standard streams; returns the exit code."""
-    repo = ""
-    match list(arguments):
-        case []:
-            pass
-        case ["--repo", path]:
-            repo = path
-        case _:
-            sys.stderr.write("Usage: lerim mcp [--repo PATH]\n")
-            return 2
+def main(repo: str = "") -> int:
+    """Serves on the standard streams until the input ends; returns the exit code. `repo` is a folder in the project;
+    without it, the project is found from the working directory."""
     source, output = _claim_streams()
     Server(source, output, repo).run()
     return 0

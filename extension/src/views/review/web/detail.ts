@@ -86,6 +86,11 @@ function evidenceItem(item: EvidenceView, candidate: CandidateView, actions: Det
 
 function sourceText(candidate: CandidateView): string {
   const when = momentText(candidate.time) || spellOutHidden(candidate.time);
-  if (candidate.session === "") return `Proposed by ${candidate.maker === "maintain" ? "Lerim: Maintain Memories" : "Lerim"} · ${when}`;
+  if (candidate.session === "") return `Proposed by ${makerText(candidate.maker)} · ${when}`;
   return `${spellOutHidden(candidate.platform)} · session ${spellOutHidden(candidate.session)} · ${when}`;
+}
+
+function makerText(maker: CandidateView["maker"]): string {
+  if (maker === "agent") return "a coding agent";
+  return maker === "maintain" ? "Lerim: Maintain Memories" : "Lerim";
 }
