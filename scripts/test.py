@@ -1,8 +1,9 @@
 """Run all checks, or only the named ones (`lint`, `python`, `extension`, `journeys`). Ends with `N passed, N failed`.
 
-The editor for the journeys is downloaded and compiled in the background while lint and the Python tests run. The tests
-of the extension, and the installation of the locked packages, run beside lint. A check that is not a test (lint, a
-build) counts as one failure if it fails, and as nothing if it passes.
+The editor for the journeys is downloaded and compiled in the background while lint runs, and if it takes longer, while
+the Python tests run. The tests of the extension, and the installation of the locked packages, run beside lint, the
+journeys beside the Python tests. A check that is not a test (lint, a build) counts as one failure if it fails, and as
+nothing if it passes.
 """
 
 import os
@@ -76,6 +77,8 @@ def main(chosen_checks: list[str]) -> int:
         EXTENSION_REPORT.unlink(missing_ok=True)
         extension_tests.start()
     for name in chosen:
+        if name == "python" and "journeys" in chosen:
+            journeys.start()
         checks[name](tally)
     if chosen_checks == ["lint"]:
         return 1 if tally.failed else 0
@@ -114,33 +117,15 @@ def run_extension_tests(tally: Tally) -> None:
 
 
 def run_journeys(tally: Tally) -> None:
-    """Run the journeys: end-to-end tests in a real editor, with the packaged extension."""
+    """Show the journeys, which run beside the Python tests if those are chosen, too."""
     with print_section("journeys"):
-        if run_command(("make", "--no-print-directory", "lerim.vsix"), timeout_s=TIMEOUT_S["install"]):
-            tally.add_failure("building the .vsix")
-            return
-        installed = editor_installation.wait()
-        if installed is None:
-            tally.add_failure(
-                f"installing the editor for the journeys; see {editor_installation.log.relative_to(REPOSITORY)}"
-            )
-            return
-        if locked_environment.wait():
-            tally.add_failure("installing requirements.lock for the journeys")
-            return
-        name = uuid.uuid4().hex
-        environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED_ENVIRONMENT), "LERIM_JOURNEY": name}
-        report = new_report_path("journeys.xml")
-        # two at a time: each has a machine of its own, and often waits for the editor
-        command = (
-            *("node", "--test", "--test-concurrency=2"),
-            *("--test-reporter=spec", "--test-reporter-destination=stdout"),
-            *("--test-reporter=junit", f"--test-reporter-destination={report}"),
-            *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")),
-        )
-        code = run_command(command, timeout_s=TIMEOUT_S["journeys"], environ=environ)
-        kill_marked_processes(f"LERIM_JOURNEY={name}")
-        add_report(tally, "journeys", report, code)
+        journeys.start()
+        fault = journeys.wait()
+        print(journeys.log.read_text(encoding="utf-8"), end="", flush=True)
+        if fault:
+            tally.add_failure(fault)
+        else:
+            add_report(tally, "journeys", JOURNEYS_REPORT, journeys.code)
 
 
 class BackgroundCommand:
@@ -204,6 +189,56 @@ class EditorInstallation:
                 self._found += result.stdout.split("\n")[:-1]
 
 
+class Journeys:
+    """Runs the journeys in the background: end-to-end tests in a real editor, with the packaged extension. They mostly
+    wait for the editor and leave the processors to the Python tests."""
+
+    def __init__(self) -> None:
+        self.log = REPORTS / "journeys.log"
+        self.code = 0
+        self._fault = "running the journeys"
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Start the journeys, unless they have started, and return at once."""
+        if not self._thread.ident:
+            self._thread.start()
+
+    def wait(self) -> str:
+        """Wait for the end. Return what kept the journeys from running, or ""; then `code` is their exit code."""
+        self._thread.join()
+        return self._fault
+
+    def _run(self) -> None:
+        with self.log.open("w", encoding="utf-8") as log:
+            if run_command(("make", "--no-print-directory", "lerim.vsix"), TIMEOUT_S["install"], output=log):
+                self._fault = "building the .vsix"
+                return
+            installed = editor_installation.wait()
+            if installed is None:
+                editor_log = editor_installation.log.relative_to(REPOSITORY)
+                self._fault = f"installing the editor for the journeys; see {editor_log}"
+                return
+            if locked_environment.wait():
+                self._fault = "installing requirements.lock for the journeys"
+                return
+            name = uuid.uuid4().hex
+            environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED_ENVIRONMENT), "LERIM_JOURNEY": name}
+            JOURNEYS_REPORT.unlink(missing_ok=True)
+            # several at a time: each has a machine of its own
+            command = (
+                *("node", "--test", "--test-concurrency=3"),
+                *("--test-reporter=spec", "--test-reporter-destination=stdout"),
+                *("--test-reporter=junit", f"--test-reporter-destination={JOURNEYS_REPORT}"),
+                *sorted(
+                    str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")
+                ),
+            )
+            self.code = run_command(command, TIMEOUT_S["journeys"], environ, log)
+            kill_marked_processes(f"LERIM_JOURNEY={name}")
+            self._fault = ""
+
+
 def run_command(
     command: tuple[str, ...],
     timeout_s: float,
@@ -224,6 +259,7 @@ def run_command(
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
+    running_processes.add(process)
     try:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
@@ -231,6 +267,7 @@ def run_command(
         return 124
     finally:
         end_process_group(process)
+        running_processes.discard(process)
 
 
 def end_process_group(process: subprocess.Popen[bytes]) -> None:
@@ -300,7 +337,9 @@ def print_section(name: str) -> Iterator[None]:
     print(f"── {name}: {time.monotonic() - started:.0f} s", flush=True)
 
 
+running_processes: set[subprocess.Popen[bytes]] = set()
 EXTENSION_REPORT = REPORTS / "extension.xml"
+JOURNEYS_REPORT = REPORTS / "journeys.xml"
 extension_tests = BackgroundCommand(
     "extension",
     (
@@ -315,7 +354,12 @@ locked_environment = BackgroundCommand(
     TIMEOUT_S["install"],
 )
 editor_installation = EditorInstallation()
+journeys = Journeys()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    try:
+        raise SystemExit(main(sys.argv[1:]))
+    finally:  # what runs in the background, if the person stopped the checks
+        for running in tuple(running_processes):
+            end_process_group(running)
