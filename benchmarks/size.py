@@ -45,7 +45,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The installed size.")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    make = [sys.executable, str(REPOSITORY / "scripts" / "environment.py"), str(ENVIRONMENT), "requirements.lock"]
+    make = [sys.executable, str(REPOSITORY / "scripts" / "make_environment.py"), str(ENVIRONMENT), "requirements.lock"]
     subprocess.run(make, check=True, cwd=REPOSITORY)
     sizes = {"environment": environment() / 1e6, "extension": extension() / 1e6}
     sizes["both"] = sum(sizes.values())

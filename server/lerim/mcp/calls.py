@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 from lerim.errors import LerimError, StoppedError, UsageError
 from lerim.mcp.answers import describe_recalled, describe_sessions
 from lerim.mcp.propose import MAX_REASON_CHARS, MAX_REFERENCES, MAX_TITLE_CHARS, propose_memory
-from lerim.memory import AgentMemories, StoredMemory
+from lerim.memory import AgentMemories, ServedMemory, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project, locate_project, open_git
 from lerim.review import ReviewPaths, was_text_approved
@@ -35,6 +35,7 @@ class ToolCalls:
         self._client = get_client
         self._memories: AgentMemories | None = None
         self._project: Project | None = None
+        self._served: Sequence[ServedMemory] = ()
 
     def __enter__(self) -> ToolCalls:
         return self
@@ -75,6 +76,12 @@ class ToolCalls:
         except LerimError as error:
             return str(error), True
 
+    def record_served(self) -> None:
+        """Counts the memories of the last answer as served. Called once the agent has it, which need not wait."""
+        if self._memories is not None:
+            self._memories.note_served(self._served)
+        self._served = ()
+
     def _recall(self, home: Home, values: _Arguments) -> str:
         question = values.text("question", MAX_QUESTION_CHARS)
         wanted = values.texts("files", MAX_FILES, MAX_PATH_CHARS)
@@ -84,7 +91,7 @@ class ToolCalls:
         files = [path for one in wanted if (path := self._relative_path(one))]
         outside = len(wanted) - len(files)
         found = memories.recall(question, files, values.limit(), include_drifted=values.flag("include_drifted"))
-        memories.note_served(found.memories)
+        self._served = found.memories
         return describe_recalled(found, memories.problems, outside)
 
     def _why(self, home: Home, values: _Arguments) -> str:
@@ -97,7 +104,7 @@ class ToolCalls:
         found = memories.recall("", [f"{place}#{symbol}"], MAX_LIMIT, include_drifted=drifted) if symbol else None
         if found is None or not (found.memories or found.drifted):
             found = memories.recall("", [place.partition("#")[0]], MAX_LIMIT, include_drifted=drifted)
-        memories.note_served(found.memories)
+        self._served = found.memories
         return describe_recalled(found, memories.problems, 0)
 
     def _propose(self, home: Home, values: _Arguments) -> str:

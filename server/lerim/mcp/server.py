@@ -156,6 +156,7 @@ class Server:
         if not call.is_cancelled:
             content: list[Json] = [{"type": "text", "text": text}]
             self._writer.respond(call.id, {"content": content, "isError": is_error})
+            tools.record_served()
 
 
 def main(repo: str = "") -> int:

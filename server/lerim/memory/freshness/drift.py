@@ -118,6 +118,18 @@ class DriftChecker:
                 on_summary(_summarise_drift(database))
             return changed
 
+    def check_memories(self, subjects: Sequence[DriftSubject], *, now: datetime | None = None) -> dict[str, Drift]:
+        """Checks only these memories, and reads only files whose stamp has changed; returns the drift of those that are
+        not fresh or have moved, by id. Takes no longer for a project with many memories."""
+        if self._project.is_personal or not subjects:
+            return {}
+        with baselines.open_baselines(self._private, self._project.root) as database:
+            check = _Check(self._project, database, self._git, f"{now or datetime.now(UTC):%Y-%m-%d}", lambda: None)
+            check.add_subjects(subjects, changed_files=True)
+            check.run()
+            found = database.drift_records_of(subject.id for subject in subjects)
+        return {memory: drift for memory, records in found.items() if (drift := worst_drift(records)) is not None}
+
     def summary(self) -> DriftSummary:
         """Returns the drift of all memories, as it was found by the last checks."""
         if not baselines.has_baselines(self._private):
@@ -184,9 +196,10 @@ class _Check:
         self._forgotten: dict[str, tuple[Reference, ...]] = {}
         self._is_complete = False
 
-    def add_subjects(self, subjects: Sequence[DriftSubject]) -> None:
+    def add_subjects(self, subjects: Sequence[DriftSubject], *, changed_files: bool = False) -> None:
         """Adds the references of these memories that were never checked, have another `verified` now, or are unknown
-        and can be checked with git."""
+        and can be checked with git; with `changed_files`, also those whose file's stamp has changed, or whose file was
+        moved or is missing."""
         known = self._database.drift_records_of(subject.id for subject in subjects)
         for subject in subjects:
             self._raise_if_cancelled()
@@ -194,10 +207,17 @@ class _Check:
             for reference in subject.references:
                 drift_record = drift_records.pop(reference, None)
                 again = drift_record is not None and drift_record.state == "unknown" and self._git is not None
-                if drift_record is None or drift_record.verified != subject.verified or again:
+                changed = changed_files and drift_record is not None and self._is_outdated(drift_record)
+                if drift_record is None or drift_record.verified != subject.verified or again or changed:
                     self._due[subject.id, reference] = (subject.verified, drift_record)
             if drift_records:
                 self._forgotten[subject.id] = subject.references
+
+    def _is_outdated(self, drift_record: DriftRecord) -> bool:
+        """Returns whether the file that a reference was last found in has changed, or is back after a move."""
+        place, reference = drift_record.checked_path, drift_record.reference
+        is_back = place != reference.path and bool(self._reader.stamp(reference.path))
+        return is_back or not drift_record.stamp or self._reader.stamp(place) != drift_record.stamp
 
     def forget_others(self, live: Iterable[str]) -> None:
         """Marks the drift records of all other memories for deletion: `live` are all memories there are."""

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from lerim.errors import LerimError, Problem
-from lerim.memory.freshness import Drift, DriftChecker, DriftSummary, subject_of
+from lerim.memory.freshness import Drift, DriftChecker, subject_of
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.reference import DriftState, parse_reference
 from lerim.memory.search import GLOBAL_KEY, Hit, MemoryFilters, MemorySearch
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lerim.project import Git
 
 MAX_CHECKED = 40
-"""How many memories found are looked at, to find as many as wanted that may be given."""
+"""How many memories found are looked at if fewer than wanted of the first ones may be given."""
 IsApproved = Callable[[StoredMemory, Scope], bool]
 """Whether a person wrote or accepted exactly the text of this memory's file, on this machine."""
 _WRONG_STATES: tuple[DriftState, ...] = ("drifted", "gone")
@@ -91,11 +91,18 @@ class AgentMemories:
         """Returns the memories about a question, those about `files` first; without a question, the newest about them.
         `files` are paths from the repository's root, or `path#symbol`."""
         self._search.refresh_if_changed()
-        hits: dict[tuple[Scope, str], Hit] = {}
-        for words, filters in _list_searches(question, files):
-            for hit in self._search.search(words, MAX_CHECKED, filters):
-                hits.setdefault((hit.scope, hit.record.id), hit)
-        return self._select(list(hits.values()), limit, include_drifted)
+        for most in (2 * limit, MAX_CHECKED):
+            hits: dict[tuple[Scope, str], Hit] = {}
+            is_complete = True
+            for words, filters in _list_searches(question, files):
+                found = self._search.search(words, most, filters)
+                is_complete &= len(found) < most
+                for hit in found:
+                    hits.setdefault((hit.scope, hit.record.id), hit)
+            recalled = self._select(list(hits.values()), limit, include_drifted)
+            if is_complete or len(recalled.memories) == limit:
+                break
+        return recalled
 
     def note_served(self, memories: Iterable[ServedMemory], now: datetime | None = None) -> None:
         """Counts a use of each of these memories by an agent."""
@@ -132,16 +139,13 @@ class AgentMemories:
         subjects = [subject for subject in map(subject_of, records) if subject.references]
         if not subjects or self._project is None:
             return {}
-        found: list[DriftSummary] = []
-        paths = {reference.path for subject in subjects for reference in subject.references}
-        checker = DriftChecker(self._project, self._home, self._git)
         try:
-            checker.check(paths, subjects=subjects, on_summary=found.append)
+            found = DriftChecker(self._project, self._home, self._git).check_memories(subjects)
         except LerimError as error:
             self._check_problems = [error.problem(code="freshness")]
             return {one.id: Drift("unknown", "") for one in subjects}
         self._check_problems = []
-        return found[0].drift_by_memory if found else {}
+        return found
 
 
 def _list_searches(question: str, files: Sequence[str]) -> list[tuple[str, MemoryFilters]]:
