@@ -36,6 +36,7 @@ from lerim.sessions.readers.codex import store as codex
 from lerim.sessions.readers.cursor import store as cursor
 from lerim.sessions.readers.engine import ASKS_MARK, LoadedSession, WholeReading
 from lerim.sessions.readers.opencode import store as opencode
+from lerim.sessions.readers.served_memories import without_served_memories
 
 
 class PlatformReader(Protocol):
@@ -132,8 +133,9 @@ def find_working_folder(transcript: Transcript) -> str:
 
 
 class GuardedReading:
-    """A reading that raises only LerimError while it is iterated, clears working folders that cannot exist on any
-    machine, and yields no turns from the first prompt on if that prompt is a question Lerim itself asked an agent."""
+    """A reading that raises only LerimError while it is iterated. It clears working folders that cannot exist on any
+    machine and removes memories that Lerim gave to the agent. If the first prompt is a question that Lerim itself asked
+    an agent, it yields no turns from there on."""
 
     def __init__(self, transcript: Transcript, inner: Readable) -> None:
         self._transcript = transcript
@@ -147,7 +149,8 @@ class GuardedReading:
                     is_own_question = turn.text.lstrip().startswith(ASKS_MARK)
                 if is_own_question:
                     continue
-                yield turn if can_be_folder(turn.cwd) else msgspec.structs.replace(turn, cwd="")
+                shown = without_served_memories(turn)
+                yield shown if can_be_folder(shown.cwd) else msgspec.structs.replace(shown, cwd="")
             if not self._inner.session.turns and any(one.code in _LOSS_CODES for one in self._inner.problems):
                 raise self._nothing_read_error()
 

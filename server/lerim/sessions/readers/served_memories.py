@@ -1,0 +1,36 @@
+"""Removes memories that Lerim gave to an agent from the results of its tools, so that nothing is learned from them."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from lerim.sessions.model import ToolCall, Turn
+from lerim.sessions.readers.engine import MEMORIES_TAG, cut_blocks
+
+_OWN_TOOL = re.compile(r"(?:^|[^a-z0-9])lerim(?:[^a-z0-9]|$)", re.IGNORECASE)
+"""Matches the names that agents give the tools of `lerim mcp`, such as `mcp__lerim__recall` and `lerim-recall`."""
+_OWN_COMMAND = re.compile(r"\s*(?:[\w./~-]{0,200}/)?lerim\s")
+_ESCAPED = str.maketrans({"<": "&lt;", ">": "&gt;"})
+_ESCAPED_OPENING, _ESCAPED_CLOSING = (f"{mark}{MEMORIES_TAG}>".translate(_ESCAPED) for mark in ("<", "</"))
+
+
+def without_served_memories(turn: Turn) -> Turn:
+    """Returns a turn without the output of Lerim's own tools and commands, and without memories in other outputs, such
+    as those that a hook appended."""
+    if not turn.tool_calls:
+        return turn
+    calls = tuple(map(_without_memories, turn.tool_calls))
+    return turn if calls == turn.tool_calls else msgspec.structs.replace(turn, tool_calls=calls)
+
+
+def _without_memories(call: ToolCall) -> ToolCall:
+    if not call.output:
+        return call
+    if _OWN_TOOL.search(call.name) or (call.kind == "shell" and _OWN_COMMAND.match(call.command)):
+        return msgspec.structs.replace(call, output="", output_cut=0)
+    if MEMORIES_TAG not in call.output:
+        return call
+    output = call.output.replace(_ESCAPED_OPENING, f"<{MEMORIES_TAG}>").replace(_ESCAPED_CLOSING, f"</{MEMORIES_TAG}>")
+    return msgspec.structs.replace(call, output=cut_blocks(output, (MEMORIES_TAG,)))

@@ -1,0 +1,48 @@
+"""What Lerim gave an agent is not read again as something the session found out."""
+
+from pathlib import Path
+
+import pytest
+
+import claude_lines as lines
+from lerim.sessions.readers.agents import read_session
+
+FENCED = "<lerim-memories>\n[1] decision: Use uv\n</lerim-memories>"
+
+
+def output_of(tmp_path: Path, output: str, name: str = "Read", **asked: str) -> str:
+    path = tmp_path / f"{lines.SESSION}.jsonl"
+    path.write_bytes(
+        lines.encoded(
+            lines.prompt("Add a test"),
+            lines.reply("m1", lines.call("c1", name, **asked)),
+            lines.answer("c1", output),
+            lines.reply("m2", lines.text("Done.")),
+        )
+    )
+    turn = list(read_session(lines.transcript(path)))[1]
+    [call] = turn.tool_calls
+    return call.output
+
+
+@pytest.mark.parametrize(
+    "name", ["mcp__lerim__recall", "mcp__plugin_lerim_lerim__why", "lerim-sessions", "mcp_lerim_x"]
+)
+def test_the_answer_of_our_tool_is_left_out_under_every_name_an_agent_gives_it(tmp_path: Path, name: str) -> None:
+    assert output_of(tmp_path, f"{FENCED}\nOne more was left out.", name) == ""
+
+
+def test_a_tool_with_a_similar_name_keeps_its_answer(tmp_path: Path) -> None:
+    assert output_of(tmp_path, "found", "mcp__galerim__search") == "found"
+
+
+@pytest.mark.parametrize("command", ["lerim memory search uv", "/home/ana/.venv/bin/lerim ask why"])
+def test_what_our_command_printed_is_left_out(tmp_path: Path, command: str) -> None:
+    assert output_of(tmp_path, "Use uv, not pip", "Bash", command=command) == ""
+    assert output_of(tmp_path, "1 passed", "Bash", command="pytest tests/lerim") == "1 passed"
+
+
+@pytest.mark.parametrize("fenced", [FENCED, FENCED.replace("<", "&lt;").replace(">", "&gt;")])
+def test_memories_that_a_hook_put_into_another_result_are_cut_out(tmp_path: Path, fenced: str) -> None:
+    assert output_of(tmp_path, f"x = 1\n{fenced}\ny = 2") == "x = 1\n\ny = 2"
+    assert output_of(tmp_path, f"x = 1\n{fenced[:30]}") == "x = 1\n"  # an end that was cut off takes the rest along
