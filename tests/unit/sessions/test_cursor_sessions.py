@@ -183,6 +183,17 @@ def test_chats_that_were_deleted_cleared_or_never_begun_are_none(tmp_path: Path)
     assert ([one.session_id for one in transcripts], problems) == ([CID], [])
 
 
+def test_tool_calls_of_early_versions_stand_beside_their_bubbles(tmp_path: Path):
+    calls = {
+        "a1": {"tool": 7, "name": "edit_file", "params": '{"relativeWorkspacePath": "a.py"}', "status": "completed"}
+    }
+    capabilities = [{"type": 15, "data": {"bubbleDataMap": json.dumps(calls)}}]
+    editor = Editor(tmp_path)
+    editor.chat([prompt("Go"), reply("", "a1", capabilityType=15)], _v=1, capabilities=capabilities)
+    turns, _, _ = only(tmp_path)
+    assert [(call.name, call.kind, call.paths) for call in turns[1].tool_calls] == [("edit_file", "edit", ("a.py",))]
+
+
 def test_subagents_are_tied_to_their_parents_and_share_their_folder(tmp_path: Path):
     editor = Editor(tmp_path)
     window = {"id": "w1", "uri": {"fsPath": "/srv/app", "scheme": "file"}}

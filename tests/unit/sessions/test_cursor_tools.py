@@ -29,6 +29,7 @@ def reads(expected: str, output: str = "", **fields: str) -> CallCase:
 
 
 PATCH = "*** Begin Patch\n*** Update File: c.py\n@@\n-old\n+new\n*** End Patch"
+DIFF = {"diff": {"chunks": [{"diffString": " a\n-b\n+c"}]}}
 REMOTE = "vscode-remote://ssh-remote%2Bhost/srv/a.py"
 PLAN = {"name": "Move", "plan": "1. Use SQLite", "overview": "Short"}
 RAW = json.dumps({"file_path": "b.py", "contents": "hello"})
@@ -54,6 +55,7 @@ CALLS = [
     ),
     case(tool("write", {"path": "b.py"}, rawArgs=RAW), kind="write", edits=(FileEdit("b.py", "", "hello"),)),
     case(tool("apply_patch", {"patch": PATCH}), paths=("c.py",), edits=(FileEdit("c.py", "old", "new"),)),
+    case(tool("edit_file", {"relativeWorkspacePath": "d.py"}, DIFF), edits=(FileEdit("d.py", "a\nb", "a\nc"),)),
     case(tool("create_plan", PLAN), kind="plan", plan="1. Use SQLite", status="pending"),
     case(tool("task_v2", {"description": "Look"}, {"agentId": "a1"}), kind="agent", description="Look"),
     case(tool("read_file_v2", {"effectiveUri": REMOTE}), kind="read", paths=("/srv/a.py",)),

@@ -17,6 +17,7 @@ from lerim.sessions.readers.cursor.records import (
     Bubble,
     CodeBlock,
     Composer,
+    CursorTool,
     Uri,
     parse_bubble_order,
     parse_cursor_time,
@@ -28,6 +29,7 @@ from lerim.sessions.readers.engine import (
     JSON_NULL,
     LoadedSession,
     decode_leniently,
+    find_object,
     parse_fields,
     parse_json_or_none,
     parse_object,
@@ -226,15 +228,28 @@ def _read_chat(
 ) -> tuple[_ChatReader, CursorSessionBuilder]:
     chat = _ChatReader(db, transcript)
     builder = CursorSessionBuilder(transcript.session_id, brief=brief)
+    older_calls: dict[str, CursorTool] = {}
     for number, bubble in enumerate(chat.list_bubbles()):
         if not number:  # only now the composer is known
+            older_calls = _parse_capability_calls(chat.composer)
             model = chat.composer.model_config
             builder.model = column_text(model.name) if model is not None else ""
             builder.is_subagent = bool(transcript.parent) or chat.composer.subagent_info is not None
+        bubble.tool_former_data = bubble.tool_former_data or older_calls.get(bubble.bubble_id or "")
         calls = _parse_calls(bubble, chat.read_content, brief=brief)
         chat.note_folder(bubble, calls)
         builder.add_bubble(bubble, calls)
     return chat, builder
+
+
+def _parse_capability_calls(composer: Composer) -> dict[str, CursorTool]:
+    """Returns the tool calls that early versions stored in the composer, by bubble id."""
+    calls: dict[str, CursorTool] = {}
+    for capability in split_json_array(composer.capabilities):
+        by_bubble = find_object(parse_fields(capability), "data").get("bubbleDataMap")
+        for bubble, call in (parse_fields(by_bubble) if isinstance(by_bubble, str) else {}).items():
+            calls[bubble] = decode_leniently(msgspec.json.encode(call), CursorTool)
+    return calls
 
 
 def _parse_calls(bubble: Bubble, contents: FileContents | None, *, brief: bool) -> tuple[ToolCall, ...]:

@@ -96,6 +96,7 @@ class Composer(ComposerHead, rename="camel", gc=False):
     model_config: ModelName | None = None
     created_on_branch: str | None = ""
     usage_data: msgspec.Raw = JSON_NULL
+    capabilities: msgspec.Raw = JSON_NULL
 
 
 class ChatTab(msgspec.Struct, gc=False):

@@ -38,6 +38,8 @@ class CursorToolOutput(msgspec.Struct, rename="camel", gc=False):
     answers: msgspec.Raw = JSON_NULL
     before_content_id: str | None = ""
     after_content_id: str | None = ""
+    diff: msgspec.Raw = JSON_NULL
+    """The changes of an edit, as recorded in 2025: chunks of removed (`-`), added (`+`) and unchanged lines."""
 
 
 def parse_tool_inputs(json_texts: Sequence[bytes]) -> list[ToolInput]:
@@ -81,7 +83,17 @@ def performed_edits(output: CursorToolOutput, path: str, contents: FileContents)
     """Returns the changes that a result reports."""
     after = contents(output.after_content_id) if output.after_content_id else None
     before = contents(output.before_content_id) if output.before_content_id else ""
-    return () if before is None or after is None else _diff_edits(path, without_nul(before), without_nul(after))
+    if after is not None:
+        return () if before is None else _diff_edits(path, without_nul(before), without_nul(after))
+    chunks = list_objects(parse_fields(output.diff).get("chunks"))
+    return tuple(_parse_chunk(path, text) for chunk in chunks if (text := find_text(chunk, "diffString")))
+
+
+def _parse_chunk(path: str, text: str) -> FileEdit:
+    lines = text.split("\n")
+    old = [line[1:] for line in lines if line[:1] in ("-", " ")]
+    new = [line[1:] for line in lines if line[:1] in ("+", " ")]
+    return FileEdit(path, "\n".join(old), "\n".join(new))
 
 
 def _diff_edits(path: str, before: str, after: str) -> tuple[FileEdit, ...]:
