@@ -13,10 +13,13 @@ import msgspec
 import pytest
 import typer
 
-from lerim.cli import config, memory, project, review, review_output
+from lerim.cli import config, project
 from lerim.cli import status as cli_status
 from lerim.cli import sync as cli_sync
 from lerim.cli.app import main
+from lerim.cli.memory import commands as memory
+from lerim.cli.review import commands as review
+from lerim.cli.review import output as review_output
 from lerim.cli.terminal.repository import with_error_exit
 from lerim.jobs import report
 from lerim.memory.views import MemoryView

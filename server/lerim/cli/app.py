@@ -18,11 +18,11 @@ from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
 from lerim.cli.maintain import maintain_command
 from lerim.cli.mcp import mcp_command
-from lerim.cli.memory_acts import memory_app
+from lerim.cli.memory import memory_app
 from lerim.cli.model import model_app
 from lerim.cli.project import project_app
 from lerim.cli.queue import queue_app
-from lerim.cli.review_left_out import review_app
+from lerim.cli.review import review_app
 from lerim.cli.sessions import sessions_app
 from lerim.cli.stats import stats_command
 from lerim.cli.status import status_command

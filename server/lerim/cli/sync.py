@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from lerim.cli.review import QuoteSharing, QuotesOption
-from lerim.cli.review_output import show_candidates
+from lerim.cli.review import QuoteSharing, QuotesOption, show_candidates
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,
@@ -176,7 +175,7 @@ def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
 def offer_model(context: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
     """Offers the models of this machine if the person has not chosen one yet. Returns the report, extended by what the
     chosen model found."""
-    from lerim.cli import model_offer
+    from lerim.cli.model import offer as model_offer
 
     if context.settings.origins["roles.extract.provider"] != DEFAULT_ORIGIN:
         return report

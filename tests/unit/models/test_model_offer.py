@@ -13,7 +13,7 @@ import pytest
 
 from chat_server import marked
 from desk import Desk, correction
-from lerim.cli import model_offer
+from lerim.cli.model import offer as model_offer
 from lerim.cli.terminal.repository import open_command_context
 from lerim.config import load
 from lerim.jobs.report import SyncReport

@@ -9,8 +9,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from lerim.cli.review import review_app
-from lerim.cli.review_output import act_on_each, format_type
+from lerim.cli.review.commands import review_app
+from lerim.cli.review.output import act_on_each, format_type
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,

@@ -143,7 +143,7 @@ def try_command(
     as_json: JsonOption = False,
 ) -> None:
     """Let a model read one of this repository's sessions, and compare what Lerim finds with and without it."""
-    from lerim.cli.model_offer import show_trial, try_model
+    from lerim.cli.model.offer import show_trial, try_model
 
     if provider and provider not in PROVIDERS:
         raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeVar, get_args
 import msgspec
 import typer
 
-from lerim.cli.review_output import format_type
+from lerim.cli.review import format_type
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     DRIFT_LABELS,

@@ -10,8 +10,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from lerim.cli.memory import PrimitiveName, memory_app
-from lerim.cli.review_output import ResultView, act_on_each, make_result_view, show_result
+from lerim.cli.memory.commands import PrimitiveName, memory_app
+from lerim.cli.review import ResultView, act_on_each, make_result_view, show_result
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,

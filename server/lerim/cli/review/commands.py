@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from lerim.cli.review_output import act_on_each, flag_text, show_candidate
+from lerim.cli.review.output import act_on_each, flag_text, show_candidate
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     CommandContext,

@@ -1,0 +1,1 @@
+from .acts import memory_app as memory_app
