@@ -28,6 +28,11 @@ def rule(desk: Desk, name: str, words: str) -> None:
     desk.session(name, prompt(f"{words}."), reply(f"{name}-a", text("Fine.")))
 
 
+def _kept(folder: Path) -> Path:
+    """Where a copy of a prepared folder is; a worker may prepare several."""
+    return folder.with_name(f"{folder.name}-kept")
+
+
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory, small_repository: Path) -> Iterator[Path]:
     """A home with a memory and a candidate near it, for a repository at the same place in each test."""
@@ -46,7 +51,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, small_repository: Path) -
         desk.sync()
         [one] = queue.list_pending(desk.place)[0]
         assert (one.action, one.model_asked) == ("add", False)
-        shutil.copytree(folder, folder.with_name("kept"), symlinks=True)
+        shutil.copytree(folder, _kept(folder), symlinks=True)
         yield folder
 
 
@@ -54,7 +59,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, small_repository: Path) -
 def waiting(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """A memory, and a candidate near it, as `prepared` left them."""
     shutil.rmtree(prepared)
-    shutil.copytree(prepared.with_name("kept"), prepared, symlinks=True)
+    shutil.copytree(_kept(prepared), prepared, symlinks=True)
     isolate(monkeypatch, prepared / "home")
     monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
     return Desk(
