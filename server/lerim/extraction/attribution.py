@@ -32,6 +32,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from lerim.extraction.candidate import Candidate
+from lerim.extraction.quotes import MAX_QUOTE_CHARS
 from lerim.extraction.utterances import Utterance
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, show_hidden
@@ -57,7 +58,6 @@ MAX_PASSAGE_WORDS = 60
 MIN_TELLING_WORDS = 2
 """Number of telling words a title needs before the session can be searched for it."""
 _STEM_CHARS = 5
-_MAX_QUOTE_CHARS = 200
 _COMMON_WORD_LIST = """
     add added adds agree agreed ahead always approve approved best better change changed changes check code commit
     committed continue correct create do doesn don done file files fix fixed get go good great implement instead keep
@@ -183,7 +183,7 @@ def _find_approved_words(persons: Sequence[Evidence], utterances: Sequence[Utter
 
 
 def _make_evidence(one: Utterance, line: str) -> Evidence | None:
-    quote = show_hidden(clean_text(line.strip()))[:_MAX_QUOTE_CHARS].strip()
+    quote = show_hidden(clean_text(line.strip()))[:MAX_QUOTE_CHARS].strip()
     return Evidence(quote, one.turn, one.who) if quote else None
 
 

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
 from lerim.extraction.facts import commands, output_lines, wording
-from lerim.extraction.gate import SessionSource, verify_quote
+from lerim.extraction.gate import SessionSource
+from lerim.extraction.quotes import verify_quote
 from lerim.extraction.signals import Quote, hooks
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, find_flags, show_hidden
@@ -37,7 +38,7 @@ def find_frictions(turn: Turn, session: str, source: SessionSource) -> Iterator[
     into."""
     for call in turn.tool_calls:
         error = _find_error(call)
-        quote = verify_quote(Quote(error, turn.id, "tool"), source) if error else ""
+        quote = verify_quote(Quote(error, turn.id, "tool"), source.find_words(turn.id, "tool")) if error else ""
         name = error_fingerprint(quote)
         if name:
             command = commands.parse_command(call.command)

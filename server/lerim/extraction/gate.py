@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import get_args
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, DropReason, drop_candidate
@@ -24,10 +23,10 @@ from lerim.extraction.facts import (
     superseded_by_prompt,
     superseded_by_reply,
 )
-from lerim.extraction.signals import Draft, Quote
+from lerim.extraction.quotes import verify_quote
+from lerim.extraction.signals import Draft
 from lerim.memory import Evidence, LearningKind, Primitive
 from lerim.redaction import (
-    Span,
     clean_text,
     find_flags,
     find_redaction_marks,
@@ -37,10 +36,8 @@ from lerim.redaction import (
 )
 from lerim.sessions import Platform
 
-MAX_QUOTE_CHARS = 200  # maximum characters of a quote
 MAX_QUOTES = 3
 MAX_REPLACES_CHARS = 80  # maximum characters of a name or value that is replaced
-MIN_QUOTE_CHARS = 8  # minimum characters left of a quote after a secret is cut off
 _INSTEAD_OF = re.compile(
     r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
     r"|(?!(?:the|a|an|it|its|this|that|these|those|my|our|your)\b)"
@@ -197,47 +194,10 @@ def _find_wrong_speaker(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
 def _collect_evidence(draft: Draft, source: SessionSource) -> tuple[Evidence, ...]:
     out: dict[Evidence, None] = {}
     for quote in draft.quotes:
-        text = verify_quote(quote, source)
+        text = verify_quote(quote, source.find_words(quote.turn, quote.who))
         if text:
             out[Evidence(text, quote.turn, quote.who)] = None
     return tuple(out)[:MAX_QUOTES]
-
-
-def verify_quote(quote: Quote, source: SessionSource) -> str:
-    """Returns the quote as evidence, verbatim from its turn, redacted and at most 200 characters; "" if that is not
-    possible."""
-    return _clean_part(quote, source.find_words(quote.turn, quote.who))
-
-
-def _clean_part(quote: Quote, turn_text: str) -> str:
-    """Returns the quote as it is in its turn, at most 200 characters, cut so that it does not touch a secret."""
-    text = quote.text.strip()
-    start = turn_text.find(text) if text else -1
-    if start < 0:
-        return ""
-    lo, hi = start, start + len(text)
-    for span in _find_secret_spans(turn_text):
-        if span.start < hi and lo < span.end:
-            if span.start - lo >= hi - span.end:
-                hi = span.start
-            else:
-                lo = span.end
-    part = _cut_quote(turn_text[lo:hi].strip())
-    return show_hidden(part) if len(part) >= min(MIN_QUOTE_CHARS, len(text)) else ""
-
-
-@lru_cache(maxsize=4)  # several drafts quote one turn
-def _find_secret_spans(said: str) -> tuple[Span, ...]:
-    """Returns the spans of secrets in the text of a turn, and of the marks left by redacted secrets."""
-    return tuple(sorted((*redact_secrets(said).spans, *find_redaction_marks(said)), key=lambda span: span.start))
-
-
-def _cut_quote(text: str) -> str:
-    if len(text) <= MAX_QUOTE_CHARS:
-        return text
-    head = text[:MAX_QUOTE_CHARS]
-    at = head.rfind(" ")
-    return head[:at] if at > MAX_QUOTE_CHARS // 2 else head
 
 
 def _normalize_text(text: str) -> str:

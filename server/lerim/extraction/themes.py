@@ -16,7 +16,8 @@ from datetime import datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
 from lerim.extraction.facts import join_names, split_spoken
-from lerim.extraction.gate import SessionSource, verify_quote
+from lerim.extraction.gate import SessionSource
+from lerim.extraction.quotes import verify_quote
 from lerim.extraction.signals import Quote
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, find_flags, show_hidden
@@ -225,7 +226,7 @@ def _find_quote(request: ThemeRequest, theme_words: tuple[str, ...], platform: P
     source = SessionSource(platform, session, lambda _turn, _who: request.text)
     for sentence in split_spoken(request.text):
         if _find_content_words(sentence.text) & set(theme_words) and (
-            quote := verify_quote(Quote(sentence.text, request.turn, "user"), source)
+            quote := verify_quote(Quote(sentence.text, request.turn, "user"), source.find_words(request.turn, "user"))
         ):
             return quote
     return ""

@@ -15,7 +15,8 @@ MAX_PASSAGE_CHARS = 500
 
 
 def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int) -> str:
-    """Returns the memories, best first, and what was left out."""
+    """Returns the memories that fit in MAX_CHARS, best first, and a line for each reason why others were left out.
+    `outside` is how many of the files asked about are not in the repository."""
     items: list[str] = []
     room = MAX_CHARS
     for one in found.memories:

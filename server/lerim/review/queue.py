@@ -110,7 +110,7 @@ def with_neighbours(
 
     `memories`: an open search of the project; by default, a temporary one is used. Raises MemoryError_.
     """
-    if not any(one.session or one.maker == "agent" for one in proposals):
+    if not any(one.is_claim for one in proposals):
         return list(proposals)
     store = paths.store()
     found: list[Proposal] = []
@@ -119,7 +119,7 @@ def with_neighbours(
         for proposal in proposals:
             title, body = proposal.record.title, proposal.record.body
             near: tuple[NearMemory, ...] = ()
-            if (proposal.session or proposal.maker == "agent") and proposal.id in claims:
+            if proposal.is_claim and proposal.id in claims:
                 skip = ledger.choices.answered_memories(claims[proposal.id].fingerprint, claims[proposal.id].source)
                 near = find_neighbours(search, store, title, body, skip=skip)
             found.append(replace(proposal, neighbours=near))

@@ -199,7 +199,7 @@ def _neighbour_view(near: NearMemory) -> NeighbourView:
 
 def _suggested_view(proposal: Proposal) -> SuggestedView | None:
     """The answer that a session's candidate suggests for a memory. Suggestions have none."""
-    if not proposal.session:
+    if not proposal.is_claim:
         return None
     by: Literal["claim", "model"] = "model" if proposal.maker == "lead" else "claim"
     if proposal.action == "add":

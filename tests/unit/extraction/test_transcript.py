@@ -6,7 +6,7 @@ from itertools import product
 
 from msgspec.structs import replace
 
-from lerim.extraction.model.quotes import MissingQuote, locate_quote
+from lerim.extraction.model.locate_quote import MissingQuote, locate_quote
 from lerim.extraction.transcript import ShownTurn, read_instructions, show_turn, without_repeats
 from lerim.sessions.model import ToolCall, Turn
 from long import LONG

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.extraction.model.quotes import FoundQuote, MissingQuote, fold_text, is_overlapping, locate_quote
+from lerim.extraction.model.locate_quote import FoundQuote, MissingQuote, fold_text, is_overlapping, locate_quote
 from lerim.extraction.transcript import ShownPiece, ShownTurn, show_turn
 from scripted import agent, asked, numbered, ran, you
 

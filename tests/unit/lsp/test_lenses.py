@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lerim.lsp.features.memories.editor_requests import MAX_SYMBOLS, Lens, lens_title, place_lenses
+from lerim.lsp.features.memories.lenses import MAX_SYMBOLS, Lens, lens_title, place_lenses
 
 
 def test_counts_name_the_weightier_kinds_first() -> None:

@@ -218,6 +218,18 @@ def test_what_an_agent_proposes_waits_for_the_person_and_says_who_said_it(place:
         )
 
 
+def test_a_person_says_what_an_agents_claim_is_to_a_memory_near_it(place: ReviewPaths, repo: Path) -> None:
+    name = add(place, "Retry each request three times")
+    with McpClient(repo) as client:
+        client.tell("propose", kind="decision", title="Retry each request five times")
+    [found] = queue.with_neighbours(place, queue.list_pending(place)[0])
+    assert [one.stored.record.id for one in found.neighbours] == [name]
+    [near] = found.neighbours
+    choice = queue.NeighbourChoice("replaces", name, near.stored.text_hash)
+    assert queue.accept_candidate(place, found.id, quotes="shared", choice=choice).ok
+    assert place.store().load_by_id(name).status == "superseded"
+
+
 def test_what_the_person_rejected_is_not_proposed_again(place: ReviewPaths, repo: Path) -> None:
     with McpClient(repo) as client:
         client.tell("propose", kind="decision", title="Use tabs")

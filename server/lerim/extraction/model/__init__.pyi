@@ -14,12 +14,12 @@ from .guidance import guidance_json as guidance_json
 from .guidance import make_related_query as make_related_query
 from .guidance import metadata_json as metadata_json
 from .guidance import metrics_json as metrics_json
+from .locate_quote import fold_text as fold_text
+from .locate_quote import has_exact_parts as has_exact_parts
 from .material import Material as Material
 from .merge import JoinedCandidates as JoinedCandidates
 from .model_call import ParsedAnswer as ParsedAnswer
 from .model_call import ask_signature as ask_signature
-from .quotes import fold_text as fold_text
-from .quotes import has_exact_parts as has_exact_parts
 from .windows import CountTokens as CountTokens
 from .windows import TokenCounter as TokenCounter
 from .windows import Window as Window

@@ -11,8 +11,8 @@ from lerim.extraction.candidate import Candidate, DroppedSignal, drop_candidate
 from lerim.extraction.contradictions import content_words, flag_contradiction
 from lerim.extraction.facts import MAX_TITLE_CHARS, find_artifacts, full_sentence, make_title, shorten, squeeze_spaces
 from lerim.extraction.gate import EPOCH, MAX_REPLACES_CHARS, SessionSource, judge_draft, merge_candidates, strip_orders
+from lerim.extraction.model.locate_quote import FoundQuote, MissingQuote, is_overlapping, locate_quote
 from lerim.extraction.model.material import Material
-from lerim.extraction.model.quotes import FoundQuote, MissingQuote, is_overlapping, locate_quote
 from lerim.extraction.model.signatures import MemoryCandidate
 from lerim.extraction.signals import Draft, Quote
 from lerim.extraction.transcript import THOUGHT, ShownTurn

@@ -21,8 +21,8 @@ from lerim.errors import (
     TooDearError,
 )
 from lerim.extraction.contradictions import content_words
+from lerim.extraction.model.locate_quote import FoundQuote, locate_quote
 from lerim.extraction.model.model_call import ask_signature
-from lerim.extraction.model.quotes import FoundQuote, locate_quote
 from lerim.extraction.model.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted
 from lerim.extraction.transcript import ShownTurn
 

@@ -75,8 +75,8 @@ def summarize_request(text: str, most: int) -> str:
 
 @lru_cache(maxsize=256)
 def find_report_sentence(text: str, most: int) -> str:
-    """Returns the sentence of an agent's message that best states the result of its work, preferring prose to lists; ""
-    if there is none."""
+    """Returns the sentence of an agent's message that best states the result of its work: at most `most` characters, no
+    question, prose before list items; "" if there is none."""
     found: list[tuple[bool, str]] = []
     for line in _clip_head(clean_text(remove_private_blocks(text))).split("\n"):
         if _TABLE.match(line) or line.startswith(("    ", "\t")) or _TITLED.match(line):

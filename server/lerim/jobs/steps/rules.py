@@ -237,7 +237,8 @@ def _split_newest(own: list[Transcript]) -> tuple[list[Transcript], list[Transcr
 
 
 def propose_themes(part: SyncPart) -> None:
-    """Propose the themes of the sessions of the last `theme_days` days. Raises CatalogError, MemoryError_."""
+    """Find the areas that the project's sessions of the last `theme_days` days (a setting) worked on, and hand them to
+    the sink as candidates. Raises CatalogError, MemoryError_."""
     catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)

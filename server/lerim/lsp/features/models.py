@@ -40,9 +40,6 @@ PROVIDER_NAMES: Mapping[str, str] = {
 }
 ResultLine = TypeVar("ResultLine", ModelTestLine, SessionTrialLine)
 
-if TYPE_CHECKING:
-    from lerim.lsp.window import Sidecar
-
 
 async def list_choices(sidecar: Sidecar, _params: NoParams) -> ChoicesView:
     """Lists all models that can be chosen. Local servers are asked for their models, on loopback only.

@@ -65,7 +65,8 @@ class DriftSubject:
 
 
 def subject_of(record: MemoryRecord) -> DriftSubject:
-    """Returns what a drift check needs to know about a memory that was read."""
+    """Returns a memory's id, what it was last verified against, and its references, each once and without those that
+    cannot be parsed."""
     return DriftSubject(
         record.id, tuple(dict.fromkeys(filter(None, map(parse_reference, record.references)))), record.verified
     )

@@ -91,9 +91,7 @@ def _carry_out(
     effect = compute_effects(
         store,
         final,
-        partial(verify_references, paths, now)
-        if final.session or final.maker == "agent"
-        else partial(_inherit_baselines, paths),
+        partial(verify_references, paths, now) if final.is_claim else partial(_inherit_baselines, paths),
     )
     _record_unedited_texts(ledger, store, final, effect)
     changes = (*effect.changes, FileChange("review", str(paths.state_anchor), str(waiting.path), waiting.text, None))
@@ -182,11 +180,12 @@ def _record_unedited_texts(ledger: Ledger, store: Store, proposal: Proposal, eff
 
 
 def apply_choice(store: Store, proposal: Proposal, choice: NeighbourChoice) -> Proposal:
-    """The candidate with the action and target of the person's choice.
+    """Return a copy of the candidate with the action and the target that the person chose. Write nothing.
 
-    Raises MemoryError_ if the proposal is a suggestion, StaleError if the memory is not as the person saw it.
+    Raises MemoryError_ if the proposal is a suggestion, whose memories Lerim chose; StaleError if the memory is no
+    longer active or, unless the answer is `same`, if its text is not what the person saw.
     """
-    if not proposal.session:
+    if not proposal.is_claim:
         raise MemoryError_(
             "Lerim already chose the memories for this candidate.",
             where=str(proposal.path),
@@ -219,7 +218,7 @@ def answer_to_record(
     known = ledger.find_claim(final.id)
     answer = ANSWERS.get(final.action)
     memories = tuple(kept_beside) if answer == "keep" else tuple(one.record.id for one in final.target_memories)
-    if not final.session or known is None or answer is None or not memories:
+    if not final.is_claim or known is None or answer is None or not memories:
         return None
     return RecordedAnswer(known.fingerprint, known.source, answer, memories, effect.memory_id)
 
@@ -234,7 +233,7 @@ def find_kept_beside(
 ) -> tuple[str, ...]:
     """The ids of the memories that a new memory is kept beside: the chosen one, or else all that were shown with the
     candidate. Empty if the candidate does not become a new memory."""
-    if final.action != "add" or not final.session:
+    if final.action != "add" or not final.is_claim:
         return ()
     if choice is not None and choice.memory:
         return (choice.memory,)

@@ -151,7 +151,7 @@ def _with_current_targets(proposal: Proposal, store: Store) -> Proposal:
     now = replace(
         proposal, targets=tuple(remaining_targets), target_memories=tuple(target_memories), lost_targets=lost_targets
     )
-    if lost_targets and proposal.session:
+    if lost_targets and proposal.is_claim:
         records = [one.record for one in target_memories]
         kept = proposal.action in KEEPS and bool(records) and records[0].id == proposal.target
         action = choose_action(proposal.record.primitive, *((records[0], records[1:]) if kept else (None, records)))

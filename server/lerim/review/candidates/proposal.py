@@ -83,6 +83,12 @@ class Proposal:
         return self.targets[0].id if self.targets else ""
 
     @property
+    def is_claim(self) -> bool:
+        """Whether it claims something, as found in a session or said by an agent. The others are suggestions to change
+        memories that there are."""
+        return bool(self.session) or self.maker == "agent"
+
+    @property
     def ends(self) -> tuple[str, ...]:
         """The ids of the memories that accepting it would end."""
         if self.action in ("refer", "add", "same"):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from lsprotocol import types
 
@@ -14,8 +12,9 @@ from lerim.lsp.boundary import Document
 from lerim.lsp.features import watching
 from lerim.lsp.features.memories import views
 from lerim.lsp.features.memories.hovers import MAX_MEMORIES, render_hover
+from lerim.lsp.features.memories.lenses import Lens, place_lenses
 from lerim.lsp.protocol import SHOW_FILE_MEMORIES
-from lerim.lsp.window import CodeLensMode, FileLocation, Repo, Sidecar, uses
+from lerim.lsp.window import FileLocation, Repo, Sidecar, uses
 from lerim.memory import MemoryEntry, definitions, redact_record
 
 MAX_PREFETCHED = 64
@@ -23,22 +22,6 @@ MAX_WORD = 200
 MAX_PATH = 400
 PATH_PUNCTUATION = frozenset("./\\_-+@~#$%")
 TRAILING_PUNCTUATION = ".,"
-KIND_ORDER = (
-    "decision",
-    "pitfall",
-    "preference",
-    "procedure",
-    "friction",
-    "insight",
-    "learning",
-    "question",
-    "theme",
-    "summary",
-    "drifted",
-    "gone",
-)
-PLURALS = {"summary": "summaries", "drifted": "drifted", "gone": "gone"}
-MAX_SYMBOLS = 50
 
 
 async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
@@ -177,42 +160,3 @@ def _expand(line: str, index: int, is_part: Callable[[str], bool], limit: int) -
     while end < len(line) and end - index <= limit and is_part(line[end]):
         end += 1
     return start, end
-
-
-def lens_title(kinds: Iterable[str]) -> str:
-    """`2 decisions · 1 pitfall · 1 drifted`: the most important kinds first, drifted and gone memories last."""
-    counts = Counter(kinds)
-    ranked = sorted(counts, key=lambda kind: (KIND_ORDER.index(kind) if kind in KIND_ORDER else len(KIND_ORDER), kind))
-    return " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
-
-
-class Lens(NamedTuple):
-    """A lens above a line, for a symbol ("" for the whole file). `line` is None if the symbol was not found."""
-
-    line: int | None
-    title: str
-    symbol: str = ""
-
-
-def place_lenses(
-    mode: CodeLensMode,
-    file_kinds: Sequence[str],
-    symbol_kinds: Mapping[str, Sequence[str]],
-    find_line: Callable[[str], int | None],
-) -> list[Lens]:
-    """The lenses of a file. `file_kinds` are the kinds of all its memories, `symbol_kinds` those of each symbol.
-
-    `find_line` returns the line that defines a symbol. The editor knows symbols better than our search of lines and may
-    move a symbol's lens, or place one that was not found.
-    """
-    if mode == "off" or not file_kinds:
-        return []
-    lenses = [Lens(0, lens_title(file_kinds))]
-    if mode == "symbols":
-        for name, kinds in list(symbol_kinds.items())[:MAX_SYMBOLS]:
-            lenses.append(Lens(find_line(name), lens_title(kinds), name))
-    return lenses
-
-
-def _plural(kind: str, count: int) -> str:
-    return kind if count == 1 else PLURALS.get(kind, f"{kind}s")

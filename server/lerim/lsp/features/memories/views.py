@@ -193,7 +193,7 @@ def _search_repo(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[H
 
 
 def personal_store(sidecar: Sidecar) -> Store:
-    """The store of the personal memories."""
+    """The store of the memories that belong to no repository, in Lerim's home folder."""
     from lerim.memory import GLOBAL_KEY
 
     return Store(sidecar.home.memory, sidecar.home.project(GLOBAL_KEY), sidecar.home.root)

@@ -85,7 +85,8 @@ def is_unattended_thread(source: str, thread: str, originator: str) -> bool:
 
 
 def parse_codex_prompt(text: str) -> TypedText | None:
-    """Returns what a person typed in a message, or None if no person typed it."""
+    """Returns the prompt or shell command that a person typed, without the context that Codex puts around it; None if
+    nothing in the message was typed."""
     text = _strip_context(without_nul(text_outside_blocks(text)).strip())
     if text.startswith(_SHELL_START):
         command = tag_content(text, "command")

@@ -12,7 +12,7 @@ from lerim.memory import Speaker
 from lerim.redaction import HIDDEN_CHARACTERS
 
 MIN_QUOTE_CHARS = 8  # minimum letters and digits of a quote
-MAX_QUOTE_CHARS = 2_000
+MAX_SEARCHED_CHARS = 2_000  # of what the model gives as a quote
 MAX_WHOLE_PIECE_CHARS = 80
 """A quote shorter than `MIN_QUOTE_CHARS` is accepted only if it is a whole piece of at most this many characters."""
 _EDGE_CHARACTERS = " .,!\"'"
@@ -109,7 +109,7 @@ def _normalize_quote(quote: str) -> str:
     """Returns the longest part of a quote between cuts, folded, or "" if it is too short."""
     parts = (
         fold_text(_ESCAPED_CHARACTER.sub("", part))[0].strip(" \"'")
-        for part in _OMISSION.split(quote[:MAX_QUOTE_CHARS])
+        for part in _OMISSION.split(quote[:MAX_SEARCHED_CHARS])
     )
     longest = max(parts, key=len, default="")
     return longest if sum(map(str.isalnum, longest)) >= MIN_QUOTE_CHARS else ""
@@ -118,7 +118,7 @@ def _normalize_quote(quote: str) -> str:
 def _without_label(quote: str, turn: ShownTurn) -> str:
     """Returns what follows the label of the turn or of one of its pieces, or "" if the quote does not begin with a
     label."""
-    text = quote[:MAX_QUOTE_CHARS].lstrip(" \t\n»›")
+    text = quote[:MAX_SEARCHED_CHARS].lstrip(" \t\n»›")
     heads = (f"{piece.head}:" for piece in turn.pieces if piece.head)
     for label in (f"[{turn.number}] {turn.role}:", f"{turn.role}:", *heads):
         if text.lower().startswith(label.lower()):

@@ -1,0 +1,49 @@
+"""Checks that a quote stands in its turn, word for word, and cuts it to a length and to a part without secrets.
+
+Every quote that becomes the evidence of a memory comes through here.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lerim.extraction.signals import Quote
+from lerim.redaction import Span, find_redaction_marks, redact_secrets, show_hidden
+
+MAX_QUOTE_CHARS = 200
+MIN_QUOTE_CHARS = 8
+"""How much of a quote must be left after a secret was cut off, unless it was shorter."""
+
+
+def verify_quote(quote: Quote, turn_text: str) -> str:
+    """Returns the quote as it stands in `turn_text`, which is all that its speaker said in the turn: at most
+    MAX_QUOTE_CHARS, cut so that it does not touch a secret, with hidden characters written out. Returns "" if it does
+    not stand there or too little is left."""
+    text = quote.text.strip()
+    start = turn_text.find(text) if text else -1
+    if start < 0:
+        return ""
+    lo, hi = start, start + len(text)
+    for span in _find_secret_spans(turn_text):
+        if span.start < hi and lo < span.end:
+            if span.start - lo >= hi - span.end:
+                hi = span.start
+            else:
+                lo = span.end
+    part = _cut_quote(turn_text[lo:hi].strip())
+    return show_hidden(part) if len(part) >= min(MIN_QUOTE_CHARS, len(text)) else ""
+
+
+@lru_cache(maxsize=4)  # several drafts quote one turn
+def _find_secret_spans(said: str) -> tuple[Span, ...]:
+    """Returns the spans of secrets in the text of a turn, and of the marks left by redacted secrets."""
+    return tuple(sorted((*redact_secrets(said).spans, *find_redaction_marks(said)), key=lambda span: span.start))
+
+
+def _cut_quote(text: str) -> str:
+    """Cuts a quote to MAX_QUOTE_CHARS, at a space if one is near the end."""
+    if len(text) <= MAX_QUOTE_CHARS:
+        return text
+    head = text[:MAX_QUOTE_CHARS]
+    at = head.rfind(" ")
+    return head[:at] if at > MAX_QUOTE_CHARS // 2 else head
