@@ -108,3 +108,8 @@ def maintained(
     clock = lambda: now or datetime.now(UTC)  # noqa: E731
     arguments = (place.project, place.home, os.environ, lambda _: None, cancelled, clock)
     return maintain.maintain_project(*arguments, dry_run=dry_run)
+
+
+def remember(place: ReviewPaths, title: str, body: str = "", *references: str) -> str:
+    """The id of a decision that a person wrote about these places."""
+    return Path(queue.add_memory(place, "decision", title, body, references=references).path or "").stem

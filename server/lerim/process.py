@@ -1,7 +1,7 @@
 """Starts and ends child processes without a shell or console, each in its own process group.
 
 Most functions take the platform and the environment and return data, so that each system is tested on any machine.
-Only `claim_streams`, `lower_priority` and `kill_group` have side effects.
+Only `lower_priority` and `kill_group` have side effects.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import BinaryIO
 
 log = logging.getLogger("lerim.process")
 
@@ -147,22 +146,6 @@ def lower_priority(platform: str = sys.platform) -> None:
     """Lower the priority of this process; on Windows the parent has already done so when starting it."""
     if platform != "win32":
         os.nice(NICE)
-
-
-def claim_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Reserve stdin and stdout for a protocol; return (input, output) on new file descriptors.
-
-    Afterwards fd 1 is stderr and fd 0 is the null device, so that nothing this process or a child prints or reads can
-    corrupt the protocol.
-    """
-    output = os.fdopen(os.dup(1), "wb", 0x10000)
-    source = os.fdopen(os.dup(0), "rb", 0x10000)
-    os.dup2(2, 1)
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    os.close(empty)
-    sys.stdout = sys.stderr
-    return source, output
 
 
 def format_command_line(*words: object, platform: str = sys.platform) -> str:

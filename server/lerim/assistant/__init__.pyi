@@ -1,3 +1,4 @@
+from .answer_parser import passages_for_model as passages_for_model
 from .answers import Answer as Answer
 from .answers import Citation as Citation
 from .answers import Passage as Passage

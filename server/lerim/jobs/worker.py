@@ -40,7 +40,8 @@ from lerim.models import (
     ModelStep,
     Usage,
 )
-from lerim.process import claim_streams, lower_priority
+from lerim.process import lower_priority
+from lerim.streams import claim_streams
 
 if TYPE_CHECKING:
     from lerim.paths import Home

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from lerim.process import claim_streams
+from lerim.streams import claim_streams
 
 IGNORED_ARGUMENTS = ("--stdio", "--clientProcessId=")
 HASH_MODULES = (

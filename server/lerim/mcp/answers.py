@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lerim.assistant import find_session_passages
+from lerim.assistant import find_session_passages, passages_for_model
 from lerim.errors import Problem
 from lerim.memory import Recalled, fence_items, neutral_line, render_memory
 from lerim.paths import Home
@@ -46,11 +46,14 @@ def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int
 def describe_sessions(
     project: Project, home: Home, question: str, limit: int, raise_if_cancelled: Callable[[], None]
 ) -> str:
-    """Returns passages of earlier sessions. Raises CatalogError."""
+    """Returns passages of earlier sessions, without those that read like a command to an agent, unless a person said
+    them. Raises CatalogError."""
     items: list[str] = []
     for passage in find_session_passages(project, home, question, raise_if_cancelled):
         if len(items) == limit:
             break
+        if not passages_for_model([passage]):
+            continue
         citation = passage.citation
         day = f"{passage.time[:10]}, " if passage.time else ""
         head = f"[{len(items) + 1}] {day}{passage.detail}, in “{neutral_line(citation.title, 80)}”"

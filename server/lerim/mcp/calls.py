@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from lerim.errors import LerimError, StoppedError, UsageError
 from lerim.mcp.answers import describe_recalled, describe_sessions
 from lerim.mcp.propose import MAX_REASON_CHARS, MAX_REFERENCES, MAX_TITLE_CHARS, propose_memory
 from lerim.memory import AgentMemories, ServedMemory, StoredMemory
 from lerim.paths import Home
-from lerim.project import Project, locate_project, open_git
+from lerim.project import Project, locate_project, make_personal_project, open_git
 from lerim.review import ReviewPaths, was_text_approved
+from lerim.sessions import uri_to_path
 
 if TYPE_CHECKING:
     from lerim.mcp.messages import Json
@@ -87,8 +86,9 @@ class ToolCalls:
         wanted = values.texts("files", MAX_FILES, MAX_PATH_CHARS)
         if not question and not wanted:
             raise UsageError("`recall` needs a question, files, or both.", todo="Say what you want to know.")
-        memories = self._open_memories(home)
-        files = [path for one in wanted if (path := self._relative_path(one))]
+        project = self._find_project(home)
+        memories = self._open_memories(project, home)
+        files = [path for one in wanted if (path := _relative_path(project, one))]
         outside = len(wanted) - len(files)
         found = memories.recall(question, files, values.limit(), include_drifted=values.flag("include_drifted"))
         self._served = found.memories
@@ -96,8 +96,9 @@ class ToolCalls:
 
     def _why(self, home: Home, values: _Arguments) -> str:
         path, symbol = values.text("path", MAX_PATH_CHARS, required=True), values.text("symbol", 200)
-        memories = self._open_memories(home)
-        place = self._relative_path(path)
+        project = self._find_project(home)
+        memories = self._open_memories(project, home)
+        place = _relative_path(project, path)
         if not place:
             raise UsageError("This path is not in the repository.", where=path[:200], todo="Name a file in it.")
         drifted = values.flag("include_drifted")
@@ -108,12 +109,14 @@ class ToolCalls:
         return describe_recalled(found, memories.problems, 0)
 
     def _propose(self, home: Home, values: _Arguments) -> str:
-        self._project = self._require_project(home)
+        project = self._require_project(home)
         places = [
-            path for one in values.texts("files", MAX_REFERENCES, MAX_PATH_CHARS) if (path := self._relative_path(one))
+            path
+            for one in values.texts("files", MAX_REFERENCES, MAX_PATH_CHARS)
+            if (path := _relative_path(project, one))
         ]
         return propose_memory(
-            self._project,
+            project,
             home,
             self._client(),
             values.text("kind", 40, required=True),
@@ -122,9 +125,8 @@ class ToolCalls:
             places,
         )
 
-    def _open_memories(self, home: Home) -> AgentMemories:
-        """Returns the memories of the project, opened at the first call."""
-        project = self._find_project(home)
+    def _open_memories(self, project: Project | None, home: Home) -> AgentMemories:
+        """Returns the memories of the project; they stay open until another project is asked for."""
         if self._memories is None or project != self._project:
             if self._memories is not None:
                 self._memories.close()
@@ -136,9 +138,7 @@ class ToolCalls:
     def _require_project(self, home: Home) -> Project:
         project = self._find_project(home)
         if project is None:
-            raise UsageError(
-                "No git repository was found.", where=str(Path.cwd()), todo="Start the server in one, or with --repo."
-            )
+            raise UsageError("No git repository was found.", todo="Start the server in a repository, or with --repo.")
         return project
 
     def _find_project(self, home: Home) -> Project | None:
@@ -146,23 +146,10 @@ class ToolCalls:
         first root that is in one."""
         if self._repo:
             return locate_project(Path(self._repo).expanduser().absolute(), home)
-        places = [Path.cwd(), *(Path(one) for one in (os.environ.get("CLAUDE_PROJECT_DIR", ""),) if one)]
-        places += [path for uri in self._list_roots() if (path := _path_of_uri(uri))]
-        return next((found for place in places if (found := locate_project(place, home)) is not None), None)
-
-    def _relative_path(self, text: str) -> str:
-        """Returns a path as references write it, `#symbol` kept; "" if it is outside the repository."""
-        if self._project is None:
-            return ""
-        path, mark, symbol = text.replace("\\", "/").partition("#")
-        root = self._project.root
-        given = Path(path)
-        full = given if given.is_absolute() else (Path.cwd() if _is_inside(Path.cwd(), root) else root) / given
-        normal = Path(os.path.normpath(full))
-        for base in (root, root.resolve()):
-            if _is_inside(normal, base) and normal != base:
-                return f"{PurePosixPath(normal.relative_to(base).as_posix())}{mark}{symbol}"
-        return ""
+        named = (os.environ.get("CLAUDE_PROJECT_DIR", ""), *map(uri_to_path, self._list_roots()))
+        places = [*_working_folder(), *(Path(one) for one in named if one)]
+        found = (locate_project(place, home) for place in places if place.is_absolute())
+        return next((project for project in found if project is not None), None)
 
 
 class _Arguments:
@@ -180,9 +167,9 @@ class _Arguments:
             raise UsageError(f"`{name}` must be a text.", todo="Call the tool again.")
         if len(value) > most:
             raise UsageError(f"`{name}` may have at most {most} characters.", todo="Shorten it.")
-        if required and not value.strip():
+        if required and not _storable(value):
             raise UsageError(f"`{name}` is missing.", todo="Call the tool again with it.")
-        return value.strip()
+        return _storable(value)
 
     def texts(self, name: str, most: int, most_chars: int) -> list[str]:
         """Returns a list of texts; a single text counts as a list of one."""
@@ -190,10 +177,10 @@ class _Arguments:
         values = [value] if isinstance(value, str) else [] if value is None else value
         if not isinstance(values, list) or len(values) > most:
             raise UsageError(f"`{name}` must be a list of at most {most} texts.", todo="Call the tool again.")
-        texts = [one for one in values if isinstance(one, str) and len(one) <= most_chars and "\0" not in one]
+        texts = [one for one in values if isinstance(one, str) and len(one) <= most_chars]
         if len(texts) < len(values):
             raise UsageError(f"Each of `{name}` must be a text of at most {most_chars} characters.", todo="Try again.")
-        return [one.strip() for one in texts if one.strip()]
+        return [text for one in texts if (text := _storable(one))]
 
     def flag(self, name: str) -> bool:
         """Returns whether a switch is on."""
@@ -212,31 +199,42 @@ class _Arguments:
         return int(max(1, min(value, MAX_LIMIT)))
 
 
-def _make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, str], bool]:
-    def is_approved(stored: StoredMemory, scope: str) -> bool:
-        paths = ReviewPaths(project, home) if project is not None else None
-        if scope == "global" or paths is None:
-            from lerim.project import make_personal_project
+def _storable(text: str) -> str:
+    """Returns a text without surrounding space and without what JSON can hold but no file, path or database can."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode().strip()
 
-            paths = ReviewPaths(make_personal_project(home), home)
+
+def _make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, str], bool]:
+    personal = ReviewPaths(make_personal_project(home), home)
+    own = ReviewPaths(project, home) if project is not None else personal
+
+    def is_approved(stored: StoredMemory, scope: str) -> bool:
         try:
-            return was_text_approved(paths, stored)
+            return was_text_approved(personal if scope == "global" else own, stored)
         except LerimError:
             return False  # the ledger cannot be read: nothing vouches for the text
 
     return is_approved
 
 
-def _is_inside(path: Path, folder: Path) -> bool:
-    return path == folder or path.is_relative_to(folder)
-
-
-def _path_of_uri(uri: str) -> Path | None:
+def _working_folder() -> list[Path]:
+    """Returns the working directory; nothing if it was deleted."""
     try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return None
-    if parts.scheme != "file":
-        return None
-    path = Path(url2pathname(unquote(parts.path)) if os.name == "nt" else unquote(parts.path))
-    return path if path.is_absolute() and "\0" not in str(path) else None
+        return [Path.cwd()]
+    except OSError:
+        return []
+
+
+def _relative_path(project: Project | None, text: str) -> str:
+    """Returns a path as references write it, `#symbol` kept; "" if it is outside the repository. A relative path is
+    read from the working directory if that is in the repository, else from its root."""
+    if project is None:
+        return ""
+    path, mark, symbol = text.replace("\\", "/").partition("#")
+    root = project.root
+    start = next((here for here in _working_folder() if here.is_relative_to(root)), root)
+    written = os.path.normpath(start / path)
+    normal = next((one for one in (Path(written), Path(os.path.realpath(written))) if one.is_relative_to(root)), root)
+    if normal == root:
+        return ""
+    return f"{normal.relative_to(root).as_posix()}{mark}{symbol}"

@@ -7,7 +7,6 @@ accepted.
 
 from __future__ import annotations
 
-import os
 import queue
 import sys
 import threading
@@ -15,6 +14,7 @@ import traceback
 
 from lerim.mcp.messages import INVALID_PARAMS, METHOD_NOT_FOUND, BadMessage, Message, Writer, read_messages
 from lerim.mcp.tool_list import INSTRUCTIONS, TOOLS
+from lerim.streams import claim_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,16 +162,6 @@ class Server:
 def main(repo: str = "") -> int:
     """Serves on the standard streams until the input ends; returns the exit code. `repo` is a folder in the project;
     without it, the project is found from the working directory."""
-    source, output = _claim_streams()
+    source, output = claim_streams()
     Server(source, output, repo).run()
     return 0
-
-
-def _claim_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Returns the client's streams on file descriptors of their own, so that nothing printed by a library gets into
-    the protocol. As `process.claim_streams`, which imports too much for this start."""
-    output = os.fdopen(os.dup(1), "wb")
-    source = os.fdopen(os.dup(0), "rb")
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return source, output

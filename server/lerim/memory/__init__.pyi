@@ -5,6 +5,7 @@ from . import slug as slug
 from . import summaries as summaries
 from .claims import ClaimWords as ClaimWords
 from .claims import IsWrittenByLerim as IsWrittenByLerim
+from .claims import body_without_title as body_without_title
 from .claims import claim_text as claim_text
 from .claims import claim_words as claim_words
 from .claims import dice_overlap as dice_overlap

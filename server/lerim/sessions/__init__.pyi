@@ -59,6 +59,7 @@ from .readers import read_session as read_session
 from .readers import shared_copies as shared_copies
 from .readers import split_message as split_message
 from .readers import trim_torn_words as trim_torn_words
+from .readers import uri_to_path as uri_to_path
 from .redacted import redact_turn as redact_turn
 from .search import QueryTerm as QueryTerm
 from .search import RedactedTurn as RedactedTurn

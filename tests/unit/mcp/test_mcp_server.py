@@ -2,73 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from hang import HANG
 from lerim.memory import MemoryRecord, Uses, render_record
 from lerim.paths import Home
 from lerim.project import locate_project, make_personal_project
 from lerim.review import ReviewPaths, acts, queue
 from mcp_client import McpClient
-from reviews import accepted, made_candidate, remembered, waiting
+from reviews import accepted, made_candidate, remember, remembered, waiting
 
 Git = Callable[..., str]
-
-
-@pytest.fixture
-def place(repo: Path, home: Home) -> ReviewPaths:
-    project = locate_project(repo, home)
-    assert project is not None
-    return ReviewPaths(project, home)
-
-
-@pytest.fixture
-def home() -> Home:
-    return Home.from_environ(os.environ)
-
-
-def add(place: ReviewPaths, title: str, body: str = "", *references: str, **more: Any) -> str:
-    result = queue.add_memory(place, more.pop("primitive", "decision"), title, body, references=references, **more)
-    return Path(result.path or "").stem
-
-
-def test_the_handshake_says_what_the_server_is_for_and_when_to_call_it(repo: Path) -> None:
-    with McpClient(repo) as client:
-        assert client.welcome["protocolVersion"] == "2025-06-18"
-        assert client.welcome["serverInfo"]["name"] == "lerim"
-        first = client.welcome["instructions"][:200]
-        assert "Before you edit" in first and "`recall`" in first and "decided and learned" in first
-        tools = client.ask("tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in tools] == ["recall", "why", "sessions", "propose"]
-    assert [tool["annotations"]["readOnlyHint"] for tool in tools] == [True, True, True, False]
-    assert not any(tool["annotations"]["openWorldHint"] or tool["annotations"]["destructiveHint"] for tool in tools)
-    assert not any("outputSchema" in tool for tool in tools)  # half of the agents would drop the text for it
-
-
-@pytest.mark.parametrize(
-    ("asked", "answered"),
-    [
-        ("2024-11-05", "2024-11-05"),
-        ("2025-11-25", "2025-11-25"),
-        ("2026-07-28", "2025-11-25"),
-        (7, "2025-11-25"),
-        (None, "2025-11-25"),
-    ],
-)
-def test_a_version_it_knows_is_taken_and_for_any_other_the_newest_offered(
-    repo: Path, asked: Any, answered: str
-) -> None:
-    with McpClient(repo) as client:
-        assert client.ask("initialize", {"protocolVersion": asked})["result"]["protocolVersion"] == answered
 
 
 def test_a_memory_is_recalled_with_its_reason_quote_turn_place_and_id(place: ReviewPaths, repo: Path) -> None:
@@ -88,8 +35,8 @@ def test_a_memory_is_recalled_with_its_reason_quote_turn_place_and_id(place: Rev
 def test_memories_about_the_files_come_first_and_a_folder_stands_for_what_is_in_it(
     place: ReviewPaths, repo: Path
 ) -> None:
-    add(place, "Loading is lazy", "", "src/app.py#load")
-    add(place, "The store is never loaded twice", "", "README.md")
+    remember(place, "Loading is lazy", "", "src/app.py#load")
+    remember(place, "The store is never loaded twice", "", "README.md")
     with McpClient(repo) as client:
         by_file = client.tell("recall", question="what is loaded?", files=["src"])
         assert by_file.index("Loading is lazy") < by_file.index("never loaded twice")
@@ -101,8 +48,8 @@ def test_memories_about_the_files_come_first_and_a_folder_stands_for_what_is_in_
 def test_why_answers_for_a_symbol_and_for_its_file_if_no_memory_names_the_symbol(
     place: ReviewPaths, repo: Path
 ) -> None:
-    add(place, "Loading is lazy", "", "src/app.py#load")
-    add(place, "Saving is atomic", "", "src/app.py#Store")
+    remember(place, "Loading is lazy", "", "src/app.py#load")
+    remember(place, "Saving is atomic", "", "src/app.py#Store")
     with McpClient(repo) as client:
         assert "Saving" not in client.tell("why", path="src/app.py", symbol="load")
         assert "Loading is lazy" in client.tell("why", path="src/app.py", symbol="load")
@@ -113,9 +60,9 @@ def test_why_answers_for_a_symbol_and_for_its_file_if_no_memory_names_the_symbol
 
 def test_only_what_is_accepted_active_and_fresh_is_given(place: ReviewPaths, repo: Path, home: Home) -> None:
     queue.propose_candidate(place, made_candidate("Cache waits for review"))
-    acts.archive_memory(place, add(place, "Cache was archived"))
-    add(place, "Cache fills at load", "", "src/app.py#load")
-    add(place, "Cache is kept in Store", "", "src/app.py#Store")
+    acts.archive_memory(place, remember(place, "Cache was archived"))
+    remember(place, "Cache fills at load", "", "src/app.py#load")
+    remember(place, "Cache is kept in Store", "", "src/app.py#Store")
     app = repo / "src" / "app.py"
     app.write_text(app.read_text().replace("open(path).read()", "open(path).read().strip()"))
     with McpClient(repo) as client:
@@ -130,7 +77,7 @@ def test_only_what_is_accepted_active_and_fresh_is_given(place: ReviewPaths, rep
 def test_a_memory_from_elsewhere_is_given_once_its_code_was_compared_with_the_commit_it_was_verified_at(
     place: ReviewPaths, repo: Path, git: Git, tmp_path: Path
 ) -> None:
-    add(place, "Loading is lazy", "", "src/app.py#load")
+    remember(place, "Loading is lazy", "", "src/app.py#load")
     git(repo, "add", ".")
     git(repo, "commit", "-qm", "memory")
     there = tmp_path / "clone"
@@ -145,20 +92,20 @@ def test_a_memory_from_elsewhere_is_given_once_its_code_was_compared_with_the_co
 def test_the_persons_own_memories_are_given_too_and_no_other_repositorys(
     place: ReviewPaths, repo: Path, home: Home, git: Git, tmp_path: Path
 ) -> None:
-    add(ReviewPaths(make_personal_project(home), home), "Answers are short")
+    remember(ReviewPaths(make_personal_project(home), home), "Answers are short")
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "-q")
     elsewhere = locate_project(other, home)
     assert elsewhere is not None
-    add(ReviewPaths(elsewhere, home), "Answers are long here")
+    remember(ReviewPaths(elsewhere, home), "Answers are long here")
     with McpClient(repo) as client:
         text = client.tell("recall", question="how long are answers?")
     assert "Answers are short" in text and "long here" not in text
 
 
 def test_each_memory_given_counts_as_served_to_an_agent(place: ReviewPaths, repo: Path) -> None:
-    name = add(place, "Loading is lazy")
+    name = remember(place, "Loading is lazy")
     before = Uses(place.private).of_memories([name])[name].count
     with McpClient(repo) as client:
         client.tell("recall", question="lazy loading")
@@ -219,7 +166,7 @@ def test_what_an_agent_proposes_waits_for_the_person_and_says_who_said_it(place:
 
 
 def test_a_person_says_what_an_agents_claim_is_to_a_memory_near_it(place: ReviewPaths, repo: Path) -> None:
-    name = add(place, "Retry each request three times")
+    name = remember(place, "Retry each request three times")
     with McpClient(repo) as client:
         client.tell("propose", kind="decision", title="Retry each request five times")
     [found] = queue.with_neighbours(place, queue.list_pending(place)[0])
@@ -264,155 +211,12 @@ def test_a_secret_in_what_is_proposed_or_remembered_is_shown_nowhere(place: Revi
     assert "The key" in text and key not in text
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "words"),
-    [
-        ("recall", {}, "needs a question, files, or both"),
-        ("recall", {"question": 7}, "`question` must be a text"),
-        ("recall", {"question": "x" * 1001}, "at most 1000 characters"),
-        ("recall", {"files": ["x"] * 21}, "at most 20 texts"),
-        ("recall", {"files": [1]}, "Each of `files`"),
-        ("recall", {"question": "x", "limit": "many"}, "`limit` must be a number"),
-        ("recall", {"question": "x", "include_drifted": "yes"}, "true or false"),
-        ("why", {}, "`path` is missing"),
-        ("why", {"path": "../elsewhere.py"}, "not in the repository"),
-        ("sessions", {"question": " "}, "`question` is missing"),
-        ("propose", {"kind": "rumour", "title": "x"}, "`kind` must be decision, question"),
-        ("propose", {"kind": "decision"}, "`title` is missing"),
-        ("propose", {"kind": "decision", "title": "x" * 161}, "at most 160 characters"),
-    ],
-)
-def test_wrong_arguments_are_an_error_that_the_model_can_read(
-    repo: Path, tool: str, arguments: dict[str, Any], words: str
-) -> None:
-    with McpClient(repo) as client:
-        text, is_error = client.call(tool, **arguments)
-        assert is_error and words in text
-        assert client.ask("ping")["result"] == {}
-
-
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (b"not json", -32700),
-        (b"[" * 100_000, -32700),
-        (b"[]", -32600),
-        (b'{"id": 5, "method": 3}', -32600),
-        (b'{"id": {}, "method": "ping"}', -32600),
-        (b'{"id": 5, "method": "ping", "params": []}', -32602),
-        (b'{"id": 5, "method": "resources/list"}', -32601),
-        (b'{"id": 5, "method": "server/discover"}', -32601),
-        (b'{"id": 5, "method": "tools/call", "params": {"name": "shell"}}', -32602),
-        (b'{"id": 5, "method": "tools/call", "params": {"name": "recall", "arguments": "x"}}', -32602),
-        (b'{"id": 5, "method": "ping", "params": {"x": "' + b"y" * 1_000_001 + b'"}}', -32600),
-    ],
-    ids=lambda value: str(value)[:60],
-)
-def test_a_message_that_is_none_gets_an_error_and_the_server_goes_on(repo: Path, line: bytes, code: int) -> None:
-    with McpClient(repo) as client:
-        client.send(line)
-        assert client.receive()["error"]["code"] == code
-        assert client.ask("ping")["result"] == {}
-
-
-def test_a_cancelled_call_gets_no_answer_and_the_next_one_does(place: ReviewPaths, repo: Path) -> None:
-    add(place, "Loading is lazy")
-    with McpClient(repo) as client:
-        ask = {"name": "recall", "arguments": {"question": "lazy"}}
-        for number in range(50):  # while the first is carried out, the others wait
-            client.send({"id": f"c{number}", "method": "tools/call", "params": ask})
-        client.send({"method": "notifications/cancelled", "params": {"requestId": "c49"}})
-        client.send({"id": "end", "method": "tools/call", "params": ask})
-        answered = []
-        while not answered or answered[-1] != "end":
-            answered.append(client.receive()["id"])
-    assert "c49" not in answered and len(answered) == 50
-
-
-def test_progress_is_told_where_the_client_asked_for_it(repo: Path) -> None:
-    with McpClient(repo) as client:
-        ask = {"name": "sessions", "arguments": {"question": "lazy"}}
-        client.ask("tools/call", {**ask, "_meta": {"progressToken": "p"}})
-        client.ask("tools/call", ask)
-    assert [one["progressToken"] for one in client.notifications] == ["p", "p"]
-    assert [one["progress"] for one in client.notifications] == [1, 2]
-
-
-def test_the_project_is_found_by_working_directory_environment_or_the_clients_folders(
-    place: ReviewPaths, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add(place, "Loading is lazy")
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    monkeypatch.chdir(repo / "src")
-    with McpClient("") as client:
-        assert "lazy" in client.tell("recall", question="loading")
-        assert client.tell("why", path="app.py") == "No reviewed memory is about this."  # a path from where it runs
-    monkeypatch.chdir(outside)
-    with McpClient("") as client:
-        assert client.tell("recall", question="loading") == "No reviewed memory is about this."
-        text, is_error = client.call("propose", kind="decision", title="x")
-        assert is_error and "No git repository was found" in text
-    with McpClient("", {"roots": {}}) as client:
-        request = client.receive()
-        assert request["method"] == "roots/list"
-        client.send({"id": request["id"], "result": {"roots": [{"uri": outside.as_uri()}, {"uri": repo.as_uri()}]}})
-        assert "lazy" in client.tell("recall", question="loading")
-    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(repo))
-    with McpClient("") as client:
-        assert "lazy" in client.tell("recall", question="loading")
-
-
 def test_several_servers_and_edits_of_the_memories_do_not_disturb_each_other(place: ReviewPaths, repo: Path) -> None:
-    add(place, "Loading is lazy")
+    remember(place, "Loading is lazy")
     with McpClient(repo) as one, McpClient(repo) as two:
         assert "lazy" in one.tell("recall", question="loading")
         assert "lazy" in two.tell("recall", question="loading")
-        add(place, "Loading is logged")
+        remember(place, "Loading is logged")
         assert "logged" in one.tell("recall", question="loading")
         acts.archive_memory(place, next(x.record.id for x in place.store().load_all()[0] if "lazy" in x.record.title))
         assert "lazy" not in two.tell("recall", question="loading")
-
-
-def run_server(repo: Path, lines: list[dict[str, Any]], *arguments: str) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "lerim", "mcp", *arguments],
-        cwd=repo,
-        input="".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines),
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def test_the_command_answers_what_it_was_asked_and_ends_with_its_input(place: ReviewPaths, repo: Path) -> None:
-    add(place, "Loading is lazy")
-    call = {"name": "recall", "arguments": {"question": "loading"}}
-    hello, answer = run_server(
-        repo, [{"id": 1, "method": "initialize", "params": {}}, {"id": 2, "method": "tools/call", "params": call}]
-    )
-    assert hello["id"] == 1 and "Loading is lazy" in answer["result"]["content"][0]["text"]
-
-
-def test_the_handshake_imports_nothing_heavy(repo: Path) -> None:
-    script = (
-        "import sys\nfrom lerim.__main__ import main\nsys.argv = ['lerim', 'mcp']\nmain()\n"
-        "print(sorted({'msgspec', 'pydantic', 'yaml', 'sqlite3', 'asyncio', 'dataclasses', 're', 'typing', 'pathlib'}"
-        " & set(sys.modules)), file=sys.stderr)"
-    )
-    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}) + "\n"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", script],
-        cwd=repo,
-        input=hello,
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=False,
-    )
-    assert json.loads(done.stdout)["id"] == 1
-    heavy = json.loads(done.stderr.splitlines()[-1].replace("'", '"'))
-    assert not set(heavy) & {"msgspec", "pydantic", "yaml", "sqlite3", "asyncio", "dataclasses"}, done.stderr

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 import claude_lines as lines
+from lerim.memory import fence_items
 from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.engine import MEMORIES_TAG
 
 FENCED = "<lerim-memories>\n[1] decision: Use uv\n</lerim-memories>"
 
@@ -46,3 +48,7 @@ def test_what_our_command_printed_is_left_out(tmp_path: Path, command: str) -> N
 def test_memories_that_a_hook_put_into_another_result_are_cut_out(tmp_path: Path, fenced: str) -> None:
     assert output_of(tmp_path, f"x = 1\n{fenced}\ny = 2") == "x = 1\n\ny = 2"
     assert output_of(tmp_path, f"x = 1\n{fenced[:30]}") == "x = 1\n"  # an end that was cut off takes the rest along
+
+
+def test_the_marks_that_memories_are_given_in_are_the_ones_that_are_cut_out() -> None:
+    assert fence_items(["x"]) == f"<{MEMORIES_TAG}>\nx\n</{MEMORIES_TAG}>"

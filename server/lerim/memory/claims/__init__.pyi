@@ -1,4 +1,5 @@
 from .claim_words import ClaimWords as ClaimWords
+from .claim_words import body_without_title as body_without_title
 from .claim_words import claim_text as claim_text
 from .claim_words import claim_words as claim_words
 from .claim_words import dice_overlap as dice_overlap

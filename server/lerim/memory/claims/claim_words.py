@@ -108,3 +108,21 @@ def update_file_sentence(text: str, moves: Mapping[str, str]) -> str:
 def strip_boilerplate(text: str) -> str:
     """Returns the body without the sentences Lerim added."""
     return _BOILERPLATE.sub("", text)
+
+
+_TITLE_WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
+_TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
+
+
+def body_without_title(title: str, body: str) -> str:
+    """Removes the title from the beginning of the body if the body repeats it."""
+    end = 0
+    for word in _TITLE_WORD.findall(title):
+        found = _TITLE_WORD.search(body, end)
+        if found is None or found.group().lower() != word.lower():
+            return body
+        end = found.end()
+    if not end or not (tail := _TITLE_END.match(body, end)):
+        return body
+    rest = body[tail.end() :]
+    return rest if tail["stop"] or not rest else f"… {rest}"

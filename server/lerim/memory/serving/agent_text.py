@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from lerim.memory.claims import strip_boilerplate
+from lerim.memory.claims import body_without_title, strip_boilerplate
 from lerim.memory.header_lines import format_time
 from lerim.memory.record import MemoryRecord, Speaker
 from lerim.memory.reference import DriftState
@@ -113,5 +113,4 @@ def _reason(record: MemoryRecord) -> str:
     body = record.body.strip()
     if not strip_boilerplate(body).strip():
         return ""
-    title = record.title.strip().rstrip(".")
-    return body[len(title) :].lstrip(" .\n") if body.startswith(title) else body
+    return body_without_title(record.title, body)

@@ -5,7 +5,6 @@ The text is short, and its only active parts are our own links, whose arguments 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lerim.lsp.boundary import escape_block, escape_line, shorten_text
 from lerim.lsp.protocol import ARCHIVE_MEMORY, EDIT_MEMORY, OPEN_MEMORY, OPEN_TURN, VERIFY_MEMORY, redact_text
-from lerim.memory import MemoryRecord, Speaker, redact_record, strip_boilerplate
+from lerim.memory import MemoryRecord, Speaker, body_without_title, redact_record, strip_boilerplate
 
 if TYPE_CHECKING:
     from lerim.memory import Drift
@@ -30,8 +29,6 @@ SPEAKER_NAMES: dict[Speaker, str] = {
     "tool": "a tool's output",
     "web": "a web page",
 }
-_WORD = re.compile(r"[^\W_](?:[\w./@+-]*[^\W_])?")
-_TITLE_END = re.compile(r"(?:[`()\"”*]{0,4}(?P<stop>[.!?])(?=\s|$)|[`()\"”*]{0,4}[,;:]|[`()\"”*]{0,4}(?=\s|$))\s*")
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 WRONG_STATES = ("drifted", "gone")
 DRIFT_LABELS = {"drifted": "Drifted", "gone": "Missing"}
@@ -73,20 +70,6 @@ def describe_age(then: datetime, now: datetime) -> str:
         if count:
             return f"{count} {name}{'s' if count > 1 else ''} ago"
     return "today"
-
-
-def body_without_title(title: str, body: str) -> str:
-    """Removes the title from the beginning of the body if the body repeats it."""
-    end = 0
-    for word in _WORD.findall(title):
-        found = _WORD.search(body, end)
-        if found is None or found.group().lower() != word.lower():
-            return body
-        end = found.end()
-    if not end or not (tail := _TITLE_END.match(body, end)):
-        return body
-    rest = body[tail.end() :]
-    return rest if tail["stop"] or not rest else f"… {rest}"
 
 
 def memory_label(record: MemoryRecord) -> str:

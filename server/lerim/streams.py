@@ -1,0 +1,26 @@
+"""Reserves the standard streams for a protocol. Imports next to nothing, so that `lerim mcp` starts at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+
+def claim_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Reserve stdin and stdout for a protocol; return (input, output) on new file descriptors.
+
+    Afterwards fd 1 is stderr and fd 0 is the null device, so that nothing this process or a child prints or reads can
+    corrupt the protocol.
+    """
+    output = os.fdopen(os.dup(1), "wb", 0x10000)
+    source = os.fdopen(os.dup(0), "rb", 0x10000)
+    os.dup2(2, 1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdout = sys.stderr
+    return source, output
