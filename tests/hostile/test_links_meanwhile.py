@@ -17,7 +17,7 @@ from lerim.review import acts, queue
 from long import times
 from rights import tree
 
-ROUNDS = 6
+ROUNDS = 12
 SWAPPER = """
 import ctypes, os, random, sys, time
 from pathlib import Path

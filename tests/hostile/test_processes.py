@@ -24,7 +24,7 @@ from window import Editor, opened, server_environ
 
 pytestmark = pytest.mark.asyncio
 Window = Callable[..., Awaitable[Editor]]
-KILLS = times(1)
+KILLS = times(2)
 
 
 def rules(desk: Desk, count: int) -> None:
@@ -91,7 +91,7 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
 async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and_the_others_say_who(
     desk: Desk, window: Window
 ) -> None:
-    rules(desk, 4)
+    rules(desk, 6)
     windows = [await window(process=True), await window(process=True)]
     terminal = in_terminal(desk, "sync")
     asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
@@ -108,6 +108,22 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
             assert "process" in message
             assert "is syncing" in message
     waiting = desk.waiting()
-    assert len(waiting) == len(set(waiting)) == 4
+    assert len(waiting) == len(set(waiting)) == 6
     for editor in windows:
-        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 4
+        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 6
+
+
+async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memory(desk: Desk, window: Window) -> None:
+    rules(desk, 2)
+    desk.sync()
+    windows = [await window(process=True), await window(process=True)]
+    listed = await windows[0].ask(core.REVIEW_LIST, {"root": windows[0].root})
+    for view in listed.candidates:
+        terminal = in_terminal(desk, "review", "accept", view.id, "--quotes", "shared")
+        wanted = {"root": windows[0].root, "id": view.id, "action": "accept", "quotes": "shared"}
+        results = await asyncio.gather(*(editor.ask(core.REVIEW_ACT, wanted) for editor in windows))
+        out, _ = await asyncio.to_thread(terminal.communicate, timeout=HANG)
+        codes = sorted([*(result.code for result in results), json.loads(out)["results"][0]["code"]])
+        assert codes == ["accepted", "already", "already"]
+    assert len(desk.memories()) == len(set(desk.memories())) == 2
+    assert desk.waiting() == []

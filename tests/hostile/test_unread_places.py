@@ -86,7 +86,7 @@ def test_a_database_that_stays_empty_is_told(machine: Desk, isolated: Path) -> N
     told(machine, found, len(AGENTS) - 2)
 
 
-def lose_table(path: Path, table: str, *, view: bool = False) -> None:
+def lose_table(path: Path, table: str, view: bool) -> None:
     """Takes a table out of a database, or puts a view in its place."""
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
@@ -94,34 +94,38 @@ def lose_table(path: Path, table: str, *, view: bool = False) -> None:
     long_ago(path)
 
 
-def test_a_table_that_is_missing_is_told(machine: Desk, isolated: Path) -> None:
+@pytest.mark.parametrize("view", [False, True], ids=["dropped", "view"])
+def test_a_table_that_is_missing_is_told(machine: Desk, isolated: Path, view: bool) -> None:
     good = isolated / DATABASES["opencode"]
     copies = {table: good.with_name(f"opencode-{table}.db") for table in ("session", "message", "part")}
     for table, path in copies.items():
         path.write_bytes(good.read_bytes())
-        lose_table(path, table, view=table == "message")
+        lose_table(path, table, view)
     told(machine, {"opencode": [*copies.values()]}, len(AGENTS))
 
 
-@pytest.mark.parametrize(("table", "view"), [("cursorDiskKV", False), ("ItemTable", True)])
+@pytest.mark.parametrize("view", [False, True], ids=["dropped", "view"])
+@pytest.mark.parametrize("table", ["cursorDiskKV", "ItemTable"])
 def test_a_table_of_cursor_that_is_missing_is_told(machine: Desk, isolated: Path, table: str, view: bool) -> None:
     path = isolated / DATABASES["cursor"]
-    lose_table(path, table, view=view)
+    lose_table(path, table, view)
     assert str(path) in {one.path for one in machine.sync().problems}
 
 
-@pytest.mark.parametrize("kind", ["no header", "cut in half"])
+@pytest.mark.parametrize("kind", ["no header", "cut in half", "only its first page"])
 def test_a_database_of_which_nothing_can_be_read_is_told(machine: Desk, isolated: Path, kind: str) -> None:
     found = {agent: [isolated / name] for agent, name in DATABASES.items()}
     for [path] in found.values():
         data = path.read_bytes()
-        path.write_bytes(bytes(100) + data[100:] if kind == "no header" else data[: len(data) // 2])
+        spoilt = {"no header": bytes(100) + data[100:], "cut in half": data[: len(data) // 2]}
+        path.write_bytes(spoilt.get(kind, data[:4096]))
     told(machine, found, len(AGENTS) - 2)
 
 
-def test_a_session_of_which_nothing_can_be_read_is_told(machine: Desk, isolated: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_session_of_which_nothing_can_be_read_is_told(machine: Desk, isolated: Path, encoding: str) -> None:
     found = {agent: paths for agent, paths in places(isolated).items() if agent in FILES}
     for [path] in found.values():
-        path.write_bytes(path.read_bytes().decode().encode("utf-16"))
+        path.write_bytes(path.read_bytes().decode().encode(encoding))
         long_ago(path)
     told(machine, found, syncs=1)
