@@ -17,7 +17,12 @@ from lerim.paths import Home
 from rights import Terminal, close
 from stories import FIRST
 from story_stores import AGENTS
-from window import Editor, opened, opened_in_thread
+from window import Editor, opened
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 @pytest.fixture
@@ -42,15 +47,11 @@ def terminal(repo: Path) -> Terminal:
 
 @pytest_asyncio.fixture
 async def window(repo: Path, isolated: Path) -> AsyncIterator[Callable[..., object]]:
-    """`await window()` opens a window with a sidecar of its own in the repository, or in the folder `root`; one in a
-    process, where the test is about the process."""
+    """`await window()` opens a window with a sidecar of its own in the repository, or in the folder `root`."""
     async with AsyncExitStack() as stack:
 
-        async def open_one(
-            root: Path = repo, *, trusted: bool = True, process: bool = False, through: Sequence[str] = ()
-        ) -> Editor:
-            sidecar = opened(root, through) if process or through else opened_in_thread(root)
-            editor = await stack.enter_async_context(sidecar)
+        async def open_one(root: Path = repo, *, trusted: bool = True, through: Sequence[str] = ()) -> Editor:
+            editor = await stack.enter_async_context(opened(root, through))
             settings = {"idleSeconds": 0, "codeLens": "file"}
             await editor.start({"trusted": trusted, "settings": settings}, root=root)
             return editor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import os
@@ -10,16 +11,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Awaitable, Callable
 
 import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from catalog_dump import dump
 from claude_lines import encoded, prompt, reply, text
 from desk import Desk
 from hang import HANG
+from lerim.lsp.protocol import core
 from lerim.sessions.catalog.catalog import Catalog
 from long import times
-from window import server_environ
+from window import Editor, server_environ
 
 MEGABYTES = min(200, times(24))
 """Of the transcript whose reading is cancelled from outside; the sync has this long to be told."""
@@ -51,7 +56,7 @@ def read(desk: Desk) -> int:
 
 
 def test_the_reading_stops_between_two_turns_and_the_next_sync_ends_as_one_that_was_not_cancelled(desk: Desk) -> None:
-    count = long_session(desk, 3)
+    count = long_session(desk, 6)
     asked = itertools.count()
     assert desk.sync(cancelled=lambda: next(asked) % 10 == 0 and read(desk) > 0).state == "cancelled"
     assert 0 < read(desk) < count
@@ -75,4 +80,21 @@ def test_ctrl_c_in_the_middle_of_a_long_transcript_ends_a_sync(desk: Desk) -> No
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=HANG)
     assert (process.returncode, json.loads(out)["state"]) == (3, "cancelled")
+    assert 0 < read(desk) < count
+
+
+@pytest.mark.asyncio
+async def test_a_sync_cancelled_by_the_editor_in_the_middle_of_a_long_transcript_ends(
+    desk: Desk, window: Callable[..., Awaitable[Editor]]
+) -> None:
+    count = long_session(desk, MEGABYTES)
+    editor = await window()
+    params = {"root": editor.root, "explicit": True}
+    waiting = asyncio.ensure_future(editor.client.protocol.send_request_async(core.SYNC, params, msg_id="sync"))
+    await editor.until(lambda: read(desk))
+    editor.client.cancel_request(types.CancelParams(id="sync"))
+    with pytest.raises(JsonRpcException) as caught:
+        await waiting
+    assert caught.value.code == -32800
+    await editor.until(lambda: editor.told[core.SYNC_PROGRESS][-1].stage == "cancelled")
     assert 0 < read(desk) < count

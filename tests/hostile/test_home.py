@@ -23,7 +23,7 @@ from hang import HANG
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from rights import tree
-from window import opened, opened_in_thread, server_environ
+from window import opened, server_environ
 
 COMMANDS = (
     ("status",),
@@ -187,7 +187,7 @@ async def test_a_folder_added_later_that_holds_the_home_is_told_and_not_read(
     other.mkdir()
     git(other, "init", "-q")
     before = tree(clone)
-    async with opened_in_thread(other) as editor:
+    async with opened(other) as editor:
         await editor.start()
         folder = types.WorkspaceFolder(uri=clone.as_uri(), name="clone")
         event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])

@@ -55,7 +55,7 @@ WORDS_OF_A_FAULT = ("unexpected", "Traceback", "fault in Lerim", "fault of Lerim
 
 SPOILT = ("closed", "not to be listed", "not to be written", "a file", "below a file", "closed inside")
 # Those where a process can start and go on are few: the others end at its first look at the home.
-RUNNING = ("not to be written", "closed inside")
+RUNNING = ("closed", "not to be written", "closed inside")
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ async def test_every_request_to_the_sidecar_is_answered_or_says_what_is_wrong_wi
     assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
 
 
-@pytest.mark.parametrize("spoilt", ["closed"], indirect=True)
+@pytest.mark.parametrize("spoilt", ["closed", "a file"], indirect=True)
 def test_a_sync_job_says_what_is_wrong_with_the_home(spoilt: Desk) -> None:
     job = [*without_rights(), sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(spoilt.repo)]
     pipe = subprocess.PIPE

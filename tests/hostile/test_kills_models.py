@@ -13,7 +13,7 @@ from desk import Desk, correction
 from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from long import times
-from model_desk import environ, model, reported
+from model_desk import environ, model, told
 
 KILLS = 1
 """`LERIM_LONG` multiplies them."""
@@ -29,10 +29,21 @@ def test_a_model_takes_the_place_of_the_ranker_through_kills(desk: Desk) -> None
         for _ in range(times(KILLS)):
             killed += sync_killed(desk.repo, chance.uniform(0.3, 2.5))
             assert len(desk.waiting()) <= 1
-        reported(desk)
+        told(desk)
     assert killed
     assert desk.waiting() == [SAYS["title"]]
     assert [one.title for one in queue.list_left_out(desk.place)[0] if one.reason == "model-read"] == [ranked]
+
+
+def test_two_syncs_at_once_leave_one_candidate(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync(SyncOptions(model="none"))
+    with model(desk, finds(SAYS)):
+        both = [started(desk.repo) for _ in range(2)]
+        for process in both:
+            process.wait()
+        told(desk)
+    assert desk.waiting() == [SAYS["title"]]
 
 
 def started(repo: Path) -> subprocess.Popen[bytes]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,15 +15,24 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, prompt, reply, text
 from desk import Desk, correction
+from hang import HANG
 from lerim.errors import LerimError, StaleError
 from lerim.jobs.sync_context import SyncOptions
 from lerim.lsp.protocol import core
+from lerim.project import project
 from lerim.review import queue
+from lerim.review.review_paths import ReviewPaths
 from rights import Terminal
-from window import Editor, write_memory
+from window import Editor, server_environ, write_memory
 
 Window = Callable[..., Awaitable[Editor]]
 Git = Callable[..., str]
+
+
+def in_worktree(desk: Desk, worktree: Path) -> ReviewPaths:
+    found = project.locate_project(worktree, desk.home)
+    assert found
+    return ReviewPaths(found, desk.home)
 
 
 @pytest.mark.asyncio
@@ -44,6 +55,15 @@ async def test_a_removed_worktree_takes_no_candidate_with_it_and_is_not_made_aga
 
     assert queue.accept_candidate(desk.place, view.id, quotes="shared").ok
     assert desk.memories() == [view.title]
+    assert desk.sync().candidates == []
+
+
+def test_sessions_of_a_removed_worktree_are_still_read(desk: Desk, git: Git, tmp_path: Path) -> None:
+    worktree = tmp_path / "side"
+    git(desk.repo, "worktree", "add", "-q", str(worktree))
+    desk.session("s1", *correction(desk), cwd=worktree)
+    shutil.rmtree(worktree)
+    assert len(desk.sync().candidates) == 1
     assert desk.sync().candidates == []
 
 
@@ -114,6 +134,48 @@ def test_a_switch_to_a_branch_without_the_memory_an_update_was_for_says_so_and_k
         queue.accept_candidate(desk.place, proposal.id, quotes="shared")
     assert queue.accept_candidate(desk.place, proposal.id, quotes="shared").ok
     assert desk.memories() == [proposal.record.title]
+
+
+def test_a_memory_edited_while_accept_waits_for_its_turn_is_not_overwritten(desk: Desk) -> None:
+    proposal, memory = update_of(desk)
+    with desk.place.lock():
+        accept = subprocess.Popen(
+            [sys.executable, "-P", "-m", "lerim", "review", "accept", proposal.id, "--quotes", "shared", "--json"],
+            cwd=desk.repo,
+            env=server_environ(),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        mine = memory.read_text(encoding="utf-8") + "\nA line of my own.\n"
+        memory.write_text(mine, encoding="utf-8")
+    out, _ = accept.communicate(timeout=HANG)
+    assert '"stale"' in out
+    assert memory.read_text(encoding="utf-8") == mine
+    assert desk.waiting() == [proposal.record.title]
+
+
+def test_a_hand_that_writes_before_each_accept_and_undo_loses_no_line(desk: Desk) -> None:
+    proposal, memory = update_of(desk)
+    before = memory.read_text(encoding="utf-8")
+    memory.write_text(before + "\nLine one.\n", encoding="utf-8")
+    with pytest.raises(StaleError) as caught:
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
+    assert caught.value.diff
+    assert memory.read_text(encoding="utf-8") == before + "\nLine one.\n"
+    memory.write_text(before + "\nLine one.\n\nLine two.\n", encoding="utf-8")
+    with pytest.raises(StaleError):
+        queue.accept_candidate(desk.place, proposal.id, quotes="shared")
+    done = queue.accept_candidate(desk.place, proposal.id, quotes="shared")
+    both = memory.read_text(encoding="utf-8")
+    assert "Line one." in both
+    assert "Line two." in both
+    memory.write_text(both + "\nAfter it.\n", encoding="utf-8")
+    with pytest.raises(StaleError):
+        queue.undo_last(desk.place, done.action)
+    assert memory.read_text(encoding="utf-8") == both + "\nAfter it.\n"
+    memory.write_text(both, encoding="utf-8")
+    assert queue.undo_last(desk.place, done.action).ok
+    assert memory.read_text(encoding="utf-8") == before + "\nLine one.\n\nLine two.\n"
 
 
 def test_a_clock_that_goes_backwards_between_two_syncs_loses_and_doubles_nothing(desk: Desk) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import terminal as command_line
 from hang import HANG
 from rights import Terminal
 from window import server_environ
@@ -21,37 +19,35 @@ from window import server_environ
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems allow no such names")
 
 
-def ran(cwd: Path, *arguments: str | bytes) -> tuple[int, Any]:
-    """What a command answers that gets these arguments, bytes as Python gets them from the system."""
-    with contextlib.chdir(cwd):
-        done = command_line.run(*map(os.fsdecode, arguments), "--json")
-    return done.exit_code, json.loads(done.stdout)
+def ran(cwd: bytes | Path, *arguments: str | bytes, **changes: bytes) -> tuple[int, Any]:
+    environ = {**{os.fsencode(name): os.fsencode(value) for name, value in server_environ().items()}}
+    environ |= {os.fsencode(name): value for name, value in changes.items()}
+    command = [sys.executable, "-P", "-m", "lerim", *arguments, "--json"]
+    done = subprocess.run(command, cwd=cwd, env=environ, capture_output=True, timeout=HANG, check=False)
+    assert b"Traceback" not in done.stderr, done.stderr
+    return done.returncode, json.loads(done.stdout)
 
 
 def test_a_missing_home_whose_name_is_no_utf8_is_told(repo: Path) -> None:
-    environ = {os.fsencode(name): os.fsencode(value) for name, value in server_environ().items()}
-    command = [sys.executable, "-P", "-m", "lerim", "status", "--json"]
-    environ[b"HOME"] = b"/nowhere/caf\xe9"
-    done = subprocess.run(command, cwd=repo, env=environ, capture_output=True, timeout=HANG, check=False)
-    assert b"Traceback" not in done.stderr, done.stderr
-    error = json.loads(done.stdout)["error"]
-    assert (done.returncode, error["code"], error["where"]) == (1, "home", "/nowhere/caf\\xe9")
+    code, said = ran(repo, "status", HOME=b"/nowhere/caf\xe9")
+    assert (code, said["error"]["code"], said["error"]["where"]) == (1, "home", "/nowhere/caf\\xe9")
 
 
 def test_a_repository_below_a_folder_whose_name_is_no_utf8_works(tmp_path: Path, git: Callable[..., str]) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9") / "repo"
     path.mkdir(parents=True)
+    folder = os.fsencode(path)
     git(path, "init", "-q")
     for arguments in (("status",), ("sync",), ("maintain",), ("connect",), ("project", "add")):
-        assert ran(path, *arguments)[0] == 0, arguments
-    code, added = ran(path, "memory", "add", "--title", "Use uv", "--body", "It is fast.")
+        assert ran(folder, *arguments)[0] == 0, arguments
+    code, added = ran(folder, "memory", "add", "--title", "Use uv", "--body", "It is fast.")
     assert code == 0
-    assert ran(path, "memory", "edit", added["id"], "--tag", "ci")[0] == 0
-    [listed] = ran(path, "project", "list")[1]["projects"]
+    assert ran(folder, "memory", "edit", added["id"], "--tag", "ci")[0] == 0
+    [listed] = ran(folder, "project", "list")[1]["projects"]
     assert listed["root"].endswith("caf\\xe9/repo")
     assert "problems" not in listed or not listed["problems"]
-    assert ran(path, "review", "undo")[0] == 0
-    assert [one["tags"] for one in ran(path, "memory", "list")[1]["memories"]] == [[]]
+    assert ran(folder, "review", "undo")[0] == 0
+    assert [one["tags"] for one in ran(folder, "memory", "list")[1]["memories"]] == [[]]
 
 
 def test_words_that_no_file_can_hold_are_kept_as_far_as_they_can(repo: Path) -> None:

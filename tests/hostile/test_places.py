@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -86,6 +87,24 @@ async def test_a_file_belongs_to_the_innermost_repository_of_a_window_of_many(
 
 
 @pytest.mark.asyncio
+async def test_a_submodule_is_a_project_of_its_own(desk: Desk, git: Git, window: Window, tmp_path: Path) -> None:
+    library = made(tmp_path / "library", git, "Of the library")
+    git(desk.repo, "submodule", "add", "-q", str(library), "lib")
+    write_memory(desk.repo, title="Of the app")
+    module = desk.repo / "lib"
+    write_memory(module, title="Of the module")
+    editor = await window()
+    assert "Of the module" in (await editor.hover(opened_in(editor, module), 0, 5) or "")
+    assert "Of the app" in (await editor.hover(opened_in(editor, desk.repo), 0, 5) or "")
+    desk.session("s1", *correction(desk), cwd=module)
+    assert desk.sync().candidates == []
+    report = await editor.ask(core.SYNC, {"root": module.as_uri(), "explicit": True})
+    assert len(report.candidates) == 1
+    assert list((module / ".lerim" / "review").glob("*.md"))
+    assert not (desk.repo / ".lerim" / "review").exists()
+
+
+@pytest.mark.asyncio
 async def test_worktrees_of_a_bare_repository_keep_candidates_in_the_home(
     desk: Desk, git: Git, window: Window, tmp_path: Path
 ) -> None:
@@ -145,3 +164,36 @@ async def test_without_a_repository_every_question_is_answered_or_politely_refus
         editor.open("app.py", "def load(): ...\n", uri or "file:")
         assert await editor.hover(uri or "file:", 0, 5) is None
     assert tree(plain) == before
+
+
+@pytest.mark.asyncio
+async def test_a_git_file_that_points_elsewhere_makes_no_other_repository_ours(
+    desk: Desk, git: Git, terminal: Terminal, window: Window, tmp_path: Path
+) -> None:
+    victim = made(tmp_path / "victim", git, "Of the victim")
+    desk.session("s1", *correction(desk), cwd=victim)
+    thief = tmp_path / "thief"
+    (thief / "src").mkdir(parents=True)
+    (thief / "src" / "app.py").write_text("def load(): ...\n", encoding="utf-8")
+    (thief / ".git").write_text(f"gitdir: {victim / '.git'}\n", encoding="utf-8")
+    linked = tmp_path / "linked"
+    (linked / "src").mkdir(parents=True)
+    (linked / "src" / "app.py").write_text("def load(): ...\n", encoding="utf-8")
+    (linked / ".git").symlink_to(victim / ".git")
+    loop = tmp_path / "loop"
+    loop.mkdir()
+    (loop / ".git").symlink_to(loop / ".git")
+    os.mkfifo(tmp_path / "pipe")
+    piped = tmp_path / "piped"
+    piped.mkdir()
+    (piped / ".git").symlink_to(tmp_path / "pipe")
+    before = tree(victim)
+    for folder in (thief, linked, loop, piped):
+        done = terminal("sync", "--json", cwd=folder)
+        assert "unexpected" not in done.stdout, done.stdout + done.stderr
+        assert json.loads(done.stdout).get("candidates", []) == []
+        located = project.locate_project(folder, desk.home)
+        assert located is None or located.root == folder
+    editor = await window(thief)
+    assert await editor.hover(opened_in(editor, thief), 0, 5) is None
+    assert tree(victim) == before

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 
 import pytest
 from pygls.exceptions import JsonRpcException  # noqa: TID251
@@ -74,6 +75,21 @@ async def test_a_read_only_repository_is_read_and_accepting_in_it_fails_in_words
     assert desk.waiting() == [view.title]
 
 
+def test_a_memory_folder_alone_that_is_read_only_keeps_the_candidate(
+    desk: Desk, terminal: Terminal, closed: Closed
+) -> None:
+    memory = write_memory(desk.repo)
+    desk.session("s1", *correction(desk))
+    (view,) = desk.sync().candidates
+    closed(memory.parent.parent)
+    with bound():
+        done = terminal("review", "accept", view.id, "--quotes", "shared", "--json")
+    assert done.returncode == 1
+    assert "Permission denied" in done.stdout
+    assert desk.waiting() == [view.title]
+    assert desk.memories() == ["Keep load small"]
+
+
 @pytest.mark.asyncio
 async def test_with_a_read_only_home_hovers_work_and_a_sync_says_what_it_needs(
     desk: Desk, terminal: Terminal, window: Window, closed: Closed
@@ -97,6 +113,23 @@ async def test_with_a_read_only_home_hovers_work_and_a_sync_says_what_it_needs(
     assert tree(desk.repo) == before
     close(desk.home.root, mode=0o755)
     assert len(json.loads(terminal("sync", "--json").stdout)["candidates"]) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_home_that_cannot_be_made_is_told_and_hovers_work(
+    desk: Desk, terminal: Terminal, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("LERIM_HOME", str(tmp_path / "a file" / ".lerim"))
+    write_memory(desk.repo)
+    editor = await window()
+    assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
+    with pytest.raises(JsonRpcException, match="LERIM_HOME"):
+        await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
+    for arguments in (("review", "list"), ("memory", "search", "load")):
+        done = terminal(*arguments, "--json")
+        json.loads(done.stdout)
+        assert "unexpected" not in done.stdout, done.stdout + done.stderr
 
 
 @pytest.fixture
