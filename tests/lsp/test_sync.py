@@ -6,6 +6,8 @@ import asyncio
 import itertools
 import os
 import re
+import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from lerim.paths import Home
 from lerim.project.lock import hold_project_lock
 from lerim.project.project import locate_project
 from lerim.times import format_moment
-from window import RECORD, Editor, write_memory
+from window import RECORD, Editor, server_environ, write_memory
 
 pytestmark = pytest.mark.asyncio
 
@@ -130,6 +132,18 @@ async def test_a_cancelled_sync_is_gone_and_the_next_one_carries_on(editor: Edit
     assert (await editor.ask(core.DEBUG, {})).version
 
 
+async def test_killing_the_sidecar_leaves_no_job(process_editor: Editor, isolated: Path) -> None:
+    editor = process_editor
+    long_work(isolated, editor.repo)
+    await editor.start()
+    waiting = ask_sync(editor)
+    jobs = await editor.until(editor.jobs)
+    os.kill(editor.server_pid, signal.SIGKILL)
+    await editor.until(lambda: not any(job.is_running() and job.status() != "zombie" for job in jobs))
+    waiting.cancel()
+    editor.client.capabilities = None
+
+
 async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, isolated: Path) -> None:
     session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
     await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
@@ -199,6 +213,18 @@ async def test_an_idle_editor_in_restricted_mode_or_with_idle_off_does_nothing(e
     assert editor.told[core.SYNC_PROGRESS] == []
     assert not (isolated / ".lerim").exists()
     assert not (editor.repo / ".lerim").exists()
+
+
+async def test_a_job_ends_when_its_input_does(repo: Path, isolated: Path) -> None:
+    long_work(isolated, repo)
+    command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(repo)]
+    pipe = asyncio.subprocess.PIPE
+    job = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=server_environ())
+    assert job.stdout is not None
+    assert job.stdin is not None
+    assert (await job.stdout.readline()).startswith(b'{"event":"progress"')
+    job.stdin.close()
+    assert await job.wait() == 1
 
 
 def handle_in(hover: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,11 @@ from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
 from long import LONG
 from model_desk import start_job
+
+
+@pytest.fixture
+def desk(repo: Path, isolated: Path) -> Desk:
+    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
 
 
 def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk: Desk) -> None:
@@ -91,6 +97,12 @@ def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessio
     assert known == [False, True]
 
 
+def test_since_leaves_older_sessions_for_a_later_sync(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    assert desk.sync(SyncOptions(since=datetime(2030, 1, 1, tzinfo=UTC))).candidates == []
+    assert len(desk.sync().candidates) == 1
+
+
 def test_a_cancelled_sync_says_so_and_the_next_one_carries_on(desk: Desk) -> None:
     for name, subject in (("s1", "pathlib"), ("s2", "tomllib"), ("s3", "sqlite3")):
         desk.session(name, *correction(desk, subject))
@@ -113,6 +125,15 @@ def test_a_rejected_candidate_stays_away_even_when_the_review_folder_and_the_cat
         path.unlink()
     report = desk.sync()
     assert (report.candidates, report.dropped) == ([], {"rejected-before": 1})
+
+
+def test_a_transcript_that_cannot_be_opened_fails_alone(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    desk.session("s2", *correction(desk, "tomllib"))
+    broken = desk.projects / re.sub(r"[^A-Za-z0-9]", "-", str(desk.repo)) / "s3.jsonl"
+    broken.symlink_to(broken)
+    report = desk.sync()
+    assert len(report.candidates) == 2
 
 
 def test_sessions_of_a_worktree_that_was_deleted_and_never_pruned_are_found(

@@ -134,6 +134,16 @@ def test_every_step_can_be_taken_back(place: ReviewPaths, make: Make) -> None:
     accept(place, proposal.id)
 
 
+def test_undo_says_what_a_person_changed_since_and_keeps_it(place: ReviewPaths, make: Make) -> None:
+    path = accepted(place, make())
+    path.write_text(path.read_text() + "My own line.\n")
+    with pytest.raises(StaleError) as caught:
+        queue.undo_last(place)
+    assert "+My own line." in caught.value.diff
+    assert "My own line" not in str(caught.value)  # what is logged of an error is its message
+    assert path.read_text().endswith("My own line.\n")
+
+
 def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make: Make) -> None:
     proposal = proposed(place, make())
     assert queue.withdraw_candidates(place, "0a1b2c3d4e5f", "“no, pip after all”") == [proposal.id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from claude_lines import call, encoded, prompt, read, reading, reply, text
+from claude_lines import call, encoded, prompt, queue, read, reading, reply, text
 from lerim.sessions.readers.engine.turn_drafts import RESULT_PATIENCE
 
 
@@ -36,6 +36,25 @@ def test_only_what_is_new_and_what_was_open_is_read_again(tmp_path):
     assert not more.restarted
 
 
+def test_a_last_line_is_read_once_it_is_whole(tmp_path):
+    line = encoded(prompt("on"))
+    for written, expected in ((line[:10], ["Go"]), (line[:-2], ["Go"]), (line[:-1], ["Go", "on"])):
+        turns, done = read(tmp_path, prompt("Go"), written)
+        assert (texts(turns), done.problems) == (expected, [])
+        grow(done.path, line[len(written) :], prompt("more"))
+        again, more = reading(done.path, done.resume)
+        assert (texts([*turns, *again]), more.problems) == (["Go", "on", "more"], [])
+
+
+def test_a_line_of_several_records_is_taken_up_as_a_whole(tmp_path):
+    old = {"version": "2.1.45"}
+    line = encoded(queue("enqueue", content="Use uv"))[:-1] + encoded(reply("m1", text("Ok"), **old))
+    _, done = read(tmp_path, prompt("Go", **old), line)
+    grow(done.path, queue("remove"), reply("m2", text("On it"), **old), queue("remove"))
+    turns, _ = reading(done.path, done.resume)
+    assert texts(turns) == ["Ok", "Use uv", "On it"]
+
+
 def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_path):
     stuck = [prompt("Go"), reply("lost", call("t0", "Bash", command="x"))]
     waiting = [reply(f"m{n}", text("a")) for n in range(RESULT_PATIENCE + 5)]
@@ -46,3 +65,17 @@ def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_p
     turns, more = reading(done.path, done.resume)
     assert turns[0].tool_calls[0].status == "pending"
     assert offset(more) > held + len(encoded(*waiting)) - 1
+
+
+def test_a_rewritten_file_or_an_unknown_resume_state_means_reading_from_the_start(tmp_path):
+    old = [prompt("Go"), *(reply(f"m{n}", text("old")) for n in range(5))]
+    _, done = read(tmp_path, *old)
+    for content in (encoded(prompt("New")), encoded(prompt("New"), *old[1:], *old), b""):
+        done.path.write_bytes(content)
+        turns, again = reading(done.path, done.resume)
+        assert again.restarted
+        assert turns == reading(done.path)[0]
+    _, done = read(tmp_path, prompt("Go"))
+    for state in (b"x", b"{}", b'{"format":0}', b"\xff", b"[" * 100_000):
+        turns, again = reading(done.path, state)
+        assert (texts(turns), again.restarted) == (["Go"], True)

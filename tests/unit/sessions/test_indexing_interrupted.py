@@ -23,7 +23,7 @@ def root(tmp_path_factory):
     root = tmp_path_factory.mktemp("claude")
     folder = root / "projects" / "-home-ana-app"
     folder.mkdir(parents=True)
-    long = [prompt(f"question {number} {'x' * 50_000}") for number in range(50)]
+    long = [prompt(f"question {number} {'x' * 100_000}") for number in range(50)]
     for number in range(50):
         long += [reply(f"m{number}", call(f"l{number}", "Bash", command="make")), answer(f"l{number}", "done")]
         long += [prompt(f"<bash-input>ls {number}</bash-input>")] if number % 7 == 0 else []
@@ -101,6 +101,15 @@ def test_a_run_killed_in_the_middle_of_a_long_session_goes_on_there(root, undist
         rest, reading = lines.reading(long, resume)
         assert not reading.restarted
         assert 0 < len(rest) < 100
+
+
+def test_a_run_killed_again_and_again_gets_there(root, undisturbed, tmp_path):
+    expected, statements = undisturbed
+    for part in range(1, 4):
+        ended(in_child(Home(tmp_path), root, statements * part // 5))
+    with Catalog.open(Home(tmp_path)) as catalog:
+        index_all(catalog, root)
+        assert dump(catalog, *WORDS) == expected
 
 
 def test_two_runs_at_once_leave_what_one_leaves(root, undisturbed, tmp_path):
