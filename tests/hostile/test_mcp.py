@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import claude_lines as lines
 from desk import Desk
 from hang import HANG
-from killer import Killer
 from lerim.review import ReviewPaths, queue
 from mcp_client import McpClient
 from reviews import remember
@@ -78,27 +77,17 @@ def test_many_agents_at_once_propose_no_more_than_one_hour_allows(place: ReviewP
 
 
 def test_a_server_killed_while_it_proposes_leaves_a_review_that_goes_on(place: ReviewPaths, repo: Path) -> None:
-    killer = Killer(7)
     message = {"name": "propose", "arguments": {"kind": "insight", "title": "The loader caches"}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": message}) + "\n"
-    environ = dict(os.environ)
-
-    def propose() -> None:
-        os.chdir(repo)
-        os.execve(sys.executable, [sys.executable, "-P", "-m", "lerim", "mcp"], environ)
-
-    kept = os.dup(0)
-    try:
-        for _ in range(6):
-            read, write = os.pipe()
-            os.write(write, line.encode())
-            os.close(write)
-            os.dup2(read, 0)
-            os.close(read)
-            killer.run("propose", propose)
-    finally:
-        os.dup2(kept, 0)
-        os.close(kept)
+    for share in (0.2, 0.4, 0.6, 0.8):  # of about the second that an undisturbed call takes
+        command = [sys.executable, "-P", "-m", "lerim", "mcp"]
+        with subprocess.Popen(command, cwd=repo, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as server:
+            assert server.stdin is not None
+            server.stdin.write(line.encode())
+            server.stdin.flush()  # it stays open, so that only the kill ends the server
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(share)
+            server.kill()
     with McpClient(repo) as client:
         client.tell("propose", kind="insight", title="The loader caches")
     found, problems, _ = queue.list_pending(place)
