@@ -250,12 +250,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
 
   await run("by hand: a memory is renamed and archived, each undone from its message", async () => {
     await unfold(/^Learnings/);
-    // a tree that is drawn anew under the pointer hides the row's actions until the pointer comes again
-    await until("the row's action is clicked", async () => {
-      await row(/`discount` rounds down/).hover({ timeout: 2000 }).catch(() => undefined);
-      const action = row(/`discount` rounds down/).locator('.action-label[aria-label^="Archive Memory"]');
-      return action.click({ timeout: 2000 }).then(() => true, () => false);
-    });
+    await screen.rowAction(row(/`discount` rounds down/), "Archive Memory");
     await screen.notification(/Archived: .*rounds down/);
     await until("it is put away", () => files("archived", "learnings").some((name) => name.includes("discount")));
     await screen.shot("archived");
@@ -289,11 +284,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await unfold(/^Problems\s*1/);
     const problem = await listed(/both\.md/);
     assert.match(problem, /merge conflict/);
-    await until("the row's action is clicked", async () => {
-      await row(/both\.md/).hover({ timeout: 2000 });
-      await row(/both\.md/).locator('.action-label[aria-label^="Merge Memory"]').click({ timeout: 2000 });
-      return true;
-    });
+    await screen.rowAction(row(/both\.md/), "Merge Memory");
     await screen.notification(/how both sides of the conflict would be merged/);
     await screen.shot("merge");
     await screen.button("Merge Both Sides");

@@ -220,6 +220,19 @@ export class Screen {
     });
   }
 
+  /** Clicks an action at the end of a row of a tree. The actions show while the pointer is on the row: a tree that is drawn anew under a
+   * resting pointer hides them, so the pointer leaves first and comes back. */
+  async rowAction(target, label) {
+    let patience = 2000;
+    return until(`the action ${label} of a row is clicked`, async () => {
+      patience *= 1.5;
+      await this.page.mouse.move(5, 5);
+      await target.hover({ timeout: patience });
+      await target.locator(`.action-label[aria-label^="${label}"]`).click({ timeout: patience });
+      return true;
+    });
+  }
+
   /** Clicks a link of the hover that is shown. */
   async hoverLink(name) {
     await this.page.locator(".monaco-hover:visible").getByRole("link", { name }).or(this.page.locator(".monaco-hover:visible a", { hasText: name })).first().click();
@@ -249,6 +262,12 @@ export class Screen {
     return texts.flat().join("\n");
   }
 
+  /** The words on the screen, for the report of a failure. */
+  async words() {
+    const parts = await this.page.locator(".part.sidebar, .notification-list-item, .quick-input-widget:visible, .monaco-hover:visible").allInnerTexts();
+    return parts.map((text) => text.replaceAll(/\s*\n\s*/g, " | ").slice(0, 2000)).join("\n");
+  }
+
   /** A picture for a person to look at, in the git-ignored folder. */
   async shot(what) {
     const folder = join(repository, "screenshots");
@@ -273,6 +292,7 @@ export function step(t, screen, name, run) {
       await run();
     } catch (error) {
       await screen()?.shot("FAILED").catch(() => undefined);
+      console.error(`On the screen when “${name}” failed:\n${await screen()?.words().catch(String)}`);
       throw error;
     }
   });

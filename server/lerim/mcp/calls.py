@@ -35,6 +35,7 @@ class ToolCalls:
         self._memories: AgentMemories | None = None
         self._project: Project | None = None
         self._served: Sequence[ServedMemory] = ()
+        self._event = ""
 
     def __enter__(self) -> ToolCalls:
         return self
@@ -78,7 +79,7 @@ class ToolCalls:
     def record_served(self) -> None:
         """Counts the memories of the last answer as served. Called once the agent has it, which need not wait."""
         if self._memories is not None:
-            self._memories.note_served(self._served)
+            self._memories.note_served(self._served, "mcp", self._client(), self._event)
         self._served = ()
 
     def _recall(self, home: Home, values: _Arguments) -> str:
@@ -91,7 +92,7 @@ class ToolCalls:
         files = [path for one in wanted if (path := _relative_path(project, one))]
         outside = len(wanted) - len(files)
         found = memories.recall(question, files, values.limit(), include_drifted=values.flag("include_drifted"))
-        self._served = found.memories
+        self._served, self._event = found.memories, "recall"
         return describe_recalled(found, memories.problems, outside)
 
     def _why(self, home: Home, values: _Arguments) -> str:
@@ -105,7 +106,7 @@ class ToolCalls:
         found = memories.recall("", [f"{place}#{symbol}"], MAX_LIMIT, include_drifted=drifted) if symbol else None
         if found is None or not (found.memories or found.drifted):
             found = memories.recall("", [place.partition("#")[0]], MAX_LIMIT, include_drifted=drifted)
-        self._served = found.memories
+        self._served, self._event = found.memories, "why"
         return describe_recalled(found, memories.problems, 0)
 
     def _propose(self, home: Home, values: _Arguments) -> str:

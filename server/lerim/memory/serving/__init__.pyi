@@ -6,3 +6,7 @@ from .agent_text import fence_items as fence_items
 from .agent_text import neutral_line as neutral_line
 from .agent_text import render_memory as render_memory
 from .agent_text import tells_to_act as tells_to_act
+from .servings import Channel as Channel
+from .servings import Serving as Serving
+from .servings import load_servings as load_servings
+from .servings import record_serving as record_serving

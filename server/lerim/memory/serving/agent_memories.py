@@ -14,6 +14,7 @@ from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.reference import DriftState, parse_reference
 from lerim.memory.search import GLOBAL_KEY, Hit, MemoryFilters, MemorySearch
 from lerim.memory.serving.agent_text import tells_to_act
+from lerim.memory.serving.servings import Channel, Serving, record_serving
 from lerim.memory.store import StoredMemory
 from lerim.memory.uses import Uses
 from lerim.paths import Home
@@ -104,13 +105,23 @@ class AgentMemories:
                 break
         return recalled
 
-    def note_served(self, memories: Iterable[ServedMemory], now: datetime | None = None) -> None:
-        """Counts a use of each of these memories by an agent."""
+    def note_served(
+        self, memories: Iterable[ServedMemory], channel: Channel, agent: str, event: str, now: datetime | None = None
+    ) -> None:
+        """Counts a use of each of these memories by an agent, and records what it was given. `event` is as in
+        `Serving`."""
         given = list(memories)
+        time = now or datetime.now(UTC)
         for scope in ("project", "global"):
             ids = [one.record.id for one in given if one.scope == scope]
+            if not ids:
+                continue
             key = self._project.key if scope == "project" and self._project is not None else GLOBAL_KEY
-            Uses(self._home.project(key)).record_use(ids, "served", now or datetime.now(UTC))
+            folder = self._home.project(key)
+            Uses(folder).record_use(ids, "served", time)
+            problem = record_serving(folder, Serving(time.timestamp(), channel, agent, event, tuple(ids)))
+            if problem is not None:
+                self._check_problems.append(problem)
 
     def _select(self, hits: Sequence[Hit], limit: int, include_drifted: bool) -> Recalled:
         drifts = self._check_drift([hit.record for hit in hits if hit.scope == "project"])

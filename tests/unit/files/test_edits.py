@@ -1,0 +1,71 @@
+"""Edits of files that are not Lerim's own: shown as a difference, made only while the file is as it was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lerim.errors import BoundaryError, StaleError
+from lerim.files import FileEdit, make_edits, render_diff
+
+
+def test_an_edit_is_shown_as_a_unified_diff(tmp_path: Path) -> None:
+    path = tmp_path / "AGENTS.md"
+    assert render_diff(FileEdit(path, "one\ntwo\n", "one\nthree\n", ""), "AGENTS.md") == (
+        "--- AGENTS.md\n+++ AGENTS.md\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"
+    )
+    assert render_diff(FileEdit(path, None, "new\n", ""), "AGENTS.md").startswith("--- /dev/null\n+++ AGENTS.md\n")
+    assert render_diff(FileEdit(path, "old\n", None, ""), "AGENTS.md").startswith("--- AGENTS.md\n+++ /dev/null\n")
+    assert render_diff(FileEdit(path, "same\n", "same\n", "")) == ""
+
+
+def test_edits_create_change_and_remove_files_and_can_be_reversed(tmp_path: Path) -> None:
+    created, changed, removed = (tmp_path / name for name in ("deep/new.json", "changed.md", "removed.md"))
+    changed.write_bytes(b"one\r\n")
+    changed.chmod(0o640)
+    removed.write_bytes(b"gone\n")
+    edits = [
+        FileEdit(created, None, "{}\n", ""),
+        FileEdit(changed, "one\r\n", "two\r\n", ""),
+        FileEdit(removed, "gone\n", None, ""),
+        FileEdit(tmp_path / "same.md", None, None, ""),
+    ]
+    made = make_edits(edits)
+    assert made == edits[:3]
+    assert created.read_bytes() == b"{}\n"
+    assert changed.read_bytes() == b"two\r\n"
+    assert changed.stat().st_mode & 0o777 == 0o640
+    assert not removed.exists()
+    make_edits([edit.reversed() for edit in reversed(made)])
+    assert not created.exists()
+    assert changed.read_bytes() == b"one\r\n"
+    assert removed.read_bytes() == b"gone\n"
+
+
+def test_a_file_saved_since_it_was_read_keeps_its_text_and_earlier_edits_are_taken_back(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.md", tmp_path / "second.md"
+    first.write_text("1")
+    second.write_text("saved meanwhile")
+    with pytest.raises(StaleError):
+        make_edits([FileEdit(first, "1", "2", ""), FileEdit(second, "as read", "new", "")])
+    assert first.read_text() == "1"
+    assert second.read_text() == "saved meanwhile"
+    with pytest.raises(StaleError):
+        make_edits([FileEdit(second, None, "created", "")])
+    assert second.read_text() == "saved meanwhile"
+
+
+def test_a_linked_dotfile_is_changed_where_it_leads_and_a_link_in_a_repository_is_refused(tmp_path: Path) -> None:
+    target = tmp_path / "dotfiles" / "settings.json"
+    target.parent.mkdir()
+    target.write_text("{}")
+    link = tmp_path / "home" / "settings.json"
+    link.parent.mkdir()
+    link.symlink_to(target)
+    make_edits([FileEdit(link, "{}", '{"a": 1}', "")])
+    assert link.is_symlink()
+    assert target.read_text() == '{"a": 1}'
+    with pytest.raises(BoundaryError):
+        make_edits([FileEdit(link, '{"a": 1}', "{}", "", anchor=tmp_path / "home")])
+    assert target.read_text() == '{"a": 1}'

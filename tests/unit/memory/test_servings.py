@@ -1,0 +1,48 @@
+"""The record of what agents were given."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lerim.memory import Serving, load_servings, record_serving
+
+
+def make_serving(at: float, *ids: str) -> Serving:
+    return Serving(at, "mcp", "claude-code", "recall", ids)
+
+
+def test_servings_are_read_back_in_order_also_when_several_write_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        problems = list(pool.map(lambda n: record_serving(tmp_path, make_serving(200 - n, f"id-{n}")), range(200)))
+    assert not any(problems)
+    servings, problems_read = load_servings(tmp_path)
+    assert [one.ids for one in servings] == [(f"id-{n}",) for n in reversed(range(200))]
+    assert not problems_read
+    assert (tmp_path / "servings.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_line_that_cannot_be_read_is_counted_and_takes_nothing_with_it(tmp_path: Path) -> None:
+    record_serving(tmp_path, make_serving(1, "first"))
+    with (tmp_path / "servings.jsonl").open("ab") as file:
+        file.write(b'{"at": 2, "chan\n[]\n')
+    record_serving(tmp_path, make_serving(3, "last"))
+    servings, problems = load_servings(tmp_path)
+    assert [one.ids for one in servings] == [("first",), ("last",)]
+    assert [problem.message == "2 of its lines cannot be read." for problem in problems] == [True]
+
+
+def test_no_record_is_no_problem_and_one_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    assert load_servings(tmp_path / "none") == ([], [])
+    (tmp_path / "file").write_text("")
+    problem = record_serving(tmp_path / "file", make_serving(1, "one"))
+    assert problem is not None
+    assert "cannot be recorded" in problem.message
+
+
+def test_a_long_record_is_put_aside_once_and_still_read(tmp_path: Path) -> None:
+    (tmp_path / "servings.jsonl").write_bytes(b" " * 4_000_001)
+    record_serving(tmp_path, make_serving(1, "one"))
+    assert (tmp_path / "servings.jsonl").stat().st_size < 1000
+    record_serving(tmp_path, make_serving(2, "two"))
+    assert [one.ids for one in load_servings(tmp_path)[0]] == [("one",), ("two",)]
