@@ -50,5 +50,31 @@ def test_memories_that_a_hook_put_into_another_result_are_cut_out(tmp_path: Path
     assert output_of(tmp_path, f"x = 1\n{fenced[:30]}") == "x = 1\n"  # an end that was cut off takes the rest along
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".lerim/memory/decisions/20260101-use-uv.md",
+        "/home/ana/shop/.lerim/review/20260101-use-uv.md",
+        ".claude/rules/lerim-src.md",
+        ".cursor/rules/lerim-src.mdc",
+        ".agents/skills/lerim/SKILL.md",
+    ],
+)
+def test_what_was_read_from_our_own_files_is_left_out(tmp_path: Path, path: str) -> None:
+    assert output_of(tmp_path, "Use uv, not pip", file_path=path) == ""
+    assert output_of(tmp_path, "Use uv, not pip", "Bash", command=f"cat {path}") == ""
+
+
+@pytest.mark.parametrize("path", ["docs/lerim-notes.md", "src/rules/own.md", "lerim/memory/store.py"])
+def test_other_files_keep_their_text(tmp_path: Path, path: str) -> None:
+    assert output_of(tmp_path, "x = 1", file_path=path) == "x = 1"
+
+
+def test_our_block_in_a_rules_file_is_left_out_and_the_rest_of_the_file_stays(tmp_path: Path) -> None:
+    block = "<!-- lerim:begin v1 sha=0 -->\n- decision: Use uv\n<!-- lerim:end -->"
+    assert output_of(tmp_path, f"# Rules\n{block}\nBe kind.", file_path="AGENTS.md") == "# Rules\n\nBe kind."
+    assert output_of(tmp_path, f"# Rules\n{block[:45]}", file_path="AGENTS.md") == "# Rules\n"
+
+
 def test_the_marks_that_memories_are_given_in_are_the_ones_that_are_cut_out() -> None:
     assert fence_items(["x"]) == f"<{MEMORIES_TAG}>\nx\n</{MEMORIES_TAG}>"

@@ -34,6 +34,7 @@ from lerim.review.compare import (
 )
 from lerim.review.ledger import Ledger, LedgerClaim
 from lerim.review.proposing.archived_by_rule import find_archived_by_rule
+from lerim.review.proposing.echoes import find_echoed_memory
 from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
@@ -65,6 +66,9 @@ def propose_in_ledger(
     earlier = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
     if earlier is not None:
         return earlier
+    echoed = find_echoed_memory(candidate, memories)
+    if echoed is not None:
+        return AlreadyKnown(echoed.id, f"Only the agent said it, and a memory says so already: “{echoed.title}”.")
     store = paths.store()
     near = find_neighbours(memories, store, candidate.title, candidate.body, MAX_SEARCHED_NEIGHBOURS)
     for one in near:

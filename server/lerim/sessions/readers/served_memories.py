@@ -12,13 +12,20 @@ from lerim.sessions.readers.engine import MEMORIES_TAG, cut_blocks
 _OWN_TOOL = re.compile(r"(?:^|[^a-z0-9])lerim(?:[^a-z0-9]|$)", re.IGNORECASE)
 """Matches the names that agents give the tools of `lerim mcp`, such as `mcp__lerim__recall` and `lerim-recall`."""
 _OWN_COMMAND = re.compile(r"\s*(?:[\w./~-]{0,200}/)?lerim\s")
+_OWN_FILE = re.compile(
+    r"(?:^|[/\\\s'\"=])(?:\.lerim[/\\](?:memory|review|index|workspace)(?:$|[/\\])|"
+    r"(?:rules|instructions)[/\\]lerim-[^/\\\s]{1,100}\.(?:md|mdc)|skills[/\\]lerim(?:$|[/\\]))",
+)
+"""Matches the paths of memories, candidates, and the rules files and skill that Lerim writes for agents."""
+_OWN_BLOCK = re.compile(r"<!-- lerim:begin\b[^\n]{0,200}-->.*?(?:<!-- lerim:end -->|\Z)", re.DOTALL)
+"""Matches the block of memories in `AGENTS.md` and similar files, also one whose end was cut off."""
 _ESCAPED = str.maketrans({"<": "&lt;", ">": "&gt;"})
 _ESCAPED_OPENING, _ESCAPED_CLOSING = (f"{mark}{MEMORIES_TAG}>".translate(_ESCAPED) for mark in ("<", "</"))
 
 
 def without_served_memories(turn: Turn) -> Turn:
-    """Returns a turn without the output of Lerim's own tools and commands, and without memories in other outputs, such
-    as those that a hook appended."""
+    """Returns a turn without the output of Lerim's own tools and commands and without what was read from Lerim's own
+    files, and without memories in other outputs, such as those that a hook appended."""
     if not turn.tool_calls:
         return turn
     calls = tuple(map(_without_memories, turn.tool_calls))
@@ -28,9 +35,19 @@ def without_served_memories(turn: Turn) -> Turn:
 def _without_memories(call: ToolCall) -> ToolCall:
     if not call.output:
         return call
-    if _OWN_TOOL.search(call.name) or (call.kind == "shell" and _OWN_COMMAND.match(call.command)):
+    if _is_ours(call):
         return msgspec.structs.replace(call, output="", output_cut=0)
-    if MEMORIES_TAG not in call.output:
-        return call
-    output = call.output.replace(_ESCAPED_OPENING, f"<{MEMORIES_TAG}>").replace(_ESCAPED_CLOSING, f"</{MEMORIES_TAG}>")
+    output = _OWN_BLOCK.sub("", call.output) if "lerim:begin" in call.output else call.output
+    if MEMORIES_TAG not in output:
+        return call if output == call.output else msgspec.structs.replace(call, output=output)
+    output = output.replace(_ESCAPED_OPENING, f"<{MEMORIES_TAG}>").replace(_ESCAPED_CLOSING, f"</{MEMORIES_TAG}>")
     return msgspec.structs.replace(call, output=cut_blocks(output, (MEMORIES_TAG,)))
+
+
+def _is_ours(call: ToolCall) -> bool:
+    """Returns whether all that a call gave back is Lerim's own: from its tools, commands or files."""
+    if _OWN_TOOL.search(call.name):
+        return True
+    if call.kind == "shell":
+        return bool(_OWN_COMMAND.match(call.command) or _OWN_FILE.search(call.command))
+    return bool(call.paths) and all(_OWN_FILE.search(path) for path in call.paths)
