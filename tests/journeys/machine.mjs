@@ -70,7 +70,7 @@ export class Machine {
 
   /** Installs the packaged extension, as `code --install-extension` does. */
   async install() {
-    await promisify(execFile)(this.#node, [...this.#editor, "--install-extension", extension], { env: this.environ, timeout: HANG });
+    await promisify(execFile)(this.node, [...this.#editor, "--install-extension", extension], { env: this.environ, timeout: HANG });
   }
 
   /** Runs the `lerim` command of the installed extension, as a person does in a terminal; what it printed. */
@@ -90,7 +90,7 @@ export class Machine {
       const options = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"];
       const newest = this.editor === process.env.LERIM_EDITOR;
       const command = [...this.#editor, ...options, ...(newest ? ["--reconnection-grace-time", "1"] : [])];
-      this.#server = spawn(this.#node, command, { env: this.environ, detached: true, stdio: ["ignore", log, log] });
+      this.#server = spawn(this.node, command, { env: this.environ, detached: true, stdio: ["ignore", log, log] });
       closeSync(log);
       try {
         const address = `http://127.0.0.1:${port}`;
@@ -140,7 +140,8 @@ export class Machine {
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  get #node() {
+  /** The Node.js that the editor runs on. */
+  get node() {
     const [name] = readdirSync(join(this.editor, "node", "node_modules")).filter((entry) => entry.startsWith("node-"));
     return join(this.editor, "node", "node_modules", name, "bin", "node");
   }
