@@ -18,7 +18,7 @@ import msgspec
 
 from lerim.jobs.report import Stage
 from lerim.lsp.features import asking, maintaining, syncing
-from lerim.lsp.protocol import core, memories, models
+from lerim.lsp.protocol import agent_tools, core, memories, models
 from lerim.lsp.protocol.sessions import Role
 from lerim.lsp.server import REQUESTS
 from lerim.lsp.window.state import Sidecar
@@ -53,6 +53,8 @@ SIDECAR_REQUESTS = {core.ASK_MODEL: (models.AskModelParams, models.ModelAnswerVi
 """Requests that the sidecar sends, with their parameters and results."""
 LITERALS = {
     "NeighbourAnswer": NeighbourAnswer,
+    "AgentTool": agent_tools.ToolName,
+    "MemoryKind": agent_tools.MemoryKind,
     "MemoryGrouping": memories.MemoryGrouping,
     "Feedback": memories.Feedback,
     "Primitive": record.Primitive,

@@ -4,6 +4,8 @@ import { notification, request } from "./message";
 
 export type Scope = "project" | "global";
 export type NeighbourAnswer = "same" | "replaces" | "changes" | "answers" | "keep";
+export type MemoryKind = "decision" | "question" | "insight" | "procedure" | "friction" | "pitfall" | "preference";
+export type AgentTool = "recall" | "why" | "propose";
 export type Primitive = "decision" | "learning" | "question" | "theme" | "summary";
 export type ProposedAction = "add" | "same" | "update" | "supersede" | "resolve" | "merge" | "archive" | "consolidate" | "refer" | "close";
 export type Speaker = "user" | "assistant" | "tool" | "web";
@@ -46,6 +48,39 @@ export interface ChoiceParams {
   answer: NeighbourAnswer;
   memory?: string;
   hash?: string;
+}
+/**
+ * A memory that the person writes by hand. `body` may be "".
+ */
+export interface AddMemoryParams {
+  root: string;
+  kind: MemoryKind;
+  title: string;
+  body?: string;
+  files?: string[];
+}
+/**
+ * A call of one of the tools of `lerim mcp`. Only the fields that the tool has an argument for count; "" and []
+ * are left out. `agent` is the name of the program that asked.
+ */
+export interface AgentToolParams {
+  root: string;
+  tool: AgentTool;
+  agent?: string;
+  question?: string;
+  files?: string[];
+  path?: string;
+  symbol?: string;
+  kind?: string;
+  title?: string;
+  why?: string;
+}
+/**
+ * The answer of a tool, as text for a model. `isError`: the text says what was wrong with the call.
+ */
+export interface AgentToolView {
+  text: string;
+  isError: boolean;
 }
 /**
  * One agent. `sessions` counts its sessions on this machine; a subagent's transcript is not counted if its parent's
@@ -664,6 +699,18 @@ export interface MemoryActView {
   root: string;
 }
 /**
+ * Memories, by their handles, to be copied for an agent.
+ */
+export interface MemoryContextParams {
+  ids: string[];
+}
+/**
+ * Memories as text for an agent; "" if none of them may be given.
+ */
+export interface MemoryContextView {
+  text: string;
+}
+/**
  * Memories, best match first.
  */
 export interface MemoryList {
@@ -1214,6 +1261,9 @@ export const memoryForFile = request<FileParams, MemoryList>("lerim/memory/forFi
 export const memoryTree = request<TreeParams, TreeView>("lerim/memory/tree");
 export const memoryAct = request<MemoryActParams, MemoryActView>("lerim/memory/act");
 export const memoryMerge = request<MergeParams, MergeView>("lerim/memory/merge");
+export const memoryAdd = request<AddMemoryParams, MemoryActView>("lerim/memory/add");
+export const memoryContext = request<MemoryContextParams, MemoryContextView>("lerim/memory/context");
+export const agentTool = request<AgentToolParams, AgentToolView>("lerim/agentTool");
 export const maintain = request<MaintainParams, MaintainReport>("lerim/maintain");
 export const ask = request<AskParams, Answer>("lerim/ask");
 export const turn = request<TurnParams, TurnView>("lerim/turn");

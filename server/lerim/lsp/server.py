@@ -28,7 +28,7 @@ from lerim.lsp.boundary import (
     register_request,
     uri_to_path,
 )
-from lerim.lsp.protocol import Params, core, memories, models, sessions
+from lerim.lsp.protocol import Params, agent_tools, core, memories, models, sessions
 from lerim.lsp.window import Sidecar, editor_models, parse_options
 from lerim.paths import Home
 from lerim.project import check_home_outside_repository
@@ -72,6 +72,12 @@ REQUESTS = (
     ),
     RequestHandler(core.MEMORY_ACT, memories.MemoryActParams, "features.memories.acts", "act_on_memory"),
     RequestHandler(core.MEMORY_MERGE, memories.MergeParams, "features.memories.acts", "merge_memory"),
+    RequestHandler(core.MEMORY_ADD, agent_tools.AddMemoryParams, "features.agent_tools", "add_memory"),
+    RequestHandler(core.MEMORY_CONTEXT, agent_tools.MemoryContextParams, "features.agent_tools", "copy_memories"),
+    # An agent asks by itself.
+    RequestHandler(
+        core.AGENT_TOOL, agent_tools.AgentToolParams, "features.agent_tools", "call_tool", is_user_action=False
+    ),
     RequestHandler(core.MAINTAIN, memories.MaintainParams, "features.maintaining", "maintain_memories"),
     RequestHandler(core.ASK, memories.AskParams, "features.asking", "ask_question"),
     RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from lerim.mcp.calls import ToolCalls
+    from lerim.assistant import ToolCalls
     from lerim.mcp.messages import Json, RequestId
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -130,7 +130,7 @@ class Server:
                 self._worker.start()
 
     def _work(self) -> None:
-        from lerim.mcp.calls import ToolCalls  # imports what reads memories, which the handshake must not wait for
+        from lerim.assistant import ToolCalls  # imports what reads memories, which the handshake must not wait for
 
         with ToolCalls(self._repo, lambda: self._roots, lambda: self._client) as tools:
             while (call := self._calls.get()) is not None:

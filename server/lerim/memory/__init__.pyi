@@ -86,6 +86,7 @@ from .search import memory_search as memory_search
 from .search import parse_memory_query as parse_memory_query
 from .search import search_memories as search_memories
 from .serving import AgentMemories as AgentMemories
+from .serving import Channel as Channel
 from .serving import Recalled as Recalled
 from .serving import ServedMemory as ServedMemory
 from .serving import Serving as Serving

@@ -1,7 +1,13 @@
+from . import agent_tools as agent_tools
 from . import core as core
 from . import memories as memories
 from . import models as models
 from . import sessions as sessions
+from .agent_tools import AddMemoryParams as AddMemoryParams
+from .agent_tools import AgentToolParams as AgentToolParams
+from .agent_tools import AgentToolView as AgentToolView
+from .agent_tools import MemoryContextParams as MemoryContextParams
+from .agent_tools import MemoryContextView as MemoryContextView
 from .core import ANSWER as ANSWER
 from .core import ARCHIVE_MEMORY as ARCHIVE_MEMORY
 from .core import ASK_MODEL as ASK_MODEL

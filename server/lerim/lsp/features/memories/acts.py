@@ -30,7 +30,7 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActV
         else ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
     )
     result = await sidecar.run_in_thread(_act, paths, stored.record.id, params)
-    return await _announce_result(sidecar, repo, result)
+    return await announce_result(sidecar, repo, result)
 
 
 async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
@@ -39,11 +39,12 @@ async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
     repo = await sidecar.find_repo(params.root)
     paths = candidate_counts.find_review_paths(sidecar, repo)
     joined = await sidecar.run_in_thread(partial(merge_conflict, paths, Path(params.path), preview=params.preview))
-    acted = None if joined.result is None else await _announce_result(sidecar, repo, joined.result)
+    acted = None if joined.result is None else await announce_result(sidecar, repo, joined.result)
     return MergeView(joined.diff, acted)
 
 
-async def _announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> MemoryActView:
+async def announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> MemoryActView:
+    """Updates hovers, lenses and views after an action, and returns its result for the editor."""
     for one in sidecar.repos.known if repo is None else [repo]:
         if await sidecar.run_in_thread(rescan_repo, one, True) or repo is None:
             notifications.announce_memories(sidecar, one)

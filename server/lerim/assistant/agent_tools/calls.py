@@ -6,19 +6,16 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from lerim.assistant.agent_tools.answers import describe_recalled, describe_sessions
+from lerim.assistant.agent_tools.propose import MAX_REASON_CHARS, MAX_REFERENCES, MAX_TITLE_CHARS, propose_memory
 from lerim.errors import LerimError, StoppedError, UsageError
-from lerim.mcp.answers import describe_recalled, describe_sessions
-from lerim.mcp.propose import MAX_REASON_CHARS, MAX_REFERENCES, MAX_TITLE_CHARS, propose_memory
-from lerim.memory import AgentMemories, ServedMemory, StoredMemory
+from lerim.memory import AgentMemories, Channel, ServedMemory, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project, locate_project, make_personal_project, open_git
 from lerim.review import ReviewPaths, was_text_approved
 from lerim.sessions import uri_to_path
-
-if TYPE_CHECKING:
-    from lerim.mcp.messages import Json
 
 MAX_QUESTION_CHARS, MAX_FILES, MAX_PATH_CHARS = 1_000, 20, 1_000
 DEFAULT_LIMIT, MAX_LIMIT = 5, 10
@@ -26,9 +23,20 @@ ReportProgress: TypeAlias = Callable[[str], None]
 
 
 class ToolCalls:
-    """The calls of one client. The project is found at the first call and kept as long as its folder is."""
+    """The calls of one client. The project is found at the first call and kept as long as its folder is.
 
-    def __init__(self, repo: str, list_roots: Callable[[], Sequence[str]], get_client: Callable[[], str]) -> None:
+    `repo` is a folder in the project; if it is "", the project is found from the working directory and the client's
+    roots. `channel` is how the memories reach the agent.
+    """
+
+    def __init__(
+        self,
+        repo: str,
+        list_roots: Callable[[], Sequence[str]],
+        get_client: Callable[[], str],
+        channel: Channel = "mcp",
+    ) -> None:
+        self._channel: Channel = channel
         self._repo = repo
         self._list_roots = list_roots
         self._client = get_client
@@ -47,7 +55,7 @@ class ToolCalls:
     def call(
         self,
         name: str,
-        arguments: Mapping[str, Json],
+        arguments: Mapping[str, object],
         report_progress: ReportProgress,
         is_cancelled: Callable[[], bool],
     ) -> tuple[str, bool]:
@@ -79,7 +87,7 @@ class ToolCalls:
     def record_served(self) -> None:
         """Counts the memories of the last answer as served. Called once the agent has it, which need not wait."""
         if self._memories is not None:
-            self._memories.note_served(self._served, "mcp", self._client(), self._event)
+            self._memories.note_served(self._served, self._channel, self._client(), self._event)
         self._served = ()
 
     def _recall(self, home: Home, values: _Arguments) -> str:
@@ -133,7 +141,7 @@ class ToolCalls:
                 self._memories.close()
             self._project = project
             git = open_git(project.root, os.environ) if project is not None else None
-            self._memories = AgentMemories(project, home, _make_approval_test(project, home), git)
+            self._memories = AgentMemories(project, home, make_approval_test(project, home), git)
         return self._memories
 
     def _require_project(self, home: Home) -> Project:
@@ -156,7 +164,7 @@ class ToolCalls:
 class _Arguments:
     """The arguments of a call. Each getter checks one and raises UsageError, in words for the model."""
 
-    def __init__(self, values: Mapping[str, Json]) -> None:
+    def __init__(self, values: Mapping[str, object]) -> None:
         self._values = values
 
     def text(self, name: str, most: int, *, required: bool = False) -> str:
@@ -205,7 +213,8 @@ def _storable(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode().strip()
 
 
-def _make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, str], bool]:
+def make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, str], bool]:
+    """Returns the test whether a person here approved exactly the text of a memory of this project, or of their own."""
     personal = ReviewPaths(make_personal_project(home), home)
     own = ReviewPaths(project, home) if project is not None else personal
 

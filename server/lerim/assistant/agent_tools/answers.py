@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lerim.assistant import find_session_passages, passages_for_model
+from lerim.assistant.answer_parser import passages_for_model
+from lerim.assistant.passages import find_session_passages
 from lerim.errors import Problem
 from lerim.memory import Recalled, fence_items, neutral_line, render_memory
 from lerim.paths import Home
