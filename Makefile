@@ -1,4 +1,4 @@
-# run: the main job on REPO or the sample     test: everything     test-long: the Python tests at their full counts     lint, fix: style and types     docs: docs/CLI.md     protocol: its TypeScript     package: the .vsix     bench: the budgets
+# run: the main job on REPO or the sample     test: everything     test-long: the Python tests at their full counts     test-agents: with the real command-line agents     lint, fix: style and types     docs: docs/CLI.md     protocol: its TypeScript     package: the .vsix     bench: the budgets
 # eval: measures on labelled data, with options in ARGS="…"     train: the ranker, from the labels in evals/ranker     smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
@@ -18,6 +18,9 @@ run: .venv/made-from $(ENCODING) lerim.vsix
 
 test: .venv/made-from $(ENCODING) node_modules/.package-lock.json tests/journeys/node_modules/.package-lock.json
 	@$(BIN)/python scripts/test.py
+
+test-agents: .venv/made-from $(ENCODING)
+	@folder=$$($(BIN)/python scripts/install_agents.py) && LERIM_TEST_AGENTS="$$folder" $(BIN)/python -m pytest tests/real_agents
 
 test-long: .venv/made-from $(ENCODING)
 	@LERIM_LONG=40 $(BIN)/python -m pytest -n 2 --dist worksteal -o timeout=21600

@@ -1,4 +1,7 @@
 import * as vscode from "vscode";
+import { registerMcpServer } from "./chat/mcpserver";
+import { registerParticipant } from "./chat/participant";
+import { registerTools } from "./chat/tools";
 import { registerCommands } from "./register";
 import { Context } from "./sidecar/context";
 import { ConflictMerger } from "./commands/merging";
@@ -37,6 +40,9 @@ export function activate(extension: vscode.ExtensionContext): void {
     ask,
     merging,
     new ModelWatch(owner),
+    registerTools(owner),
+    registerMcpServer(owner),
+    registerParticipant(owner),
     extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
     registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {

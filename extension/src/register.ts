@@ -4,6 +4,7 @@ import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
 import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
 import { actOnJob, connectAgent, disconnectAgent } from "./commands/connect";
 import type { Context } from "./sidecar/context";
+import { copyFileMemories, copyMemories } from "./commands/copycontext";
 import { showDebugInformation } from "./commands/debug";
 import { maintainRoot } from "./commands/maintain";
 import { openMemory, searchMemories, showFileMemories } from "./commands/memories";
@@ -57,6 +58,9 @@ export function registerCommands(context: Context, { turns, review, transcripts,
       if (uri === undefined) throw new Error("Open a file first.");
       return showFileMemories(context, uri);
     },
+    "lerim.copyMemory": (target, all) => copyMemories(context, (Array.isArray(all) ? all : [target]).flatMap((one) => parseHandle(one) ?? [])),
+    "lerim.copyFileMemories": (uri) => copyFileMemories(context, uri instanceof vscode.Uri ? uri : undefined, false),
+    "lerim.copySelectionMemories": () => copyFileMemories(context, undefined, true),
     "lerim.searchSessions": search,
     "lerim.openSession": (id) => {
       if (id !== undefined && !isToken(id)) throw new Error("This link is broken.");

@@ -184,6 +184,11 @@ export class Screen {
     });
   }
 
+  /** Waits for a message in the status bar. */
+  async statusMessage(pattern) {
+    await until(`the status bar says ${pattern}`, async () => (await this.page.locator(".statusbar-item").allInnerTexts()).some((text) => pattern.test(text)));
+  }
+
   /** The visible text of the active editor, lines in order from top to bottom. */
   async editorText() {
     const lines = await this.page.locator(".editor-instance .view-line").evaluateAll((nodes) =>

@@ -7,6 +7,14 @@ export function rootFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
 }
 
+/** The root of the active editor, else the first one: for what runs without a person to ask. */
+export function currentRoot(): vscode.WorkspaceFolder | undefined {
+  const folders = rootFolders();
+  const document = vscode.window.activeTextEditor?.document;
+  const owner = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document.uri);
+  return folders.find((folder) => folder.uri.toString() === owner?.uri.toString()) ?? folders[0];
+}
+
 /** The root a command acts on: the active editor's, or the only one, or one the person picks; undefined if there is none. */
 export async function chooseRoot(): Promise<vscode.WorkspaceFolder | undefined> {
   const folders = rootFolders();

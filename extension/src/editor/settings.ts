@@ -22,6 +22,8 @@ export interface Settings {
   readonly "extract.guidance": string;
   /** US dollars; 0 means no limit. */
   readonly "budget.perDayUsd": number | null;
+  /** Whether the MCP server is offered to agents in the editor. */
+  readonly "agents.mcpServer": boolean;
   readonly "trace.server": "off" | "messages" | "verbose";
 }
 
@@ -39,6 +41,7 @@ export const defaults: Settings = {
   "extract.gate": "",
   "extract.guidance": "",
   "budget.perDayUsd": null,
+  "agents.mcpServer": false,
   "trace.server": "off",
 };
 
@@ -98,6 +101,7 @@ export function readSettings(configuration: Configuration): ReadSettings {
     "extract.gate": readValue("extract.gate", isOneOf("", "all", "signal"), ""),
     "extract.guidance": readValue("extract.guidance", isString, "").trim(),
     "budget.perDayUsd": readValue<number | null>("budget.perDayUsd", isAmount, null),
+    "agents.mcpServer": readValue("agents.mcpServer", isBoolean, defaults["agents.mcpServer"]),
     "trace.server": readValue("trace.server", isOneOf("off", "messages", "verbose"), defaults["trace.server"]),
   };
   for (const name of findUnknownModelSettings(configuration.get("model"))) {

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { type CancellationToken, FileChangeType, type LanguageClient, ResponseError, State } from "vscode-languageclient/node";
 import { environmentFolder, pruneEnvironments } from "./bootstrap";
 import { SidecarClient, toTrace } from "./client";
-import { sidecarCommand, sidecarEnvironment } from "./environment";
+import { sidecarCommand, sidecarEnvironment, venvPython } from "./environment";
 import { BootstrapError } from "./failure";
 import { errorText, NotRunning } from "../editor/errors";
 import { EditorModels } from "../editor/editormodels";
@@ -177,9 +177,15 @@ export class Context implements vscode.Disposable {
     this.output.dispose();
   }
 
-  /** The interpreter this window would use, for the debug information. */
+  /** The version of the extension. */
+  get version(): string {
+    const { version } = this.extension.extension.packageJSON as { version: string };
+    return version;
+  }
+
+  /** The interpreter this window would use. */
   async interpreter(): Promise<string> {
-    return this.#settings.python || (await environmentFolder(this.#environmentSetup.paths));
+    return this.#settings.python || venvPython(process.platform, await environmentFolder(this.#environmentSetup.paths));
   }
 
   private readSettings(): Settings {

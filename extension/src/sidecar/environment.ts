@@ -115,6 +115,16 @@ export function sidecarCommand(python: string): Command {
   return { file: python, args: ["-s", "-P", "-X", "utf8", "-m", "lerim", "lsp"] };
 }
 
+/** `lerim mcp` for the repository of a folder. */
+export function mcpCommand(python: string, folder: string): Command {
+  return { file: python, args: ["-s", "-P", "-X", "utf8", "-m", "lerim", "mcp", "--repo", folder] };
+}
+
+/** What the MCP server needs beside the environment that the editor gives it: Lerim's code in the extension. */
+export function mcpEnvironment(platform: Platform, extensionPath: string): Record<string, string> {
+  return { PYTHONPATH: pathOf(platform).join(extensionPath, "server") };
+}
+
 /** The editor's environment without variables that redirect Python, pip or uv. Package indexes, certificates and proxies are kept. */
 export function toolEnvironment(platform: Platform, environ: Environ, proxy = ""): Record<string, string> {
   const variables: Record<string, string> = {};
