@@ -1,5 +1,4 @@
 from .agent_tools import ToolCalls as ToolCalls
-from .agent_tools import make_approval_test as make_approval_test
 from .answer_parser import passages_for_model as passages_for_model
 from .answers import Answer as Answer
 from .answers import Citation as Citation

@@ -16,6 +16,7 @@ from lerim import __version__
 from lerim.cli.ask import ask_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
+from lerim.cli.export import export_command
 from lerim.cli.maintain import maintain_command
 from lerim.cli.mcp import mcp_command
 from lerim.cli.memory import memory_app
@@ -45,6 +46,7 @@ app.command("ask")(ask_command)
 app.command("maintain")(maintain_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
+app.command("export")(export_command)
 app.command("mcp")(mcp_command)
 app.add_typer(review_app, name="review", cls=CommandGroup)
 app.add_typer(memory_app, name="memory", cls=CommandGroup)

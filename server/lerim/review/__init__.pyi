@@ -5,6 +5,7 @@ from .acts import ConflictMerge as ConflictMerge
 from .acts import find_ending as find_ending
 from .acts import find_unmerged_problems as find_unmerged_problems
 from .acts import merge_conflict as merge_conflict
+from .approved import make_approval_test as make_approval_test
 from .approved import was_text_approved as was_text_approved
 from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal
@@ -23,10 +24,15 @@ from .ledger import open_ledger as open_ledger
 from .ledger import outcomes_by_signal as outcomes_by_signal
 from .ledger import sum_outcomes as sum_outcomes
 from .proposing import AGENT_PREFIX as AGENT_PREFIX
+from .proposing import FILE_PREFIX as FILE_PREFIX
+from .proposing import FileClaim as FileClaim
+from .proposing import FileClaimResult as FileClaimResult
 from .proposing import Suggestion as Suggestion
 from .proposing import make_earlier_result_lookup as make_earlier_result_lookup
+from .proposing import preview_file_claims as preview_file_claims
 from .proposing import preview_suggestion as preview_suggestion
 from .proposing import propose_from_agent as propose_from_agent
+from .proposing import propose_from_files as propose_from_files
 from .proposing import suggested_places as suggested_places
 from .proposing import to_candidate as to_candidate
 from .results import AlreadyKnown as AlreadyKnown

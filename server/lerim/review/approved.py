@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lerim import files
-from lerim.memory import StoredMemory
+from lerim.errors import LerimError
+from lerim.memory import Scope, StoredMemory
+from lerim.paths import Home
+from lerim.project import Project, make_personal_project
 from lerim.review.ledger import open_ledger
 from lerim.review.review_paths import ReviewPaths
 
@@ -18,3 +23,18 @@ def was_text_approved(paths: ReviewPaths, stored: StoredMemory) -> bool:
         return False
     with open_ledger(paths.private, paths.moves) as ledger:
         return ledger.was_written_by_person(stored.record.id, stored.text_hash)
+
+
+def make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, Scope], bool]:
+    """A test for whether a person here vouches for the text of a memory of this project, or of their own. If the
+    ledger cannot be read, nothing vouches for the text."""
+    personal = ReviewPaths(make_personal_project(home), home)
+    own = ReviewPaths(project, home) if project is not None else personal
+
+    def is_approved(stored: StoredMemory, scope: Scope) -> bool:
+        try:
+            return was_text_approved(personal if scope == "global" else own, stored)
+        except LerimError:
+            return False
+
+    return is_approved

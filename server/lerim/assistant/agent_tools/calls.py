@@ -11,10 +11,10 @@ from typing import TypeAlias
 from lerim.assistant.agent_tools.answers import describe_recalled, describe_sessions
 from lerim.assistant.agent_tools.propose import MAX_REASON_CHARS, MAX_REFERENCES, MAX_TITLE_CHARS, propose_memory
 from lerim.errors import LerimError, StoppedError, UsageError
-from lerim.memory import AgentMemories, Channel, ServedMemory, StoredMemory
+from lerim.memory import AgentMemories, Channel, ServedMemory
 from lerim.paths import Home
-from lerim.project import Project, locate_project, make_personal_project, open_git
-from lerim.review import ReviewPaths, was_text_approved
+from lerim.project import Project, locate_project, open_git
+from lerim.review import make_approval_test
 from lerim.sessions import uri_to_path
 
 MAX_QUESTION_CHARS, MAX_FILES, MAX_PATH_CHARS = 1_000, 20, 1_000
@@ -211,20 +211,6 @@ class _Arguments:
 def _storable(text: str) -> str:
     """Returns a text without surrounding space and without what JSON can hold but no file, path or database can."""
     return text.replace("\0", "").encode("utf-8", "replace").decode().strip()
-
-
-def make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, str], bool]:
-    """Returns the test whether a person here approved exactly the text of a memory of this project, or of their own."""
-    personal = ReviewPaths(make_personal_project(home), home)
-    own = ReviewPaths(project, home) if project is not None else personal
-
-    def is_approved(stored: StoredMemory, scope: str) -> bool:
-        try:
-            return was_text_approved(personal if scope == "global" else own, stored)
-        except LerimError:
-            return False  # the ledger cannot be read: nothing vouches for the text
-
-    return is_approved
 
 
 def _working_folder() -> list[Path]:

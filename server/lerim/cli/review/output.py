@@ -34,6 +34,7 @@ FLAG_TEXTS = {
         "newest is wrong, reject this and archive it yourself."
     ),
     "said-by-an-agent": "A coding agent proposed this itself. Check that it is true before you accept it.",
+    "unverified": "This stands in a file and nobody has checked it. Check that it is true before you accept it.",
     "no-quote": (
         "No quote from the session supports this. It was left out for that reason, and you proposed it anyway."
     ),

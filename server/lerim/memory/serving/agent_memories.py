@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_CHECKED = 40
 """How many memories found are looked at if fewer than wanted of the first ones may be given."""
+MAX_LISTED = 1_000_000
 IsApproved = Callable[[StoredMemory, Scope], bool]
 """Whether a person wrote or accepted exactly the text of this memory's file, on this machine."""
 _WRONG_STATES: tuple[DriftState, ...] = ("drifted", "gone")
@@ -104,6 +105,12 @@ class AgentMemories:
             if is_complete or len(recalled.memories) == limit:
                 break
         return recalled
+
+    def list_serveable(self) -> Recalled:
+        """Returns all memories that may be given, the newest first, and how many may not."""
+        self._search.refresh()
+        hits = self._search.search("", MAX_LISTED)
+        return self._select(hits, len(hits), include_drifted=False)
 
     def note_served(
         self, memories: Iterable[ServedMemory], channel: Channel, agent: str, event: str, now: datetime | None = None

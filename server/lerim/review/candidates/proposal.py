@@ -22,7 +22,7 @@ PERSON_CONFIDENCE = 0.95
 ProposedAction = Literal[
     "add", "same", "update", "supersede", "resolve", "merge", "archive", "consolidate", "refer", "close"
 ]
-Maker = Literal["rules", "model", "lead", "maintain", "person", "agent"]
+Maker = Literal["rules", "model", "lead", "maintain", "person", "agent", "file"]
 KEEPS: tuple[ProposedAction, ...] = ("update", "merge")
 """The actions that rewrite the first target and end all others."""
 
@@ -84,9 +84,9 @@ class Proposal:
 
     @property
     def is_claim(self) -> bool:
-        """Whether it claims something, as found in a session or said by an agent. The others are suggestions to change
-        memories that there are."""
-        return bool(self.session) or self.maker == "agent"
+        """Whether it claims something, as found in a session or a file, or said by an agent. The others are suggestions
+        to change memories that there are."""
+        return bool(self.session) or self.maker in ("agent", "file")
 
     @property
     def ends(self) -> tuple[str, ...]:

@@ -3,6 +3,11 @@ from .agent_claims import propose_from_agent as propose_from_agent
 from .claims import open_memory_search as open_memory_search
 from .claims import propose_candidate as propose_candidate
 from .claims import propose_orphans as propose_orphans
+from .file_claims import FILE_PREFIX as FILE_PREFIX
+from .file_claims import FileClaim as FileClaim
+from .file_claims import FileClaimResult as FileClaimResult
+from .file_claims import preview_file_claims as preview_file_claims
+from .file_claims import propose_from_files as propose_from_files
 from .left_out import keep_left_out as keep_left_out
 from .left_out import list_left_out as list_left_out
 from .left_out import propose_anyway as propose_anyway

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from lerim import files
 from lerim.errors import BusyError
-from lerim.memory import MemoryRecord, claim_text
+from lerim.memory import MemoryRecord, MemorySearch, claim_text
 from lerim.review import actions
 from lerim.review.candidates import free_candidate_id, join_lines, parse_candidate, suggestion_text
 from lerim.review.compare import MAX_SEARCHED_NEIGHBOURS, Fingerprint, find_neighbours
@@ -34,7 +34,8 @@ def propose_from_agent(
     """
     with actions.locked_ledger(paths) as ledger:
         fingerprint = ledger.fingerprint(memory.title, memory.body)
-        known = _find_known(paths, ledger, memory, fingerprint)
+        with open_memory_search(paths, None) as search:
+            known = find_known_claim(paths, ledger, memory, fingerprint, search)
         if known is not None:
             return known
         recent = [one for one in ledger.claims() if one.source.startswith(AGENT_PREFIX)]
@@ -55,20 +56,26 @@ def propose_from_agent(
         return CandidateProposed(parse_candidate(text, path, store))
 
 
-def _find_known(
-    paths: ReviewPaths, ledger: Ledger, memory: MemoryRecord, fingerprint: Fingerprint
+def find_known_claim(
+    paths: ReviewPaths,
+    ledger: Ledger,
+    memory: MemoryRecord,
+    fingerprint: Fingerprint,
+    search: MemorySearch,
+    *,
+    count: bool = True,
 ) -> ClaimBlocked | AlreadyKnown | None:
+    """Returns why a claim is not proposed: it was rejected (which is counted, with `count`), it already waits, or a
+    memory says the same. None if it is new."""
     for one in ledger.claims():
         if one.fingerprint.text != fingerprint.text:
             continue
         if one.state == "rejected":
-            return ClaimBlocked(one.id, ledger.record_blocked(one.id))
+            return ClaimBlocked(one.id, ledger.record_blocked(one.id) if count else one.blocked)
         if one.state == "pending" and not files.is_absent(paths.candidate_path(one.id)):
             return AlreadyKnown(one.id, "It already waits for review.")
     said = claim_text(memory.title, memory.body)
-    with open_memory_search(paths, None) as search:
-        near = find_neighbours(search, paths.store(), memory.title, memory.body, MAX_SEARCHED_NEIGHBOURS)
-    for found in near:
+    for found in find_neighbours(search, paths.store(), memory.title, memory.body, MAX_SEARCHED_NEIGHBOURS):
         record = found.stored.record
         if record.primitive == memory.primitive and claim_text(record.title, record.body) == said:
             return AlreadyKnown(record.id, f"“{record.title}” says the same already.")

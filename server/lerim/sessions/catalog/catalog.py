@@ -168,6 +168,7 @@ class Catalog:
 
     list_sessions = _make_method(session_rows.list_session_rows)
     find_project_places = _make_method(session_rows.find_project_places)
+    find_project_platforms = _make_method(session_rows.find_project_platforms)
     load_turn = _make_method(turns.load_turn)
     load_turns = _make_method(turns.load_turns)
     search_turns = _make_method(turns.find_turns)

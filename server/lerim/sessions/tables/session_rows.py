@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lerim.errors import Problem
 from lerim.redaction import redact_secrets
-from lerim.sessions.model import Session, Transcript
+from lerim.sessions.model import Platform, Session, Transcript
 from lerim.sessions.tables.columns import (
     EXTRACT_JOB,
     place_file,
@@ -223,6 +223,16 @@ def find_project_places(db: sqlite3.Connection, project: str, *, main: bool = Fa
         {"project": project, "folders": "[]", "main": main},
     )
     return frozenset(place for (place,) in rows)
+
+
+def find_project_platforms(db: sqlite3.Connection, project: str) -> frozenset[Platform]:
+    """Returns the agents that have sessions with turns in a project's folders."""
+    rows = db.execute(
+        "SELECT DISTINCT platform FROM transcripts WHERE id IN"
+        f" (SELECT DISTINCT transcript FROM turns WHERE folder IN ({_PROJECT_FOLDERS}))",
+        {"project": project, "folders": "[]"},
+    )
+    return frozenset(platform for (platform,) in rows)
 
 
 def _seconds(when: datetime | None) -> float | None:

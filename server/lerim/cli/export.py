@@ -1,0 +1,309 @@
+"""`lerim export`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    CommandContext,
+    JsonOption,
+    RepoOption,
+    find_home,
+    open_command_context,
+    output,
+    resolve_folder,
+    with_error_exit,
+)
+from lerim.errors import Problem, ProjectError
+from lerim.files import FileEdit, render_diff
+from lerim.project import Project, locate_project
+
+if TYPE_CHECKING:
+    from lerim.export import CheckResult, Export, ExportResult, LeftOutReason
+
+EXIT_PARTLY = 3
+
+
+class FileView(msgspec.Struct, frozen=True):
+    """One file that an export writes or removes, by its path from the repository's root. `edited_by_hand`: it is
+    written only with `--take-edits`. `written`: it was."""
+
+    path: str
+    action: str
+    diff: str
+    edited_by_hand: bool = False
+    written: bool = False
+
+
+class EditedLineView(msgspec.Struct, frozen=True):
+    """A line that somebody changed (`memory` is the id of its memory) or added (`memory` is "") in such a file.
+    `result` is what became of it: "" if nothing yet."""
+
+    path: str
+    line: int
+    text: str
+    memory: str
+    result: str = ""
+
+
+class LeftOutView(msgspec.Struct, frozen=True):
+    """A memory that is in no file; `reason` is secret, tool, theme or no-room."""
+
+    id: str
+    title: str
+    reason: str
+
+
+class ExportOutput(msgspec.Struct, frozen=True):
+    """What `export --json` prints. `memories` counts those in files; `drifted`, `unchecked` and `unapproved` those that
+    agents may not be given. `unserved` says which agents used here read none of it."""
+
+    files: list[FileView]
+    memories: int
+    left_out: list[LeftOutView]
+    drifted: int
+    unchecked: int
+    unapproved: int
+    edited_lines: list[EditedLineView]
+    unserved: list[str]
+    problems: list[Problem]
+    keeps: bool
+
+
+class CheckOutput(msgspec.Struct, frozen=True):
+    """What `export --check --json` prints. `unchecked` says what cannot be decided from the repository alone."""
+
+    ok: bool
+    files: list[FileView]
+    faults: list[str]
+    unchecked: list[str]
+    problems: list[Problem]
+
+
+@with_error_exit
+def export_command(
+    yes: Annotated[bool, typer.Option("--yes", help="Write the files without asking.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Only show the difference.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Exit with 1 if the files are not up to date. Uses only the repository, so it works in CI."
+        ),
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take everything that Lerim wrote out again.")] = False,
+    take_edits: Annotated[
+        bool,
+        typer.Option(
+            "--take-edits",
+            help="Make candidates of the lines that were edited by hand, then write the files they are in.",
+        ),
+    ] = False,
+    keep: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep/--no-keep",
+            help="Keep the written files up to date after each accept, or no longer.",
+            show_default=False,
+        ),
+    ] = None,
+    repo: RepoOption = CURRENT_FOLDER,
+    as_json: JsonOption = False,
+) -> None:
+    """Give memory to agents: write what they should always know into the files they read.
+
+    That is a block in AGENTS.md (or in the CLAUDE.md or GEMINI.md that exists), and rules files for folders in
+    .claude/rules, .cursor/rules or .github/instructions. Shows the difference and asks before it writes.
+    """
+    if sum((yes, diff, check)) > 1 or (check and (remove or take_edits or keep is not None)):
+        raise typer.BadParameter("Give only one of --yes, --diff and --check; --check stands alone.")
+    if check:
+        _check(repo, as_json=as_json)
+        return
+    from lerim.export import keeps_rules, plan_project_export, plan_project_removal, set_keeping_rules, write_export
+
+    context = open_command_context(repo)
+    project, home = context.project, context.home
+    if keep is not None:
+        set_keeping_rules(project, home, keep)
+    export = plan_project_removal(project, home) if remove else plan_project_export(project, home, os.environ)
+    if not as_json:
+        _show_plan(project, export)
+    is_changing = bool(export.plan.edits or export.plan.hand_edited)
+    result: ExportResult | None = None
+    if is_changing and not diff:
+        can_ask = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+        if export.plan.hand_edited and not take_edits and can_ask and not yes:
+            take_edits = typer.confirm("Make candidates of the edited lines, then write those files too?")
+        if yes or (can_ask and typer.confirm(_make_question(export, take_edits=take_edits))):
+            result = write_export(project, home, export, datetime.now(UTC).replace(microsecond=0), take_edits=take_edits)
+    is_held = bool(export.plan.hand_edited) and not take_edits
+    if as_json:
+        output.show_json(_make_output(context, export, result, keeps=keeps_rules(project, home)))
+    else:
+        _show_result(project, export, result, keep, is_shown_only=diff)
+    if result is not None and (is_held or export.plan.problems):
+        raise typer.Exit(EXIT_PARTLY)
+
+
+def _check(repo: Path, *, as_json: bool) -> None:
+    from lerim.export import check_export
+
+    folder = resolve_folder(repo)
+    project = locate_project(folder, find_home())
+    if project is None:
+        raise ProjectError("This folder is not in a git repository.", where=str(folder), todo="Name one with --repo.")
+    result = check_export(project, os.environ)
+    plan = result.plan
+    held = [one.edit for one in plan.hand_edited]
+    if as_json:
+        views = [_make_file_view(project, edit, (), edited=edit in held) for edit in (*plan.edits, *held)]
+        faults, unchecked = list(result.faults), list(result.unchecked)
+        output.show_json(CheckOutput(result.is_good, views, faults, unchecked, list(plan.problems)))
+    else:
+        _show_check(project, result)
+    if not result.is_good:
+        raise typer.Exit(1)
+
+
+def _show_check(project: Project, result: CheckResult) -> None:
+    plan = result.plan
+    for edit in plan.edits:
+        output.print_line(output.escape_controls(f"{_relative(project, edit.path)} is not up to date."))
+    for one in plan.hand_edited:
+        output.print_line(output.escape_controls(f"{one.path} was edited by hand between Lerim's markers."))
+    for fault in result.faults:
+        output.print_line(output.escape_controls(f"  {fault}"))
+    output.print_problems(plan.problems)
+    for sentence in result.unchecked:
+        output.print_note(f"note: {sentence}")
+    if result.is_good:
+        output.print_line("The files of agents are up to date.")
+    elif plan.edits or plan.hand_edited:
+        output.print_line("Run `lerim export` to write them.")
+
+
+def _show_plan(project: Project, export: Export) -> None:
+    plan = export.plan
+    for edit in (*plan.edits, *(one.edit for one in plan.hand_edited)):
+        for line in render_diff(edit, _relative(project, edit.path)).splitlines():
+            output.print_line(output.escape_controls(line))
+    for file in plan.hand_edited:
+        output.print_line(output.escape_controls(f"{file.path} was edited by hand between Lerim's markers:"))
+        for edited in (one for one in export.edited_lines if one.path == file.path):
+            what = f"changes {edited.memory.record.id}" if edited.memory is not None else "is no memory yet"
+            output.print_line(output.escape_controls(f"  line {edited.number} {what}: {edited.title}"))
+    left_out = Counter(one.reason for one in plan.left_out)
+    _show_counts(export, left_out)
+    for sentence in plan.unserved:
+        output.print_note(f"note: {output.escape_controls(sentence)}")
+    output.print_problems(plan.problems)
+
+
+def _show_counts(export: Export, left_out: Mapping[LeftOutReason, int]) -> None:
+    from lerim.export import REASON_TEXTS
+
+    if no_room := left_out.get("no-room"):
+        output.print_note(f"note: {no_room} more memories; ask `lerim memory search`, or agents `recall`.")
+    notes = [(count, REASON_TEXTS[reason]) for reason, count in sorted(left_out.items()) if reason != "no-room"]
+    notes += [
+        (export.drifted, "its code has changed since"),
+        (export.unchecked, "it was never compared with the code here"),
+        (export.unapproved, "it reads like an order, and you have not approved the text"),
+    ]
+    for count, why in notes:
+        if count:
+            output.print_note(f"note: {_count_memories(count)} left out: {why}.")
+
+
+def _make_question(export: Export, *, take_edits: bool) -> str:
+    count = len(export.plan.edits) + (len(export.plan.hand_edited) if take_edits else 0)
+    return f"Write {output.pluralize(count, 'file')}?"
+
+
+def _show_result(
+    project: Project, export: Export, result: ExportResult | None, keep: bool | None, *, is_shown_only: bool
+) -> None:
+    plan = export.plan
+    if keep is not None:
+        output.print_line(
+            "The files are kept up to date after each accept." if keep else "The files are no longer kept up to date."
+        )
+    if not plan.edits and not plan.hand_edited:
+        output.print_line(
+            f"Nothing to do: the files hold {_count_memories(len(plan.written))}." if plan.written else "Nothing to do."
+        )
+        return
+    if result is None:
+        if not is_shown_only and not (sys.stdin.isatty() and sys.stdout.isatty()):
+            output.print_line("Nothing was written. `lerim export --yes` writes it.")
+        return
+    for edit in result.made:
+        verb = "Removed" if edit.after is None else "Created" if edit.before is None else "Changed"
+        output.print_line(output.escape_controls(f"{verb} {_relative(project, edit.path)}."))
+    if result.taken:
+        output.print_line(f"{output.pluralize(_count_proposed(result), 'candidate')} made of the edited lines.")
+    elif plan.hand_edited and not any(one.edit in result.made for one in plan.hand_edited):
+        output.print_line("Files edited by hand were not written; `--take-edits` makes candidates of the edits first.")
+
+
+def _count_proposed(result: ExportResult) -> int:
+    from lerim.review import CandidateProposed
+
+    return sum(isinstance(one, CandidateProposed) for one in result.taken)
+
+
+def _make_output(context: CommandContext, export: Export, result: ExportResult | None, *, keeps: bool) -> ExportOutput:
+    plan, project = export.plan, context.project
+    made = result.made if result is not None else ()
+    taken = result.taken if result is not None else ()
+    results = [_name_result(one) for one in taken] or [""] * len(export.edited_lines)
+    return ExportOutput(
+        files=[
+            *(_make_file_view(project, edit, made) for edit in plan.edits),
+            *(_make_file_view(project, one.edit, made, edited=True) for one in plan.hand_edited),
+        ],
+        memories=len(plan.written),
+        left_out=[LeftOutView(one.id, one.title, one.reason) for one in plan.left_out],
+        drifted=export.drifted,
+        unchecked=export.unchecked,
+        unapproved=export.unapproved,
+        edited_lines=[
+            EditedLineView(one.path, one.number, one.title, one.memory.record.id if one.memory else "", said)
+            for one, said in zip(export.edited_lines, results, strict=True)
+        ],
+        unserved=list(plan.unserved),
+        problems=list(plan.problems),
+        keeps=keeps,
+    )
+
+
+def _name_result(result: object) -> str:
+    from lerim.review import AlreadyKnown, CandidateProposed
+
+    if isinstance(result, CandidateProposed):
+        return f"proposed as {result.proposal.id}"
+    return result.reason if isinstance(result, AlreadyKnown) else "You rejected this before."
+
+
+def _make_file_view(project: Project, edit: FileEdit, made: Sequence[FileEdit], *, edited: bool = False) -> FileView:
+    action = "remove" if edit.after is None else "create" if edit.before is None else "change"
+    path = _relative(project, edit.path)
+    return FileView(path, action, render_diff(edit, path), edited, edit in made)
+
+
+def _count_memories(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count} memories"
+
+
+def _relative(project: Project, path: Path) -> str:
+    return path.relative_to(project.root).as_posix()

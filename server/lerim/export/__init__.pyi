@@ -1,0 +1,17 @@
+from .checking import CheckResult as CheckResult
+from .checking import check_export as check_export
+from .choosing import REASON_TEXTS as REASON_TEXTS
+from .choosing import LeftOutMemory as LeftOutMemory
+from .choosing import LeftOutReason as LeftOutReason
+from .export import Export as Export
+from .export import ExportResult as ExportResult
+from .export import plan_project_export as plan_project_export
+from .export import plan_project_removal as plan_project_removal
+from .export import undo_export as undo_export
+from .export import write_export as write_export
+from .hand_edits import EditedLine as EditedLine
+from .keeping import keeps_rules as keeps_rules
+from .keeping import refresh_rules as refresh_rules
+from .keeping import set_keeping_rules as set_keeping_rules
+from .plan import ExportPlan as ExportPlan
+from .plan import make_stamp as make_stamp

@@ -1,0 +1,131 @@
+"""`lerim export --check`: whether the files of agents are what they should be, decided from the repository alone.
+
+So it says the same everywhere, also in CI on a fresh clone. Three things are known only where the files were written,
+and are reported as not checked: which memories were used most, where there is no room for all; whether a person
+approved a text that reads like an order; and whether a memory still fits its code, if git does not have the commit that
+it was verified at.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lerim.errors import LerimError, Problem
+from lerim.export.choosing import RuleMemory, find_text_reason
+from lerim.export.managed_block import DamagedMarkers, find_block
+from lerim.export.plan import ExportPlan, plan_export
+from lerim.export.project_files import ProjectFiles, read_project_files
+from lerim.export.rule_files import find_rule_format, parse_rule_file
+from lerim.export.rule_lines import make_mark, parse_line, render_line
+from lerim.export.start_files import find_agents
+from lerim.memory import Drift, DriftChecker, MemoryRecord, Store, subject_of, tells_to_act
+from lerim.paths import Home
+from lerim.project import Project, open_git
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """`plan` is what an export would change; nothing if all is well. `faults` are sentences on lines that should not be
+    there, `unchecked` on what cannot be decided here."""
+
+    plan: ExportPlan
+    faults: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the files are what they should be."""
+        return not (self.plan.edits or self.plan.hand_edited or self.plan.problems)
+
+
+def check_export(project: Project, environ: Mapping[str, str]) -> CheckResult:
+    """Compares the files of agents with the memories in the repository. Writes nothing and uses nothing that is not in
+    it."""
+    found = read_project_files(project.root)
+    with tempfile.TemporaryDirectory(prefix="lerim-check-") as folder:
+        home = Home(Path(folder))
+        stored, problems = Store(project.memory_dir, home.project(project.key)).load_all()
+        records = [one.record for one in stored if one.status == "active"]
+        drifts = _check_drift(project, home, records, environ, problems)
+    return _compare(found, records, drifts, problems)
+
+
+def _check_drift(
+    project: Project, home: Home, records: Sequence[MemoryRecord], environ: Mapping[str, str], problems: list[Problem]
+) -> dict[str, Drift]:
+    subjects = [subject for subject in map(subject_of, records) if subject.references]
+    try:
+        return DriftChecker(project, home, open_git(project.root, environ)).check_memories(subjects)
+    except LerimError as error:
+        problems.append(error.problem(code="freshness"))
+        return {one.id: Drift("unknown", "") for one in subjects}
+
+
+def _compare(
+    found: ProjectFiles, records: Sequence[MemoryRecord], drifts: Mapping[str, Drift], problems: Sequence[Problem]
+) -> CheckResult:
+    lines = _list_lines(found)
+    present: list[RuleMemory] = []
+    missing: list[RuleMemory] = []
+    uncertain_present = uncertain_missing = 0
+    for record in records:
+        state = drifts[record.id].state if record.id in drifts else "fresh"
+        if find_text_reason(record) is not None or state in ("drifted", "gone"):
+            continue
+        is_uncertain = state == "unknown" or tells_to_act(record)
+        if render_line(record) in lines:
+            present.append(RuleMemory(record))
+            uncertain_present += is_uncertain
+        elif is_uncertain:
+            uncertain_missing += 1
+        else:
+            missing.append(RuleMemory(record))
+    used = find_agents(found, ())
+    plan = plan_export([*present, *missing], found, used)
+    unchecked: list[str] = []
+    if any(one.reason == "no-room" for one in plan.left_out):
+        plan = plan_export(present, found, used)
+        unchecked.append("There is no room for all memories; which are worth most is known only where they are used.")
+    if uncertain_present or uncertain_missing:
+        unchecked.append(
+            f"Of {uncertain_present} memories in the files and {uncertain_missing} others, it cannot be decided here "
+            "whether they may be there: git does not have the commit they were verified at, or they read like an order."
+        )
+    plan = ExportPlan(plan.edits, plan.hand_edited, plan.written, plan.left_out, (), (*plan.problems, *problems))
+    return CheckResult(plan, tuple(_describe_faults(lines, records, drifts)), tuple(unchecked))
+
+
+def _list_lines(found: ProjectFiles) -> dict[str, str]:
+    """Returns the lines between our markers and in our files, each with the place it stands at."""
+    lines: dict[str, str] = {}
+    for name, text in found.texts.items():
+        block = find_block(text) if find_rule_format(name) is None else parse_rule_file(text)
+        if block is None or isinstance(block, DamagedMarkers):
+            continue
+        for number, line in enumerate(block.lines, block.first_line):
+            lines.setdefault(line, f"{name}:{number}")
+    return lines
+
+
+def _describe_faults(
+    lines: Mapping[str, str], records: Sequence[MemoryRecord], drifts: Mapping[str, Drift]
+) -> list[str]:
+    by_mark = {make_mark(record.id): record for record in records}
+    faults: list[str] = []
+    for line, place in lines.items():
+        parsed = parse_line(line)
+        record = by_mark.get(parsed.mark) if parsed is not None else None
+        if parsed is None:
+            continue
+        if record is None:
+            faults.append(f"{place}: this memory is no longer active.")
+        elif render_line(record) != line:
+            faults.append(f"{place}: {record.id} says something else now.")
+        elif record.id in drifts and drifts[record.id].state in ("drifted", "gone"):
+            faults.append(f"{place}: the code that {record.id} is about has changed ({drifts[record.id].detail}).")
+        elif find_text_reason(record) is not None:
+            faults.append(f"{place}: {record.id} must not be in a file.")
+    return faults

@@ -1,0 +1,118 @@
+"""Which memories agents may always see, and which of them are worth most where there is no room for all.
+
+Freshness and approval are decided before (`lerim.memory.AgentMemories`); here it is decided by a memory's text alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lerim.export.rule_lines import render_line
+from lerim.memory import MemoryRecord
+from lerim.redaction import find_redaction_marks, redact_secrets
+
+LeftOutReason = Literal["secret", "tool", "theme", "no-room"]
+REASON_TEXTS: dict[LeftOutReason, str] = {
+    "secret": "it holds a secret",
+    "tool": "only a tool's output or a web page says it",
+    "theme": "a theme is no rule",
+    "no-room": "there was no room for it",
+}
+MAX_LINES, MAX_BYTES = 40, 4_000
+"""The most lines and bytes of one block or rules file, with its markers. 4,000 bytes are about 1,000 tokens: four bytes
+a token, which is cautious for English."""
+_KIND_WEIGHTS: dict[str, float] = {
+    "decision": 1.0,
+    "pitfall": 0.95,
+    "procedure": 0.9,
+    "preference": 0.85,
+    "insight": 0.7,
+    "friction": 0.6,
+    "question": 0.4,
+}
+_USE_STEPS = ((30, 1.3), (10, 1.2), (3, 1.1))
+"""A memory used at least so often counts so much more. The steps are few, so that files seldom change for this."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMemory:
+    """A memory that may be written to an agent's file, and how often it was used."""
+
+    record: MemoryRecord
+    uses: int = 0
+
+    @property
+    def line(self) -> str:
+        return render_line(self.record)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutMemory:
+    """A memory that is in no file, and why."""
+
+    id: str
+    title: str
+    reason: LeftOutReason
+
+
+def estimate_worth(memory: RuleMemory) -> float:
+    """Returns how much a memory is worth to an agent that always sees it: its confidence, weighted by its kind and by
+    how often it was used."""
+    record = memory.record
+    weight = _KIND_WEIGHTS.get(record.kind or record.primitive, 0.5)
+    used = next((factor for least, factor in _USE_STEPS if memory.uses >= least), 1.0)
+    return record.confidence * weight * used
+
+
+def order_by_worth(memories: Iterable[RuleMemory]) -> list[RuleMemory]:
+    """Returns the memories, those worth most first; equal ones by id."""
+    return sorted(memories, key=lambda one: (-estimate_worth(one), one.record.id))
+
+
+def find_text_reason(record: MemoryRecord) -> LeftOutReason | None:
+    """Returns why a memory's text must not be in a file, or None."""
+    if record.primitive not in ("decision", "learning", "question"):
+        return "theme"
+    if record.evidence and all(item.who in ("tool", "web") for item in record.evidence):
+        return "tool"
+    texts = (record.title, record.body, *record.references, *(item.quote for item in record.evidence))
+    if any(redact_secrets(text).count for text in texts) or find_redaction_marks(record.title):
+        return "secret"
+    return None
+
+
+def split_by_text(memories: Iterable[RuleMemory]) -> tuple[list[RuleMemory], list[LeftOutMemory]]:
+    """Returns the memories whose text may be in a file, and the others with the reason."""
+    good: list[RuleMemory] = []
+    left_out: list[LeftOutMemory] = []
+    for memory in memories:
+        reason = find_text_reason(memory.record)
+        if reason is None:
+            good.append(memory)
+        else:
+            left_out.append(leave_out(memory, reason))
+    return good, left_out
+
+
+def fit_memories(memories: Iterable[RuleMemory], frame: Sequence[str]) -> tuple[list[RuleMemory], list[LeftOutMemory]]:
+    """Returns the memories that fit into one file beside the lines of its `frame`, those worth most first, and the
+    others."""
+    room_lines = MAX_LINES - len(frame)
+    room_bytes = MAX_BYTES - sum(len(line.encode()) + 1 for line in frame)
+    fitting: list[RuleMemory] = []
+    left_out: list[LeftOutMemory] = []
+    for memory in order_by_worth(memories):
+        size = len(memory.line.encode("utf-8", "replace")) + 1
+        if len(fitting) < room_lines and size <= room_bytes:
+            fitting.append(memory)
+            room_bytes -= size
+        else:
+            left_out.append(leave_out(memory, "no-room"))
+    return fitting, left_out
+
+
+def leave_out(memory: RuleMemory, reason: LeftOutReason) -> LeftOutMemory:
+    """Returns a memory as one that is in no file."""
+    return LeftOutMemory(memory.record.id, memory.record.title, reason)

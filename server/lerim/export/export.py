@@ -1,0 +1,136 @@
+"""Makes the plan of `lerim export` from what is there now, and carries it out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from lerim import files
+from lerim.errors import LerimError, Problem
+from lerim.export.choosing import RuleMemory
+from lerim.export.hand_edits import EditedLine, find_edited_lines, make_claims
+from lerim.export.plan import ExportPlan, plan_export, plan_removal
+from lerim.export.project_files import read_project_files
+from lerim.export.rule_files import FOLDERS
+from lerim.export.start_files import find_agents
+from lerim.files import FileEdit, make_edits
+from lerim.memory import AgentMemories, Uses
+from lerim.paths import Home
+from lerim.project import Project, open_git
+from lerim.review import FileClaimResult, ReviewPaths, make_approval_test, propose_from_files
+from lerim.sessions import Catalog, Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A plan, and which memories it could not consider.
+
+    `drifted`, `unchecked` and `unapproved` count the memories that are in no file because their code has changed,
+    because they were never compared with it here, and because they read like an order that no person here approved.
+    `edited_lines` are what a person changed or added in the files that are `hand_edited`.
+    """
+
+    plan: ExportPlan
+    drifted: int = 0
+    unchecked: int = 0
+    unapproved: int = 0
+    edited_lines: tuple[EditedLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """The edits that were made, and what became of the lines that a person had edited, one result a line."""
+
+    made: tuple[FileEdit, ...]
+    taken: tuple[FileClaimResult, ...] = ()
+
+
+def plan_project_export(project: Project, home: Home, environ: Mapping[str, str]) -> Export:
+    """Plans the files of a project from its memories, its files and the agents used in it. Writes no file of the
+    repository. Raises MemoryError_ if the memories cannot be read at all."""
+    found = read_project_files(project.root)
+    git = open_git(project.root, environ)
+    with AgentMemories(project, home, make_approval_test(project, home), git) as memories:
+        serveable = memories.list_serveable()
+        problems = memories.problems
+    own = [one.record for one in serveable.memories if one.scope == "project"]
+    uses = Uses(home.project(project.key)).of_memories(record.id for record in own)
+    ruled = [RuleMemory(record, uses[record.id].count if record.id in uses else 0) for record in own]
+    agents, more = _list_agents_with_sessions(project, home)
+    plan = plan_export(ruled, found, find_agents(found, agents))
+    plan = replace(plan, problems=(*plan.problems, *problems, *more))
+    return Export(
+        plan,
+        serveable.drifted,
+        serveable.unchecked,
+        serveable.unapproved,
+        _find_all_edited_lines(project, home, plan),
+    )
+
+
+def plan_project_removal(project: Project, home: Home) -> Export:
+    """Plans to take all memories out of a project's files."""
+    plan = plan_removal(read_project_files(project.root))
+    return Export(plan, edited_lines=_find_all_edited_lines(project, home, plan))
+
+
+def write_export(
+    project: Project, home: Home, export: Export, now: datetime, *, take_edits: bool = False
+) -> ExportResult:
+    """Writes the files of a plan. With `take_edits`, what a person edited in them becomes candidates first, and then
+    those files are written too; without, they stay as they are.
+
+    Raises StaleError if a file has changed since the plan was made, MemoryError_ if one cannot be written; then none is
+    changed. Raises BusyError if another process holds the review.
+    """
+    files.sweep_leftovers(_written_folders(project.root))
+    edits = list(export.plan.edits)
+    taken: list[FileClaimResult] = []
+    if take_edits and export.plan.hand_edited:
+        taken = propose_from_files(ReviewPaths(project, home), make_claims(export.edited_lines, now), now)
+        edits += [one.edit for one in export.plan.hand_edited]
+    made = make_edits(edits)
+    _remove_empty_folders(project.root, made)
+    return ExportResult(tuple(made), tuple(taken))
+
+
+def undo_export(project: Project, made: Sequence[FileEdit]) -> None:
+    """Takes back edits that were made. Raises StaleError, and changes nothing, if one of the files has changed
+    since."""
+    undone = make_edits([edit.reversed() for edit in reversed(made)])
+    _remove_empty_folders(project.root, undone)
+
+
+def _find_all_edited_lines(project: Project, home: Home, plan: ExportPlan) -> tuple[EditedLine, ...]:
+    if not plan.hand_edited:
+        return ()
+    memories, _ = ReviewPaths(project, home).store().load_all(archived=True)
+    return tuple(line for file in plan.hand_edited for line in find_edited_lines(file, memories))
+
+
+def _list_agents_with_sessions(project: Project, home: Home) -> tuple[frozenset[Platform], list[Problem]]:
+    if not home.catalog.exists():
+        return frozenset(), []
+    try:
+        with Catalog.open(home) as catalog:
+            return catalog.find_project_platforms(project.key), []
+    except LerimError as error:
+        return frozenset(), [error.problem()]
+
+
+def _written_folders(root: Path) -> list[tuple[Path, Path]]:
+    folders = [root, root / ".claude", *(root / folder for folder in FOLDERS.values())]
+    return [(folder, root) for folder in folders if folder.is_dir()]
+
+
+def _remove_empty_folders(root: Path, made: Sequence[FileEdit]) -> None:
+    """Removes the folders of agents that are empty now that a file of ours was removed from them."""
+    for edit in made:
+        folder = edit.path.parent
+        while edit.after is None and folder != root and folder.is_relative_to(root):
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # fails if anything is in it
+            folder = folder.parent

@@ -1,0 +1,69 @@
+"""What a person wrote between Lerim's markers, as candidates for the review: a changed line is a change of its memory,
+a line of their own a new claim. The lines are written anew only afterwards, so that no text is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from lerim.export.plan import BLOCK_HEAD, HandEditedFile
+from lerim.export.rule_lines import find_new_title, make_mark, parse_line, render_line
+from lerim.memory import Evidence, MemoryRecord, StoredMemory
+from lerim.review import FileClaim
+
+MAX_QUOTE_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EditedLine:
+    """A line that a person changed or added. `memory` is the memory that it was, None for a line of their own; `title`
+    is what it says now."""
+
+    path: str
+    number: int
+    title: str
+    memory: StoredMemory | None = None
+
+
+def find_edited_lines(file: HandEditedFile, memories: Iterable[StoredMemory]) -> list[EditedLine]:
+    """Returns the lines of a hand-edited file that say something that no memory says."""
+    by_mark: dict[str, StoredMemory] = {}
+    for stored in memories:
+        by_mark.setdefault(make_mark(stored.record.id), stored)
+    own = {render_line(stored.record) for stored in by_mark.values()} | set(BLOCK_HEAD)
+    found: list[EditedLine] = []
+    for number, line in enumerate(file.lines, file.first_line):
+        text = line.strip()
+        if not text or text in own or text.startswith(("#", "---", "<!--")):
+            continue
+        parsed = parse_line(text)
+        memory = by_mark.get(parsed.mark) if parsed is not None else None
+        if memory is not None and memory.status == "active":
+            title = find_new_title(memory.record, text)
+            if title is not None:
+                found.append(EditedLine(file.path, number, title, memory))
+        else:
+            title = parsed.title if parsed is not None else text.lstrip("-*+ ")
+            found += [EditedLine(file.path, number, title)] if title else []
+    return found
+
+
+def make_claims(lines: Sequence[EditedLine], now: datetime) -> list[FileClaim]:
+    """Returns the edited lines as claims for the review."""
+    return [_make_claim(one, now) for one in lines]
+
+
+def _make_claim(line: EditedLine, now: datetime) -> FileClaim:
+    place = f"{line.path}#L{line.number}"
+    evidence = (Evidence(line.title[:MAX_QUOTE_CHARS], place, "user"),)
+    new = MemoryRecord(
+        *("", "learning", line.title, now, now, f"file:{place}", 0.7, (), line.title), kind="insight", evidence=evidence
+    )
+    if line.memory is None:
+        return FileClaim(new)
+    old = line.memory.record
+    changed = replace(
+        old, title=line.title, created=now, updated=now, source=f"file:{place}", evidence=evidence, verified=""
+    )
+    return FileClaim(changed, line.memory)

@@ -1,0 +1,146 @@
+"""The block between Lerim's two markers in a file that belongs to somebody else.
+
+    <!-- lerim:begin v1 sha=1a2b3c4d5e6f -->
+    …
+    <!-- lerim:end -->
+
+`sha` is over the lines between the markers, so that an edit by hand is noticed. Nothing outside of the block is
+changed, except for the empty line before it, which is taken away with it: a text that ended with a line end gets one
+more line end before the block, a text that did not gets two, and then the block has none after it. A new file begins
+with the block; an empty file that was there gets an empty line before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+END_MARKER = "<!-- lerim:end -->"
+HASH_LENGTH = 12
+_BEGIN = re.compile(r"\ufeff?[ \t]*<!-- lerim:begin v(?P<version>\d+) sha=(?P<sha>[0-9a-f]*) -->[ \t]*")
+_END = re.compile(r"\ufeff?[ \t]*<!-- lerim:end -->[ \t]*")
+_ANY_BEGIN, _ANY_END = re.compile(r"<!--\s*lerim:begin\b"), re.compile(r"<!--\s*lerim:end\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedBlock:
+    """A block in a text: from the first character of its begin marker to the last of its end marker. `first_line` is
+    the number of its first line between the markers, from 1."""
+
+    start: int
+    end: int
+    sha: str
+    lines: tuple[str, ...]
+    first_line: int
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether nobody has changed it since it was written."""
+        return self.sha == hash_lines(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedMarkers:
+    """Markers that do not enclose exactly one block, in the line with this number."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a text, without its end, and where it is."""
+
+    text: str
+    start: int
+    number: int
+
+
+def hash_lines(lines: Sequence[str]) -> str:
+    """Returns the hash of lines, whatever their line ends are."""
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
+
+
+def find_block(text: str) -> ManagedBlock | DamagedMarkers | None:
+    """Returns the block in a text; None if there is no marker."""
+    opened: tuple[_Line, str] | None = None
+    found: ManagedBlock | None = None
+    lines = _split_lines(text)
+    for line in lines:
+        begin, end = _BEGIN.fullmatch(line.text), _END.fullmatch(line.text)
+        if begin is not None:
+            if opened is not None or found is not None:
+                return DamagedMarkers(line.number, "it begins a second block")
+            if begin["version"] != "1":
+                return DamagedMarkers(line.number, "it was written by a newer version of Lerim")
+            opened = (line, begin["sha"])
+        elif end is not None:
+            if opened is None:
+                return DamagedMarkers(line.number, "it ends a block that does not begin")
+            first, sha = opened
+            inside = tuple(one.text for one in lines[first.number : line.number - 1])
+            start = first.start + (1 if first.text.startswith("\ufeff") else 0)
+            found = ManagedBlock(start, line.start + len(line.text), sha, inside, first.number + 1)
+            opened = None
+        elif _ANY_BEGIN.search(line.text) or _ANY_END.search(line.text):
+            return DamagedMarkers(line.number, "it is not a whole line as Lerim writes it")
+    if opened is not None:
+        return DamagedMarkers(opened[0].number, "it begins a block that does not end")
+    return found
+
+
+def set_block(text: str | None, lines: Sequence[str]) -> str:
+    """Returns the text with these lines as its block, and all else unchanged. `text` is None if there is no file. A
+    block with these lines stays to the byte. Its markers must not be damaged."""
+    sha = hash_lines(lines)
+    newline = find_newline(text or "")
+    block = newline.join((f"<!-- lerim:begin v1 sha={sha} -->", *lines, END_MARKER))
+    if text is None:
+        return f"{block}{newline}"
+    found = find_block(text)
+    if isinstance(found, DamagedMarkers):
+        raise ValueError(found.message)
+    if found is not None:
+        if found.sha == sha and found.is_intact:
+            return text
+        return f"{text[: found.start]}{block}{text[found.end :]}"
+    if text and not text.endswith("\n"):
+        return f"{text}{newline}{newline}{block}"
+    return f"{text}{newline}{block}{newline}"
+
+
+def remove_block(text: str) -> str | None:
+    """Returns the text as it was before the block was added; None if the block was all of a file that Lerim made. Its
+    markers must not be damaged."""
+    found = find_block(text)
+    if isinstance(found, DamagedMarkers):
+        raise ValueError(found.message)
+    if found is None:
+        return text
+    before, after = text[: found.start], text[found.end :]
+    if not before and after in ("", "\n", "\r\n"):
+        return None
+    newline = find_newline(text[found.start :])
+    shorter = before.removesuffix(newline)
+    if shorter == before or (shorter and not shorter.endswith("\n")):
+        shorter = before  # somebody took the empty line away
+    elif not after:
+        shorter = shorter.removesuffix(newline)
+    return shorter + after.removeprefix("\r\n" if after.startswith("\r\n") else "\n")
+
+
+def find_newline(text: str) -> str:
+    """Returns the line end of a text's first line; a new line if it has none."""
+    at = text.find("\n")
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
+
+
+def _split_lines(text: str) -> list[_Line]:
+    found: list[_Line] = []
+    start = 0
+    for number, part in enumerate(text.split("\n"), 1):
+        found.append(_Line(part.removesuffix("\r"), start, number))
+        start += len(part) + 1
+    return found

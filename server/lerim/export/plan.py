@@ -1,0 +1,194 @@
+"""Plans what `lerim export` changes: a function of the memories, the files read and the agents used here, nothing else.
+
+A file that a person has edited between our markers is planned apart, because writing it would lose the edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lerim.errors import Problem
+from lerim.export.areas import group_by_area, name_areas
+from lerim.export.choosing import LeftOutMemory, RuleMemory, fit_memories, leave_out, split_by_text
+from lerim.export.managed_block import DamagedMarkers, find_block, hash_lines, remove_block, set_block
+from lerim.export.project_files import AGENTS, CODE, ProjectFiles
+from lerim.export.rule_files import (
+    find_rule_format,
+    fit_rule_file,
+    has_same_rules,
+    make_rule_path,
+    parse_rule_file,
+    render_rule_file,
+)
+from lerim.export.start_files import choose_rule_formats, choose_start_file, describe_unserved
+from lerim.files import FileEdit
+from lerim.sessions import Platform
+
+BLOCK_HEAD = (
+    "## Project memory",
+    "",
+    "Decided and learned in this repository and reviewed by its developers: facts with their day and places.",
+    "",
+)
+"""The first lines of a block; the memories follow."""
+MARKER_LINES = ("<!-- lerim:begin v1 sha=000000000000 -->", "<!-- lerim:end -->")
+BLOCK_REASON = "What agents should always know."
+RULES_REASON = "What agents should know in this folder."
+REMOVAL_REASON = "Nothing of Lerim's remains."
+CODEX_LIMIT = 32 * 1024
+"""Codex reads at most so many bytes of AGENTS.md and cuts off the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandEditedFile:
+    """A file whose block, or which as a whole, somebody edited since Lerim wrote it. `edit` writes it anew. `lines` are
+    what stands there now, the first with the number `first_line`."""
+
+    path: str
+    edit: FileEdit
+    lines: tuple[str, ...]
+    first_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPlan:
+    """What writing changes, and what it does not.
+
+    `edits` are in the order in which they are made. `hand_edited` files are written only once the edits in them have
+    become candidates. `written` are the memories in files, `left_out` those in none. `unserved` says of agents used
+    here that they read none of it, and how they could.
+    """
+
+    edits: tuple[FileEdit, ...] = ()
+    hand_edited: tuple[HandEditedFile, ...] = ()
+    written: tuple[str, ...] = ()
+    left_out: tuple[LeftOutMemory, ...] = ()
+    unserved: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def without_new_files(self) -> ExportPlan:
+        """Returns the plan with only those edits that change what Lerim has already written."""
+        kept = tuple(edit for edit in self.edits if edit.before is not None and _holds_ours(edit.before))
+        return replace(self, edits=kept)
+
+
+def plan_export(memories: Iterable[RuleMemory], found: ProjectFiles, used: frozenset[Platform]) -> ExportPlan:
+    """Plans the files that hold these memories. The memories must be ones that agents may be given."""
+    good, left_out = split_by_text(memories)
+    formats = choose_rule_formats(found, used)
+    groups = group_by_area(good) if formats else {"": good}
+    start = choose_start_file(found, used)
+    chosen, no_room = fit_memories(groups.pop("", []), (*MARKER_LINES, *BLOCK_HEAD))
+    left_out += no_room
+    written = [one.record.id for one in chosen]
+    rule_texts: dict[str, str] = {}
+    names = name_areas(groups)
+    for area, members in groups.items():
+        fitting = fit_rule_file(area, members)
+        written += [one.record.id for one in fitting]
+        left_out += [leave_out(one, "no-room") for one in members if one not in fitting]
+        for format in formats:
+            rule_texts[make_rule_path(format, names[area])] = render_rule_file(format, area, fitting)
+    collected = _Collected(found)
+    collected.add_blocks(start.path, [*BLOCK_HEAD, *(one.line for one in chosen)] if chosen else None)
+    collected.add_rule_files(rule_texts)
+    return ExportPlan(
+        tuple(collected.edits),
+        tuple(collected.hand_edited),
+        tuple(written),
+        tuple(left_out),
+        tuple(describe_unserved(found, used, start)) if chosen else (),
+        (*found.problems, *collected.problems, *_warn_of_size(found, collected.edits)),
+    )
+
+
+def plan_removal(found: ProjectFiles) -> ExportPlan:
+    """Plans to take away everything that Lerim has written: the files are then as they were before."""
+    collected = _Collected(found)
+    collected.add_blocks("", None)
+    collected.add_rule_files({})
+    return ExportPlan(
+        tuple(collected.edits), tuple(collected.hand_edited), problems=(*found.problems, *collected.problems)
+    )
+
+
+class _Collected:
+    """The edits of a plan while it is made."""
+
+    def __init__(self, found: ProjectFiles) -> None:
+        self._found = found
+        self.edits: list[FileEdit] = []
+        self.hand_edited: list[HandEditedFile] = []
+        self.problems: list[Problem] = []
+
+    def add_blocks(self, start: str, lines: Sequence[str] | None) -> None:
+        """Adds the edits that make these lines the block of the file `start` (None: no block), and take the block out
+        of all other files."""
+        names = [name for name in self._found.texts if find_rule_format(name) is None]
+        for name in dict.fromkeys((*names, *([start] if start and lines is not None else []))):
+            if name not in self._found.locked:
+                self._add_block(name, lines if name == start else None)
+
+    def _add_block(self, name: str, lines: Sequence[str] | None) -> None:
+        text = self._found.texts.get(name)
+        block = find_block(text) if text is not None else None
+        if isinstance(block, DamagedMarkers):
+            message = f"Lerim's markers are damaged, so nothing is written: in line {block.line}, {block.message}."
+            self.problems.append(Problem(CODE, str(self._found.root / name), f"{message} Correct or delete them."))
+            return
+        if block is None and lines is None:
+            return
+        if block is not None and lines is not None and block.is_intact and sorted(block.lines) == sorted(lines):
+            return  # only their order could change
+        after = set_block(text, lines) if lines is not None else remove_block(text or "")
+        edit = self._make_edit(name, text, after, BLOCK_REASON if lines else REMOVAL_REASON)
+        is_ours = block is None or block.is_intact or (lines is not None and sorted(block.lines) == sorted(lines))
+        if is_ours:
+            self.edits.append(edit)
+        elif block is not None:
+            self.hand_edited.append(HandEditedFile(name, edit, block.lines, block.first_line))
+
+    def add_rule_files(self, wanted: dict[str, str]) -> None:
+        """Adds the edits that write these rules files, by path, and remove all others of Lerim's."""
+        for name, text in self._found.texts.items():
+            parsed = parse_rule_file(text) if find_rule_format(name) is not None else None
+            if parsed is None or name in self._found.locked:
+                continue
+            after = wanted.get(name)
+            if after is not None and has_same_rules(text, after):
+                continue
+            edit = self._make_edit(name, text, after, RULES_REASON if after else REMOVAL_REASON)
+            if parsed.is_intact:
+                self.edits.append(edit)
+            else:
+                self.hand_edited.append(HandEditedFile(name, edit, parsed.lines, parsed.first_line))
+        for name, text in wanted.items():
+            if name not in self._found.texts and name not in self._found.locked:
+                self.edits.append(self._make_edit(name, None, text, RULES_REASON))
+            elif name in self._found.texts and parse_rule_file(self._found.texts[name]) is None:
+                message = "This file has the name of one of Lerim's, but was not written by it; it stays as it is."
+                self.problems.append(Problem(CODE, str(self._found.root / name), f"{message} Rename it."))
+
+    def _make_edit(self, name: str, before: str | None, after: str | None, reason: str) -> FileEdit:
+        return FileEdit(self._found.root / name, before, after, reason, self._found.root)
+
+
+def _holds_ours(text: str) -> bool:
+    return find_block(text) is not None or parse_rule_file(text) is not None
+
+
+def _warn_of_size(found: ProjectFiles, edits: Sequence[FileEdit]) -> Iterator[Problem]:
+    for edit in edits:
+        if edit.path == found.root / AGENTS and edit.after is not None and len(edit.after.encode()) > CODEX_LIMIT:
+            message = "Codex reads only the first 32 KiB of this file and will not see its end. Shorten it."
+            yield Problem(CODE, str(edit.path), message)
+
+
+def make_stamp(plan: ExportPlan) -> str:
+    """Returns what identifies the edits of a plan: it changes if a file or a memory does."""
+    parts = [
+        f"{edit.path}\0{edit.before is None}\0{edit.before}\0{edit.after is None}\0{edit.after}"
+        for edit in (*plan.edits, *(one.edit for one in plan.hand_edited))
+    ]
+    return hash_lines(parts)

@@ -1,0 +1,107 @@
+"""The files of Lerim's own that hold the rules for one folder, in each agent's format.
+
+The header must be the first bytes of the file, so Lerim's mark comes after it:
+
+    <!-- lerim:file v1 sha=1a2b3c4d5e6f -->
+
+`sha` is over all other lines, so that an edit by hand is noticed. A file without this mark is never touched, whatever
+it is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lerim.export.areas import make_glob
+from lerim.export.choosing import RuleMemory, fit_memories
+from lerim.export.managed_block import hash_lines
+
+RuleFormat = Literal["claude", "cursor", "copilot"]
+PREFIX = "lerim-"
+FOLDERS: dict[RuleFormat, str] = {
+    "claude": ".claude/rules",
+    "cursor": ".cursor/rules",
+    "copilot": ".github/instructions",
+}
+SUFFIXES: dict[RuleFormat, str] = {"claude": ".md", "cursor": ".mdc", "copilot": ".instructions.md"}
+_MARK = re.compile(r"<!-- lerim:file v1 sha=(?P<sha>[0-9a-f]*) -->[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """A file of Lerim's own, as it was read. `lines` are those after its mark; the first has the number
+    `first_line`."""
+
+    is_intact: bool
+    lines: tuple[str, ...]
+    first_line: int
+
+
+def make_rule_path(format: RuleFormat, name: str) -> str:
+    """Returns the path of a folder's rules file from the repository's root; `name` is the folder's (`name_areas`)."""
+    return f"{FOLDERS[format]}/{PREFIX}{name}{SUFFIXES[format]}"
+
+
+def find_rule_format(path: str) -> RuleFormat | None:
+    """Returns the format of the file at a path, by its folder and name; None if Lerim writes no file there."""
+    folder, _, name = path.rpartition("/")
+    for format, place in FOLDERS.items():
+        if folder == place and name.startswith(PREFIX) and name.endswith(SUFFIXES[format]):
+            return format
+    return None
+
+
+def make_frame(format: RuleFormat, area: str) -> list[str]:
+    """Returns the lines of a rules file that are not memories, with an empty mark."""
+    glob = make_glob(area)
+    what = f"Lerim: what was decided and learned about {glob.removesuffix('/**')}"
+    headers: dict[RuleFormat, Sequence[str]] = {
+        "claude": ("paths:", f'  - "{glob}"'),
+        "cursor": (f"description: '{what}'", f"globs: {glob}", "alwaysApply: false"),
+        "copilot": (f"description: '{what}'", f"applyTo: '{glob}'"),
+    }
+    return ["---", *headers[format], "---", _make_mark_line([])]
+
+
+def render_rule_file(format: RuleFormat, area: str, memories: Sequence[RuleMemory]) -> str:
+    """Returns the text of a rules file with these memories, in this order."""
+    *header, _ = make_frame(format, area)
+    lines = [one.line for one in memories]
+    return "\n".join([*header, _make_mark_line([*header, *lines]), *lines, ""])
+
+
+def fit_rule_file(area: str, memories: Sequence[RuleMemory]) -> list[RuleMemory]:
+    """Returns the memories that fit into a folder's rules file, in every format, those worth most first."""
+    longest = max((make_frame(format, area) for format in FOLDERS), key=lambda one: sum(map(len, one)))
+    return fit_memories(memories, longest)[0]
+
+
+def parse_rule_file(text: str) -> RuleFile | None:
+    """Returns what a rules file of Lerim's says; None if it has no mark or several, so that it is not ours."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    marks = [(number, found) for number, line in enumerate(lines) if (found := _MARK.fullmatch(line)) is not None]
+    if len(marks) != 1:
+        return None
+    [(number, mark)] = marks
+    rest = [*lines[:number], *lines[number + 1 :]]
+    while rest and not rest[-1]:
+        rest.pop()
+    return RuleFile(mark["sha"] == hash_lines(rest), tuple(lines[number + 1 :]), number + 2)
+
+
+def has_same_rules(text: str, wanted: str) -> bool:
+    """Returns whether an unedited rules file has the lines that are wanted, in any order and with any line ends."""
+    found = parse_rule_file(text)
+    return found is not None and found.is_intact and _sorted_lines(text) == _sorted_lines(wanted)
+
+
+def _sorted_lines(text: str) -> list[str]:
+    lines = (line.removesuffix("\r") for line in text.split("\n"))
+    return sorted(line for line in lines if line and not _MARK.fullmatch(line))
+
+
+def _make_mark_line(lines: Sequence[str]) -> str:
+    return f"<!-- lerim:file v1 sha={hash_lines(lines)} -->"

@@ -1,0 +1,75 @@
+"""One memory as one line of an agent's rules file, and the way back from such a line.
+
+A line is a fact: kind, title, day, places, and a mark of seven hex digits by which `lerim export` finds the memory
+again when a person edits the line. The id itself would cost an agent four times as many tokens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lerim.memory import MemoryRecord, format_time, neutral_line
+
+MARK_LENGTH = 7
+MAX_TITLE_CHARS, MAX_PLACE_CHARS, MAX_PLACES = 200, 120, 3
+_LINE = re.compile(
+    r"^[-*+] (?:(?P<kind>[a-z ]{1,20}): )?(?P<title>.+?)"
+    r"(?: \((?P<about>\d{4}-\d\d-\d\d[^\n]*)\))? \[(?P<mark>[0-9a-f]{7})\]\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedLine:
+    """What a line says: the mark of its memory, and the title."""
+
+    mark: str
+    title: str
+
+
+def make_mark(memory_id: str) -> str:
+    """Returns the mark that stands for a memory in a line: seven hex digits of its id's hash."""
+    return hashlib.sha256(memory_id.encode("utf-8", "replace")).hexdigest()[:MARK_LENGTH]
+
+
+def render_line(record: MemoryRecord) -> str:
+    """Returns a memory as one line: `- decision: Prices are Decimal (2026-03-02, src/money.py#Price) [1a2b3c4]`."""
+    return f"- {_kind(record)}: {_title(record)} ({', '.join(_about(record))}) [{make_mark(record.id)}]"
+
+
+def parse_line(text: str) -> ParsedLine | None:
+    """Returns what a line of the form that `render_line` writes says, also after a person edited it; None for any other
+    line."""
+    found = _LINE.match(text.strip())
+    if found is None:
+        return None
+    return ParsedLine(found["mark"], found["title"].strip())
+
+
+def find_new_title(record: MemoryRecord, line: str) -> str | None:
+    """Returns the title that an edited line gives its memory; None if the line has the memory's own title."""
+    parsed = parse_line(line)
+    if parsed is None or parsed.title == _title(record):
+        return None
+    return parsed.title
+
+
+def render_plain_lines(records: Iterable[MemoryRecord]) -> dict[str, MemoryRecord]:
+    """Returns the memories by their lines."""
+    return {render_line(record): record for record in records}
+
+
+def _kind(record: MemoryRecord) -> str:
+    return "open question" if record.primitive == "question" else record.kind or record.primitive
+
+
+def _title(record: MemoryRecord) -> str:
+    return neutral_line(record.title, MAX_TITLE_CHARS)
+
+
+def _about(record: MemoryRecord) -> list[str]:
+    places = [neutral_line(reference, MAX_PLACE_CHARS) for reference in record.references]
+    more = len(places) - MAX_PLACES
+    return [format_time(record.created)[:10], *places[:MAX_PLACES], *([f"{more} more"] if more > 0 else [])]

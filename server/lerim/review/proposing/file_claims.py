@@ -1,0 +1,100 @@
+"""Claims found in files that a person or an agent keeps: rules files, and the memories of agents. They always wait for
+a person, however the review is set, because nobody has checked them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from lerim import files
+from lerim.memory import MemoryRecord, MemorySearch, StoredMemory
+from lerim.redaction import find_flags
+from lerim.review import actions
+from lerim.review.candidates import (
+    Target,
+    free_candidate_id,
+    join_lines,
+    parse_candidate,
+    suggestion_text,
+)
+from lerim.review.compare import Fingerprint
+from lerim.review.ledger import Ledger
+from lerim.review.proposing.agent_claims import find_known_claim
+from lerim.review.proposing.claims import open_memory_search
+from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
+from lerim.review.review_paths import ReviewPaths
+
+FILE_PREFIX = "file:"
+"""The prefix of the source of a claim found in a file; the file's path and line follow: `file:AGENTS.md#L12`."""
+UNVERIFIED = "unverified"
+"""The flag of such a candidate."""
+FileClaimResult = CandidateProposed | ClaimBlocked | AlreadyKnown
+
+
+@dataclass(frozen=True, slots=True)
+class FileClaim:
+    """A claim found in a file: the memory it would be, without an id, and the memory that it changes, if any.
+    `memory.source` is FILE_PREFIX, the path and the line."""
+
+    memory: MemoryRecord
+    changes: StoredMemory | None = None
+
+
+def propose_from_files(
+    paths: ReviewPaths,
+    claims: Sequence[FileClaim],
+    now: datetime,
+    raise_if_cancelled: Callable[[], None] = lambda: None,
+) -> list[FileClaimResult]:
+    """Makes a waiting candidate of each claim, unless it was rejected, already waits, or a memory says the same.
+    Returns what became of each.
+
+    Raises MemoryError_ if the review folder cannot be written, BusyError; what was proposed until then waits.
+    """
+    with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
+        results: list[FileClaimResult] = []
+        for claim in claims:
+            raise_if_cancelled()
+            results.append(_propose(paths, ledger, claim, search, now))
+        return results
+
+
+def preview_file_claims(paths: ReviewPaths, claims: Iterable[FileClaim]) -> list[ClaimBlocked | AlreadyKnown | None]:
+    """Returns what `propose_from_files` would say of each claim; None for those that it would propose. Writes
+    nothing but the ledger's own file."""
+    with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
+        return [
+            find_known_claim(paths, ledger, claim.memory, _fingerprint(ledger, claim.memory), search, count=False)
+            for claim in claims
+        ]
+
+
+def _propose(
+    paths: ReviewPaths, ledger: Ledger, claim: FileClaim, search: MemorySearch, now: datetime
+) -> FileClaimResult:
+    memory = claim.memory
+    fingerprint = _fingerprint(ledger, memory)
+    known = find_known_claim(paths, ledger, memory, fingerprint, search)
+    if known is not None:
+        return known
+    store = paths.store()
+    name = free_candidate_id(paths, store, join_lines(memory.title), now.date(), ledger.states())
+    targets = () if claim.changes is None else (Target(claim.changes.record.id, claim.changes.text_hash),)
+    path, _, line = memory.source.removeprefix(FILE_PREFIX).rpartition("#L")
+    reason = f"It stands in {path}, line {line}."
+    flags = (UNVERIFIED, *find_flags(memory.title, memory.body))
+    text = suggestion_text(
+        replace(memory, id=name), "update" if targets else "add", targets, join_lines(reason), "file", now, flags
+    )
+    ledger.register(name, memory.source, fingerprint, "pending", written=files.hash_text(text), last_said=now)
+    ledger.commit()
+    paths.make_state_folder()
+    place = paths.candidate_path(name)
+    files.make_folder(place.parent, anchor=paths.state_anchor)
+    files.create_file(place, text, anchor=paths.state_anchor)
+    return CandidateProposed(parse_candidate(text, place, store))
+
+
+def _fingerprint(ledger: Ledger, memory: MemoryRecord) -> Fingerprint:
+    return ledger.fingerprint(memory.title, memory.body)
