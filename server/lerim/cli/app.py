@@ -17,6 +17,7 @@ from lerim.cli.ask import ask_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
 from lerim.cli.export import export_command
+from lerim.cli.importing import import_command
 from lerim.cli.maintain import maintain_command
 from lerim.cli.mcp import mcp_command
 from lerim.cli.memory import memory_app
@@ -47,6 +48,7 @@ app.command("maintain")(maintain_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
 app.command("export")(export_command)
+app.command("import")(import_command)
 app.command("mcp")(mcp_command)
 app.add_typer(review_app, name="review", cls=CommandGroup)
 app.add_typer(memory_app, name="memory", cls=CommandGroup)

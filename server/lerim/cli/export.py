@@ -145,7 +145,9 @@ def export_command(
         if export.plan.hand_edited and not take_edits and can_ask and not yes:
             take_edits = typer.confirm("Make candidates of the edited lines, then write those files too?")
         if yes or (can_ask and typer.confirm(_make_question(export, take_edits=take_edits))):
-            result = write_export(project, home, export, datetime.now(UTC).replace(microsecond=0), take_edits=take_edits)
+            result = write_export(
+                project, home, export, datetime.now(UTC).replace(microsecond=0), take_edits=take_edits
+            )
     is_held = bool(export.plan.hand_edited) and not take_edits
     if as_json:
         output.show_json(_make_output(context, export, result, keeps=keeps_rules(project, home)))

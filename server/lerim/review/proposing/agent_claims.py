@@ -64,9 +64,10 @@ def find_known_claim(
     search: MemorySearch,
     *,
     count: bool = True,
+    by_title: bool = False,
 ) -> ClaimBlocked | AlreadyKnown | None:
     """Returns why a claim is not proposed: it was rejected (which is counted, with `count`), it already waits, or a
-    memory says the same. None if it is new."""
+    memory says the same. None if it is new. `by_title`: a memory of any kind with the same title says the same."""
     for one in ledger.claims():
         if one.fingerprint.text != fingerprint.text:
             continue
@@ -77,6 +78,7 @@ def find_known_claim(
     said = claim_text(memory.title, memory.body)
     for found in find_neighbours(search, paths.store(), memory.title, memory.body, MAX_SEARCHED_NEIGHBOURS):
         record = found.stored.record
-        if record.primitive == memory.primitive and claim_text(record.title, record.body) == said:
+        is_same = record.primitive == memory.primitive and claim_text(record.title, record.body) == said
+        if is_same or (by_title and claim_text(record.title, "") == claim_text(memory.title, "")):
             return AlreadyKnown(record.id, f"“{record.title}” says the same already.")
     return None

@@ -65,7 +65,9 @@ def preview_file_claims(paths: ReviewPaths, claims: Iterable[FileClaim]) -> list
     nothing but the ledger's own file."""
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
         return [
-            find_known_claim(paths, ledger, claim.memory, _fingerprint(ledger, claim.memory), search, count=False)
+            find_known_claim(
+                paths, ledger, claim.memory, _fingerprint(ledger, claim.memory), search, count=False, by_title=True
+            )
             for claim in claims
         ]
 
@@ -75,7 +77,7 @@ def _propose(
 ) -> FileClaimResult:
     memory = claim.memory
     fingerprint = _fingerprint(ledger, memory)
-    known = find_known_claim(paths, ledger, memory, fingerprint, search)
+    known = find_known_claim(paths, ledger, memory, fingerprint, search, by_title=True)
     if known is not None:
         return known
     store = paths.store()

@@ -132,8 +132,10 @@ def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[StoredMem
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
-    """The (session, turn) of a memory's first quote; empty for a memory written by hand."""
-    _, session, turn = source_parts(record.source)
+    """The (session, turn) of a memory's first quote; empty for a memory written by hand or found in a file."""
+    platform, session, turn = source_parts(record.source)
+    if platform == "file":
+        return "", ""
     return session, next((evidence.turn for evidence in record.evidence if evidence.quote), turn) if session else ""
 
 

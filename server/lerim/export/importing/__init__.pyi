@@ -1,0 +1,3 @@
+from .importer import ImportPlan as ImportPlan
+from .importer import carry_out_import as carry_out_import
+from .importer import plan_import as plan_import

@@ -1,0 +1,172 @@
+"""Turns the files to import into claims for the review."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from itertools import islice
+
+from lerim import files
+from lerim.errors import BoundaryError
+from lerim.export.importing.rules_header import RulesHeader, read_rules_header
+from lerim.export.importing.rules_text import RuleClaim, split_rules
+from lerim.export.importing.sources import RulesSource
+from lerim.export.rule_files import parse_rule_file
+from lerim.extraction import make_title
+from lerim.memory import Evidence, LearningKind, MemoryRecord, Primitive, parse_reference, reference_text
+from lerim.project import Project, tracked
+from lerim.redaction import clean_text, redact_secrets
+from lerim.review import FILE_PREFIX, FileClaim
+
+CONFIDENCE = 0.6
+MAX_CLAIMS = 500
+MAX_REFERENCES, MAX_QUOTE_CHARS, MAX_MATCHES, MAX_PATTERNS = 5, 200, 5, 20
+_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
+_PITFALL = re.compile(
+    r"\b(?:never|do not|don['’]t|avoid|beware|careful|must not|cannot|can['’]t|fails?|breaks?|pitfall|gotcha)\b",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(?:we (?:use|chose|decided|keep|store)|decided|instead of|rather than|is the)\b", re.IGNORECASE
+)
+_PROCEDURE = re.compile(
+    r"^(?:run|use|to \w+|before|after|when|install|start|build|test|deploy|execute|call)\b|`[^`]+ [^`]+`", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportableClaims:
+    """The claims of some files, and how many lines were left out because they hold a secret, or because there were more
+    than MAX_CLAIMS."""
+
+    claims: tuple[FileClaim, ...]
+    with_secret: int = 0
+    too_many: int = 0
+
+
+def make_file_claims(sources: Iterable[RulesSource], project: Project, now: datetime) -> ImportableClaims:
+    """Returns the claims of files, in their order, each text once. Patterns and code spans that name files of the
+    project become references."""
+    names = _FileNames(project)
+    claims: list[FileClaim] = []
+    seen: set[tuple[str, str]] = set()
+    with_secret = too_many = 0
+    for source in sources:
+        for rule, header in _list_rules(source):
+            record = _make_record(source, rule, header, names, now)
+            key = (record.title.casefold(), record.body.casefold())
+            if redact_secrets(f"{rule.text}\n{rule.code}").count:
+                with_secret += 1
+            elif key in seen:
+                continue
+            elif len(claims) == MAX_CLAIMS:
+                too_many += 1
+            else:
+                seen.add(key)
+                claims.append(FileClaim(record))
+    return ImportableClaims(tuple(claims), with_secret, too_many)
+
+
+def _list_rules(source: RulesSource) -> Iterator[tuple[RuleClaim, RulesHeader]]:
+    """Yields the claims of a file. One memory of an agent (with a description) is one claim; the index of such memories
+    only lists the others; Lerim's own files say nothing new."""
+    if parse_rule_file(source.text) is not None:
+        return
+    header = read_rules_header(source.text)
+    if source.author == "assistant" and header.description:
+        text = " ".join(header.description.split())
+        details = header.body.strip()[:1_000]
+        line = source.text[: max(0, source.text.find("description:"))].count("\n") + 1
+        yield RuleClaim(line, text, (), details if details != text else ""), header
+        return
+    for rule in split_rules(header.body, header.first_line):
+        yield rule, header
+
+
+def _make_record(
+    source: RulesSource, rule: RuleClaim, header: RulesHeader, names: _FileNames, now: datetime
+) -> MemoryRecord:
+    place = f"{source.name}#L{rule.line}"
+    text = clean_text(_EMPHASIS.sub("", rule.text))
+    primitive, kind = _guess_kind(text, header)
+    return MemoryRecord(
+        id="",
+        primitive=primitive,
+        title=make_title(text),
+        created=now,
+        updated=now,
+        source=f"{FILE_PREFIX}{files.path_to_text(place)}",
+        confidence=CONFIDENCE,
+        tags=(),
+        body=clean_text(_make_body(source, rule, text, header)),
+        kind=kind,
+        references=names.find_references(rule, header),
+        evidence=(Evidence(clean_text(rule.text)[:MAX_QUOTE_CHARS], files.path_to_text(place), source.author),),
+    )
+
+
+def _make_body(source: RulesSource, rule: RuleClaim, text: str, header: RulesHeader) -> str:
+    """Returns the whole sentence, the code block and, as context, the headings."""
+    sentence = text if text[-1] in ".!?…" else f"{text}."
+    parts = [sentence]
+    if rule.code:
+        parts.append(rule.code if header.description else f"```\n{rule.code}\n```")
+    if rule.context:
+        parts.append(f"Section: {' › '.join(clean_text(_EMPHASIS.sub('', one)) for one in rule.context)}.")
+    if source.folder:
+        parts.append(f"Written for {source.folder}/.")
+    return "\n\n".join(parts)
+
+
+def _guess_kind(text: str, header: RulesHeader) -> tuple[Primitive, LearningKind | None]:
+    """Returns what a rule probably is; the person can change it in the review."""
+    if header.kind in ("feedback", "user"):
+        return "learning", "preference"
+    if _PITFALL.search(text):
+        return "learning", "pitfall"
+    if _DECISION.search(text):
+        return "decision", None
+    return "learning", "procedure" if _PROCEDURE.search(text) else "preference"
+
+
+class _FileNames:
+    """The files that rules may refer to: by a pattern those that git tracks, by its name any that exists."""
+
+    def __init__(self, project: Project | None) -> None:
+        self._root = None if project is None or project.is_personal else project.root
+        self._tracked: list[str] | None = None
+        self._project = project
+
+    def find_references(self, rule: RuleClaim, header: RulesHeader) -> tuple[str, ...]:
+        """Returns the files that a rule's patterns or code spans name, if they exist and are few."""
+        if self._root is None:
+            return ()
+        found: dict[str, None] = {}
+        for pattern in header.patterns[:MAX_PATTERNS]:
+            matches = self._match(pattern)
+            if len(matches) <= MAX_MATCHES:
+                found |= dict.fromkeys(matches)
+        for span in _CODE_SPAN.findall(rule.text):
+            reference = parse_reference(span)
+            if reference is not None and "/" in span and self._is_file(reference.path):
+                found[reference_text(reference)] = None
+        return tuple(found)[:MAX_REFERENCES]
+
+    def _match(self, pattern: str) -> list[str]:
+        """Returns the files that a pattern names, at most one more than MAX_MATCHES."""
+        if self._tracked is None and self._project is not None:
+            self._tracked = tracked.read_tracked_paths(self._project.root, self._project.common_dir)
+        wanted = pattern.removeprefix("./").replace("**/", "*")  # `*` matches `/` too
+        matches = (path for path in self._tracked or () if fnmatchcase(path, wanted) and self._is_file(path))
+        return list(islice(matches, MAX_MATCHES + 1))
+
+    def _is_file(self, name: str) -> bool:
+        assert self._root is not None
+        try:
+            return files.resolve_inside(self._root, self._root / name).is_file()
+        except (BoundaryError, OSError, ValueError):
+            return False

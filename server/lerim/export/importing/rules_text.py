@@ -1,0 +1,128 @@
+"""Splits the text of a rules file into single claims: list items and short paragraphs, each with its line.
+
+Headings, and what a list is introduced with, are the context of the claims below them; a code block belongs to the
+claim before it. What Lerim itself wrote between its markers is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+MAX_PARAGRAPH_CHARS, MIN_CHARS, MIN_WORDS, MAX_CODE_LINES = 500, 12, 3, 12
+_ITEM = re.compile(r"(?P<indent> *)(?:[-*+]|\d{1,3}[.)]) +(?:\[[ xX]\] +)?(?P<text>\S.*)")
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6}) +(?P<text>\S.*)")
+_FENCE = re.compile(r" *(?P<mark>`{3,}|~{3,})[^`]*")
+_RULE = re.compile(r" *(?:[-*_=] *){3,}")
+_BEGIN, _END = re.compile(r"<!--\s*lerim:begin\b"), re.compile(r"<!--\s*lerim:end\b")
+_ONLY_LINK = re.compile(r"(?:@\S+|!?\[[^\]]*\]\([^)]*\)(?:\s*[-–—:].*)?|https?://\S+)[.,;]?")
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleClaim:
+    """One claim of a rules file: its first line (from 1), its text on one line, the headings and introductions above
+    it, and the code block that follows."""
+
+    line: int
+    text: str
+    context: tuple[str, ...] = ()
+    code: str = ""
+
+
+@dataclass(slots=True)
+class _Part:
+    """A heading, list item, paragraph or code block. `level` is a heading's level or an item's indentation."""
+
+    kind: Literal["heading", "item", "paragraph", "code"]
+    line: int
+    texts: list[str]
+    level: int = 0
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+def split_rules(text: str, first_line: int = 1) -> list[RuleClaim]:
+    """Returns the claims of a Markdown text, in order. `first_line` is the number of its first line in the file."""
+    claims: list[RuleClaim] = []
+    headings: list[_Part] = []
+    parents: list[_Part] = []
+    introduction = ""
+    was_claim = False  # whether the part before is one, to which a code block belongs
+    for part in _split_parts(text.replace("\r\n", "\n").split("\n"), first_line):
+        if part.kind == "heading":
+            headings = [*(one for one in headings if one.level < part.level), part]
+            parents, introduction, was_claim = [], "", False
+            continue
+        if part.kind == "code":
+            if was_claim and len(part.texts) <= MAX_CODE_LINES:
+                claims[-1] = replace(claims[-1], code="\n".join(part.texts))
+            was_claim = False
+            continue
+        if part.kind == "paragraph":
+            parents, introduction = [], ""
+        parents = [one for one in parents if one.level < part.level]
+        above = (*(one.text for one in headings), introduction, *(one.text for one in parents))
+        context = tuple(one.strip("*_ :") for one in above if one.strip("*_ :"))
+        if part.kind == "item":
+            parents.append(part)
+        elif part.text.endswith(":"):
+            introduction = part.text
+        was_claim = _is_claim(part.text)
+        if was_claim:
+            claims.append(RuleClaim(part.line, part.text, context))
+    return claims
+
+
+def _is_claim(text: str) -> bool:
+    """Whether a text says something by itself: not a link, a path or an introduction."""
+    is_long_enough = len(text) >= MIN_CHARS and len(_WORD.findall(text)) >= MIN_WORDS
+    return is_long_enough and len(text) <= MAX_PARAGRAPH_CHARS and text[-1] != ":" and not _ONLY_LINK.fullmatch(text)
+
+
+def _split_parts(lines: Sequence[str], first_line: int) -> Iterator[_Part]:
+    part: _Part | None = None
+    at = 0
+    while at < len(lines):
+        line, number = lines[at].expandtabs(4), first_line + at
+        skipped = _count_skipped(lines, at)
+        heading, item, fence = _HEADING.fullmatch(line), _ITEM.fullmatch(line), _FENCE.fullmatch(line)
+        is_end = skipped or heading or item or fence or not line.strip() or _RULE.fullmatch(line) or line[:1] == "|"
+        if is_end and part is not None:
+            yield part
+            part = None
+        if skipped:
+            at += skipped
+        elif fence is not None:
+            mark = fence["mark"]
+            end = next((n for n in range(at + 1, len(lines)) if lines[n].strip().startswith(mark)), len(lines))
+            yield _Part("code", number, [one.rstrip() for one in lines[at + 1 : end]])
+            at = end + 1
+        else:
+            if heading is not None:
+                yield _Part("heading", number, [heading["text"].rstrip("# ")], len(heading["marks"]))
+            elif item is not None:
+                part = _Part("item", number, [item["text"]], len(item["indent"]) + 1)
+            elif part is not None:
+                part.texts.append(line.strip().lstrip("> "))
+            elif not is_end:
+                indent = len(line) - len(line.lstrip())
+                part = _Part("paragraph", number, [line.strip().lstrip("> ")], indent)
+            at += 1
+    if part is not None:
+        yield part
+
+
+def _count_skipped(lines: Sequence[str], at: int) -> int:
+    """Returns how many lines from here on are a comment, or a block that Lerim wrote; without its end marker that is
+    the rest of the file."""
+    line = lines[at].strip()
+    if _BEGIN.search(line):
+        return next((n for n in range(at, len(lines)) if _END.search(lines[n])), len(lines)) - at + 1
+    if line.startswith("<!--"):
+        return next((n for n in range(at, len(lines)) if "-->" in lines[n]), at) - at + 1
+    return 0
