@@ -4,6 +4,7 @@ import { registerParticipant } from "./chat/participant";
 import { registerTools } from "./chat/tools";
 import { registerCommands } from "./register";
 import { Context } from "./sidecar/context";
+import { AgentFiles } from "./commands/agentfiles";
 import { ConflictMerger } from "./commands/merging";
 import { ModelWatch } from "./sidecar/modelwatch";
 import { TurnOpener } from "./commands/turns";
@@ -29,6 +30,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const memories = new MemoriesView(owner);
   const ask = new AskPanel(owner, turns);
   const merging = new ConflictMerger(owner);
+  const agentFiles = new AgentFiles(owner);
   extension.subscriptions.push(
     owner,
     transcripts,
@@ -39,12 +41,13 @@ export function activate(extension: vscode.ExtensionContext): void {
     memories,
     ask,
     merging,
+    agentFiles,
     new ModelWatch(owner),
     registerTools(owner),
     registerMcpServer(owner),
     registerParticipant(owner),
     extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
-    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging }),
+    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging, agentFiles }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
+import { type AgentFiles, importRules } from "./commands/agentfiles";
 import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
 import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
 import { actOnJob, connectAgent, disconnectAgent } from "./commands/connect";
@@ -31,10 +32,11 @@ export interface Views {
   readonly memories: MemoriesView;
   readonly ask: AskPanel;
   readonly merging: ConflictMerger;
+  readonly agentFiles: AgentFiles;
 }
 
 /** Registers all commands. An error of a command is shown once, with a button for the log. */
-export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, merging }: Views): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, merging, agentFiles }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
@@ -104,6 +106,9 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.deleteTheme": (target) => actOnMemory(context, parseHandle(target), { action: "delete" }),
     "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
     "lerim.maintain": () => maintainRoot(context, review),
+    "lerim.giveMemory": () => agentFiles.give(false),
+    "lerim.removeMemory": () => agentFiles.give(true),
+    "lerim.importRules": () => importRules(context, review),
     "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
     "lerim.chooseModel": () => chooseModel(context),
     "lerim.enterModelKey": () => enterKey(context),

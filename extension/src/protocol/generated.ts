@@ -347,7 +347,7 @@ export interface CandidateView {
   path: string;
   targets: TargetView[];
   reason: string;
-  maker: "agent" | "lead" | "maintain" | "model" | "person" | "rules";
+  maker: "agent" | "file" | "lead" | "maintain" | "model" | "person" | "rules";
   ends: string[];
   scope: Scope;
   neighbours: NeighbourView[];
@@ -514,6 +514,78 @@ export interface EditorModelsParams {
   models: EditorModelView[];
 }
 /**
+ * The plan to carry out, by the `stamp` it was shown with. `takeEdits`: lines edited by hand become candidates, and
+ * their files are written too.
+ */
+export interface ExportApplyParams {
+  root: string;
+  stamp: string;
+  remove?: boolean;
+  takeEdits?: boolean;
+}
+/**
+ * How many files were written and how many candidates were made of edited lines. `lerim/export/undo` takes the
+ * files back; "" if there is nothing to take back.
+ */
+export interface ExportDoneView {
+  files: number;
+  candidates: number;
+  undo: string;
+}
+/**
+ * A file that is created, changed or removed: its path from the repository's root, its text before and after ("" if
+ * there is no file), and how many lines are added and removed. `editedByHand`: it is written only with
+ * `takeEdits`.
+ */
+export interface ExportFileView {
+  path: string;
+  action: "change" | "create" | "remove";
+  before: string;
+  after: string;
+  added: number;
+  removed: number;
+  editedByHand: boolean;
+}
+/**
+ * Whether to keep the written files up to date after each accept.
+ */
+export interface ExportKeepParams {
+  root: string;
+  keep: boolean;
+}
+/**
+ * Whether the written files are kept up to date.
+ */
+export interface ExportKeepView {
+  keeps: boolean;
+}
+/**
+ * What to plan for a root. `remove`: to take everything of Lerim's out again.
+ */
+export interface ExportParams {
+  root: string;
+  remove?: boolean;
+}
+/**
+ * What writing would change. `memories` counts the memories in files. `notes` are sentences on what was left out,
+ * on agents that read none of it, and on lines edited by hand.
+ */
+export interface ExportPlanView {
+  stamp: string;
+  files: ExportFileView[];
+  memories: number;
+  notes: string[];
+  problems: Problem[];
+  keeps: boolean;
+}
+/**
+ * The written files to take back, by the `undo` of `lerim/export/apply`.
+ */
+export interface ExportUndoParams {
+  root: string;
+  undo: string;
+}
+/**
  * A file by its URI.
  */
 export interface FileParams {
@@ -545,6 +617,30 @@ export interface HitView {
 export interface HitsView {
   hits: HitView[];
   problems: string[];
+}
+/**
+ * A claim found in a file, and the file and line (`CLAUDE.md:12`).
+ */
+export interface ImportClaimView {
+  title: string;
+  kind: string;
+  source: string;
+}
+/**
+ * How many candidates now wait for review.
+ */
+export interface ImportDoneView {
+  proposed: number;
+}
+/**
+ * What an import would propose. `files` counts the files read, `known` the claims that are known already.
+ */
+export interface ImportPlanView {
+  claims: ImportClaimView[];
+  files: number;
+  known: number;
+  notes: string[];
+  problems: Problem[];
 }
 /**
  * Items left out of the review, newest first; `total` counts all of them.
@@ -1281,6 +1377,12 @@ export const modelAllow = request<AllowParams, OutcomeView>("lerim/model/allow")
 export const modelChoices = request<NoParams, ChoicesView>("lerim/models");
 export const modelTest = request<NoParams, ModelTestView>("lerim/model/test");
 export const modelTry = request<RootParams, SessionTrialView>("lerim/model/try");
+export const exportPlan = request<ExportParams, ExportPlanView>("lerim/export/plan");
+export const exportApply = request<ExportApplyParams, ExportDoneView>("lerim/export/apply");
+export const exportUndo = request<ExportUndoParams, ExportDoneView>("lerim/export/undo");
+export const exportKeep = request<ExportKeepParams, ExportKeepView>("lerim/export/keep");
+export const importPlan = request<RootParams, ImportPlanView>("lerim/import/plan");
+export const importApply = request<RootParams, ImportDoneView>("lerim/import/apply");
 export const debug = request<NoParams, DebugView>("lerim/debug");
 export const askModel = request<AskModelParams, ModelAnswerView>("lerim/askModel");
 export const syncProgress = notification<SyncProgressParams>("lerim/syncProgress");

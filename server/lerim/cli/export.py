@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +28,7 @@ from lerim.files import FileEdit, render_diff
 from lerim.project import Project, locate_project
 
 if TYPE_CHECKING:
-    from lerim.export import CheckResult, Export, ExportResult, LeftOutReason
+    from lerim.export import CheckResult, Export, ExportResult
 
 EXIT_PARTLY = 3
 
@@ -195,6 +194,8 @@ def _show_check(project: Project, result: CheckResult) -> None:
 
 
 def _show_plan(project: Project, export: Export) -> None:
+    from lerim.export import describe_left_out
+
     plan = export.plan
     for edit in (*plan.edits, *(one.edit for one in plan.hand_edited)):
         for line in render_diff(edit, _relative(project, edit.path)).splitlines():
@@ -204,27 +205,9 @@ def _show_plan(project: Project, export: Export) -> None:
         for edited in (one for one in export.edited_lines if one.path == file.path):
             what = f"changes {edited.memory.record.id}" if edited.memory is not None else "is no memory yet"
             output.print_line(output.escape_controls(f"  line {edited.number} {what}: {edited.title}"))
-    left_out = Counter(one.reason for one in plan.left_out)
-    _show_counts(export, left_out)
-    for sentence in plan.unserved:
+    for sentence in (*describe_left_out(export), *plan.unserved):
         output.print_note(f"note: {output.escape_controls(sentence)}")
     output.print_problems(plan.problems)
-
-
-def _show_counts(export: Export, left_out: Mapping[LeftOutReason, int]) -> None:
-    from lerim.export import REASON_TEXTS
-
-    if no_room := left_out.get("no-room"):
-        output.print_note(f"note: {no_room} more memories; ask `lerim memory search`, or agents `recall`.")
-    notes = [(count, REASON_TEXTS[reason]) for reason, count in sorted(left_out.items()) if reason != "no-room"]
-    notes += [
-        (export.drifted, "its code has changed since"),
-        (export.unchecked, "it was never compared with the code here"),
-        (export.unapproved, "it reads like an order, and you have not approved the text"),
-    ]
-    for count, why in notes:
-        if count:
-            output.print_note(f"note: {_count_memories(count)} left out: {why}.")
 
 
 def _make_question(export: Export, *, take_edits: bool) -> str:

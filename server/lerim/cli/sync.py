@@ -25,6 +25,7 @@ from lerim.cli.terminal import (
     open_personal_context,
     output,
     parse_time_option,
+    refresh_agent_files,
     show_progress,
     with_error_exit,
 )
@@ -108,6 +109,7 @@ def sync_command(
     # Problems with the settings were printed already.
     new_problems = [problem for problem in report.problems if problem not in context.problems]
     report = msgspec.structs.replace(report, problems=new_problems)
+    refresh_agent_files(context.project, context.home)
     if as_json:
         output.show_json(msgspec.structs.replace(report, problems=[*context.problems, *report.problems]))
     else:

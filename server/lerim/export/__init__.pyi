@@ -1,10 +1,9 @@
 from .checking import CheckResult as CheckResult
 from .checking import check_export as check_export
-from .choosing import REASON_TEXTS as REASON_TEXTS
 from .choosing import LeftOutMemory as LeftOutMemory
-from .choosing import LeftOutReason as LeftOutReason
 from .export import Export as Export
 from .export import ExportResult as ExportResult
+from .export import describe_left_out as describe_left_out
 from .export import plan_project_export as plan_project_export
 from .export import plan_project_removal as plan_project_removal
 from .export import undo_export as undo_export

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from lerim import files
 from lerim.errors import LerimError, Problem
-from lerim.export.choosing import RuleMemory
+from lerim.export.choosing import REASON_TEXTS, RuleMemory
 from lerim.export.hand_edits import EditedLine, find_edited_lines, make_claims
 from lerim.export.plan import ExportPlan, plan_export, plan_removal
 from lerim.export.project_files import read_project_files
@@ -102,6 +103,24 @@ def undo_export(project: Project, made: Sequence[FileEdit]) -> None:
     since."""
     undone = make_edits([edit.reversed() for edit in reversed(made)])
     _remove_empty_folders(project.root, undone)
+
+
+def describe_left_out(export: Export) -> list[str]:
+    """Returns a sentence for each reason why memories are in no file, with their number."""
+    counts = Counter(one.reason for one in export.plan.left_out)
+    no_room = counts.pop("no-room", 0)
+    reasons = [(count, REASON_TEXTS[reason]) for reason, count in sorted(counts.items())]
+    reasons += [
+        (export.drifted, "its code has changed since"),
+        (export.unchecked, "it was never compared with the code here"),
+        (export.unapproved, "it reads like an order, and you have not approved the text"),
+    ]
+    sentences = [f"{_count_memories(no_room)} more did not fit; `lerim memory search` finds them."] if no_room else []
+    return [*sentences, *(f"{_count_memories(count)} left out: {why}." for count, why in reasons if count)]
+
+
+def _count_memories(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count} memories"
 
 
 def _find_all_edited_lines(project: Project, home: Home, plan: ExportPlan) -> tuple[EditedLine, ...]:

@@ -28,7 +28,7 @@ from lerim.lsp.boundary import (
     register_request,
     uri_to_path,
 )
-from lerim.lsp.protocol import Params, agent_tools, core, memories, models, sessions
+from lerim.lsp.protocol import Params, agent_tools, core, exporting, memories, models, sessions
 from lerim.lsp.window import Sidecar, editor_models, parse_options
 from lerim.paths import Home
 from lerim.project import check_home_outside_repository
@@ -105,6 +105,12 @@ REQUESTS = (
     RequestHandler(core.MODEL_CHOICES, core.NoParams, "features.models", "list_choices"),
     RequestHandler(core.MODEL_TEST, core.NoParams, "features.models", "try_model"),
     RequestHandler(core.MODEL_TRY, core.RootParams, "features.models", "try_model_on_session"),
+    RequestHandler(core.EXPORT_PLAN, exporting.ExportParams, "features.exporting", "plan_agent_files"),
+    RequestHandler(core.EXPORT_APPLY, exporting.ExportApplyParams, "features.exporting", "write_agent_files"),
+    RequestHandler(core.EXPORT_UNDO, exporting.ExportUndoParams, "features.exporting", "undo_agent_files"),
+    RequestHandler(core.EXPORT_KEEP, exporting.ExportKeepParams, "features.exporting", "keep_agent_files"),
+    RequestHandler(core.IMPORT_PLAN, core.RootParams, "features.importing", "plan_rules_import"),
+    RequestHandler(core.IMPORT_APPLY, core.RootParams, "features.importing", "import_rules"),
     RequestHandler(core.DEBUG, core.NoParams, "features.debug", "collect_debug_information"),
 )
 

@@ -22,6 +22,7 @@ from lerim.cli.terminal import (
     make_memory_id_finder,
     output,
     parse_typed_references,
+    refresh_agent_files,
     with_error_exit,
 )
 from lerim.errors import UsageError
@@ -74,7 +75,11 @@ def edit_command(
     edit = CandidateEdit(title, None if body is None else _read_body(body), None if tag is None else tuple(tag))
     references = None if reference is None else parse_typed_references(paths.project, reference)
     act_on_each(
-        [memory_id], lambda name: acts.edit_memory(paths, name, edit, references), as_json=as_json, personal=personal
+        [memory_id],
+        lambda name: acts.edit_memory(paths, name, edit, references),
+        as_json=as_json,
+        personal=personal,
+        paths=paths,
     )
     for message in find_missing_references(paths.project, references or ()):
         output.print_note(f"note: {output.escape_controls(message)}")
@@ -228,6 +233,7 @@ def merge_command(
         return
     result = merge_conflict(paths, path).result
     assert result is not None
+    refresh_agent_files(paths.project, paths.home)
     if as_json:
         output.show_json(MergedFileOutput(preview.diff, make_result_view(memory_id, result)))
     else:
@@ -238,6 +244,5 @@ def _act_on_memories(
     ids: list[str], act: Callable[[ReviewPaths, str], ReviewResult], repo: Path, personal: bool, as_json: bool
 ) -> None:
     paths = find_review_paths(repo, personal)
-    act_on_each(
-        ids, lambda one: act(paths, one), find_id=make_memory_id_finder(paths), as_json=as_json, personal=personal
-    )
+    find_id = make_memory_id_finder(paths)
+    act_on_each(ids, lambda one: act(paths, one), find_id=find_id, as_json=as_json, personal=personal, paths=paths)

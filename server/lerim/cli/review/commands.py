@@ -175,7 +175,8 @@ def accept_command(
             result = queue.accept_candidate(paths, candidate_id, quotes=quotes, choice=choice, in_bulk=accept_all)
         return result
 
-    act_on_each(ids, accept, find_id=make_candidate_id_finder(paths), as_json=as_json, personal=personal)
+    find_id = make_candidate_id_finder(paths)
+    act_on_each(ids, accept, find_id=find_id, as_json=as_json, personal=personal, paths=paths)
 
 
 def _parse_choice(
@@ -295,4 +296,10 @@ def undo_command(
         if not steps:
             output.print_line("There is nothing to undo yet.")
         return
-    act_on_each([action or ""], lambda name: queue.undo_last(paths, name or None), as_json=as_json, personal=personal)
+    act_on_each(
+        [action or ""],
+        lambda name: queue.undo_last(paths, name or None),
+        as_json=as_json,
+        personal=personal,
+        paths=paths,
+    )

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection
 import msgspec
 import typer
 
-from lerim.cli.terminal import output, shortest_prefix
+from lerim.cli.terminal import output, refresh_agent_files, shortest_prefix
 from lerim.errors import LerimError
-from lerim.review import CandidateView, ReviewResult
+from lerim.review import CandidateView, ReviewPaths, ReviewResult
 
 FLAG_TEXTS = {
     "hidden-characters": "This contains hidden characters. They are written out below.",
@@ -163,9 +163,11 @@ def act_on_each(
     find_id: Callable[[str], str] = str,
     as_json: bool,
     personal: bool = False,
+    paths: ReviewPaths | None = None,
 ) -> None:
     """Act on each id and print the results; `find_id` completes what was typed. A failure does not stop the others.
-    Exits with 1 if all failed, 3 if some did."""
+    With `paths`, the memories may change, and the files of agents are kept up to date with them. Exits with 1 if all
+    failed, 3 if some did."""
     results: list[ResultView] = []
     first_error: LerimError | None = None
     for typed_id in dict.fromkeys(ids):
@@ -178,6 +180,8 @@ def act_on_each(
                 raise
             first_error = first_error or error
             results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
+    if paths is not None and any(result.ok for result in results):
+        refresh_agent_files(paths.project, paths.home)
     if as_json:
         output.show_json(ResultListOutput(results))
     else:

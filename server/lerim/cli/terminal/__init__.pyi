@@ -1,4 +1,5 @@
 from . import output as output
+from .agent_files import refresh_agent_files as refresh_agent_files
 from .drift import DRIFT_LABELS as DRIFT_LABELS
 from .drift import find_drifts as find_drifts
 from .drift import find_missing_references as find_missing_references

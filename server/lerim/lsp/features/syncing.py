@@ -12,6 +12,7 @@ import msgspec
 
 from lerim.errors import LerimError
 from lerim.jobs import CandidateFound, CandidateWithdrawn, JobLine, Stage, SyncProgress, SyncReport
+from lerim.lsp.features import exporting
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, reload
 from lerim.lsp.window import idle as clockwork
@@ -62,6 +63,7 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
         raise
     notifier.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
     await candidate_counts.announce_candidates(sidecar, repo)
+    await exporting.refresh_agent_files(sidecar, repo)
     return report
 
 

@@ -1,5 +1,6 @@
 from . import agent_tools as agent_tools
 from . import core as core
+from . import exporting as exporting
 from . import memories as memories
 from . import models as models
 from . import sessions as sessions
@@ -43,6 +44,17 @@ from .core import WatchFoldersParams as WatchFoldersParams
 from .core import encode_json as encode_json
 from .core import redact_text as redact_text
 from .core import to_wire as to_wire
+from .exporting import ExportApplyParams as ExportApplyParams
+from .exporting import ExportDoneView as ExportDoneView
+from .exporting import ExportFileView as ExportFileView
+from .exporting import ExportKeepParams as ExportKeepParams
+from .exporting import ExportKeepView as ExportKeepView
+from .exporting import ExportParams as ExportParams
+from .exporting import ExportPlanView as ExportPlanView
+from .exporting import ExportUndoParams as ExportUndoParams
+from .exporting import ImportClaimView as ImportClaimView
+from .exporting import ImportDoneView as ImportDoneView
+from .exporting import ImportPlanView as ImportPlanView
 from .memories import AskParams as AskParams
 from .memories import MaintainParams as MaintainParams
 from .memories import MemoryActParams as MemoryActParams

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from lerim.config import EditorModel
+    from lerim.files import FileEdit
     from lerim.lsp.window.idle import IdleClock, StoreSnapshot
     from lerim.lsp.window.jobs import Jobs
     from lerim.lsp.window.repos import Repo, Repos
@@ -78,6 +79,8 @@ class Sidecar:
     editor_models: tuple[EditorModel, ...] = ()
     part_listeners: dict[str, Callable[[str], None]] = field(default_factory=dict)
     """Callbacks for the parts of an answer from the editor's model, by the token of its question."""
+    made_exports: dict[str, tuple[FileEdit, ...]] = field(default_factory=dict)
+    """The edits of agents' files that can be undone, by the token of `lerim/export/undo`."""
     make_jobs: Callable[[Sidecar], Jobs] | None = None
     _repos: Repos | None = None
     _jobs: Jobs | None = None

@@ -92,5 +92,6 @@ function sourceText(candidate: CandidateView): string {
 
 function makerText(maker: CandidateView["maker"]): string {
   if (maker === "agent") return "a coding agent";
+  if (maker === "file") return "a file";
   return maker === "maintain" ? "Lerim: Maintain Memories" : "Lerim";
 }

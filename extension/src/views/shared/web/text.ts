@@ -71,6 +71,7 @@ const flagTexts: Readonly<Record<string, string>> = {
   plain: "The original texts are simply listed.",
   "two-answers": "These memories answer the same question in different ways. Accept to keep the newest answer. If the newest is wrong, reject this and archive it yourself.",
   "said-by-an-agent": "A coding agent proposed this itself. Check that it is true before you accept it.",
+  unverified: "This stands in a file and nobody has checked it. Check that it is true before you accept it.",
   "no-quote": "No quote from the session supports this. It was left out for that reason, and you proposed it anyway.",
   "held-a-secret": "This contained a secret, which was removed. Check that the rest makes sense and gives nothing away.",
   "not-the-person": "Neither you nor the agent said this. It is based on a tool's output or a web page.",

@@ -1,0 +1,143 @@
+"""Gives memory to agents from the editor: plans their files, writes them, takes that back, and keeps them up to date.
+
+`lerim.export` does the work. A plan is carried out only while the files and memories are as they were when it was
+shown.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from difflib import SequenceMatcher
+
+from lerim.errors import NotFoundError, StaleError
+from lerim.export import (
+    Export,
+    ExportResult,
+    describe_left_out,
+    keeps_rules,
+    make_stamp,
+    plan_project_export,
+    plan_project_removal,
+    refresh_rules,
+    set_keeping_rules,
+    undo_export,
+    write_export,
+)
+from lerim.files import FileEdit
+from lerim.lsp.protocol import (
+    ExportApplyParams,
+    ExportDoneView,
+    ExportFileView,
+    ExportKeepParams,
+    ExportKeepView,
+    ExportParams,
+    ExportPlanView,
+    ExportUndoParams,
+)
+from lerim.lsp.window import Repo, Sidecar, candidate_counts
+from lerim.review import CandidateProposed
+
+log = logging.getLogger("lerim.export")
+FEATURE = "Giving memory to agents"
+
+
+async def plan_agent_files(sidecar: Sidecar, params: ExportParams) -> ExportPlanView:
+    """Plans the files of a root's repository. Writes none of them."""
+    sidecar.require_trust(FEATURE)
+    repo = await sidecar.find_repo(params.root)
+    return await sidecar.run_in_thread(_make_plan_view, sidecar, repo, params.remove)
+
+
+async def write_agent_files(sidecar: Sidecar, params: ExportApplyParams) -> ExportDoneView:
+    """Writes the files of a plan that was shown. Raises StaleError if it would be another one by now."""
+    sidecar.require_trust(FEATURE)
+    repo = await sidecar.find_repo(params.root)
+    result = await sidecar.run_in_thread(_write, sidecar, repo, params)
+    undo = ""
+    if result.made:
+        undo = secrets.token_hex(8)
+        sidecar.made_exports[undo] = result.made
+    if result.taken:
+        await candidate_counts.announce_candidates(sidecar, repo)
+    candidates = sum(isinstance(one, CandidateProposed) for one in result.taken)
+    return ExportDoneView(len(result.made), candidates, undo)
+
+
+async def undo_agent_files(sidecar: Sidecar, params: ExportUndoParams) -> ExportDoneView:
+    """Takes the written files back. Raises StaleError, and changes nothing, if one of them has changed since."""
+    sidecar.require_trust(FEATURE)
+    repo = await sidecar.find_repo(params.root)
+    made = sidecar.made_exports.get(params.undo)
+    if made is None:
+        raise NotFoundError("This was undone already.", where=params.undo[:80], todo="Give memory to agents again.")
+    await sidecar.run_in_thread(undo_export, repo.project, made)
+    sidecar.made_exports.pop(params.undo, None)
+    return ExportDoneView(len(made), 0, "")
+
+
+async def keep_agent_files(sidecar: Sidecar, params: ExportKeepParams) -> ExportKeepView:
+    """Stores whether the written files are kept up to date."""
+    sidecar.require_trust(FEATURE)
+    repo = await sidecar.find_repo(params.root)
+    await sidecar.run_in_thread(set_keeping_rules, repo.project, sidecar.home, params.keep)
+    return ExportKeepView(params.keep)
+
+
+async def refresh_agent_files(sidecar: Sidecar, repo: Repo) -> None:
+    """Brings the files that Lerim has written up to date, if the person chose that for this project."""
+    made, problems = await sidecar.run_in_thread(refresh_rules, repo.project, sidecar.home)
+    for edit in made:
+        log.info("%s was brought up to date.", edit.path.relative_to(repo.project.root).as_posix())
+    for problem in problems:
+        log.warning("%s: %s", problem.path, problem.message)
+
+
+def _plan(sidecar: Sidecar, repo: Repo, *, remove: bool) -> Export:
+    if remove:
+        return plan_project_removal(repo.project, sidecar.home)
+    return plan_project_export(repo.project, sidecar.home, sidecar.environ)
+
+
+def _make_plan_view(sidecar: Sidecar, repo: Repo, remove: bool) -> ExportPlanView:
+    export = _plan(sidecar, repo, remove=remove)
+    plan = export.plan
+    edited = [
+        f"{line.path}, line {line.number}: {line.title}"
+        f" ({f'changes {line.memory.record.id}' if line.memory is not None else 'no memory yet'})"
+        for line in export.edited_lines
+    ]
+    return ExportPlanView(
+        make_stamp(plan),
+        [
+            *(_make_file_view(repo, edit, edited_by_hand=False) for edit in plan.edits),
+            *(_make_file_view(repo, one.edit, edited_by_hand=True) for one in plan.hand_edited),
+        ],
+        len(plan.written),
+        [*describe_left_out(export), *plan.unserved, *edited],
+        list(plan.problems),
+        keeps_rules(repo.project, sidecar.home),
+    )
+
+
+def _make_file_view(repo: Repo, edit: FileEdit, *, edited_by_hand: bool) -> ExportFileView:
+    before, after = (edit.before or "").splitlines(), (edit.after or "").splitlines()
+    changes = [one for one in SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if one[0] != "equal"]
+    return ExportFileView(
+        edit.path.relative_to(repo.project.root).as_posix(),
+        "remove" if edit.after is None else "create" if edit.before is None else "change",
+        edit.before or "",
+        edit.after or "",
+        sum(end - start for _, _, _, start, end in changes),
+        sum(end - start for _, start, end, _, _ in changes),
+        edited_by_hand,
+    )
+
+
+def _write(sidecar: Sidecar, repo: Repo, params: ExportApplyParams) -> ExportResult:
+    export = _plan(sidecar, repo, remove=params.remove)
+    if make_stamp(export.plan) != params.stamp:
+        todo = "Look at the difference again."
+        message = "The files or the memories have changed since this was shown; nothing was written."
+        raise StaleError(message, where=str(repo.project.root), todo=todo)
+    return write_export(repo.project, sidecar.home, export, sidecar.clock(), take_edits=params.take_edits)
