@@ -127,7 +127,7 @@ class _Collected:
         of all other files."""
         names = [name for name in self._found.texts if find_rule_format(name) is None]
         for name in dict.fromkeys((*names, *([start] if start and lines is not None else []))):
-            if name not in self._found.locked:
+            if not self._found.is_locked(name):
                 self._add_block(name, lines if name == start else None)
 
     def _add_block(self, name: str, lines: Sequence[str] | None) -> None:
@@ -153,7 +153,7 @@ class _Collected:
         """Adds the edits that write these rules files, by path, and remove all others of Lerim's."""
         for name, text in self._found.texts.items():
             parsed = parse_rule_file(text) if find_rule_format(name) is not None else None
-            if parsed is None or name in self._found.locked:
+            if parsed is None or self._found.is_locked(name):
                 continue
             after = wanted.get(name)
             if after is not None and has_same_rules(text, after):
@@ -164,7 +164,7 @@ class _Collected:
             else:
                 self.hand_edited.append(HandEditedFile(name, edit, parsed.lines, parsed.first_line))
         for name, text in wanted.items():
-            if name not in self._found.texts and name not in self._found.locked:
+            if name not in self._found.texts and not self._found.is_locked(name):
                 self.edits.append(self._make_edit(name, None, text, RULES_REASON))
             elif name in self._found.texts and parse_rule_file(self._found.texts[name]) is None:
                 message = "This file has the name of one of Lerim's, but was not written by it; it stays as it is."

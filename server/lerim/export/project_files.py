@@ -35,8 +35,8 @@ class ProjectFiles:
     """What was found in a worktree, by paths from its root.
 
     `texts` are the start files and Lerim's rules files. `links` says for a start file that is a symbolic link which
-    file of the repository it leads to. `signs` are the other names that exist. A file in `locked` could not be read or
-    must not be written; `problems` say why.
+    file of the repository it leads to. `signs` are the other names that exist. A file or folder in `locked` could not
+    be read or must not be written; `problems` say why.
     """
 
     root: Path
@@ -45,6 +45,10 @@ class ProjectFiles:
     signs: frozenset[str]
     locked: frozenset[str]
     problems: tuple[Problem, ...]
+
+    def is_locked(self, name: str) -> bool:
+        """Whether a file, or the folder it is in, must not be written."""
+        return name in self.locked or name.rpartition("/")[0] in self.locked
 
     def exists(self, name: str) -> bool:
         """Whether there is such a start file, also one that could not be read."""
@@ -57,7 +61,7 @@ def read_project_files(root: Path) -> ProjectFiles:
     links: dict[str, str] = {}
     locked: set[str] = set()
     problems: list[Problem] = []
-    for name in (*START_FILES, GEMINI_SETTINGS, *_list_rule_files(root, problems)):
+    for name in (*START_FILES, GEMINI_SETTINGS, *_list_rule_files(root, locked, problems)):
         path = root / name
         if files.is_absent(path):
             continue
@@ -78,7 +82,7 @@ def read_project_files(root: Path) -> ProjectFiles:
     return ProjectFiles(root, texts, links, signs, frozenset(locked), tuple(problems))
 
 
-def _list_rule_files(root: Path, problems: list[Problem]) -> Iterator[str]:
+def _list_rule_files(root: Path, locked: set[str], problems: list[Problem]) -> Iterator[str]:
     for folder in FOLDERS.values():
         try:
             files.resolve_inside(root, root / folder)
@@ -86,9 +90,11 @@ def _list_rule_files(root: Path, problems: list[Problem]) -> Iterator[str]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except BoundaryError as error:
+            locked.add(folder)
             problems.append(error.problem(code=CODE))
             continue
         except OSError as error:
+            locked.add(folder)
             message = f"The folder cannot be listed: {error_reason(error)}."
             problems.append(Problem(CODE, str(root / folder), message))
             continue
