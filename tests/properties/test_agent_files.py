@@ -4,6 +4,7 @@ byte, and nothing outside of the markers changes."""
 from __future__ import annotations
 
 import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 from test_agent_text import HOSTILE, texts

@@ -1,0 +1,125 @@
+"""Agents' files over the wire: planned, written, undone, kept up to date, and imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lerim.lsp.protocol import core
+from lerim.review import queue
+from proposals import propose, review_paths
+from reviews import remember
+from window import Editor
+
+pytestmark = pytest.mark.asyncio
+
+
+def names(repo: Path) -> list[str]:
+    return [path.name for path in repo.iterdir()]
+
+
+async def plan(editor: Editor, **more: object) -> Any:
+    return await editor.ask(core.EXPORT_PLAN, {"root": editor.root, **more})
+
+
+async def apply(editor: Editor, stamp: str, **more: object) -> Any:
+    return await editor.ask(core.EXPORT_APPLY, {"root": editor.root, "stamp": stamp, **more})
+
+
+async def test_a_plan_is_shown_written_and_undone_to_the_byte(editor: Editor) -> None:
+    agents = editor.repo / "AGENTS.md"
+    agents.write_bytes(b"# App\r\n\r\nText")
+    remember(review_paths(editor.repo), "Use uv, not pip")
+    await editor.start()
+    shown = await plan(editor)
+    [file] = shown.files
+    assert (file.path, file.action, file.before, file.removed) == ("AGENTS.md", "change", "# App\r\n\r\nText", 0)
+    assert "Use uv, not pip" in file.after and file.added == 8 and shown.memories == 1
+    assert agents.read_bytes() == b"# App\r\n\r\nText"
+    done = await apply(editor, shown.stamp)
+    assert done.files == 1 and b"Use uv, not pip" in agents.read_bytes()
+    assert (await plan(editor)).files == []
+    undone = await editor.ask(core.EXPORT_UNDO, {"root": editor.root, "undo": done.undo})
+    assert undone.files == 1 and agents.read_bytes() == b"# App\r\n\r\nText"
+    refused = await editor.refused(core.EXPORT_UNDO, {"root": editor.root, "undo": done.undo})
+    assert "undone already" in refused.message
+
+
+async def test_an_outdated_plan_is_refused(editor: Editor) -> None:
+    remember(review_paths(editor.repo), "Use uv, not pip")
+    await editor.start()
+    shown = await plan(editor)
+    (editor.repo / "AGENTS.md").write_text("mine\n")
+    refused = await editor.refused(core.EXPORT_APPLY, {"root": editor.root, "stamp": shown.stamp})
+    assert "changed since this was shown" in refused.message
+    assert (editor.repo / "AGENTS.md").read_text() == "mine\n"
+
+
+async def test_edited_lines_become_candidates_only_if_the_person_says_so(editor: Editor) -> None:
+    paths = review_paths(editor.repo)
+    remember(paths, "Use uv, not pip")
+    await editor.start()
+    agents = editor.repo / "AGENTS.md"
+    await apply(editor, (await plan(editor)).stamp)
+    edited = agents.read_text().replace("not pip", "never pip")
+    agents.write_text(edited)
+    shown = await plan(editor)
+    assert [one.editedByHand for one in shown.files] == [True] and "Use uv, never pip" in shown.notes[-1]
+    assert (await apply(editor, shown.stamp)).files == 0 and agents.read_text() == edited
+    done = await apply(editor, shown.stamp, takeEdits=True)
+    assert (done.files, done.candidates) == (1, 1) and "not pip" in agents.read_text()
+    assert [one.record.title for one in queue.list_pending(paths)[0]] == ["Use uv, never pip"]
+
+
+async def test_the_block_follows_each_accept_and_undo_where_that_was_chosen(editor: Editor) -> None:
+    paths = review_paths(editor.repo)
+    remember(paths, "Tests need no network")
+    waiting = propose(paths)
+    await editor.start()
+    await apply(editor, (await plan(editor)).stamp)
+    assert (await editor.ask(core.EXPORT_KEEP, {"root": editor.root, "keep": True})).keeps
+    assert (await plan(editor)).keeps
+    act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
+    assert (await editor.ask(core.REVIEW_ACT, act)).ok
+    agents = editor.repo / "AGENTS.md"
+    assert "Use uv" in agents.read_text()
+    await editor.ask(core.REVIEW_UNDO, {"root": editor.root})
+    assert "Use uv" not in agents.read_text() and "no network" in agents.read_text()
+
+
+async def test_everything_is_taken_out_again(editor: Editor) -> None:
+    remember(review_paths(editor.repo), "Use uv, not pip")
+    await editor.start()
+    await apply(editor, (await plan(editor)).stamp)
+    shown = await plan(editor, remove=True)
+    assert [(one.path, one.action) for one in shown.files] == [("AGENTS.md", "remove")]
+    await apply(editor, shown.stamp, remove=True)
+    assert "AGENTS.md" not in names(editor.repo)
+
+
+async def test_rules_files_are_listed_and_become_candidates(editor: Editor) -> None:
+    (editor.repo / "CLAUDE.md").write_text("- Deploys happen on Fridays\n")
+    await editor.start()
+    listed = await editor.ask(core.IMPORT_PLAN, {"root": editor.root})
+    assert [(one.title, one.source) for one in listed.claims] == [("Deploys happen on Fridays", "CLAUDE.md:1")]
+    assert (await editor.ask(core.IMPORT_APPLY, {"root": editor.root})).proposed == 1
+    await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
+    [view] = (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
+    assert (view.maker, view.flags, view.reason) == ("file", ["unverified"], "It stands in CLAUDE.md, line 1.")
+
+
+async def test_restricted_mode_refuses_with_the_reason(editor: Editor) -> None:
+    remember(review_paths(editor.repo), "Use uv, not pip")
+    await editor.start({"trusted": False})
+    for method, more in (
+        (core.EXPORT_PLAN, {}),
+        (core.EXPORT_APPLY, {"stamp": "x"}),
+        (core.EXPORT_UNDO, {"undo": "x"}),
+        (core.EXPORT_KEEP, {"keep": True}),
+        (core.IMPORT_PLAN, {}),
+        (core.IMPORT_APPLY, {}),
+    ):
+        refused = await editor.refused(method, {"root": editor.root, **more})
+        assert refused.data["kind"] == "untrusted" and "Restricted Mode" in refused.message
