@@ -84,9 +84,10 @@ async def test_the_block_follows_each_accept_and_undo_where_that_was_chosen(edit
     act = {"root": editor.root, "id": waiting, "action": "accept", "quotes": "shared"}
     assert (await editor.ask(core.REVIEW_ACT, act)).ok
     agents = editor.repo / "AGENTS.md"
-    assert "Use uv" in agents.read_text()
+    await editor.until(lambda: "Use uv" in agents.read_text())
     await editor.ask(core.REVIEW_UNDO, {"root": editor.root})
-    assert "Use uv" not in agents.read_text() and "no network" in agents.read_text()
+    await editor.until(lambda: "Use uv" not in agents.read_text())
+    assert "no network" in agents.read_text()
 
 
 async def test_everything_is_taken_out_again(editor: Editor) -> None:

@@ -84,9 +84,15 @@ async def keep_agent_files(sidecar: Sidecar, params: ExportKeepParams) -> Export
     return ExportKeepView(params.keep)
 
 
-async def refresh_agent_files(sidecar: Sidecar, repo: Repo) -> None:
-    """Brings the files that Lerim has written up to date, if the person chose that for this project."""
-    made, problems = await sidecar.run_in_thread(refresh_rules, repo.project, sidecar.home)
+def refresh_agent_files(sidecar: Sidecar, repo: Repo) -> None:
+    """Starts to bring the files that Lerim has written up to date, if the person chose that for this project. Nobody
+    waits for it."""
+    sidecar.spawn("Refreshing agents' files", _refresh(sidecar, repo))
+
+
+async def _refresh(sidecar: Sidecar, repo: Repo) -> None:
+    async with repo.agent_files_lock:
+        made, problems = await sidecar.run_in_thread(refresh_rules, repo.project, sidecar.home)
     for edit in made:
         log.info("%s was brought up to date.", edit.path.relative_to(repo.project.root).as_posix())
     for problem in problems:

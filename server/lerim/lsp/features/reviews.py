@@ -61,7 +61,7 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
     # a full rescan, since accepting may end other memories, too
     if params.action == "accept" and result.ok and await sidecar.run_in_thread(rescan_repo, repo, True):
         notifications.announce_memories(sidecar, repo)
-        await exporting.refresh_agent_files(sidecar, repo)
+        exporting.refresh_agent_files(sidecar, repo)
     await candidate_counts.announce_candidates(sidecar, repo)
     return result
 
@@ -94,7 +94,7 @@ async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResul
     result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
     if await sidecar.run_in_thread(rescan_repo, repo, True):  # undoing may change any file
         notifications.announce_memories(sidecar, repo)
-        await exporting.refresh_agent_files(sidecar, repo)
+        exporting.refresh_agent_files(sidecar, repo)
     await candidate_counts.announce_candidates(sidecar, repo)
     return result
 

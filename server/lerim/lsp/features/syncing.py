@@ -63,7 +63,7 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
         raise
     notifier.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
     await candidate_counts.announce_candidates(sidecar, repo)
-    await exporting.refresh_agent_files(sidecar, repo)
+    exporting.refresh_agent_files(sidecar, repo)
     return report
 
 

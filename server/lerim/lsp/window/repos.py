@@ -47,7 +47,8 @@ class Repo:
     """One repository and its references.
 
     `uris` are its URIs in the editor: the window's folders inside it, or else its root. `announced_stamp` identifies
-    the candidates announced last; `announce_lock` allows one announcement at a time. If `is_fast_to_read`, a hover
+    the candidates announced last; `announce_lock` allows one announcement at a time, `agent_files_lock` one update of
+    agents' files. If `is_fast_to_read`, a hover
     reads files itself, since switching to a thread would take longer. `unindexed_paths` are indexed by the next search,
     so that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
     again under `reread_lock`. `generation` changes whenever memories are reread.
@@ -62,6 +63,7 @@ class Repo:
     reported_uris: frozenset[str] = frozenset()
     announced_stamp: int = 0
     announce_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    agent_files_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     cache: OrderedDict[Path, StoredMemory] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: int = 0

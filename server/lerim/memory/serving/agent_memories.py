@@ -108,7 +108,7 @@ class AgentMemories:
 
     def list_serveable(self) -> Recalled:
         """Returns all memories that may be given, the newest first, and how many may not."""
-        self._search.refresh()
+        self._search.refresh_if_changed()
         hits = self._search.search("", MAX_LISTED)
         return self._select(hits, len(hits), include_drifted=False)
 

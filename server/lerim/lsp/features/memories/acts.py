@@ -49,7 +49,7 @@ async def announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewRes
     for one in sidecar.repos.known if repo is None else [repo]:
         if await sidecar.run_in_thread(rescan_repo, one, True) or repo is None:
             notifications.announce_memories(sidecar, one)
-            await exporting.refresh_agent_files(sidecar, one)
+            exporting.refresh_agent_files(sidecar, one)
         await candidate_counts.announce_candidates(sidecar, one)  # the action that can be undone has changed
     root = path_to_uri(sidecar.home.root) if repo is None else repo.uris[0]
     return MemoryActView(result.ok, result.code, result.message, result.action, result.path, root)
