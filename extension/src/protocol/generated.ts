@@ -514,8 +514,8 @@ export interface EditorModelsParams {
   models: EditorModelView[];
 }
 /**
- * The plan to carry out, by the `stamp` it was shown with. `takeEdits`: lines edited by hand become candidates, and
- * their files are written too.
+ * The plan to carry out, by the `stamp` it was shown with. `takeEdits`: lines edited by hand become candidates,
+ * and their files are written too.
  */
 export interface ExportApplyParams {
   root: string;

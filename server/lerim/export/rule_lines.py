@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lerim.memory import MemoryRecord, format_time, neutral_line
@@ -54,11 +53,6 @@ def find_new_title(record: MemoryRecord, line: str) -> str | None:
     if parsed is None or parsed.title == _title(record):
         return None
     return parsed.title
-
-
-def render_plain_lines(records: Iterable[MemoryRecord]) -> dict[str, MemoryRecord]:
-    """Returns the memories by their lines."""
-    return {render_line(record): record for record in records}
 
 
 def _kind(record: MemoryRecord) -> str:
