@@ -143,7 +143,8 @@ def export_command(
         can_ask = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
         if export.plan.hand_edited and not take_edits and can_ask and not yes:
             take_edits = typer.confirm("Make candidates of the edited lines, then write those files too?")
-        if yes or (can_ask and typer.confirm(_make_question(export, take_edits=take_edits))):
+        count = len(export.plan.edits) + (len(export.plan.hand_edited) if take_edits else 0)
+        if yes or (can_ask and count and typer.confirm(f"Write {output.pluralize(count, 'file')}?")):
             result = write_export(
                 project, home, export, datetime.now(UTC).replace(microsecond=0), take_edits=take_edits
             )
@@ -208,11 +209,6 @@ def _show_plan(project: Project, export: Export) -> None:
     for sentence in (*describe_left_out(export), *plan.unserved):
         output.print_note(f"note: {output.escape_controls(sentence)}")
     output.print_problems(plan.problems)
-
-
-def _make_question(export: Export, *, take_edits: bool) -> str:
-    count = len(export.plan.edits) + (len(export.plan.hand_edited) if take_edits else 0)
-    return f"Write {output.pluralize(count, 'file')}?"
 
 
 def _show_result(
