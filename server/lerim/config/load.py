@@ -41,8 +41,9 @@ class Settings:
     `origins` says by dotted name where a setting comes from: a file, the editor, `default`. `roles` are resolved: a
     role without a provider has that of `extract`, with its model, address, command and fallbacks. `guidance` is what
     the model should pay attention to, `daily_budget_usd` what a day's calls may cost (0: no limit). `maintenance_rules`
-    control decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never). `faults` are
-    the errors in each role's settings, or in those of `extract` if it uses those; a role with faults uses no model.
+    control decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never). `deny_once`
+    lets hooks refuse an agent's first edit of a file. `faults` are the errors in each role's settings, or in those of
+    `extract` if it uses those; a role with faults uses no model.
     """
 
     home: Home
@@ -50,6 +51,7 @@ class Settings:
     accept_above: float
     quote_sharing: QuotesSetting
     review_mode: ReviewMode
+    deny_once: bool
     search_limit: int
     window_gate: GateMode
     guidance: str
@@ -147,6 +149,7 @@ def _make_settings(
         accept_above=values["sync.accept_above"],
         quote_sharing=values["review.quotes"],
         review_mode=values["review.mode"],
+        deny_once=values["agents.deny_once"],
         search_limit=values["search.limit"],
         window_gate=values["extract.gate"],
         guidance=values["extract.guidance"],

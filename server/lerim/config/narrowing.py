@@ -61,6 +61,7 @@ SETTING_WIDTHS: Mapping[str, WidthFunction | None] = {
     "sync.accept_above": _width_of_threshold,
     "review.quotes": _make_choice_width("local", "ask", "shared"),
     "review.mode": _make_choice_width("ask", "auto"),
+    "agents.deny_once": _width_of_number,
     "search.limit": _no_width,
     "extract.gate": _make_choice_width("signal", "all"),
     "extract.guidance": None,

@@ -22,6 +22,12 @@ SettingCheck = Callable[[object], SettingValue]
 """Returns the value of a setting, or raises ValueError that says what is expected."""
 
 
+def _check_switch(value: object) -> SettingValue:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
 def _check_since(value: object) -> SettingValue:
     if not isinstance(value, str):
         raise ValueError(f"must be {TIME_EXAMPLES}, in quotes")
@@ -115,6 +121,7 @@ SETTING_CHECKS: Mapping[str, SettingCheck] = {
     "sync.accept_above": _check_share,
     "review.quotes": _make_choice_check("ask", "shared", "local"),
     "review.mode": _make_choice_check(*get_args(ReviewMode)),
+    "agents.deny_once": _check_switch,
     "search.limit": _make_integer_check(1, 1000),
     "extract.gate": _make_choice_check(*get_args(GateMode)),
     "extract.guidance": _check_guidance,

@@ -88,6 +88,7 @@ from .search import search_memories as search_memories
 from .serving import AgentMemories as AgentMemories
 from .serving import Channel as Channel
 from .serving import Recalled as Recalled
+from .serving import ServableMemory as ServableMemory
 from .serving import ServedMemory as ServedMemory
 from .serving import Serving as Serving
 from .serving import fence_items as fence_items
@@ -95,6 +96,7 @@ from .serving import load_servings as load_servings
 from .serving import neutral_line as neutral_line
 from .serving import record_serving as record_serving
 from .serving import render_memory as render_memory
+from .serving import render_memory_line as render_memory_line
 from .serving import tells_to_act as tells_to_act
 from .slug import new_id as new_id
 from .store import ARCHIVED_FOLDERS as ARCHIVED_FOLDERS

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lerim.memory.freshness import baselines
-from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
+from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, StatStamp
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
@@ -130,6 +130,18 @@ class DriftChecker:
             check.run()
             found = database.drift_records_of(subject.id for subject in subjects)
         return {memory: drift for memory, records in found.items() if (drift := worst_drift(records)) is not None}
+
+    def checked_files(self, memories: Iterable[str]) -> dict[str, tuple[tuple[str, StatStamp], ...]]:
+        """Returns the files, relative to the worktree, that each of these memories was last compared with, and the
+        stamp that each file had then; by memory. Memories that were never checked are left out."""
+        if self._project.is_personal or not baselines.has_baselines(self._private):
+            return {}
+        with baselines.open_baselines(self._private, self._project.root) as database:
+            found = database.drift_records_of(memories)
+        return {
+            memory: tuple(dict.fromkeys((record.checked_path, record.stamp) for record in records))
+            for memory, records in found.items()
+        }
 
     def summary(self) -> DriftSummary:
         """Returns the drift of all memories, as it was found by the last checks."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from lerim.errors import LerimError, Problem
 from lerim.memory.freshness import Drift, DriftChecker, subject_of
+from lerim.memory.links import with_current_status
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.reference import DriftState, parse_reference
-from lerim.memory.search import GLOBAL_KEY, Hit, MemoryFilters, MemorySearch
+from lerim.memory.search import GLOBAL_KEY, Hit, MemoryFilters, MemorySearch, load_all
 from lerim.memory.serving.agent_text import tells_to_act
 from lerim.memory.serving.servings import Channel, Serving, record_serving
-from lerim.memory.store import StoredMemory
+from lerim.memory.store import Store, StoredMemory
 from lerim.memory.uses import Uses
 from lerim.paths import Home
 from lerim.project import Project
@@ -46,6 +48,17 @@ class ServedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class ServableMemory:
+    """A memory that agents may be given, with what has to be unchanged for that: `sources` are the files it was
+    compared with, and their modification time in ns and size then. A drifted one may only be given marked as such;
+    `since` is the day (YYYY-MM-DD) on which that was first seen."""
+
+    memory: ServedMemory
+    sources: tuple[tuple[Path, int, int], ...] = ()
+    since: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Recalled:
     """The memories for a question or for files, best first, and how many relevant ones were not given: because their
     code has changed (`drifted`), because they were never compared with the code here (`unchecked`), and because they
@@ -71,6 +84,7 @@ class AgentMemories:
         self._git = git
         self._search = MemorySearch(project, home)
         self._check_problems: list[Problem] = []
+        self._load_problems: list[Problem] = []
 
     def __enter__(self) -> AgentMemories:
         return self
@@ -85,7 +99,7 @@ class AgentMemories:
     @property
     def problems(self) -> list[Problem]:
         """What could not be read."""
-        return [*self._search.problems, *self._check_problems]
+        return list(dict.fromkeys((*self._search.problems, *self._check_problems, *self._load_problems)))
 
     def recall(
         self, question: str, files: Sequence[str] = (), limit: int = 5, *, include_drifted: bool = False
@@ -111,6 +125,46 @@ class AgentMemories:
         self._search.refresh_if_changed()
         hits = self._search.search("", MAX_LISTED)
         return self._select(hits, len(hits), include_drifted=False)
+
+    def list_servable(self) -> list[ServableMemory]:
+        """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones."""
+        self._search.refresh()
+        own, problems = _load_own(self._project, self._home)
+        personal, more = _load_personal(self._project, self._home)
+        self._load_problems = [*problems, *more]
+        copies = {one.record.id for one in own} | {(one.record.title, one.record.body) for one in own}
+        kept = [one for one in personal if not {one.record.id, (one.record.title, one.record.body)} & copies]
+        active = [one.record for one in own if one.status == "active"]
+        drifts = self._check_drift(active)
+        files = self._list_checked_files([record.id for record in active])
+        found = [self._judge(stored, "project", drifts, files) for stored in own]
+        return [*filter(None, found), *filter(None, (self._judge(stored, "global", {}, {}) for stored in kept))]
+
+    def _judge(
+        self,
+        stored: StoredMemory,
+        scope: Scope,
+        drifts: Mapping[str, Drift],
+        files: Mapping[str, tuple[tuple[Path, int, int], ...]],
+    ) -> ServableMemory | None:
+        drift = drifts.get(stored.record.id)
+        state = drift.state if drift is not None else "fresh"
+        if stored.status != "active" or not (state == "fresh" or state in _WRONG_STATES):
+            return None
+        if tells_to_act(stored.record) and not self._is_approved(stored, scope):
+            return None
+        detail, since = (drift.detail, drift.since) if drift is not None and state != "fresh" else ("", "")
+        return ServableMemory(ServedMemory(stored, scope, state, detail), files.get(stored.record.id, ()), since)
+
+    def _list_checked_files(self, ids: Sequence[str]) -> dict[str, tuple[tuple[Path, int, int], ...]]:
+        if self._project is None or not ids:
+            return {}
+        root = self._project.root
+        found = DriftChecker(self._project, self._home, self._git).checked_files(ids)
+        return {
+            memory: tuple((root / path, stamp[0], stamp[1]) for path, stamp in checked if stamp)
+            for memory, checked in found.items()
+        }
 
     def note_served(
         self, memories: Iterable[ServedMemory], channel: Channel, agent: str, event: str, now: datetime | None = None
@@ -164,6 +218,20 @@ class AgentMemories:
             return {one.id: Drift("unknown", "") for one in subjects}
         self._check_problems = []
         return found
+
+
+def _load_own(project: Project | None, home: Home) -> tuple[list[StoredMemory], list[Problem]]:
+    if project is None:
+        return [], []
+    stored, problems = load_all(project, home, Store(project.memory_dir, home.project(project.key)))
+    return with_current_status(stored), problems
+
+
+def _load_personal(project: Project | None, home: Home) -> tuple[list[StoredMemory], list[Problem]]:
+    if project is not None and project.is_personal:
+        return [], []
+    stored, problems = Store(home.memory, home.project(GLOBAL_KEY), home.root).load_all(archived=True)
+    return with_current_status(stored), problems
 
 
 def _list_searches(question: str, files: Sequence[str]) -> list[tuple[str, MemoryFilters]]:

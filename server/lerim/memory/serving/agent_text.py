@@ -18,6 +18,7 @@ from lerim.memory.views import redact_record
 
 FENCE_TAG = "lerim-memories"
 MAX_TITLE_CHARS, MAX_REASON_CHARS, MAX_QUOTE_CHARS, MAX_PLACES = 160, 400, 200, 5
+MAX_LINE_CHARS, MAX_LINE_ID_CHARS, MAX_LINE_PLACE_CHARS, MIN_LINE_REASON_CHARS = 300, 80, 60, 40
 _SPEAKERS: dict[Speaker, str] = {
     "user": "the developer",
     "assistant": "an agent",
@@ -89,6 +90,22 @@ def render_memory(record: MemoryRecord, state: DriftState = "fresh", detail: str
     if label := _STATE_LABELS[state]:
         lines.append(f"  {label}{f' ({neutral_line(detail, MAX_TITLE_CHARS)})' if detail else ''}")
     return "\n".join(lines)
+
+
+def render_memory_line(record: MemoryRecord, detail: str = "") -> str:
+    """Returns a memory as one line of at most MAX_LINE_CHARS, for agents that did not ask: kind, title, why if there is
+    room (or `detail`, what changed in its code), day, the first place it is about, and id."""
+    record = redact_record(record)
+    tail = [format_time(record.created)[:10]]
+    if record.references:
+        tail.append(neutral_line(record.references[0], MAX_LINE_PLACE_CHARS))
+    end = f" ({'; '.join(filter(None, (*tail, f'id {neutral_line(record.id, MAX_LINE_ID_CHARS)}')))})"
+    kind = record.kind or record.primitive
+    room = MAX_LINE_CHARS - len(end) - len(f"- {kind}: ")
+    title = neutral_line(record.title, min(MAX_TITLE_CHARS, room))
+    room -= len(title) + len(" — ")
+    reason = neutral_line(detail or _reason(record), room) if room >= MIN_LINE_REASON_CHARS else ""
+    return f"- {kind}: {title}{f' — {reason}' if reason else ''}{end}"
 
 
 def _details(record: MemoryRecord) -> Iterator[str]:

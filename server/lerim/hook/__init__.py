@@ -1,0 +1,5 @@
+"""The hooks of coding agents: the program they run at their events, its installation, and the index it answers from."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,47 @@
+"""The command lines that agents are told to run at their events.
+
+Two agents stop working when a hook fails: one refuses every tool call, the other every prompt. So a command line checks
+that the program is there, hides its errors and always ends with 0. Its text must never change, because agents ask the
+person again about a hook that did.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+from lerim.paths import Home
+
+
+def build_hook_command(agent: str, home: Home, platform: str = sys.platform) -> str:
+    """Returns the guarded command line for one agent, such as `codex`: for a POSIX shell, or for PowerShell if
+    `platform` is "win32"."""
+    if platform == "win32":
+        return _build_powershell_command(agent, home)
+    program = '"$HOME/.lerim/bin/hook"' if _is_usual_place(home) else shlex.quote(str(home.root / "bin" / "hook"))
+    return f'h={program}; [ -x "$h" ] && "$h" {shlex.quote(agent)} 2>/dev/null; exit 0'
+
+
+def build_hook_argv(agent: str, home: Home, executable: str, platform: str = sys.platform) -> tuple[str, ...]:
+    """Returns the program and arguments for an agent that uses no shell. Windows starts only programs, no scripts, so
+    there it is the interpreter `executable`."""
+    folder = home.root / "bin"
+    if platform == "win32":
+        return (executable, "-I", "-S", str(folder / "hook.py"), agent)
+    return (str(folder / "hook"), agent)
+
+
+def _build_powershell_command(agent: str, home: Home) -> str:
+    folder = '"$env:USERPROFILE\\.lerim\\bin"' if _is_usual_place(home) else _quote_powershell(str(home.root / "bin"))
+    run = f'$input | & (Get-Content "$h\\hook-python" -TotalCount 1 -Encoding UTF8) -I -S "$h\\hook.py" {agent} 2>$null'
+    encoding = "$OutputEncoding = [Text.UTF8Encoding]::new($false)"
+    return f'$h = {folder}; if (Test-Path "$h\\hook.py") {{ {encoding}; {run} }}; exit 0'
+
+
+def _is_usual_place(home: Home) -> bool:
+    return home.user_home is not None and home.root == home.user_home / ".lerim"
+
+
+def _quote_powershell(text: str) -> str:
+    quoted = text.replace("'", "''")
+    return f"'{quoted}'"

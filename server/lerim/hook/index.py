@@ -1,0 +1,251 @@
+"""The index that the hook program answers from: one database a worktree, in `~/.lerim/run/hooks/`.
+
+It is made anew as a whole and renamed into place, so that the program can open it without locks. What is slow to
+compute, a memory's line and words, is taken from the index before if the memory's file is unchanged.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from lerim.config import EDITOR_VARIABLE, load
+from lerim.errors import BusyError, HomeError, Problem, error_reason
+from lerim.hook.program import lookup, match
+from lerim.memory import (
+    LIVE_FOLDERS,
+    AgentMemories,
+    MemoryRecord,
+    ServableMemory,
+    parse_reference,
+    render_memory_line,
+)
+from lerim.paths import Home
+from lerim.project import Project, open_git
+from lerim.review import make_approval_test
+
+MAX_SECTION = {"decided": 12, "open": 6, "drifted": 6}
+"""How many memories of each section of the briefing are kept; the program gives those that fit."""
+_WAIT_SECONDS = 30
+_TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE folders (path TEXT NOT NULL, mtime INTEGER NOT NULL);
+CREATE TABLE memories (
+    row INTEGER PRIMARY KEY, id TEXT NOT NULL, scope TEXT NOT NULL, kind TEXT NOT NULL, updated INTEGER NOT NULL,
+    text TEXT NOT NULL, file TEXT NOT NULL, mtime INTEGER NOT NULL, size INTEGER NOT NULL, is_fresh INTEGER NOT NULL,
+    title_terms TEXT NOT NULL, quote_terms TEXT NOT NULL, title_weight REAL NOT NULL, quote_weight REAL NOT NULL
+);
+CREATE TABLE sources (row INTEGER NOT NULL, file TEXT NOT NULL, mtime INTEGER NOT NULL, size INTEGER NOT NULL);
+CREATE TABLE places (
+    path TEXT NOT NULL, name TEXT NOT NULL, symbol TEXT NOT NULL, last_name TEXT NOT NULL, row INTEGER NOT NULL
+);
+CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, weight REAL NOT NULL);
+CREATE TABLE postings (term INTEGER NOT NULL, field INTEGER NOT NULL, row INTEGER NOT NULL,
+    PRIMARY KEY (term, field, row)) WITHOUT ROWID;
+CREATE TABLE start (position INTEGER PRIMARY KEY, section TEXT NOT NULL, row INTEGER NOT NULL, since TEXT NOT NULL);
+"""
+_INDEXES = """
+CREATE INDEX sources_row ON sources (row);
+CREATE INDEX places_path ON places (path);
+CREATE INDEX places_name ON places (name);
+CREATE INDEX places_symbol ON places (symbol) WHERE symbol != '';
+CREATE INDEX places_last_name ON places (last_name) WHERE last_name != '';
+"""
+_Stamp = tuple[str, int, int]
+"""A memory's file, its modification time in ns and its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One memory as the index has it: its line, and the words of its title and of its quotes."""
+
+    text: str
+    title_terms: tuple[str, ...]
+    quote_terms: tuple[str, ...]
+
+
+def find_hook_index(root: Path, home: Home) -> Path:
+    """Returns where the index of the worktree at `root` is, or would be."""
+    return home.root / "run" / "hooks" / f"{lookup.index_name(str(root))}.sqlite3"
+
+
+def refresh_hook_index(project: Project, home: Home, environ: Mapping[str, str] = os.environ) -> list[Problem]:
+    """Makes the index of this worktree from the memories that agents may be given now; returns what could not be read.
+    Raises HomeError if it cannot be written, BusyError while another process keeps making it, MemoryError_ if nothing
+    can be read."""
+    path = find_hook_index(project.root, home)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with FileLock(path.with_suffix(".lock"), timeout=_WAIT_SECONDS, mode=0o600):
+            return _make_index(path, project, home, environ)
+    except Timeout as error:
+        message = "Another process is making the hooks' index."
+        raise BusyError(message, where=str(path), todo="Try again in a moment.") from error
+    except (OSError, sqlite3.Error) as error:
+        reason = error_reason(error) if isinstance(error, OSError) else str(error)
+        todo = "Make the folder writable and free some space."
+        raise HomeError(f"The hooks' index cannot be written: {reason}.", where=str(path), todo=todo) from error
+
+
+def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, str]) -> list[Problem]:
+    folders = _stat_folders(project, home)  # before the memories are read, so that a later change is noticed
+    git = open_git(project.root, environ)
+    with AgentMemories(project, home, make_approval_test(project, home), git) as memories:
+        found = memories.list_servable()
+        problems = memories.problems
+    known_meta, known = _read_known(path)
+    temporary = path.with_suffix(f".{os.getpid()}.new")
+    try:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(sqlite3.connect(temporary, isolation_level=None)) as db:
+            db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")
+            for statement in filter(str.strip, _TABLES.split(";")):
+                db.execute(statement)
+            _write_meta(db, project, home, environ, known_meta)
+            db.executemany("INSERT INTO folders VALUES (?, ?)", folders)
+            _write_memories(db, found, known)
+            for statement in filter(str.strip, _INDEXES.split(";")):
+                db.execute(statement)
+            db.execute("COMMIT")
+        temporary.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+    return problems
+
+
+def _write_meta(
+    db: sqlite3.Connection, project: Project, home: Home, environ: Mapping[str, str], known: Mapping[str, str]
+) -> None:
+    settings, _ = load.load_settings(environ, home, project.root)
+    deny_once = "1" if settings.deny_once else "0"
+    # only the editor knows its settings: without it, what it said last still holds
+    from_editor = deny_once if environ.get(EDITOR_VARIABLE) else known.get("deny_once_in_editor", "")
+    values = {
+        "version": str(lookup.INDEX_VERSION),
+        "root": str(project.root),
+        "key": project.key,
+        "deny_once": from_editor or deny_once,
+        "deny_once_in_editor": from_editor,
+    }
+    db.executemany("INSERT INTO meta VALUES (?, ?)", values.items())
+
+
+def _write_memories(db: sqlite3.Connection, found: Sequence[ServableMemory], known: Mapping[_Stamp, _Entry]) -> None:
+    served = [one for one in found if one.memory.record.primitive in ("decision", "learning", "question")]
+    entries = [_make_entry(one, known) for one in served]
+    fresh = [entry for one, entry in zip(served, entries, strict=True) if one.memory.state == "fresh"]
+    counts = Counter(term for entry in fresh for term in {*entry.title_terms, *entry.quote_terms})
+    total = len(fresh)
+    weights = {term: weight for term, count in counts.items() if (weight := match.weigh_term(count, total))}
+    numbers = {term: number for number, term in enumerate(weights)}
+    db.executemany("INSERT INTO terms VALUES (?, ?, ?)", ((numbers[term], term, weights[term]) for term in weights))
+    rows: list[tuple[str | int | float, ...]] = []
+    places: list[tuple[str | int, ...]] = []
+    sources: list[tuple[str | int, ...]] = []
+    postings: list[tuple[int, int, int]] = []
+    for row, (one, entry) in enumerate(zip(served, entries, strict=True)):
+        record, is_fresh = one.memory.record, one.memory.state == "fresh"
+        fields = ((lookup.TITLE, entry.title_terms), (lookup.QUOTE, entry.quote_terms))
+        totals = [sum(weights.get(term, 0.0) for term in terms) for _, terms in fields]
+        joined = (" ".join(entry.title_terms), " ".join(entry.quote_terms))
+        updated = int(record.updated.timestamp())
+        kind = record.kind or record.primitive
+        rows.append(
+            (row, record.id, one.memory.scope, kind, updated, entry.text, *_stamp(one), is_fresh, *joined, *totals)
+        )
+        sources += [(row, str(file), mtime, size) for file, mtime, size in one.sources]
+        if is_fresh:
+            places += [(*place, row) for place in _list_places(record)]
+            postings += [(numbers[term], field, row) for field, terms in fields for term in terms if term in numbers]
+    db.executemany(f"INSERT INTO memories VALUES ({','.join('?' * 14)})", rows)
+    db.executemany("INSERT INTO sources VALUES (?, ?, ?, ?)", sources)
+    db.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", places)
+    db.executemany("INSERT OR IGNORE INTO postings VALUES (?, ?, ?)", sorted(postings))
+    _write_start(db, served)
+
+
+def _write_start(db: sqlite3.Connection, served: Sequence[ServableMemory]) -> None:
+    """Writes what a session is told at its start, most important first: what was decided last (preferences, too), the
+    open questions, and what has drifted."""
+    newest = sorted(range(len(served)), key=lambda row: served[row].memory.record.updated, reverse=True)
+    sections: dict[str, list[int]] = {name: [] for name in MAX_SECTION}
+    for row in newest:
+        section = _section_of(served[row])
+        if section and len(sections[section]) < MAX_SECTION[section]:
+            sections[section].append(row)
+    rows = [(name, row, served[row].since) for name, some in sections.items() for row in some]
+    db.executemany("INSERT INTO start (section, row, since) VALUES (?, ?, ?)", rows)
+
+
+def _section_of(one: ServableMemory) -> str:
+    record = one.memory.record
+    if one.memory.state != "fresh":
+        return "drifted" if record.primitive != "question" else ""
+    if record.primitive == "question":
+        return "open"
+    return "decided" if record.primitive == "decision" or record.kind == "preference" else ""
+
+
+def _make_entry(one: ServableMemory, known: Mapping[_Stamp, _Entry]) -> _Entry:
+    record = one.memory.record
+    if one.memory.state != "fresh":
+        return _Entry(render_memory_line(record, one.memory.detail or "its code has changed"), (), ())
+    return known.get(_stamp(one)) or _Entry(
+        render_memory_line(record),
+        tuple(match.list_terms(record.title)),
+        tuple(match.list_terms(" ".join(item.quote for item in record.evidence))),
+    )
+
+
+def _list_places(record: MemoryRecord) -> list[tuple[str, str, str, str]]:
+    """Returns the path, file name, symbol and last part of the symbol of each reference."""
+    references = filter(None, map(parse_reference, record.references))
+    return [
+        (one.path, one.path.rpartition("/")[2], one.symbol, one.symbol.replace("::", ".").rpartition(".")[2])
+        for one in references
+    ]
+
+
+def _stamp(one: ServableMemory) -> _Stamp:
+    stored = one.memory.stored
+    return (str(stored.path), stored.stamp[0], stored.stamp[1])
+
+
+def _stat_folders(project: Project, home: Home) -> list[tuple[str, int]]:
+    """Returns the folders of memories and when each changed last; 0 if there is none."""
+    folders = [top / name for top in (project.memory_dir, home.memory) for name in LIVE_FOLDERS]
+    return [(str(folder), _changed_at(folder)) for folder in folders]
+
+
+def _changed_at(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _read_known(path: Path) -> tuple[dict[str, str], dict[_Stamp, _Entry]]:
+    """Returns what the index before says of itself and of each fresh memory; nothing if it cannot be used."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+            meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
+            if meta.get("version") != str(lookup.INDEX_VERSION):
+                return {}, {}
+            query = "SELECT file, mtime, size, text, title_terms, quote_terms FROM memories WHERE is_fresh"
+            return meta, {row[:3]: _Entry(row[3], _split(row[4]), _split(row[5])) for row in db.execute(query)}
+    except (sqlite3.Error, OSError, ValueError):
+        return {}, {}
+
+
+def _split(terms: str) -> tuple[str, ...]:
+    return tuple(terms.split())
