@@ -40,7 +40,7 @@ test("only stable API of the oldest supported editor is used, and no other exten
 });
 
 test("a workspace can neither name the interpreter nor choose a model, nor what may be spent, written down or decided for the person", () => {
-  const own = Object.keys(properties).filter((name) => /^lerim\.((model|extract|budget|trace)\.|python$|review$)/.test(name));
+  const own = Object.keys(properties).filter((name) => /^lerim\.((model|extract|budget|agents|trace)\.|python$|review$)/.test(name));
   expect(own.filter((name) => properties[name]?.scope !== "machine")).toEqual([]);
   const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;
   expect([untrustedWorkspaces.supported, virtualWorkspaces.supported]).toEqual(["limited", false]);

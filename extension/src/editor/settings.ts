@@ -24,6 +24,8 @@ export interface Settings {
   readonly "budget.perDayUsd": number | null;
   /** Whether the MCP server is offered to agents in the editor. */
   readonly "agents.mcpServer": boolean;
+  /** null: as in Lerim's settings files. */
+  readonly "agents.denyOnce": boolean | null;
   readonly "trace.server": "off" | "messages" | "verbose";
 }
 
@@ -42,6 +44,7 @@ export const defaults: Settings = {
   "extract.guidance": "",
   "budget.perDayUsd": null,
   "agents.mcpServer": false,
+  "agents.denyOnce": null,
   "trace.server": "off",
 };
 
@@ -102,6 +105,7 @@ export function readSettings(configuration: Configuration): ReadSettings {
     "extract.guidance": readValue("extract.guidance", isString, "").trim(),
     "budget.perDayUsd": readValue<number | null>("budget.perDayUsd", isAmount, null),
     "agents.mcpServer": readValue("agents.mcpServer", isBoolean, defaults["agents.mcpServer"]),
+    "agents.denyOnce": readValue<boolean | null>("agents.denyOnce", isBoolean, null),
     "trace.server": readValue("trace.server", isOneOf("off", "messages", "verbose"), defaults["trace.server"]),
   };
   for (const name of findUnknownModelSettings(configuration.get("model"))) {
@@ -117,9 +121,9 @@ function findUnknownModelSettings(model: unknown): string[] {
   return Object.keys(model).filter((name) => !(`${modelPrefix}${name}` in defaults));
 }
 
-const jobSettingKeys = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "extract.guidance", "budget.perDayUsd"] as const;
+const jobSettingKeys = ["review", "model.provider", "model.name", "model.baseUrl", "extract.gate", "extract.guidance", "budget.perDayUsd", "agents.denyOnce"] as const;
 
-/** The settings for models and the review, which the sidecar passes to its jobs. */
+/** The settings for models, the review and hooks, which the sidecar passes to its jobs. */
 export function jobSettings(settings: Settings): Partial<Pick<Settings, (typeof jobSettingKeys)[number]>> {
   return Object.fromEntries(jobSettingKeys.map((key) => [key, settings[key]] as const).filter(([, value]) => value !== "" && value !== null));
 }

@@ -17,6 +17,7 @@ export interface ServerSettings {
   "extract.gate"?: string;
   "extract.guidance"?: string;
   "budget.perDayUsd"?: number | null;
+  "agents.denyOnce"?: boolean | null;
 }
 
 /** `initializationOptions`, and `settings` of `workspace/didChangeConfiguration`. */

@@ -18,10 +18,12 @@ from filelock import FileLock, Timeout
 
 from lerim.config import EDITOR_VARIABLE, load
 from lerim.errors import BusyError, HomeError, Problem, error_reason
+from lerim.hook.background import find_hook_index
 from lerim.hook.program import lookup, match
 from lerim.memory import (
     LIVE_FOLDERS,
     AgentMemories,
+    FileVersion,
     MemoryRecord,
     ServableMemory,
     parse_reference,
@@ -40,6 +42,7 @@ CREATE TABLE folders (path TEXT NOT NULL, mtime INTEGER NOT NULL);
 CREATE TABLE memories (
     row INTEGER PRIMARY KEY, id TEXT NOT NULL, scope TEXT NOT NULL, kind TEXT NOT NULL, updated INTEGER NOT NULL,
     text TEXT NOT NULL, file TEXT NOT NULL, mtime INTEGER NOT NULL, size INTEGER NOT NULL, is_fresh INTEGER NOT NULL,
+    is_order INTEGER NOT NULL,
     title_terms TEXT NOT NULL, quote_terms TEXT NOT NULL, title_weight REAL NOT NULL, quote_weight REAL NOT NULL
 );
 CREATE TABLE sources (row INTEGER NOT NULL, file TEXT NOT NULL, mtime INTEGER NOT NULL, size INTEGER NOT NULL);
@@ -58,22 +61,17 @@ CREATE INDEX places_name ON places (name);
 CREATE INDEX places_symbol ON places (symbol) WHERE symbol != '';
 CREATE INDEX places_last_name ON places (last_name) WHERE last_name != '';
 """
-_Stamp = tuple[str, int, int]
-"""A memory's file, its modification time in ns and its size."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One memory as the index has it: its line, and the words of its title and of its quotes."""
+    """One memory as the index has it: its line, the words of its title and of its quotes, and whether it reads like an
+    order."""
 
     text: str
     title_terms: tuple[str, ...]
     quote_terms: tuple[str, ...]
-
-
-def find_hook_index(root: Path, home: Home) -> Path:
-    """Returns where the index of the worktree at `root` is, or would be."""
-    return home.root / "run" / "hooks" / f"{lookup.index_name(str(root))}.sqlite3"
+    is_order: bool
 
 
 def refresh_hook_index(project: Project, home: Home, environ: Mapping[str, str] = os.environ) -> list[Problem]:
@@ -96,11 +94,11 @@ def refresh_hook_index(project: Project, home: Home, environ: Mapping[str, str] 
 
 def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, str]) -> list[Problem]:
     folders = _stat_folders(project, home)  # before the memories are read, so that a later change is noticed
+    known_meta, known = _read_known(path)
     git = open_git(project.root, environ)
     with AgentMemories(project, home, make_approval_test(project, home), git) as memories:
-        found = memories.list_servable()
+        found = memories.list_servable({version for version, entry in known.items() if not entry.is_order})
         problems = memories.problems
-    known_meta, known = _read_known(path)
     temporary = path.with_suffix(f".{os.getpid()}.new")
     try:
         with suppress(FileNotFoundError):
@@ -128,8 +126,9 @@ def _write_meta(
 ) -> None:
     settings, _ = load.load_settings(environ, home, project.root)
     deny_once = "1" if settings.deny_once else "0"
-    # only the editor knows its settings: without it, what it said last still holds
-    from_editor = deny_once if environ.get(EDITOR_VARIABLE) else known.get("deny_once_in_editor", "")
+    from_editor = known.get("deny_once_in_editor", "")
+    if environ.get(EDITOR_VARIABLE):  # only the editor knows its settings; without it, what it said last still holds
+        from_editor = deny_once if settings.origins["agents.deny_once"] == load.EDITOR_LAYER else ""
     values = {
         "version": str(lookup.INDEX_VERSION),
         "root": str(project.root),
@@ -140,7 +139,9 @@ def _write_meta(
     db.executemany("INSERT INTO meta VALUES (?, ?)", values.items())
 
 
-def _write_memories(db: sqlite3.Connection, found: Sequence[ServableMemory], known: Mapping[_Stamp, _Entry]) -> None:
+def _write_memories(
+    db: sqlite3.Connection, found: Sequence[ServableMemory], known: Mapping[FileVersion, _Entry]
+) -> None:
     served = [one for one in found if one.memory.record.primitive in ("decision", "learning", "question")]
     entries = [_make_entry(one, known) for one in served]
     fresh = [entry for one, entry in zip(served, entries, strict=True) if one.memory.state == "fresh"]
@@ -161,13 +162,17 @@ def _write_memories(db: sqlite3.Connection, found: Sequence[ServableMemory], kno
         updated = int(record.updated.timestamp())
         kind = record.kind or record.primitive
         rows.append(
-            (row, record.id, one.memory.scope, kind, updated, entry.text, *_stamp(one), is_fresh, *joined, *totals)
+            (
+                *(row, record.id, one.memory.scope, kind, updated, entry.text),
+                *(one.file.path, one.file.mtime, one.file.size, is_fresh, entry.is_order),
+                *(*joined, *totals),
+            )
         )
-        sources += [(row, str(file), mtime, size) for file, mtime, size in one.sources]
+        sources += [(row, *file) for file in one.sources]
         if is_fresh:
             places += [(*place, row) for place in _list_places(record)]
             postings += [(numbers[term], field, row) for field, terms in fields for term in terms if term in numbers]
-    db.executemany(f"INSERT INTO memories VALUES ({','.join('?' * 14)})", rows)
+    db.executemany(f"INSERT INTO memories VALUES ({','.join('?' * 15)})", rows)
     db.executemany("INSERT INTO sources VALUES (?, ?, ?, ?)", sources)
     db.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", places)
     db.executemany("INSERT OR IGNORE INTO postings VALUES (?, ?, ?)", sorted(postings))
@@ -196,14 +201,15 @@ def _section_of(one: ServableMemory) -> str:
     return "decided" if record.primitive == "decision" or record.kind == "preference" else ""
 
 
-def _make_entry(one: ServableMemory, known: Mapping[_Stamp, _Entry]) -> _Entry:
+def _make_entry(one: ServableMemory, known: Mapping[FileVersion, _Entry]) -> _Entry:
     record = one.memory.record
     if one.memory.state != "fresh":
-        return _Entry(render_memory_line(record, one.memory.detail or "its code has changed"), (), ())
-    return known.get(_stamp(one)) or _Entry(
+        return _Entry(render_memory_line(record, one.memory.detail or "its code has changed"), (), (), one.is_order)
+    return known.get(one.file) or _Entry(
         render_memory_line(record),
         tuple(match.list_terms(record.title)),
         tuple(match.list_terms(" ".join(item.quote for item in record.evidence))),
+        one.is_order,
     )
 
 
@@ -214,11 +220,6 @@ def _list_places(record: MemoryRecord) -> list[tuple[str, str, str, str]]:
         (one.path, one.path.rpartition("/")[2], one.symbol, one.symbol.replace("::", ".").rpartition(".")[2])
         for one in references
     ]
-
-
-def _stamp(one: ServableMemory) -> _Stamp:
-    stored = one.memory.stored
-    return (str(stored.path), stored.stamp[0], stored.stamp[1])
 
 
 def _stat_folders(project: Project, home: Home) -> list[tuple[str, int]]:
@@ -234,15 +235,18 @@ def _changed_at(folder: Path) -> int:
         return 0
 
 
-def _read_known(path: Path) -> tuple[dict[str, str], dict[_Stamp, _Entry]]:
+def _read_known(path: Path) -> tuple[dict[str, str], dict[FileVersion, _Entry]]:
     """Returns what the index before says of itself and of each fresh memory; nothing if it cannot be used."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
             meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
             if meta.get("version") != str(lookup.INDEX_VERSION):
                 return {}, {}
-            query = "SELECT file, mtime, size, text, title_terms, quote_terms FROM memories WHERE is_fresh"
-            return meta, {row[:3]: _Entry(row[3], _split(row[4]), _split(row[5])) for row in db.execute(query)}
+            query = "SELECT file, mtime, size, text, title_terms, quote_terms, is_order FROM memories WHERE is_fresh"
+            return meta, {
+                FileVersion(file, mtime, size): _Entry(text, _split(title), _split(quotes), bool(is_order))
+                for file, mtime, size, text, title, quotes, is_order in db.execute(query)
+            }
     except (sqlite3.Error, OSError, ValueError):
         return {}, {}
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import BusyError, LerimError, Problem
+from lerim.hook import refresh_if_used
 from lerim.jobs.activity_log import log_activity
 from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncProgress, SyncReport, combine_reports
 from lerim.jobs.steps import accept_automatically, ask_model, suggest_answers, summarize_sessions, sync_by_rules
@@ -77,6 +78,7 @@ def _run(context: SyncContext) -> SyncReport:
         report = accept_automatically(context, report)
     if not project.is_personal and report.state != "cancelled":
         report = _sync_personal_sessions(report, context)
+    report.problems.extend(refresh_if_used(project, home, context.environ))
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
     context.emit(SyncProgress(stage, found, found, len(report.candidates)))

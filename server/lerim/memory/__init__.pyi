@@ -87,6 +87,7 @@ from .search import parse_memory_query as parse_memory_query
 from .search import search_memories as search_memories
 from .serving import AgentMemories as AgentMemories
 from .serving import Channel as Channel
+from .serving import FileVersion as FileVersion
 from .serving import Recalled as Recalled
 from .serving import ServableMemory as ServableMemory
 from .serving import ServedMemory as ServedMemory

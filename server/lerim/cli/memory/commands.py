@@ -31,6 +31,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import Problem
+from lerim.hook import start_refresh_if_used
 from lerim.memory import (
     KINDS,
     SEARCHED_PRIMITIVES,
@@ -328,6 +329,7 @@ def add_command(
         tags=tag,
         references=parse_typed_references(paths.project, reference),
     )
+    start_refresh_if_used(paths.project.root, paths.home)
     stored = paths.store().load(Path(result.path or ""))[0]
     if removed_note := result.message.partition("\n")[2]:
         output.print_note(f"note: {removed_note}")

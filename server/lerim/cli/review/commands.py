@@ -242,6 +242,7 @@ def edit_command(
             act_on_each(
                 [candidate_id],
                 lambda name: queue.edit_candidate(paths, name, edit, seen=text_hash),
+                paths=paths,
                 as_json=as_json,
                 personal=personal,
             )
@@ -250,7 +251,11 @@ def edit_command(
         raise typer.BadParameter("The text is empty. Write some, or leave --body out.", param_hint="--body")
     edit = queue.CandidateEdit(title, body, None if tag is None else tuple(tag))
     act_on_each(
-        [candidate_id], lambda name: queue.edit_candidate(paths, name, edit), as_json=as_json, personal=personal
+        [candidate_id],
+        lambda name: queue.edit_candidate(paths, name, edit),
+        paths=paths,
+        as_json=as_json,
+        personal=personal,
     )
 
 
@@ -264,6 +269,7 @@ def reject_command(
     act_on_each(
         ids,
         lambda name: queue.reject_candidate(paths, name),
+        paths=paths,
         find_id=make_candidate_id_finder(paths),
         as_json=as_json,
         personal=personal,

@@ -91,7 +91,7 @@ def propose_command(
 ) -> None:
     """Propose something that was left out. It then waits for review like any other candidate."""
     paths = find_review_paths(repo, personal)
-    act_on_each(ids, lambda given: queue.propose_anyway(paths, given), as_json=as_json, personal=personal)
+    act_on_each(ids, lambda given: queue.propose_anyway(paths, given), paths=paths, as_json=as_json, personal=personal)
 
 
 @review_app.command("forget")

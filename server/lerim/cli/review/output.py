@@ -160,6 +160,7 @@ def act_on_each(
     ids: list[str],
     act: Callable[[str], ReviewResult],
     *,
+    paths: ReviewPaths,
     find_id: Callable[[str], str] = str,
     as_json: bool,
     personal: bool = False,

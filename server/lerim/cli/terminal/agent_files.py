@@ -8,10 +8,12 @@ from lerim.project import Project
 
 
 def refresh_agent_files(project: Project, home: Home) -> None:
-    """Brings the files that Lerim has written up to date, if the person chose that for this project, and says so on
-    standard error."""
+    """Brings what agents are given up to date: the files that Lerim has written, if the person chose that for this
+    project, which it says on standard error; and in the background the index of the hooks, if there is one."""
     from lerim.export import refresh_rules
+    from lerim.hook import start_refresh_if_used
 
+    start_refresh_if_used(project.root, home)
     made, problems = refresh_rules(project, home)
     for edit in made:
         output.print_note(output.escape_controls(f"note: {edit.path.relative_to(project.root)} was brought up to date"))

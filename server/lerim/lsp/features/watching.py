@@ -28,6 +28,7 @@ from lerim.lsp.window import (
     parse_options,
     refresh_lenses,
     reread_files,
+    schedule_hook_refresh,
 )
 from lerim.memory import LIVE_FOLDERS
 from lerim.project import check_home_outside_repository
@@ -136,6 +137,8 @@ async def handle_configuration(sidecar: Sidecar, params: types.DidChangeConfigur
     if sidecar.idle_clock is not None:
         sidecar.idle_clock.set_seconds(_idle_seconds(sidecar))
     refresh_lenses(sidecar)
+    for repo in sidecar.repos.known:
+        schedule_hook_refresh(sidecar, repo)  # one of the settings is for the hooks
 
 
 async def handle_opened_file(sidecar: Sidecar, uri: str) -> None:

@@ -7,6 +7,7 @@ from . import reload as reload
 from . import uses as uses
 from .candidate_counts import count_candidates as count_candidates
 from .handles import HandleTarget as HandleTarget
+from .hooks import schedule_hook_refresh as schedule_hook_refresh
 from .idle import IdleClock as IdleClock
 from .jobs import JobError as JobError
 from .notifications import announce_memories as announce_memories

@@ -1,4 +1,5 @@
-"""Tells the editor that memories changed: their number, the files that cannot be read, and the code lenses.
+"""Tells the editor that memories changed: their number, the files that cannot be read, and the code lenses; and
+brings the index of the agents' hooks up to date.
 
 A memory file that cannot be read is shown as a diagnostic; it is never dropped or rewritten.
 """
@@ -12,6 +13,7 @@ from lsprotocol import types
 from lerim.errors import Problem
 from lerim.lsp.boundary import path_to_uri, show_hidden_characters
 from lerim.lsp.protocol import MEMORIES_CHANGED, MemoriesChangedParams, redact_text
+from lerim.lsp.window.hooks import schedule_hook_refresh
 from lerim.lsp.window.repos import Repo
 from lerim.lsp.window.state import Sidecar
 
@@ -21,11 +23,12 @@ LINE = re.compile(r"^(.+):([0-9]{1,6})$")
 
 
 def announce_memories(sidecar: Sidecar, repo: Repo) -> None:
-    """Tells the editor that a repository's memories changed, and updates diagnostics and lenses."""
+    """Tells the editor that a repository's memories changed, and updates diagnostics, lenses and the hooks' index."""
     memories = len(repo.references)
     sidecar.notify(repo, MEMORIES_CHANGED, lambda root: MemoriesChangedParams(root, memories))
     publish_diagnostics(sidecar, repo)
     refresh_lenses(sidecar)
+    schedule_hook_refresh(sidecar, repo)
 
 
 def refresh_lenses(sidecar: Sidecar) -> None:

@@ -51,7 +51,8 @@ class Repo:
     agents' files. If `is_fast_to_read`, a hover
     reads files itself, since switching to a thread would take longer. `unindexed_paths` are indexed by the next search,
     so that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
-    again under `reread_lock`. `generation` changes whenever memories are reread.
+    again under `reread_lock`. `generation` changes whenever memories are reread. `hook_refresh_is_due`: a refresh of
+    the hooks' index starts soon.
     """
 
     project: Project
@@ -73,6 +74,7 @@ class Repo:
     reread_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     searches_by_scan: bool = True
     is_fast_to_read: bool = True
+    hook_refresh_is_due: bool = False
 
     def cache_memory(self, path: Path, stored: StoredMemory, generation: int) -> None:
         """Caches a memory, unless files changed since reading it began at `generation`."""

@@ -16,8 +16,8 @@ CodeLensMode = Literal["file", "symbols", "off"]
 class EditorSettings:
     """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` are not answered.
 
-    `job_settings` are the person's settings for models and the review, by the names in `config.SETTING_CHECKS`. They
-    are passed to every job, which checks them. An invalid part of the model is None, so that no model is asked.
+    `job_settings` are the person's settings for models, the review and hooks, by the names in `config.SETTING_CHECKS`.
+    They are passed to every job, which checks them. An invalid part of the model is None, so that no model is asked.
     """
 
     enabled: bool = True
@@ -45,7 +45,7 @@ SETTING_FIELDS = {
     "maxFileKb": "max_file_kb",
 }
 MODEL_PREFIX = "model."
-JOB_SETTINGS: Mapping[str, tuple[str, type[str] | type[float]]] = {
+JOB_SETTINGS: Mapping[str, tuple[str, type[str] | type[float] | type[bool]]] = {
     "review": ("review.mode", str),
     "model.provider": ("roles.extract.provider", str),
     "model.name": ("roles.extract.model", str),
@@ -53,6 +53,7 @@ JOB_SETTINGS: Mapping[str, tuple[str, type[str] | type[float]]] = {
     "extract.gate": ("extract.gate", str),
     "extract.guidance": ("extract.guidance", str),
     "budget.perDayUsd": ("budget.per_day_usd", float),
+    "agents.denyOnce": ("agents.deny_once", bool),
 }
 
 
@@ -103,9 +104,9 @@ def parse_options(raw: object, previous: EditorOptions | None = None) -> tuple[E
     )
 
 
-def _has_type(kind: type[str] | type[float], value: object) -> bool:
-    if kind is str:
-        return isinstance(value, str)
+def _has_type(kind: type[str] | type[float] | type[bool], value: object) -> bool:
+    if kind is not float:
+        return isinstance(value, kind)
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

@@ -1,4 +1,5 @@
 from .agent_memories import AgentMemories as AgentMemories
+from .agent_memories import FileVersion as FileVersion
 from .agent_memories import Recalled as Recalled
 from .agent_memories import ServableMemory as ServableMemory
 from .agent_memories import ServedMemory as ServedMemory

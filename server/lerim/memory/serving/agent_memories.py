@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lerim.errors import LerimError, Problem
 from lerim.memory.freshness import Drift, DriftChecker, subject_of
@@ -47,15 +47,25 @@ class ServedMemory:
         return self.stored.record
 
 
+class FileVersion(NamedTuple):
+    """A file, its modification time in ns and its size, at the time it was read."""
+
+    path: str
+    mtime: int
+    size: int
+
+
 @dataclass(frozen=True, slots=True)
 class ServableMemory:
-    """A memory that agents may be given, with what has to be unchanged for that: `sources` are the files it was
-    compared with, and their modification time in ns and size then. A drifted one may only be given marked as such;
-    `since` is the day (YYYY-MM-DD) on which that was first seen."""
+    """A memory that agents may be given while its `file`, and the files it was compared with (`sources`), are as they
+    were. A drifted one may only be given marked as such; `since` is the day (YYYY-MM-DD) on which that was first seen.
+    `is_order`: it reads like an order, and a person approved exactly this text."""
 
     memory: ServedMemory
-    sources: tuple[tuple[Path, int, int], ...] = ()
+    file: FileVersion
+    sources: tuple[FileVersion, ...] = ()
     since: str = ""
+    is_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +136,9 @@ class AgentMemories:
         hits = self._search.search("", MAX_LISTED)
         return self._select(hits, len(hits), include_drifted=False)
 
-    def list_servable(self) -> list[ServableMemory]:
-        """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones."""
-        self._search.refresh()
+    def list_servable(self, harmless: Container[FileVersion] = frozenset()) -> list[ServableMemory]:
+        """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones. `harmless` are
+        files that were found before not to read like an order, which takes long to find out."""
         own, problems = _load_own(self._project, self._home)
         personal, more = _load_personal(self._project, self._home)
         self._load_problems = [*problems, *more]
@@ -137,32 +147,37 @@ class AgentMemories:
         active = [one.record for one in own if one.status == "active"]
         drifts = self._check_drift(active)
         files = self._list_checked_files([record.id for record in active])
-        found = [self._judge(stored, "project", drifts, files) for stored in own]
-        return [*filter(None, found), *filter(None, (self._judge(stored, "global", {}, {}) for stored in kept))]
+        found = [self._judge(stored, "project", drifts, files, harmless) for stored in own]
+        found += [self._judge(stored, "global", {}, {}, harmless) for stored in kept]
+        return [one for one in found if one is not None]
 
     def _judge(
         self,
         stored: StoredMemory,
         scope: Scope,
         drifts: Mapping[str, Drift],
-        files: Mapping[str, tuple[tuple[Path, int, int], ...]],
+        files: Mapping[str, tuple[FileVersion, ...]],
+        harmless: Container[FileVersion],
     ) -> ServableMemory | None:
         drift = drifts.get(stored.record.id)
         state = drift.state if drift is not None else "fresh"
         if stored.status != "active" or not (state == "fresh" or state in _WRONG_STATES):
             return None
-        if tells_to_act(stored.record) and not self._is_approved(stored, scope):
+        version = FileVersion(str(stored.path), *stored.stamp[:2])
+        is_order = version not in harmless and tells_to_act(stored.record)
+        if is_order and not self._is_approved(stored, scope):
             return None
         detail, since = (drift.detail, drift.since) if drift is not None and state != "fresh" else ("", "")
-        return ServableMemory(ServedMemory(stored, scope, state, detail), files.get(stored.record.id, ()), since)
+        served = ServedMemory(stored, scope, state, detail)
+        return ServableMemory(served, version, files.get(stored.record.id, ()), since, is_order)
 
-    def _list_checked_files(self, ids: Sequence[str]) -> dict[str, tuple[tuple[Path, int, int], ...]]:
+    def _list_checked_files(self, ids: Sequence[str]) -> dict[str, tuple[FileVersion, ...]]:
         if self._project is None or not ids:
             return {}
-        root = self._project.root
+        root = str(self._project.root)
         found = DriftChecker(self._project, self._home, self._git).checked_files(ids)
         return {
-            memory: tuple((root / path, stamp[0], stamp[1]) for path, stamp in checked if stamp)
+            memory: tuple(FileVersion(f"{root}{os.sep}{path}", stamp[0], stamp[1]) for path, stamp in checked if stamp)
             for memory, checked in found.items()
         }
 
