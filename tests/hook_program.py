@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,11 @@ class HookProgram:
     def refresh(self) -> None:
         assert refresh_hook_index(self.project, self.home) == []
 
+    def refresh_as_a_process(self, root: Path) -> int:
+        """Runs what the program starts in the background; returns the exit code."""
+        command = [sys.executable, "-P", "-m", "lerim", "hook-refresh", str(root)]
+        return subprocess.run(command, check=False, env=self.environ({})).returncode
+
     def start(self, named: str = "claude", environ: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [str(self.home.root / "bin" / "hook"), named],
@@ -96,7 +102,9 @@ class HookProgram:
     def environ(self, more: dict[str, str]) -> dict[str, str]:
         return {name: value for name, value in os.environ.items() if name not in AGENT_VARIABLES} | more
 
-    def call(self, payload: dict[str, Any] | bytes, named: str = "claude", environ: dict[str, str] | None = None) -> str:
+    def call(
+        self, payload: dict[str, Any] | bytes, named: str = "claude", environ: dict[str, str] | None = None
+    ) -> str:
         """Returns what the program prints; it must end with 0 and print no error."""
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         process = self.start(named, environ)
@@ -127,4 +135,3 @@ class HookProgram:
     def log(self) -> str:
         path = self.folder / "hook.log"
         return path.read_text() if path.exists() else ""
-

@@ -23,10 +23,10 @@ def main() -> int:
             from lerim.mcp import main as mcp
 
             return mcp(arguments[2] if len(arguments) == 3 else "")
-        case ["hook-refresh", root]:  # started by the hook program and the sidecar, not by a person
+        case ["hook-refresh"] if len(arguments) == 2:  # started by the hook program and the sidecar, not by a person
             from lerim.hook import main as refresh
 
-            return refresh(root)
+            return refresh(arguments[1])
         case ["--version"] | ["-V"]:
             from lerim import __version__
             from lerim.cli import output

@@ -47,11 +47,9 @@ def test_the_payload_says_who_runs_the_hook_before_the_environment_does() -> Non
     inherited = {"CLAUDECODE": "1", "COPILOT_CLI": "1", "GEMINI_SESSION_ID": "x"}
     for name in NAMES:
         case = json.loads((FIXTURES / f"{name}.json").read_text("utf-8"))
-        if name.startswith("vscode") or "claude-file" in name:
-            inherited_here = case["environment"]
-        else:
-            inherited_here = inherited
-        assert payloads.find_caller(case["input"], inherited_here, case["argument"]) == name.split("-")[0], name
+        has_no_sign = name.startswith("vscode") or "claude-file" in name
+        environ = case["environment"] if has_no_sign else inherited
+        assert payloads.find_caller(case["input"], environ, case["argument"]) == name.split("-")[0], name
 
 
 def test_paths_are_found_in_what_agents_call_their_tools_with() -> None:

@@ -15,7 +15,6 @@ HEADS = {
     "prompt": "Reviewed memories of this repository about what was asked:",
     "read": "Reviewed memories of this repository about this file:",
     "failure": "What this repository's memories say of such a failure:",
-    "edit": "Reviewed memories of this repository about this file:",
 }
 DENY_REASON = (
     "Before this edit: there are reviewed memories about this file that this session has not seen. "

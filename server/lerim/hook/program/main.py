@@ -162,8 +162,10 @@ def _choose_start(index: lookup.Index, own: session.Session, last_day: str) -> l
 
 
 def _render(name: str, given: list[lookup.Item]) -> str:
-    text = answers.fence([answers.HEADS[name], *(item.text for item in given)])
-    return f"{answers.DENY_REASON}\n{text}" if name == "edit" else text
+    lines = [item.text for item in given]
+    if name == "edit":
+        return f"{answers.DENY_REASON}\n{answers.fence(lines)}"
+    return answers.fence([answers.HEADS[name], *lines])
 
 
 def _render_start(given: list[lookup.Item]) -> str:
