@@ -5,11 +5,10 @@ stat, and the index is said to be outdated.
 """
 
 import os
-import sqlite3
 import stat
-from hashlib import sha1
 
 from . import match
+from .small_imports import connect, hash_bytes
 
 INDEX_VERSION = 1
 TITLE, QUOTE = 0, 1
@@ -50,12 +49,12 @@ class UnusableIndexError(Exception):
 
 
 class Index:
-    """An open index. Raises UnusableIndexError if it is of another version or another worktree, sqlite3.Error if it is
-    damaged."""
+    """An open index. Raises UnusableIndexError if it is of another version or another worktree, DatabaseError if it
+    is damaged."""
 
     def __init__(self, path: str, root: str) -> None:
         quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        self._db = sqlite3.connect(f"file:{quoted}?mode=ro&immutable=1", uri=True)
+        self._db = connect(f"file:{quoted}?mode=ro&immutable=1", uri=True)
         self.meta: dict[str, str] = dict(self._db.execute("SELECT name, value FROM meta"))
         if self.meta.get("version") != str(INDEX_VERSION) or self.meta.get("root") != root:
             raise UnusableIndexError("another version or worktree")
@@ -178,7 +177,7 @@ _FIXES = ("friction", "pitfall", "procedure")
 
 def index_name(root: str) -> str:
     """Returns what the files about a worktree are called, without extension."""
-    return sha1(os.fsencode(root), usedforsecurity=False).hexdigest()
+    return hash_bytes(os.fsencode(root))
 
 
 def find_root(folder: str) -> str:

@@ -5,12 +5,12 @@ Whatever goes wrong is silence: an agent must never wait for us, fail with us or
 
 import _thread
 import os
-import sqlite3
 import sys
 import time
 
 from . import answers, lookup, session, traces
 from .payloads import Event, Json, parse_event
+from .small_imports import DatabaseError
 
 MAX_START_CHARS, MAX_PROMPT_CHARS, MAX_TOOL_CHARS = 1_500, 900, 600
 MAX_PROMPT_ITEMS, MAX_TOOL_ITEMS = 3, 2
@@ -88,7 +88,7 @@ def _answer(home: str, folder: str, event: Event) -> None:
         index = lookup.Index(path, root)
         _answer_from(index, home, folder, event, cwd)
         is_outdated = index.is_outdated or index.has_new_files()
-    except (lookup.UnusableIndexError, sqlite3.Error):
+    except (lookup.UnusableIndexError, DatabaseError):
         traces.start_refresh(home, folder, name, root)
         raise
     if is_outdated:

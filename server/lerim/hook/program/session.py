@@ -6,7 +6,8 @@ create, and what was given is a file that all append to.
 
 import os
 import time
-from hashlib import sha1
+
+from .small_imports import hash_bytes
 
 MAX_SESSION_CHARS = 6_000
 """About 1,500 tokens."""
@@ -118,4 +119,4 @@ def _read_lines(path: str) -> list[str]:
 
 
 def _digest(text: str) -> str:
-    return sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    return hash_bytes(text.encode("utf-8", "replace"))

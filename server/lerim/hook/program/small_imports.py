@@ -1,0 +1,19 @@
+"""SQLite and SHA-1 by the modules below `sqlite3` and `hashlib`, which also import datetime and OpenSSL: a quarter of
+the whole time. Where a Python lacks them, the usual ones are taken."""
+
+try:
+    from _sha1 import sha1  # type: ignore[import-not-found,unused-ignore]
+    from _sqlite3 import Connection, connect
+    from _sqlite3 import Error as DatabaseError
+except ImportError:
+    from hashlib import sha1
+    from sqlite3 import Connection, connect
+    from sqlite3 import Error as DatabaseError
+
+__all__ = ["Connection", "DatabaseError", "connect", "hash_bytes"]
+
+
+def hash_bytes(data: bytes) -> str:
+    """Returns 40 hex digits that name some bytes; not for security."""
+    digits: str = sha1(data, usedforsecurity=False).hexdigest()
+    return digits
