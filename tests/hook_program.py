@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hang import HANG
 from lerim.hook import find_hook_index, install_hook_program, refresh_hook_index
 from lerim.memory import MemoryRecord, render_record
 from lerim.memory.record import FOLDERS, LearningKind, Primitive
@@ -131,6 +135,13 @@ class HookProgram:
     def edit(self, path: str = "src/app.py", session: str = "s1", call: str = "t1") -> str:
         arguments = {"file_path": str(self.project.root / path), "old_string": "a", "new_string": "b"}
         return self.tell("PreToolUse", session, tool_name="Edit", tool_input=arguments, tool_use_id=call)
+
+    def waits_for(self, is_so: Callable[[], bool]) -> bool:
+        """Waits until something is so that another process does; returns whether it is in the end."""
+        deadline = time.monotonic() + HANG
+        while not (found := is_so()) and time.monotonic() < deadline:
+            threading.Event().wait(0.02)
+        return found
 
     def log(self) -> str:
         path = self.folder / "hook.log"

@@ -126,6 +126,7 @@ NARROWER = [
     ("budget.per_day_usd", 0.0, 9.0),
     ("maintain.idle_minutes", 30, 60),
     ("maintain.idle_minutes", 30, 0),
+    ("agents.deny_once", True, False),
     ("roles.extract.max_window_tokens", 5_000, 4_000),
     ("roles.lead.window_overlap_tokens", 500, 0),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from desk import Desk
 from hook_program import HookProgram, write_memories, write_memory
 from lerim.hook import refresh_if_used
 from lerim.memory import Uses, load_servings
@@ -17,6 +19,7 @@ from lerim.paths import Home
 from lerim.project import Project, locate_project, make_personal_project
 from lerim.review import ReviewPaths, acts, queue
 from reviews import made_candidate, remember
+from terminal import answer
 
 Git = Callable[..., str]
 PRICES = "Prices are Decimal"
@@ -280,3 +283,17 @@ def test_how_long_the_last_calls_took_is_kept_for_the_status(program: HookProgra
     last = json.loads((program.folder / "last-claude").read_text())
     assert len(last["durations"]) == 50 and last["durations"][-1] == last["ms"] > 0
     assert last["event"] == "prompt" and last["at"] > 1e9
+
+
+def test_what_a_command_changes_reaches_the_hooks(program: HookProgram, repo: Path) -> None:
+    added = answer("memory", "add", "--title", "Zebras need the giraffe lock", "--repo", str(repo))
+    assert program.waits_for(lambda: "giraffe lock" in program.ask("the zebra giraffe again", os.urandom(4).hex()))
+    answer("memory", "archive", str(added["id"]), "--repo", str(repo))
+    assert program.ask("the zebra giraffe again", "at once") == ""  # its file is gone
+
+
+def test_a_sync_makes_the_index_anew(program: HookProgram, desk: Desk) -> None:
+    desk.home = program.home
+    write_memory(program.project.memory_dir, "Zebras need the giraffe lock")
+    desk.sync()
+    assert "giraffe lock" in program.ask("the zebra giraffe again")

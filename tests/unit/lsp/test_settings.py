@@ -27,6 +27,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "extract.gate": "signal",
         "extract.guidance": "Only billing.",
         "budget.perDayUsd": 0,
+        "agents.denyOnce": True,
     }
     options, problems = parse_options({"settings": given})
     assert options.settings.job_settings == {
@@ -36,6 +37,7 @@ def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for
         "extract.gate": "signal",
         "extract.guidance": "Only billing.",
         "budget.per_day_usd": 0,
+        "agents.deny_once": True,
     }
     assert problems == ()
     assert parse_options({"settings": {}}, options)[0].settings.job_settings == {}
@@ -59,6 +61,8 @@ BAD: tuple[tuple[str, object], ...] = (
     ("unknown", 1),
     ("extract.gate", ["signal"]),
     ("budget.perDayUsd", "1"),
+    ("agents.denyOnce", "yes"),
+    ("agents.denyOnce", 1),
     ("budget.perDayUsd", float("inf")),
 )
 

@@ -25,7 +25,7 @@ class EditorSettings:
     code_lens: CodeLensMode = "file"
     idle_seconds: float = 30.0
     max_file_kb: int = 512
-    job_settings: Mapping[str, str | float | None] = field(default_factory=dict)
+    job_settings: Mapping[str, str | float | bool | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
