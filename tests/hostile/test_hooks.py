@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -70,6 +71,31 @@ def test_an_index_that_is_missing_or_damaged_is_silence(program: HookProgram, da
         program.index.rmdir()
     program.refresh()
     assert "Prices are Decimal" in program.ask(ABOUT_PRICES)
+
+
+def test_what_a_killed_refresh_left_is_removed_and_the_index_before_it_answers(program: HookProgram) -> None:
+    unfinished = program.index.with_suffix(".12345.new")
+    unfinished.write_bytes(b"half")
+    gone = program.folder / f"{'a' * 40}.sqlite3"
+    shutil.copy(program.index, gone)
+    with closing(sqlite3.connect(gone)) as db, db:
+        db.execute("UPDATE meta SET value = '/nowhere/at/all' WHERE name = 'root'")
+    assert "Prices are Decimal" in program.ask(ABOUT_PRICES)
+    program.refresh()
+    assert not unfinished.exists() and not gone.exists() and program.index.exists()
+
+
+def test_a_refresh_that_is_killed_at_any_moment_leaves_a_whole_index(program: HookProgram) -> None:
+    for delay in range(6):
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "lerim", "hook-refresh", str(program.project.root)], env=program.environ({})
+        )
+        program.waits_for(lambda one=process: bool(list(program.folder.glob("*.new"))) or one.poll() is not None)
+        process.kill()
+        process.wait()
+        assert "Prices are Decimal" in program.ask(ABOUT_PRICES, f"s{delay}")
+    program.refresh()
+    assert not list(program.folder.glob("*.new"))
 
 
 def test_a_locked_index_is_read_all_the_same(program: HookProgram) -> None:

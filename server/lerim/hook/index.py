@@ -82,6 +82,7 @@ def refresh_hook_index(project: Project, home: Home, environ: Mapping[str, str] 
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock"), timeout=_WAIT_SECONDS, mode=0o600):
+            _remove_leftovers(path)
             return _make_index(path, project, home, environ)
     except Timeout as error:
         message = "Another process is making the hooks' index."
@@ -119,6 +120,18 @@ def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, 
         with suppress(FileNotFoundError):
             temporary.unlink()
     return problems
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Removes what killed processes left of this index, and the indexes of worktrees that are gone. The caller has the
+    lock."""
+    for unfinished in path.parent.glob(f"{path.stem}.*.new"):
+        unfinished.unlink(missing_ok=True)
+    for other in path.parent.glob("*.sqlite3"):
+        root = _read_meta(other).get("root", "") if other != path else ""
+        if root and not Path(root).is_dir():
+            for file in path.parent.glob(f"{other.stem}.*"):
+                file.unlink(missing_ok=True)
 
 
 def _write_meta(
@@ -235,10 +248,23 @@ def _changed_at(folder: Path) -> int:
         return 0
 
 
+def _read_meta(path: Path) -> dict[str, str]:
+    """Returns what an index says of itself; nothing if it cannot be used."""
+    try:
+        with closing(_open_index(path)) as db:
+            return dict(db.execute("SELECT name, value FROM meta"))
+    except (sqlite3.Error, ValueError):
+        return {}
+
+
+def _open_index(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
 def _read_known(path: Path) -> tuple[dict[str, str], dict[FileVersion, _Entry]]:
     """Returns what the index before says of itself and of each fresh memory; nothing if it cannot be used."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+        with closing(_open_index(path)) as db:
             meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
             if meta.get("version") != str(lookup.INDEX_VERSION):
                 return {}, {}

@@ -83,7 +83,11 @@ class Index:
                 while folder:
                     wanted[folder] = None
                     folder = folder.rpartition("/")[0]
-        rows = self._select("SELECT row FROM places WHERE path IN", list(wanted))
+        rows = self._select(
+            "SELECT p.row FROM places p JOIN memories m ON m.row = p.row WHERE p.path IN",
+            list(wanted),
+            f"ORDER BY m.updated DESC LIMIT {_MAX_CANDIDATES}",
+        )
         return self._load(dict.fromkeys((row for (row,) in rows), match.PLACE_SCORE), _RULES)
 
     def load_start(self) -> list[Item]:
