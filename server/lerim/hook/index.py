@@ -16,6 +16,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from lerim import __version__
 from lerim.config import EDITOR_VARIABLE, load
 from lerim.errors import BusyError, HomeError, Problem, error_reason
 from lerim.hook.background import find_hook_index
@@ -95,7 +96,7 @@ def refresh_hook_index(project: Project, home: Home, environ: Mapping[str, str] 
 
 def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, str]) -> list[Problem]:
     folders = _stat_folders(project, home)  # before the memories are read, so that a later change is noticed
-    known_meta, known = _read_known(path)
+    known_meta, known = _read_meta(path), _read_known(path)
     git = open_git(project.root, environ)
     with AgentMemories(project, home, make_approval_test(project, home), git) as memories:
         found = memories.list_servable({version for version, entry in known.items() if not entry.is_order})
@@ -144,6 +145,7 @@ def _write_meta(
         from_editor = deny_once if settings.origins["agents.deny_once"] == load.EDITOR_LAYER else ""
     values = {
         "version": str(lookup.INDEX_VERSION),
+        "made_by": __version__,
         "root": str(project.root),
         "key": project.key,
         "deny_once": from_editor or deny_once,
@@ -261,20 +263,20 @@ def _open_index(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
-def _read_known(path: Path) -> tuple[dict[str, str], dict[FileVersion, _Entry]]:
-    """Returns what the index before says of itself and of each fresh memory; nothing if it cannot be used."""
+def _read_known(path: Path) -> dict[FileVersion, _Entry]:
+    """Returns what the index before has of each fresh memory; nothing if another version of Lerim made it."""
     try:
         with closing(_open_index(path)) as db:
             meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
-            if meta.get("version") != str(lookup.INDEX_VERSION):
-                return {}, {}
+            if (meta.get("version"), meta.get("made_by")) != (str(lookup.INDEX_VERSION), __version__):
+                return {}
             query = "SELECT file, mtime, size, text, title_terms, quote_terms, is_order FROM memories WHERE is_fresh"
-            return meta, {
+            return {
                 FileVersion(file, mtime, size): _Entry(text, _split(title), _split(quotes), bool(is_order))
                 for file, mtime, size, text, title, quotes, is_order in db.execute(query)
             }
     except (sqlite3.Error, OSError, ValueError):
-        return {}, {}
+        return {}
 
 
 def _split(terms: str) -> tuple[str, ...]:
