@@ -55,9 +55,9 @@ def plan_project_export(project: Project, home: Home, environ: Mapping[str, str]
     found = read_project_files(project.root)
     git = open_git(project.root, environ)
     with AgentMemories(project, home, make_approval_test(project, home), git) as memories:
-        serveable = memories.list_serveable()
+        servable = memories.list_servable()
         problems = memories.problems
-    own = [one.record for one in serveable.memories if one.scope == "project"]
+    own = [one.record for one in servable.fresh if one.scope == "project"]
     uses = Uses(home.project(project.key)).of_memories(record.id for record in own)
     ruled = [RuleMemory(record, uses[record.id].count if record.id in uses else 0) for record in own]
     agents, more = _list_agents_with_sessions(project, home)
@@ -65,9 +65,9 @@ def plan_project_export(project: Project, home: Home, environ: Mapping[str, str]
     plan = replace(plan, problems=(*plan.problems, *problems, *more))
     return Export(
         plan,
-        serveable.drifted,
-        serveable.unchecked,
-        serveable.unapproved,
+        sum(one.memory.state != "fresh" for one in servable.memories),
+        servable.unchecked,
+        servable.unapproved,
         _find_all_edited_lines(project, home, plan),
     )
 

@@ -99,7 +99,7 @@ def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, 
     known_meta, known = _read_meta(path), _read_known(path)
     git = open_git(project.root, environ)
     with AgentMemories(project, home, make_approval_test(project, home), git) as memories:
-        found = memories.list_servable({version for version, entry in known.items() if not entry.is_order})
+        found = memories.list_servable({version for version, entry in known.items() if not entry.is_order}).memories
         problems = memories.problems
     temporary = path.with_suffix(f".{os.getpid()}.new")
     try:

@@ -164,11 +164,9 @@ def act_on_each(
     find_id: Callable[[str], str] = str,
     as_json: bool,
     personal: bool = False,
-    paths: ReviewPaths | None = None,
 ) -> None:
     """Act on each id and print the results; `find_id` completes what was typed. A failure does not stop the others.
-    With `paths`, the memories may change, and the files of agents are kept up to date with them. Exits with 1 if all
-    failed, 3 if some did."""
+    What agents are given from the memories at `paths` is kept up to date. Exits with 1 if all failed, 3 if some did."""
     results: list[ResultView] = []
     first_error: LerimError | None = None
     for typed_id in dict.fromkeys(ids):
@@ -181,7 +179,7 @@ def act_on_each(
                 raise
             first_error = first_error or error
             results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
-    if paths is not None and any(result.ok for result in results):
+    if any(result.ok for result in results):
         refresh_agent_files(paths.project, paths.home)
     if as_json:
         output.show_json(ResultListOutput(results))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lerim.errors import LerimError, Problem
 from lerim.memory.freshness import Drift, DriftChecker, subject_of
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 MAX_CHECKED = 40
 """How many memories found are looked at if fewer than wanted of the first ones may be given."""
-MAX_LISTED = 1_000_000
 IsApproved = Callable[[StoredMemory, Scope], bool]
 """Whether a person wrote or accepted exactly the text of this memory's file, on this machine."""
+_Withheld = Literal["inactive", "unchecked", "unapproved"]
 _WRONG_STATES: tuple[DriftState, ...] = ("drifted", "gone")
 
 
@@ -66,6 +66,21 @@ class ServableMemory:
     sources: tuple[FileVersion, ...] = ()
     since: str = ""
     is_order: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServableMemories:
+    """All memories that may be given, and how many active ones may not: `unchecked` and `unapproved` as in
+    `Recalled`."""
+
+    memories: tuple[ServableMemory, ...]
+    unchecked: int
+    unapproved: int
+
+    @property
+    def fresh(self) -> list[ServedMemory]:
+        """Those whose code is as it was."""
+        return [one.memory for one in self.memories if one.memory.state == "fresh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +145,7 @@ class AgentMemories:
                 break
         return recalled
 
-    def list_serveable(self) -> Recalled:
-        """Returns all memories that may be given, the newest first, and how many may not."""
-        self._search.refresh_if_changed()
-        hits = self._search.search("", MAX_LISTED)
-        return self._select(hits, len(hits), include_drifted=False)
-
-    def list_servable(self, harmless: Container[FileVersion] = frozenset()) -> list[ServableMemory]:
+    def list_servable(self, harmless: Container[FileVersion] = frozenset()) -> ServableMemories:
         """Returns every memory that may be given, by the same rules as `recall`, and the drifted ones. `harmless` are
         files that were found before not to read like an order, which takes long to find out."""
         own, problems = _load_own(self._project, self._home)
@@ -147,9 +156,15 @@ class AgentMemories:
         active = [one.record for one in own if one.status == "active"]
         drifts = self._check_drift(active)
         files = self._list_checked_files([record.id for record in active])
-        found = [self._judge(stored, "project", drifts, files, harmless) for stored in own]
+        found: list[ServableMemory | _Withheld] = [
+            self._judge(stored, "project", drifts, files, harmless) for stored in own
+        ]
         found += [self._judge(stored, "global", {}, {}, harmless) for stored in kept]
-        return [one for one in found if one is not None]
+        return ServableMemories(
+            tuple(one for one in found if isinstance(one, ServableMemory)),
+            found.count("unchecked"),
+            found.count("unapproved"),
+        )
 
     def _judge(
         self,
@@ -158,15 +173,17 @@ class AgentMemories:
         drifts: Mapping[str, Drift],
         files: Mapping[str, tuple[FileVersion, ...]],
         harmless: Container[FileVersion],
-    ) -> ServableMemory | None:
+    ) -> ServableMemory | _Withheld:
         drift = drifts.get(stored.record.id)
         state = drift.state if drift is not None else "fresh"
-        if stored.status != "active" or not (state == "fresh" or state in _WRONG_STATES):
-            return None
+        if stored.status != "active":
+            return "inactive"
         version = FileVersion(str(stored.path), *stored.stamp[:2])
         is_order = version not in harmless and tells_to_act(stored.record)
         if is_order and not self._is_approved(stored, scope):
-            return None
+            return "unapproved"
+        if state == "unknown":
+            return "unchecked"
         detail, since = (drift.detail, drift.since) if drift is not None and state != "fresh" else ("", "")
         served = ServedMemory(stored, scope, state, detail)
         return ServableMemory(served, version, files.get(stored.record.id, ()), since, is_order)
