@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from lerim import __version__
+from lerim.cli.agents import agents_app
 from lerim.cli.ask import ask_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
@@ -55,6 +56,7 @@ app.add_typer(memory_app, name="memory", cls=CommandGroup)
 app.add_typer(sessions_app, name="sessions", cls=CommandGroup)
 app.add_typer(project_app, name="project", cls=CommandGroup)
 app.add_typer(connect_app, name="connect", cls=CommandGroup)
+app.add_typer(agents_app, name="agents", cls=CommandGroup)
 app.add_typer(queue_app, name="queue", cls=CommandGroup)
 app.add_typer(config_app, name="config", cls=CommandGroup)
 app.add_typer(model_app, name="model", cls=CommandGroup)

@@ -5,12 +5,14 @@ from .catalog import UNREADABLE as UNREADABLE
 from .catalog import Catalog as Catalog
 from .catalog import Health as Health
 from .catalog import RecentSession as RecentSession
+from .catalog import SessionTime as SessionTime
 from .catalog import SummaryTurn as SummaryTurn
 from .catalog import TurnRow as TurnRow
 from .catalog import add_folder_times as add_folder_times
 from .catalog import find_worked_files as find_worked_files
 from .catalog import group_problems as group_problems
 from .catalog import list_recent_sessions as list_recent_sessions
+from .catalog import list_session_times as list_session_times
 from .catalog import load_summary_turns as load_summary_turns
 from .catalog import summary_turns as summary_turns
 from .catalog import turns as turns

@@ -65,3 +65,30 @@ def add_folder_times(worked: Mapping[str, datetime]) -> dict[str, datetime]:
             folder = path[:end]
             found[folder] = max(time, found.get(folder, time))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTime:
+    """When a session of the catalog ended, in seconds since 1970, and whether it has turns of the asked project."""
+
+    place: str
+    platform: Platform
+    ended: float
+    is_of_project: bool
+
+
+def list_session_times(db: sqlite3.Connection, project: str) -> list[SessionTime]:
+    """Returns every session on this machine, without subagents'. `project` is a project's key, '' for none."""
+    own = {
+        number
+        for (number,) in db.execute(
+            "SELECT DISTINCT turns.transcript FROM folders JOIN turns ON turns.folder = folders.id"
+            " WHERE folders.project = ?",
+            (project,),
+        )
+    }
+    rows = db.execute(
+        "SELECT t.id, t.place, t.platform, s.ended FROM transcripts t JOIN sessions s ON s.transcript = t.id"
+        " WHERE t.parent = ''"
+    )
+    return [SessionTime(place, platform, ended or 0.0, number in own) for number, place, platform, ended in rows]

@@ -1,0 +1,234 @@
+"""What Lerim adds to a file of an agent: how it is put there, found there and taken away again.
+
+Everything else in the file stays to the byte. An entry is recognised by its name (`lerim`) or by the hook program in
+its command, is replaced where it stands, and is otherwise added at the end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lerim.agents.json_text import (
+    Json,
+    UneditableError,
+    find_value,
+    parse_json,
+    parse_json_with_comments,
+    prune_empty,
+    remove_value,
+    set_value,
+)
+from lerim.agents.toml_text import TomlValue, find_table, format_table, remove_table, set_table
+
+EntryState = Literal["installed", "changed", "missing"]
+"""changed: an entry of ours is there, but it is not the one that would be installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFile:
+    """A file that contains nothing but ours."""
+
+    text: str
+
+    def add_to(self, _text: str | None) -> str:
+        """Returns the file's text."""
+        return self.text
+
+    def remove_from(self, _text: str, original: str | None) -> str | None:
+        """Returns what was there before, None for no file."""
+        return original
+
+    def find_in(self, text: str | None) -> EntryState:
+        """Returns whether the file is as it would be installed."""
+        return "missing" if text is None else "installed" if text == self.text else "changed"
+
+    @property
+    def snippet(self) -> str:
+        """What the person would write by hand."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class JsonMember:
+    """One member of an object in a JSON file, such as an MCP server. Further members that the person gave it stay."""
+
+    path: tuple[str, ...]
+    value: Mapping[str, Json]
+
+    def add_to(self, text: str | None) -> str:
+        """Returns the text with the member. Raises UneditableError."""
+        if self.find_in(text) == "installed":
+            return text or ""
+        if text is None or not isinstance(_find_json(text, self.path), dict):
+            return set_value(text, self.path, dict(self.value))
+        for key, value in self.value.items():
+            text = set_value(text, (*self.path, key), value)
+        return text
+
+    def remove_from(self, text: str, original: str | None) -> str | None:
+        """Returns the text without the member, None if nothing is left. Raises UneditableError."""
+        if self.find_in(text) == "missing":
+            _check_readable(text)
+            return text
+        return prune_empty(remove_value(text, self.path), self.path[:-1], original)
+
+    def find_in(self, text: str | None) -> EntryState:
+        """Returns whether the member is there; comments in the text do not matter."""
+        found = _find_json(text, self.path)
+        if found is None:
+            return "missing"
+        has_all = isinstance(found, dict) and all(found.get(key) == value for key, value in self.value.items())
+        return "installed" if has_all else "changed"
+
+    @property
+    def snippet(self) -> str:
+        """What the person would add by hand."""
+        value: Json = dict(self.value)
+        for key in reversed(self.path):
+            value = {key: value}
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TomlTable:
+    """One table of a TOML file. Further values that the person gave it stay."""
+
+    path: tuple[str, ...]
+    values: Mapping[str, TomlValue]
+
+    def add_to(self, text: str | None) -> str:
+        """Returns the text with the table. Raises UneditableError."""
+        return set_table(text, self.path, self.values)
+
+    def remove_from(self, text: str, original: str | None) -> str | None:
+        """Returns the text without the table, None if nothing is left. Raises UneditableError."""
+        return remove_table(text, self.path, original)
+
+    def find_in(self, text: str | None) -> EntryState:
+        """Returns whether the table is there. Raises UneditableError."""
+        table = find_table(text or "", self.path)
+        if table is None:
+            return "missing"
+        return "installed" if all(table.get(key) == value for key, value in self.values.items()) else "changed"
+
+    @property
+    def snippet(self) -> str:
+        """What the person would add by hand."""
+        return format_table(self.path, self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonHooks:
+    """Hooks in a JSON file: one item in the array of each event. `root` are members that the file itself must have.
+
+    An item is ours if its command, or the command of each of its `hooks`, runs the hook program, which is at `program`.
+    """
+
+    events: Mapping[str, Json]
+    program: str
+    root: Mapping[str, Json] = field(default_factory=dict)
+
+    def add_to(self, text: str | None) -> str:
+        """Returns the text with the hooks. Items of ours stay where they are; new ones come last, because Codex knows
+        by their position which ones the person trusts. Raises UneditableError."""
+        if self.find_in(text) == "installed":
+            return text or ""
+        if text is None:
+            text = json.dumps({**self.root, "hooks": {}}, indent=2) + "\n" if self.root else None
+        for event, index in self._find_items(text, parse_strictly=True):
+            if text is not None and event not in self.events:
+                text = _remove_item(text, event, index, None)
+        for event, item in self.events.items():
+            own = [index for name, index in self._find_items(text) if name == event]
+            if not own:
+                items = _find_json(text, ("hooks", event))
+                text = set_value(text, ("hooks", event, len(items) if isinstance(items, list) else 0), item)
+                continue
+            for index in reversed(own[1:]):
+                text = remove_value(text or "", ("hooks", event, index))
+            text = set_value(text, ("hooks", event, own[0]), item)
+        return text or ""
+
+    def remove_from(self, text: str, original: str | None) -> str | None:
+        """Returns the text without the hooks, None if nothing is left. Raises UneditableError."""
+        found = list(self._find_items(text))
+        if not found:
+            _check_readable(text)
+            return text
+        after: str | None = text
+        for event, index in found:
+            if after is not None:
+                after = _remove_item(after, event, index, original)
+        if after is not None and original is None and parse_json(after) == dict(self.root):
+            return None
+        return after
+
+    def find_in(self, text: str | None) -> EntryState:
+        """Returns whether the hooks are there; comments in the text do not matter."""
+        found = list(self._find_items(text))
+        if not found:
+            return "missing"
+        values = [(event, _find_json(text, ("hooks", event, index))) for event, index in found]
+        return "installed" if sorted(values, key=str) == sorted(self.events.items(), key=str) else "changed"
+
+    @property
+    def snippet(self) -> str:
+        """What the person would add by hand."""
+        hooks: Json = {event: [item] for event, item in self.events.items()}
+        return json.dumps({**self.root, "hooks": hooks}, indent=2, ensure_ascii=False)
+
+    def find_positions(self, text: str | None) -> list[tuple[str, int]]:
+        """Returns the event and the index of each item of ours, in the order of the file."""
+        return sorted(self._find_items(text), key=lambda one: one[1])
+
+    def _find_items(self, text: str | None, *, parse_strictly: bool = False) -> Iterator[tuple[str, int]]:
+        """Yields the event and index of each item of ours, the last of an event first, so that each can be removed."""
+        if parse_strictly and text is not None and text.strip():
+            parse_json(text)
+        hooks = _find_json(text, ("hooks",))
+        if hooks is not None and not isinstance(hooks, dict):
+            raise UneditableError("its hooks are not an object")
+        for event, items in (hooks or {}).items():
+            if event in self.events and not isinstance(items, list):
+                raise UneditableError(f"its hooks of {event} are not a list")
+            for index in reversed(range(len(items) if isinstance(items, list) else 0)):
+                if self._is_own(items[index] if isinstance(items, list) else None):
+                    yield event, index
+
+    def _is_own(self, item: Json) -> bool:
+        if not isinstance(item, dict):
+            return False
+        handlers = item.get("hooks")
+        if isinstance(handlers, list):
+            return bool(handlers) and all(map(self._is_own, handlers))
+        commands = (item.get(key) for key in ("command", "bash", "powershell"))
+        return any(isinstance(command, str) and runs_hook_program(command, self.program) for command in commands)
+
+
+Entry = WholeFile | JsonMember | TomlTable | JsonHooks
+
+
+def runs_hook_program(command: str, program: str) -> bool:
+    """Returns whether a command line of a hook runs Lerim's hook program, which is usually at `program`."""
+    slashes = command.replace("\\", "/")
+    return "/.lerim/bin/hook" in slashes or program.replace("\\", "/") in slashes
+
+
+def _find_json(text: str | None, path: tuple[str | int, ...]) -> Json:
+    if text is None:
+        return None
+    return find_value(parse_json_with_comments(text), path)
+
+
+def _check_readable(text: str) -> None:
+    """Raises UneditableError for a text in which our entries may be, but cannot be found."""
+    if "lerim" in text and parse_json_with_comments(text) is None:
+        parse_json(text)
+
+
+def _remove_item(text: str, event: str, index: int, original: str | None) -> str | None:
+    after = remove_value(text, ("hooks", event, index))
+    return prune_empty(after, ("hooks", event), original)

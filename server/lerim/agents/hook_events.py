@@ -1,0 +1,115 @@
+"""The hooks of each agent: which of its events run the hook program, and in what form the agent wants them written.
+
+A hook is asked at the start of a session, with each prompt, after a file was read, and after a command failed; before
+an edit only if the person chose that. Commands are guarded, so that a missing program stops no agent, and never change,
+because agents ask for trust again when they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from lerim.agents.json_text import Json
+from lerim.agents.model import AgentName, InstallLevel
+from lerim.hook import hook_command
+from lerim.paths import Home
+
+TIMEOUT_SECONDS = 5
+CODEX_CONTEXT_TOKENS = 2000
+"""How much text of a hook Codex passes on whole, in tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookWriter:
+    """Writes hooks for one machine: the platform, Lerim's home, and whether edits are held up once (`deny_once`)."""
+
+    platform: str
+    home: Home
+    deny_once: bool = False
+
+    @property
+    def program(self) -> PurePath:
+        """Where the hook program is on this machine."""
+        return self.home.root / "bin" / "hook"
+
+    def claude(self, level: InstallLevel) -> Mapping[str, Json]:
+        """Returns the hooks of Claude Code, by event.
+
+        In the person's own settings the program is named by its path, without a shell; that does no harm if it is
+        missing. A project's settings name no path of this machine, and Copilot CLI runs them as well, so they have the
+        guarded command.
+        """
+        handler: dict[str, Json] = {"type": "command"}
+        if self.platform == "win32":
+            handler |= {"command": self._command("claude"), "shell": "powershell"}
+        elif level == "project":
+            handler |= {"command": self._command("claude")}
+        else:
+            handler |= {"command": str(self.program), "args": ["claude"]}
+        handler["timeout"] = TIMEOUT_SECONDS
+        matchers = {"SessionStart": "", "UserPromptSubmit": "", "PostToolUse": "Read|Edit|Write"}
+        matchers["PostToolUseFailure"] = "Bash"
+        if self.deny_once:
+            matchers["PreToolUse"] = "Edit|Write"
+        return {event: _group(matcher, handler) for event, matcher in matchers.items()}
+
+    def codex(self) -> Mapping[str, Json]:
+        """Returns the hooks of Codex. It has no tool to read files and reports no failure: both are commands."""
+        handler: Json = {
+            "type": "command",
+            "command": self._command("codex", "linux"),
+            "commandWindows": self._command("codex", "win32"),
+            "timeout": TIMEOUT_SECONDS,
+            "additionalContextLimit": CODEX_CONTEXT_TOKENS,
+        }
+        matchers = {"SessionStart": "startup|resume|clear|compact", "UserPromptSubmit": "", "PostToolUse": "Bash"}
+        if self.deny_once:
+            matchers["PreToolUse"] = "Edit|Write"
+        return {event: _group(matcher, handler) for event, matcher in matchers.items()}
+
+    def copilot(self) -> Mapping[str, Json]:
+        """Returns the hooks of Copilot CLI, which VS Code reads as well. A failed command is a success to it."""
+        handler: dict[str, Json] = {
+            "type": "command",
+            "bash": self._command("copilot", "linux"),
+            "powershell": self._command("copilot", "win32"),
+            "timeoutSec": TIMEOUT_SECONDS,
+        }
+        events: dict[str, Json] = {"sessionStart": [handler], "userPromptSubmitted": [handler]}
+        events["postToolUse"] = [{**handler, "matcher": "view|apply_patch|edit|create|bash|powershell"}]
+        events["postToolUseFailure"] = [{**handler, "matcher": "bash|powershell"}]
+        if self.deny_once:
+            events["preToolUse"] = [{**handler, "matcher": "apply_patch|edit|create"}]
+        return events
+
+    def gemini(self) -> Mapping[str, Json]:
+        """Returns the hooks of Gemini CLI, whose timeouts are in milliseconds."""
+        handler: Json = {
+            "type": "command",
+            "name": "lerim",
+            "command": self._command("gemini"),
+            "timeout": TIMEOUT_SECONDS * 1000,
+        }
+        matchers = {"SessionStart": "", "BeforeAgent": ""}
+        matchers["AfterTool"] = "read_file|write_file|replace|run_shell_command"
+        if self.deny_once:
+            matchers["BeforeTool"] = "write_file|replace"
+        return {event: _group(matcher, handler) for event, matcher in matchers.items()}
+
+    def cursor(self) -> Mapping[str, Json]:
+        """Returns the hooks of Cursor. It passes on nothing at a prompt."""
+        handler: dict[str, Json] = {"command": self._command("cursor"), "timeout": TIMEOUT_SECONDS}
+        events: dict[str, Json] = {"sessionStart": handler, "postToolUse": {**handler, "matcher": "Read|Write|Shell"}}
+        if self.deny_once:
+            events["preToolUse"] = {**handler, "matcher": "Write"}
+        return events
+
+    def _command(self, agent: AgentName, platform: str = "") -> str:
+        return hook_command(agent, platform or self.platform, self.home)
+
+
+def _group(matcher: str, handler: Json) -> Json:
+    """Returns a group of hooks as Claude Code, Codex and Gemini CLI have them."""
+    return {"matcher": matcher, "hooks": [handler]} if matcher else {"hooks": [handler]}

@@ -1,0 +1,204 @@
+"""What an installation or removal would change: computed from the files as they are, so that it can be shown first.
+
+The same files give the same plan, and a file that already has what it should have is not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from lerim.agents.config_files import AgentMachine, ConfigFile, list_config_files
+from lerim.agents.entries import Entry
+from lerim.agents.json_text import UneditableError
+from lerim.agents.model import AGENT_NAMES, CHANNEL_NAMES, AgentChannel, AgentName, InstallLevel
+from lerim.agents.records import InstalledFile, has_backup, load_backup
+from lerim.errors import LerimError, NotFoundError
+from lerim.files import FileEdit, hash_text, is_absent, read_text
+
+MAX_FILE_BYTES = 32_000_000
+PlanAction = Literal["install", "remove"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEdit:
+    """A change of one file, and whom it is for."""
+
+    edit: FileEdit
+    level: InstallLevel
+    agents: tuple[AgentName, ...]
+    channels: tuple[AgentChannel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ManualStep:
+    """A file that is left as it is, why, and what the person can add to it or take out of it by hand."""
+
+    path: Path
+    level: InstallLevel
+    agents: tuple[AgentName, ...]
+    channels: tuple[AgentChannel, ...]
+    reason: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPlan:
+    """What is to be done. `unchanged` are the files that need no change."""
+
+    action: PlanAction
+    edits: tuple[PlannedEdit, ...]
+    manual: tuple[ManualStep, ...]
+    unchanged: tuple[PlannedEdit, ...]
+
+    def at_level(self, level: InstallLevel) -> AgentPlan:
+        """Returns the part of the plan that concerns the person's files, or the repository's."""
+        return replace(
+            self,
+            edits=tuple(one for one in self.edits if one.level == level),
+            manual=tuple(one for one in self.manual if one.level == level),
+            unchanged=tuple(one for one in self.unchanged if one.level == level),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlanScope:
+    """Which agents, channels and levels a plan is about."""
+
+    agents: frozenset[AgentName]
+    channels: frozenset[AgentChannel]
+    levels: frozenset[InstallLevel]
+
+    def includes(self, file: ConfigFile) -> bool:
+        """Returns whether a file is for one of the agents, and of one of the channels and levels."""
+        return file.level in self.levels and file.channel in self.channels and not self.agents.isdisjoint(file.agents)
+
+
+def plan_installation(machine: AgentMachine, scope: PlanScope) -> AgentPlan:
+    """Returns what is missing for these agents. Raises HomeError."""
+    drafts = [_read_draft(machine, path, files) for path, files in _group_by_path(machine, scope).items()]
+    for draft in drafts:
+        if not draft.problem:
+            _add_entries(draft)
+    return _make_plan("install", drafts, scope)
+
+
+def plan_removal(machine: AgentMachine, scope: PlanScope, installed: Mapping[str, InstalledFile]) -> AgentPlan:
+    """Returns what takes our entries out again.
+
+    A file that still has exactly the text we gave it gets back the text it had before, and any other loses our entries
+    only. An entry that other agents read, too, stays while one of them uses it. Raises HomeError.
+    """
+    every = list_config_files(machine)
+    drafts: list[_Draft] = []
+    for path, files in _group_by_path(machine, scope).items():
+        record = installed.get(str(path))
+        removed = [file for file in files if not _is_used_by_others(file, scope, record)]
+        kept = [one.entry for one in every if find_path(one) == path and one not in removed]
+        draft = _read_draft(machine, path, removed or files)
+        drafts.append(draft)
+        if removed and not draft.problem and draft.before is not None:
+            _remove_entries(draft, record, kept)
+    return _make_plan("remove", drafts, scope)
+
+
+def _is_used_by_others(file: ConfigFile, scope: PlanScope, record: InstalledFile | None) -> bool:
+    """Returns whether agents that stay have this entry installed, too."""
+    users = record.agents if record is not None else ()
+    return any(agent in file.agents and agent not in scope.agents for agent in users)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The text of one file while entries are added to it or taken from it. `problem` says why it stays as it is."""
+
+    path: Path
+    files: Sequence[ConfigFile]
+    anchor: Path | None
+    before: str | None = None
+    after: str | None = None
+    problem: str = ""
+
+
+def _read_draft(machine: AgentMachine, path: Path, files: Sequence[ConfigFile]) -> _Draft:
+    anchor = Path(machine.root) if machine.root is not None and files[0].level == "project" else None
+    draft = _Draft(path, files, anchor)
+    try:
+        draft.before = draft.after = read_config(path, anchor)
+    except LerimError as error:
+        draft.problem = error.explanation
+    return draft
+
+
+def _add_entries(draft: _Draft) -> None:
+    try:
+        for file in draft.files:
+            draft.after = file.entry.add_to(draft.after)
+    except UneditableError as error:
+        draft.problem, draft.after = f"It was not changed because {error}.", draft.before
+
+
+def _remove_entries(draft: _Draft, record: InstalledFile | None, kept: Sequence[Entry]) -> None:
+    """Takes the entries out of a file. `kept` are entries of ours that stay in it."""
+    original = load_backup(record) if record is not None else None
+    entries = [file.entry for file in draft.files]
+    try:
+        is_as_written = record is not None and has_backup(record) and hash_text(draft.before or "") in record.after
+        is_original_clean = original is None or all(entry.find_in(original) == "missing" for entry in entries)
+        if is_as_written and is_original_clean and all(entry.find_in(draft.before) == "missing" for entry in kept):
+            draft.after = original
+            return
+        for entry in entries:
+            if draft.after is not None:
+                draft.after = entry.remove_from(draft.after, original)
+    except UneditableError as error:
+        draft.problem, draft.after = f"It was not changed because {error}.", draft.before
+
+
+def read_config(path: Path, anchor: Path | None) -> str | None:
+    """Returns the text of an agent's file, None if there is none. A link in a repository (`anchor`) is not followed.
+
+    Raises MemoryError_ if it cannot be read, BoundaryError for such a link.
+    """
+    try:
+        return read_text(path if anchor is not None else path.resolve(), MAX_FILE_BYTES, anchor)
+    except NotFoundError:
+        return None
+
+
+def _group_by_path(machine: AgentMachine, scope: PlanScope) -> dict[Path, list[ConfigFile]]:
+    found: dict[Path, list[ConfigFile]] = {}
+    for file in list_config_files(machine):
+        if scope.includes(file):
+            found.setdefault(find_path(file), []).append(file)
+    return found
+
+
+def find_path(file: ConfigFile) -> Path:
+    """Returns where the entry of a file goes: the other name of the file, if only that exists."""
+    path = Path(file.path)
+    if file.instead is not None and is_absent(path) and not is_absent(file.instead.as_posix()):
+        return Path(file.instead)
+    return path
+
+
+def _make_plan(action: PlanAction, drafts: Iterable[_Draft], scope: PlanScope) -> AgentPlan:
+    edits: list[PlannedEdit] = []
+    manual: list[ManualStep] = []
+    unchanged: list[PlannedEdit] = []
+    for draft in drafts:
+        level = draft.files[0].level
+        readers = tuple(dict.fromkeys(agent for file in draft.files for agent in file.agents))
+        agents = tuple(agent for agent in readers if agent in scope.agents)
+        channels = tuple(dict.fromkeys(file.channel for file in draft.files))
+        if draft.problem:
+            snippet = "\n".join(file.entry.snippet for file in draft.files)
+            manual.append(ManualStep(draft.path, level, agents, channels, draft.problem, snippet))
+            continue
+        what = " and ".join(CHANNEL_NAMES[channel] for channel in channels)
+        reason = f"{what} of {', '.join(AGENT_NAMES[agent] for agent in readers)}"
+        edit = FileEdit(draft.path, draft.before, draft.after, reason, draft.anchor)
+        (edits if edit.is_change else unchanged).append(PlannedEdit(edit, level, agents, channels))
+    return AgentPlan(action, tuple(edits), tuple(manual), tuple(unchanged))

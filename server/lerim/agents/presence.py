@@ -1,0 +1,104 @@
+"""Which agents are used here: by their sessions, their folders and their programs' names. None of them is started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from lerim.agents.config_files import AgentMachine
+from lerim.agents.model import AGENTS, AgentName
+from lerim.paths import Home
+from lerim.process import find_executable
+from lerim.project import Project
+from lerim.sessions import Catalog, SessionTime, list_session_times
+
+_PROGRAMS: Mapping[AgentName, str] = {
+    "claude": "claude",
+    "codex": "codex",
+    "copilot": "copilot",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "cursor": "cursor",
+    "vscode": "code",
+}
+_PROJECT_MARKS: Mapping[AgentName, Sequence[str]] = {
+    "claude": (".claude", "CLAUDE.md"),
+    "codex": (".codex",),
+    "copilot": (".github/copilot-instructions.md", ".github/hooks"),
+    "gemini": (".gemini", "GEMINI.md"),
+    "opencode": ("opencode.json", "opencode.jsonc", ".opencode"),
+    "cursor": (".cursor",),
+    "vscode": (".vscode",),
+}
+"""What the repository of an agent's user often has."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPresence:
+    """One agent: whether it is on this machine, whether this repository uses it, and when its sessions ended, in
+    seconds since 1970."""
+
+    agent: AgentName
+    is_here: bool
+    is_used_in_project: bool
+    session_ends: tuple[float, ...]
+    project_sessions: int
+
+
+def find_agents(machine: AgentMachine, project: Project | None) -> Sequence[AgentPresence]:
+    """Returns every agent with what is known of it here. Raises HomeError, CatalogError."""
+    sessions = _list_sessions(machine, project)
+    return [_examine(machine, agent, sessions[agent]) for agent in AGENTS]
+
+
+def _list_sessions(machine: AgentMachine, project: Project | None) -> Mapping[AgentName, Sequence[SessionTime]]:
+    found: dict[AgentName, list[SessionTime]] = {agent: [] for agent in AGENTS}
+    home: Home = machine.home
+    if home.catalog.exists():
+        with Catalog.open(home) as catalog:
+            for one in list_session_times(catalog.db, project.key if project is not None else ""):
+                found[_agent_of(machine, one)].append(one)
+    return found
+
+
+def _agent_of(machine: AgentMachine, session: SessionTime) -> AgentName:
+    """Returns the agent of a session; the sessions of Copilot CLI and of VS Code's chat are of one platform."""
+    if session.platform != "copilot":
+        return session.platform
+    place = session.place.replace("\\", "/")
+    return "copilot" if place.startswith(machine.copilot.as_posix() + "/") else "vscode"
+
+
+def _examine(machine: AgentMachine, agent: AgentName, sessions: Sequence[SessionTime]) -> AgentPresence:
+    own = sum(one.is_of_project for one in sessions)
+    is_here = (
+        bool(sessions)
+        or any(map(_exists, _list_signs(machine, agent)))
+        or find_executable(_PROGRAMS[agent], machine.environ, machine.platform) is not None
+    )
+    root = machine.root
+    has_marks = root is not None and any(_exists(root / mark) for mark in _PROJECT_MARKS[agent])
+    return AgentPresence(agent, is_here, bool(own) or has_marks, tuple(one.ended for one in sessions), own)
+
+
+def _list_signs(machine: AgentMachine, agent: AgentName) -> Sequence[PurePath]:
+    """Returns the files and folders that an agent makes where it is used."""
+    signs: dict[AgentName, Sequence[PurePath]] = {
+        "claude": (machine.claude,),
+        "codex": (machine.codex / "config.toml", machine.codex / "sessions"),
+        "copilot": (machine.copilot,),
+        "gemini": (machine.gemini / "settings.json",),
+        "opencode": (machine.opencode,),
+        "cursor": (machine.cursor,),
+        "vscode": (),
+    }
+    return signs[agent]
+
+
+def _exists(path: PurePath) -> bool:
+    try:
+        return os.path.lexists(Path(path))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,200 @@
+"""What each agent gets: the state of every channel on disk, when it was last used, and what keeps it from working.
+
+`lerim agents list`, `lerim agents status` and the editor's Agents view show these rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from lerim import hook
+from lerim.agents.codex_trust import are_hooks_trusted
+from lerim.agents.config_files import AgentMachine, ConfigFile, list_config_files
+from lerim.agents.entries import JsonHooks
+from lerim.agents.json_text import UneditableError
+from lerim.agents.launcher import is_launcher_current
+from lerim.agents.model import AGENT_NAMES, AgentChannel, AgentName, InstallLevel
+from lerim.agents.plan import find_path, read_config
+from lerim.agents.presence import AgentPresence, find_agents
+from lerim.agents.records import InstalledFile, load_records
+from lerim.errors import LerimError
+from lerim.files import read_regular_file
+from lerim.memory import format_time, load_servings
+from lerim.paths import Home
+from lerim.project import Project
+
+SESSIONS_WITHOUT_CALL = 10
+"""After this many sessions without a call, the hooks of an agent count as never called."""
+
+ChannelState = Literal["installed", "untrusted", "changed", "missing", "unreadable", "extension"]
+"""untrusted: installed, but the agent waits for the person's trust; changed: another entry of ours, made by hand or by
+another version; unreadable: the file cannot be read; extension: the editor's extension serves it, without a file."""
+
+
+class ChannelView(msgspec.Struct, frozen=True):
+    """One channel of an agent in the person's files or in the repository's. `note` says what is to be done, if
+    anything."""
+
+    channel: AgentChannel
+    level: InstallLevel
+    state: ChannelState
+    path: str
+    note: str
+
+
+class ConnectionView(msgspec.Struct, frozen=True):
+    """An agent and what it gets. `is_here`: it is on this machine; `is_used`: this repository uses it.
+
+    `sessions` counts its sessions on this machine and `project_sessions` those of the repository. `last_call` is when
+    its hooks were last called, or it last got memories of this repository over MCP (ISO 8601 UTC, '' for never);
+    `p95_ms` is the time that 95 % of its last hook calls took at most (None if there were none). `findings` say what
+    keeps it from working.
+    """
+
+    agent: AgentName
+    name: str
+    is_here: bool
+    is_used: bool
+    sessions: int
+    project_sessions: int
+    channels: list[ChannelView]
+    last_call: str
+    p95_ms: float | None
+    findings: list[str]
+
+
+class _HookCalls(msgspec.Struct, frozen=True):
+    """What the hook program keeps of its calls by one agent: the time of the last in seconds since 1970, and the
+    durations of the last ones in milliseconds."""
+
+    time: float = 0.0
+    durations: list[float] = []
+
+
+def examine_connections(machine: AgentMachine, project: Project | None) -> Sequence[ConnectionView]:
+    """Returns the state of every agent. Writes nothing and starts nothing. Raises HomeError, SettingsError,
+    CatalogError."""
+    records = load_records(machine.home)
+    files = list_config_files(machine)
+    mcp_calls = _find_mcp_calls(machine.home, project)
+    return [
+        _examine_agent(machine, presence, files, records, mcp_calls.get(presence.agent, 0.0))
+        for presence in find_agents(machine, project)
+    ]
+
+
+def _examine_agent(
+    machine: AgentMachine,
+    presence: AgentPresence,
+    files: Sequence[ConfigFile],
+    records: Mapping[str, InstalledFile],
+    mcp_call: float,
+) -> ConnectionView:
+    agent = presence.agent
+    channels = [_examine_file(machine, file) for file in files if agent in file.agents]
+    if agent == "vscode":
+        note = "The extension gives VS Code's chat the memories itself."
+        channels.insert(0, ChannelView("mcp", "user", "extension", "", note))
+    calls = _load_hook_calls(machine.home, agent)
+    paths = [one.path for one in channels if one.channel == "hooks" and one.state != "missing"]
+    installed = [records[path].at for path in paths if path in records]
+    findings = [
+        *(one.note for one in channels if one.state == "untrusted"),
+        *_find_faults(machine.home, channels),
+        *_find_silence(presence, calls.time, max(installed, default=0.0) if paths else 0.0),
+    ]
+    last = max(calls.time, mcp_call)
+    return ConnectionView(
+        agent=agent,
+        name=AGENT_NAMES[agent],
+        is_here=presence.is_here,
+        is_used=presence.is_used_in_project,
+        sessions=len(presence.session_ends),
+        project_sessions=presence.project_sessions,
+        channels=channels,
+        last_call=format_time(datetime.fromtimestamp(last, UTC).replace(microsecond=0)) if last > 0 else "",
+        p95_ms=_percentile(calls.durations),
+        findings=list(dict.fromkeys(findings)),
+    )
+
+
+def _examine_file(machine: AgentMachine, file: ConfigFile) -> ChannelView:
+    path = find_path(file)
+    anchor = Path(machine.root) if file.level == "project" and machine.root is not None else None
+    try:
+        text = read_config(path, anchor)
+        state: ChannelState = file.entry.find_in(text)
+    except (LerimError, UneditableError) as error:
+        reason = error.message if isinstance(error, LerimError) else f"{error}."
+        return ChannelView(file.channel, file.level, "unreadable", str(path), reason)
+    note = "It differs from what would be installed: by hand, or by another version." if state == "changed" else ""
+    if file.agents == ("codex",) and isinstance(file.entry, JsonHooks) and text is not None and state != "missing":
+        if are_hooks_trusted(path, text, file.entry, Path(machine.codex / "config.toml")):
+            return ChannelView(file.channel, file.level, state, str(path), note)
+        state, note = "untrusted", "Codex skips these hooks until you trust them: run /hooks in Codex."
+    return ChannelView(file.channel, file.level, state, str(path), note)
+
+
+def _find_faults(home: Home, channels: Sequence[ChannelView]) -> Iterator[str]:
+    """Yields what is wrong with the programs that installed channels need."""
+    installed = {(one.channel, one.level) for one in channels if one.state in ("installed", "untrusted", "changed")}
+    if {("hooks", "user"), ("hooks", "project")} & installed and not hook.is_hook_program_current(home):
+        yield "The hook program is missing or of another version: run `lerim agents install`."
+    if ("mcp", "user") in installed and not is_launcher_current(home):
+        yield "The program that starts `lerim mcp` starts another installation: run `lerim agents install`."
+
+
+def _find_silence(presence: AgentPresence, last_call: float, installed_at: float) -> Iterator[str]:
+    """Yields a finding if the hooks of an agent were not called in its last sessions."""
+    if not installed_at:
+        return
+    since = max(last_call, installed_at)
+    silent = sum(ended > since for ended in presence.session_ends)
+    if silent >= SESSIONS_WITHOUT_CALL:
+        verb = "never called" if last_call < installed_at else "not called"
+        yield f"The hooks were {verb} in the last {silent} sessions."
+
+
+def _load_hook_calls(home: Home, agent: AgentName) -> _HookCalls:
+    path = home.root / "run" / "hooks" / f"last-{agent}"
+    try:
+        return msgspec.convert(json.loads(read_regular_file(path)), _HookCalls)
+    except (OSError, ValueError, RecursionError, msgspec.ValidationError):
+        return _HookCalls()  # it is only a mark, written by another process at any moment
+
+
+def _percentile(durations: Sequence[float]) -> float | None:
+    if not durations:
+        return None
+    return round(sorted(durations)[max(0, -(-len(durations) * 95 // 100) - 1)], 1)
+
+
+_CLIENT_NAMES: Mapping[str, AgentName] = {
+    "claude": "claude",
+    "codex": "codex",
+    "copilot": "copilot",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "cursor": "cursor",
+    "visual studio code": "vscode",
+}
+"""Part of the name that an agent gives as an MCP client."""
+
+
+def _find_mcp_calls(home: Home, project: Project | None) -> Mapping[AgentName, float]:
+    """Returns when each agent last got memories of this repository over MCP, in seconds since 1970."""
+    found: dict[AgentName, float] = {}
+    if project is None:
+        return found
+    for serving in load_servings(home.project(project.key))[0]:
+        client = serving.agent.lower()
+        agent = next((name for part, name in _CLIENT_NAMES.items() if part in client), None)
+        if serving.channel == "mcp" and agent is not None:
+            found[agent] = max(found.get(agent, 0.0), serving.at)
+    return found

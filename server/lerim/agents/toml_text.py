@@ -1,0 +1,161 @@
+"""Edits of one table in a TOML text that leave every other byte as it is.
+
+A new table is appended; an existing one is changed by tomlkit, if that reproduces the rest of the text. Each result is
+parsed and compared with what it should say, so that an unusual spelling is refused instead of damaged.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tomlkit
+import tomlkit.exceptions
+
+from lerim.agents.json_text import BYTE_ORDER_MARK, UneditableError
+
+TomlValue = str | int | Sequence[str]
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Returns the values of a TOML text, which may begin with a byte order mark. Raises UneditableError."""
+    try:
+        return tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise UneditableError("it is not valid TOML") from None
+
+
+def find_table(text: str, path: Sequence[str]) -> dict[str, Any] | None:
+    """Returns the values of a table; None if there is none. Raises UneditableError."""
+    table: Any = parse_toml(text)
+    for key in path:
+        table = table.get(key) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def set_table(text: str | None, path: Sequence[str], values: Mapping[str, TomlValue]) -> str:
+    """Returns the text with these values in the table at `path`; further values of the table stay. Raises
+    UneditableError."""
+    text = text or ""
+    table = find_table(text, path)
+    if table is not None and all(table.get(key) == value for key, value in values.items()):
+        return text
+    after = _append_table(text, path, values) if table is None else _change_table(text, path, values)
+    expected = parse_toml(text)
+    target = expected
+    for key in path:
+        target = target.setdefault(key, {})
+        if not isinstance(target, dict):
+            raise UneditableError(f"{key!r} is not a table in it")
+    target.update(values)
+    _check(after, expected)
+    return after
+
+
+def remove_table(text: str, path: Sequence[str], original: str | None) -> str | None:
+    """Returns the text without the table at `path` and its subtables; None if nothing is left and there was no
+    `original`. Raises UneditableError."""
+    expected = parse_toml(text)
+    if find_table(text, path) is None:
+        return text
+    parent = expected
+    for key in path[:-1]:
+        parent = parent[key]
+    del parent[path[-1]]
+    after = _cut_table(text, path)
+    _check(after, expected, emptied=path[:-1])
+    if original is not None and after.rstrip("\r\n") == original.rstrip("\r\n"):
+        return original
+    return None if original is None and not after.strip() else after
+
+
+def format_table(path: Sequence[str], values: Mapping[str, TomlValue], newline: str = "\n") -> str:
+    """Returns a table as text."""
+    lines = [f"[{'.'.join(path)}]", *(f"{key} = {_format_value(value)}" for key, value in values.items())]
+    return "".join(line + newline for line in lines)
+
+
+def _format_value(value: TomlValue) -> str:
+    """Returns a value as TOML; JSON writes strings and lists of strings the same, except for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _append_table(text: str, path: Sequence[str], values: Mapping[str, TomlValue]) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    body = text.removeprefix(BYTE_ORDER_MARK)
+    gap = "" if not body.strip() else newline if body.endswith("\n") else newline * 2
+    return text + gap + format_table(path, values, newline)
+
+
+def _change_table(text: str, path: Sequence[str], values: Mapping[str, TomlValue]) -> str:
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    body = text.removeprefix(mark)
+    try:
+        document = tomlkit.parse(body)
+        if tomlkit.dumps(document) != body:
+            raise UneditableError("its spelling cannot be kept")
+        table: Any = document
+        for key in path:
+            table = table[key]
+        for key, value in values.items():
+            table[key] = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+        return mark + tomlkit.dumps(document)
+    except (tomlkit.exceptions.TOMLKitError, KeyError, TypeError, ValueError):
+        raise UneditableError("its spelling cannot be kept") from None
+
+
+def _cut_table(text: str, path: Sequence[str]) -> str:
+    """Returns the text without the lines of a table and its subtables. Comments behind its last value stay."""
+    lines = text.splitlines(keepends=True)
+    kept: list[str] = []
+    index = 0
+    while index < len(lines):
+        if _parse_header(lines[index])[: len(path)] != tuple(path):
+            kept.append(lines[index])
+            index += 1
+            continue
+        end = index + 1
+        following = index + 1
+        while following < len(lines) and not _parse_header(lines[following]):
+            following += 1
+            if lines[following - 1].strip() and not lines[following - 1].lstrip().startswith("#"):
+                end = following
+        rest = lines[end:]
+        if kept and not kept[-1].strip() and (not rest or not rest[0].strip()):
+            kept.pop()  # the blank line that was put before the table
+        index = end
+    return "".join(kept)
+
+
+def _parse_header(line: str) -> tuple[str, ...]:
+    """Returns the path in a line such as `[mcp_servers.lerim]`; () if it is no such line."""
+    if not line.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("["):
+        return ()
+    try:
+        value: Any = tomllib.loads(line.removeprefix(BYTE_ORDER_MARK))
+    except tomllib.TOMLDecodeError:
+        return ()
+    path: list[str] = []
+    while isinstance(value, dict | list) and value:
+        if isinstance(value, list):
+            value = value[0]
+            continue
+        key, value = next(iter(value.items()))
+        path.append(key)
+    return tuple(path)
+
+
+def _check(after: str, expected: dict[str, Any], emptied: Sequence[str] = ()) -> None:
+    """Raises UneditableError unless the text says what is expected; an emptied parent table may be gone or not."""
+    found = parse_toml(after)
+    if found != expected and _without_empty(found, emptied) != _without_empty(expected, emptied):
+        raise UneditableError("its spelling cannot be kept")
+
+
+def _without_empty(values: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    if not path or not isinstance(values.get(path[0]), dict):
+        return values
+    inner = _without_empty(values[path[0]], path[1:])
+    return {**values, path[0]: inner} if inner else {key: value for key, value in values.items() if key != path[0]}

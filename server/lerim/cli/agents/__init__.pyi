@@ -1,0 +1,1 @@
+from .commands import agents_app as agents_app

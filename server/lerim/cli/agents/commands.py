@@ -1,0 +1,245 @@
+"""`lerim agents [list|status|install|remove]`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import msgspec
+import typer
+
+from lerim.cli.agents.changes import carry_out
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    JsonOption,
+    RepoOption,
+    find_home,
+    output,
+    resolve_folder,
+    with_error_exit,
+)
+from lerim.config import load
+from lerim.errors import ProjectError, UsageError
+from lerim.project import Project, locate_project
+from lerim.times import format_moment
+
+if TYPE_CHECKING:
+    from lerim.agents import AgentMachine, AgentPlan, ChannelView, ConnectionView, InstallLevel, PlanAction
+
+_AGENT_LIST = "claude, codex, copilot, gemini, opencode, cursor, vscode"
+
+agents_app = typer.Typer(
+    help="Give memories to your coding agents: which agents there are, and what each of them gets.",
+    epilog="`lerim connect` chooses the agents whose sessions are read. This group writes into the agents' own files, "
+    "after it has shown each change and you agreed.",
+)
+
+AgentArguments = Annotated[
+    list[str] | None, typer.Argument(metavar="AGENT", help=f"{_AGENT_LIST}.", show_default="every agent found")
+]
+ChannelOption = Annotated[
+    list[str] | None,
+    typer.Option("--channel", help="mcp, hooks or skill. Can be repeated.", metavar="NAME", show_default="all"),
+]
+UserOption = Annotated[bool, typer.Option("--user", help="Only your own files, which count in every repository.")]
+ProjectOption = Annotated[bool, typer.Option("--project", help="Only files of this repository, shared through git.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the changes and write nothing.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Needs --user or --project.")]
+
+
+class ConnectionListOutput(msgspec.Struct, frozen=True):
+    """What `agents list` and `agents status` print with `--json`; `project` is the repository's root, or ""."""
+
+    project: str
+    agents: list[ConnectionView]
+
+
+@agents_app.command("list")
+@with_error_exit
+def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """List the agents: whether each is used here, and whether it gets memories over MCP, hooks and the skill."""
+    project, agents = _examine(repo)
+    if as_json:
+        output.show_json(ConnectionListOutput(str(project.root) if project else "", list(agents)))
+        return
+    output.show_table(
+        ("agent", "", "sessions", "of this repository", "MCP server", "hooks", "skill"),
+        (
+            (
+                one.name,
+                "used here" if one.is_used else "found" if one.is_here else "not found",
+                str(one.sessions),
+                str(one.project_sessions),
+                *(_format_channel(one, channel) for channel in ("mcp", "hooks", "skill")),
+            )
+            for one in agents
+        ),
+    )
+    for one in agents:
+        for finding in one.findings:
+            output.print_line(output.escape_controls(f"{one.name}: {finding}"))
+
+
+@agents_app.command("status")
+@with_error_exit
+def status_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """Show each file that gives an agent memories: its state, the last call, and what keeps it from working."""
+    project, agents = _examine(repo)
+    if as_json:
+        output.show_json(ConnectionListOutput(str(project.root) if project else "", list(agents)))
+        return
+    connected = [one for one in agents if any(channel.state != "missing" for channel in one.channels)]
+    for one in connected:
+        lines = [_format_file(channel) for channel in one.channels if channel.state != "missing"]
+        if one.last_call:
+            time = f", 95 % of the hook calls within {one.p95_ms:.0f} ms" if one.p95_ms is not None else ""
+            lines.append(f"last call {format_moment(one.last_call)}{time}")
+        output.show_item(one.name, [*lines, *one.findings])
+    if not connected:
+        output.print_line("No agent gets memories yet. `lerim agents install` shows what it would take.")
+
+
+@agents_app.command("install")
+@with_error_exit
+def install_command(
+    agents: AgentArguments = None,
+    channel: ChannelOption = None,
+    user: UserOption = False,
+    project: ProjectOption = False,
+    repo: RepoOption = CURRENT_FOLDER,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Give agents memories. Shows the changes of their files first; your files and the repository's are asked apart.
+
+    Without an agent: every agent found on this machine for your files, and those this repository uses for its files.
+    """
+    _change("install", agents, channel, user, project, repo, dry_run, yes, as_json)
+
+
+@agents_app.command("remove")
+@with_error_exit
+def remove_command(
+    agents: AgentArguments = None,
+    user: UserOption = False,
+    project: ProjectOption = False,
+    repo: RepoOption = CURRENT_FOLDER,
+    dry_run: DryRunOption = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take out of agents' files what was installed. A file that was not changed since is as it was before."""
+    _change("remove", agents, None, user, project, repo, dry_run, yes, as_json)
+
+
+def _examine(repo: Path) -> tuple[Project | None, Sequence[ConnectionView]]:
+    from lerim.agents import examine_connections
+
+    machine, project = _open_machine(repo)
+    return project, examine_connections(machine, project)
+
+
+def _open_machine(repo: Path) -> tuple[AgentMachine, Project | None]:
+    """Returns where agents' files are, seen from a folder, and the repository around it."""
+    from lerim.agents import AgentMachine
+
+    home = find_home()
+    project = locate_project(resolve_folder(repo), home)
+    settings, problems = load.load_settings(os.environ, home, project.root if project else None)
+    output.print_problems(problems)
+    deny_once = settings.values.get("agents.deny_once") is True
+    return AgentMachine(sys.platform, os.environ, home, project.root if project else None, deny_once), project
+
+
+def _change(
+    action: PlanAction,
+    agents: list[str] | None,
+    channels: list[str] | None,
+    user: bool,
+    project: bool,
+    repo: Path,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    if yes and not (user or project):
+        todo = "Add --user for your own files, --project for those of this repository, or both."
+        raise UsageError("--yes needs to know which files are meant.", todo=todo)
+    machine, found_project = _open_machine(repo)
+    if project and found_project is None:
+        todo = "Run `git init` there, or name a repository with --repo."
+        raise ProjectError("This folder is not in a git repository.", where=str(resolve_folder(repo)), todo=todo)
+    both = not user and not project
+    plans: list[AgentPlan] = []
+    if user or both:
+        plans.append(_make_plan(action, machine, found_project, agents, channels, "user"))
+    if (project or both) and found_project is not None:
+        plans.append(_make_plan(action, machine, found_project, agents, channels, "project"))
+    carry_out(action, plans, machine, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+def _make_plan(
+    action: PlanAction,
+    machine: AgentMachine,
+    project: Project | None,
+    agents: list[str] | None,
+    channels: list[str] | None,
+    level: InstallLevel,
+) -> AgentPlan:
+    from lerim.agents import AGENTS, CHANNELS, PlanScope, find_agents, load_records, plan_installation, plan_removal
+
+    chosen = _parse_names(agents or [], AGENTS, "agent")
+    if not chosen and action == "install":
+        presence = find_agents(machine, project)
+        chosen = [one.agent for one in presence if (one.is_here if level == "user" else one.is_used_in_project)]
+    scope = PlanScope(
+        frozenset(chosen or ([] if action == "install" else AGENTS)),
+        frozenset(_parse_names(channels or [], CHANNELS, "channel") or CHANNELS),
+        frozenset([level]),
+    )
+    if action == "install":
+        return plan_installation(machine, scope)
+    return plan_removal(machine, scope, load_records(machine.home))
+
+
+Name = TypeVar("Name", bound=str)
+
+
+def _parse_names(typed: Sequence[str], known: Sequence[Name], what: str) -> list[Name]:
+    """Returns the names that the person typed. Raises UsageError for an unknown one."""
+    for name in typed:
+        if name not in known:
+            raise UsageError(f"There is no such {what}.", where=name, todo=f"Use one of: {', '.join(known)}.")
+    return [name for name in known if name in typed]
+
+
+_STATE_LABELS = {
+    "installed": "yes",
+    "untrusted": "untrusted",
+    "changed": "changed by hand",
+    "unreadable": "unreadable",
+    "extension": "by the extension",
+}
+
+
+def _format_channel(agent: ConnectionView, channel: str) -> str:
+    """Returns the state of a channel in one cell: its best state in your files, and in the repository's."""
+    states = [
+        _STATE_LABELS[one.state] + (" (repository)" if one.level == "project" else "")
+        for one in agent.channels
+        if one.channel == channel and one.state != "missing"
+    ]
+    return ", ".join(states) or ("no" if any(one.channel == channel for one in agent.channels) else "–")
+
+
+def _format_file(channel: ChannelView) -> str:
+    from lerim.agents import CHANNEL_NAMES
+
+    state = "installed" if channel.state == "installed" else _STATE_LABELS[channel.state]
+    note = f". {channel.note}" if channel.note and channel.state not in ("untrusted", "extension") else ""
+    where = f" in {channel.path}" if channel.path else ""
+    return f"{CHANNEL_NAMES[channel.channel]}: {state}{where}{note}"
