@@ -1,4 +1,4 @@
-# run: the main job on REPO or the sample     test: everything     test-long: the Python tests at their full counts     test-agents: with the real command-line agents     lint, fix: style and types     docs: docs/CLI.md     protocol: its TypeScript     package: the .vsix     bench: the budgets
+# run: the main job on REPO or the sample     test: everything     test-long: the Python tests at their full counts     test-agents: with the real command-line agents     lint, fix: style and types     docs: docs/CLI.md and agents/     protocol: its TypeScript     package: the .vsix     bench: the budgets
 # eval: measures on labelled data, with options in ARGS="…"     train: the ranker, from the labels in evals/ranker     smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENCODING := server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790
 SOURCES := package.json pyproject.toml requirements.lock README.md CHANGELOG.md LICENSE .vscodeignore \
-           $(shell find extension server/lerim -type f -not -path '*/dist/*' -not -name '*.pyc' 2>/dev/null)
+           $(shell find extension server/lerim agents -type f -not -path '*/dist/*' -not -name '*.pyc' 2>/dev/null)
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -30,6 +30,7 @@ lint: .venv/made-from node_modules/.package-lock.json
 
 docs: .venv/made-from
 	@$(BIN)/python scripts/cli_docs.py
+	@$(BIN)/python scripts/agent_plugin.py
 
 fix: .venv/made-from node_modules/.package-lock.json
 	$(BIN)/ruff check --fix .

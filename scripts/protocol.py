@@ -16,6 +16,8 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from lerim.agents.model import AgentChannel, AgentName, InstallLevel
+from lerim.agents.status import ChannelState
 from lerim.jobs.report import Stage
 from lerim.lsp.features import asking, maintaining, syncing
 from lerim.lsp.protocol import agent_tools, core, memories, models
@@ -52,6 +54,10 @@ EXTENSION_NOTIFICATIONS = {
 SIDECAR_REQUESTS = {core.ASK_MODEL: (models.AskModelParams, models.ModelAnswerView)}
 """Requests that the sidecar sends, with their parameters and results."""
 LITERALS = {
+    "AgentName": AgentName,
+    "AgentChannel": AgentChannel,
+    "ChannelState": ChannelState,
+    "InstallLevel": InstallLevel,
     "NeighbourAnswer": NeighbourAnswer,
     "AgentTool": agent_tools.ToolName,
     "MemoryKind": agent_tools.MemoryKind,

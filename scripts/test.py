@@ -32,6 +32,7 @@ LINT_COMMANDS = (
     (PYTHON, "-m", "mypy"),
     (str(Path(PYTHON).with_name("lint-imports")), "--no-cache"),
     (PYTHON, "scripts/cli_docs.py", "--check"),
+    (PYTHON, "scripts/agent_plugin.py", "--check"),
     (PYTHON, "scripts/protocol.py", "--check"),
     ("npm", "run", "--silent", "lint"),
 )

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { connectAgentsToMemory, disconnectAgentsFromMemory } from "./commands/agentmemory";
 import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
 import { type AgentFiles, importRules } from "./commands/agentfiles";
 import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
@@ -81,6 +82,12 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     },
     "lerim.disconnectAgent": async (node) => {
       if (await disconnectAgent(context, platformOf(node))) agents.refresh();
+    },
+    "lerim.connectAgentsToMemory": async (node) => {
+      if (await connectAgentsToMemory(context, platformOf(node))) agents.refresh();
+    },
+    "lerim.disconnectAgentsFromMemory": async (node) => {
+      if (await disconnectAgentsFromMemory(context, platformOf(node))) agents.refresh();
     },
     "lerim.retryJob": async (node) => {
       if (await actOnJob(context, jobOf(node), "retry")) agents.refresh();

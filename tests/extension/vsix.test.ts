@@ -29,7 +29,7 @@ test("the package is small and holds what an installation needs", () => {
   expect(statSync(vsix).size / 1024).toBeLessThan(largestKb);
   const needed = ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "extension/media/icon.png", "extension/media/lerim.svg", "extension/media/codex-dark.svg"];
   const built = ["extension/dist/extension.js", "extension/dist/webview/review.js", "extension/dist/webview/review.css", "extension/dist/webview/transcript.js", "extension/dist/webview/transcript.css"];
-  for (const file of [...needed, ...built, "server/lerim/__main__.py", encoding, ranker]) expect(files).toContain(file);
+  for (const file of [...needed, ...built, "server/lerim/__main__.py", "server/lerim/agents/files/SKILL.md", "server/lerim/agents/files/opencode_plugin.js", "agents/.mcp.json", "agents/.claude-plugin/plugin.json", encoding, ranker]) expect(files).toContain(file);
 });
 
 test("it holds every source file of the sidecar, and nothing else", () => {
@@ -38,7 +38,7 @@ test("it holds every source file of the sidecar, and nothing else", () => {
     .filter((file) => /\.(py|toml)$/.test(file) && statSync(file).isFile());
   expect(source.length).toBeGreaterThan(20);
   expect(source.filter((file) => !files.includes(file))).toEqual([]);
-  const known = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|pyi|toml|typed|html|css|js))$/;
+  const known = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|pyi|toml|typed|html|css|js)|server\/lerim\/agents\/files\/SKILL\.md|agents\/[\w./-]+)$/;
   expect(files.filter((file) => !known.test(file)).sort()).toEqual([ranker, encoding]);
   expect(files.filter((file) => /__pycache__|\.map$|node_modules|\.lerim\//.test(file))).toEqual([]);
 });

@@ -106,6 +106,28 @@ class HookWriter:
             events["preToolUse"] = {**handler, "matcher": "Write"}
         return events
 
+    def plugin(self) -> Mapping[str, Json]:
+        """Returns the hooks of the plugin folder, in a form that Claude Code, Codex, Copilot CLI and Gemini CLI share.
+
+        They have no timeout, because it is in seconds for some and in milliseconds for others; the hook program limits
+        its own time. Each agent skips the events it does not know.
+        """
+        handler: Json = {
+            "type": "command",
+            "name": "lerim",
+            "command": self._command("claude", "linux"),
+            "commandWindows": self._command("claude", "win32"),
+        }
+        matchers = {
+            "SessionStart": "",
+            "UserPromptSubmit": "",
+            "PostToolUse": "Read|Edit|Write|Bash",
+            "PostToolUseFailure": "Bash",
+            "BeforeAgent": "",
+            "AfterTool": "read_file|write_file|replace|run_shell_command",
+        }
+        return {event: _group(matcher, handler) for event, matcher in matchers.items()}
+
     def _command(self, agent: AgentName, platform: str = "") -> str:
         return hook_command(agent, platform or self.platform, self.home)
 

@@ -28,7 +28,7 @@ from lerim.lsp.boundary import (
     register_request,
     uri_to_path,
 )
-from lerim.lsp.protocol import Params, agent_tools, core, exporting, memories, models, sessions
+from lerim.lsp.protocol import Params, agent_tools, agents, core, exporting, memories, models, sessions
 from lerim.lsp.window import Sidecar, editor_models, parse_options
 from lerim.paths import Home
 from lerim.project import check_home_outside_repository
@@ -98,6 +98,16 @@ REQUESTS = (
     RequestHandler(core.SESSION_FIND, sessions.FindParams, "features.sessions.transcripts", "find_text"),
     RequestHandler(core.AGENTS, sessions.AgentsParams, "features.sessions.agents", "list_agents", is_user_action=False),
     RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agents", "connect_agent"),
+    RequestHandler(
+        core.AGENT_CONNECTIONS,
+        agents.ConnectionsParams,
+        "features.agents",
+        "list_connections",
+        is_user_action=False,
+    ),
+    RequestHandler(core.AGENT_PLAN, agents.AgentPlanParams, "features.agents", "plan_change"),
+    RequestHandler(core.AGENT_APPLY, agents.AgentApplyParams, "features.agents", "apply_change"),
+    RequestHandler(core.AGENT_UNDO, agents.AgentUndoParams, "features.agents", "undo_change"),
     RequestHandler(core.QUEUE_ACT, sessions.QueueParams, "features.sessions.agents", "act_on_job"),
     # The status bar refreshes by itself, too.
     RequestHandler(core.MODEL_STATUS, core.RootParams, "features.models", "model_status", is_user_action=False),

@@ -3,6 +3,8 @@ import { sep } from "node:path";
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
 import * as protocol from "../../protocol";
+import { errorText, NotRunning } from "../../editor/errors";
+import { channelDescription, channelNames } from "../../text/agentwording";
 import { agentDescription, jobDescription, jobTooltip, momentText, queueText, reasonText } from "../../text/sessionwording";
 import { counted } from "../../text/wording";
 import { agentIcon } from "../shared/icons";
@@ -12,6 +14,8 @@ import { loadRows, treeItem } from "../shared/tree";
 interface AgentNode {
   readonly kind: "agent";
   readonly agent: protocol.AgentView;
+  /** What the agent is given; two programs share the sessions of GitHub Copilot. */
+  readonly connections: readonly protocol.ConnectionView[];
 }
 
 /** One line about an agent. */
@@ -36,7 +40,7 @@ interface JobNode {
 
 export type AgentsNode = AgentNode | FactNode | QueueNode | JobNode;
 
-/** The Agents view: the sessions found for each agent, what is not read and why, and failed jobs. */
+/** The Agents view: the sessions found for each agent, what is not read and why, what it is given, and failed jobs. */
 export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<AgentsNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
@@ -53,7 +57,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   }
 
   async getChildren(node?: AgentsNode): Promise<AgentsNode[]> {
-    if (node?.kind === "agent") return agentFacts(node.agent);
+    if (node?.kind === "agent") return [...agentFacts(node.agent), ...node.connections.flatMap((one) => connectionFacts(one, node.connections.length > 1))];
     if (node?.kind === "queue") return node.jobs.map((job) => ({ kind: "job", job }));
     return node === undefined ? loadRows(this.#view, "agents", this.context.output, () => this.#topNodes()) : [];
   }
@@ -61,7 +65,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
   getTreeItem(node: AgentsNode): vscode.TreeItem {
     switch (node.kind) {
       case "agent":
-        return this.#agentItem(node.agent);
+        return this.#agentItem(node);
       case "fact":
         return treeItem(node.label, { description: node.description, tooltip: node.tooltip, iconPath: new vscode.ThemeIcon(node.icon), contextValue: "lerim.fact" });
       case "queue":
@@ -89,15 +93,27 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 
-  #agentItem(agent: protocol.AgentView): vscode.TreeItem {
+  #agentItem({ agent, connections }: AgentNode): vscode.TreeItem {
+    const findings = connections.flatMap((one) => one.findings);
+    const isFaulty = (agent.lastError !== null && agent.state === "connected") || findings.length > 0;
     return treeItem(agent.name, {
       collapsibleState: vscode.TreeItemCollapsibleState.Collapsed,
       id: `agent:${agent.platform}`,
       description: agentDescription(agent),
-      tooltip: [`${agent.name}: ${agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`].join("\n"),
-      iconPath: agent.lastError !== null && agent.state === "connected" ? new vscode.ThemeIcon("warning") : agentIcon(this.context.extension.extensionUri, agent.platform),
+      tooltip: [`${agent.name}: ${agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`, ...findings].join("\n"),
+      iconPath: isFaulty ? new vscode.ThemeIcon("warning") : agentIcon(this.context.extension.extensionUri, agent.platform),
       contextValue: agent.state === "removed" ? "lerim.agent.removed" : "lerim.agent.connected",
     });
+  }
+
+  /** What each agent is given; none if it cannot be told, which must not hide the agents' sessions. */
+  async #loadConnections(): Promise<readonly protocol.ConnectionView[]> {
+    try {
+      return (await this.context.request(protocol.agentConnections, { root: null })).agents;
+    } catch (error) {
+      if (!(error instanceof NotRunning)) this.context.output.warn(`What agents are given could not be listed: ${errorText(error)}`);
+      return [];
+    }
   }
 
   async #topNodes(): Promise<AgentsNode[]> {
@@ -105,9 +121,28 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
     if (!(await canRequest(this.context))) return [];
     const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
     this.#view.description = project;
-    const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent }));
+    const connections = await this.#loadConnections();
+    const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent, connections: connections.filter((one) => platformOfAgent(one.agent) === agent.platform) }));
     return project === "" ? nodes : [...nodes, { kind: "queue", text: queueText(queue), jobs }];
   }
+}
+
+/** The platform whose sessions an agent writes. */
+function platformOfAgent(agent: protocol.AgentName): string {
+  return agent === "vscode" ? "copilot" : agent;
+}
+
+/** One line for each channel of an agent that is installed, and for what keeps it from working. */
+function connectionFacts({ name, channels, findings, lastCall, p95Ms }: protocol.ConnectionView, isShared: boolean): FactNode[] {
+  const fact = (icon: string, label: string, description: string, tooltip: string): FactNode => ({ kind: "fact", icon, label: isShared ? `${name}: ${label}` : label, description, tooltip });
+  const installed = channels.filter(({ state }) => state !== "missing");
+  const icon = (state: protocol.ChannelState): string => (state === "installed" || state === "extension" ? "pass" : "warning");
+  return [
+    ...installed.map((one) => fact(icon(one.state), channelNames[one.channel], channelDescription(one), [`${channelNames[one.channel]}: ${channelDescription(one)}`, one.path, one.note].filter((line) => line !== "").join("\n"))),
+    ...(installed.length === 0 ? [fact("circle-outline", "Gets no memories", "", "Lerim: Connect Agents to Memory… gives this agent memories.")] : []),
+    ...(lastCall === "" ? [] : [fact("history", "Last asked", [momentText(lastCall), ...(p95Ms === null ? [] : [`95 % within ${Math.round(p95Ms)} ms`])].join(" · "), "When it last called the hooks, or got memories over MCP.")]),
+    ...findings.map((finding) => fact("warning", finding, "", finding)),
+  ];
 }
 
 /** Shortens a path: the home folder becomes `~`. */

@@ -48,10 +48,18 @@ async def start_watching(sidecar: Sidecar) -> None:
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching files", watch_repos(sidecar, repos))
     _announce_folders(sidecar, repos)
+    if (sidecar.home.root / "bin").exists():  # the person has given memories to agents
+        sidecar.spawn("Updating the agents' programs", _update_agent_programs(sidecar))
     for repo in repos:
         announce_memories(sidecar, repo)
         drift.check_drift(sidecar, repo, whole=True)
     await candidate_counts.announce_changed_candidates(sidecar, repos)
+
+
+async def _update_agent_programs(sidecar: Sidecar) -> None:
+    from lerim.lsp.features import agents  # imported late to save memory
+
+    await sidecar.run_in_thread(agents.update_programs, sidecar)
 
 
 async def _run_idle_work(sidecar: Sidecar) -> None:

@@ -1,4 +1,5 @@
 from . import agent_tools as agent_tools
+from . import agents as agents
 from . import core as core
 from . import exporting as exporting
 from . import memories as memories
@@ -9,6 +10,14 @@ from .agent_tools import AgentToolParams as AgentToolParams
 from .agent_tools import AgentToolView as AgentToolView
 from .agent_tools import MemoryContextParams as MemoryContextParams
 from .agent_tools import MemoryContextView as MemoryContextView
+from .agents import AgentApplyParams as AgentApplyParams
+from .agents import AgentApplyView as AgentApplyView
+from .agents import AgentEditView as AgentEditView
+from .agents import AgentManualView as AgentManualView
+from .agents import AgentPlanParams as AgentPlanParams
+from .agents import AgentPlanView as AgentPlanView
+from .agents import AgentUndoParams as AgentUndoParams
+from .agents import ConnectionsParams as ConnectionsParams
 from .core import ANSWER as ANSWER
 from .core import ARCHIVE_MEMORY as ARCHIVE_MEMORY
 from .core import ASK_MODEL as ASK_MODEL

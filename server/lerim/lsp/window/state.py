@@ -24,6 +24,7 @@ from lerim.paths import Home
 if TYPE_CHECKING:
     import msgspec
 
+    from lerim.agents import AppliedPlan
     from lerim.config import EditorModel
     from lerim.files import FileEdit
     from lerim.lsp.window.idle import IdleClock, StoreSnapshot
@@ -81,6 +82,8 @@ class Sidecar:
     """Callbacks for the parts of an answer from the editor's model, by the token of its question."""
     made_exports: dict[str, tuple[FileEdit, ...]] = field(default_factory=dict)
     """The edits of agents' files that can be undone, by the token of `lerim/export/undo`."""
+    agent_changes: dict[str, AppliedPlan] = field(default_factory=dict)
+    """Changes of agents' files that can be taken back, by the token that the editor has for them."""
     make_jobs: Callable[[Sidecar], Jobs] | None = None
     _repos: Repos | None = None
     _jobs: Jobs | None = None

@@ -1,0 +1,114 @@
+// Gives memories to agents, or takes that back: what each file would get is shown before anything is written.
+import { errorText } from "../editor/errors";
+import { rootFolders } from "../editor/roots";
+import * as vscode from "vscode";
+import type { Context } from "../sidecar/context";
+import * as protocol from "../protocol";
+import { channelNames, channelPurposes, connectionDescription } from "../text/agentwording";
+import { counted } from "../text/wording";
+import { confirmEdits } from "../views/shared/filedifferences";
+
+type Requester = Pick<Context, "request">;
+
+const levels = [
+  { label: "Your own files", description: "for you, in every repository", level: "user", picked: true },
+  { label: "Files of this repository", description: "for everybody who works in it", level: "project", picked: false },
+] as const satisfies readonly (vscode.QuickPickItem & { level: protocol.InstallLevel })[];
+
+const questions: Readonly<Record<protocol.InstallLevel, string>> = {
+  user: "Change your own files as shown?",
+  project: "Change files of this repository as shown? Others get them as well.",
+};
+
+/** Lerim: Connect Agents to Memory…. Returns whether anything was changed. `agent` is the row it was called from. */
+export async function connectAgentsToMemory(context: Requester, agent: string | undefined): Promise<boolean> {
+  const root = rootFolders()[0]?.uri.toString() ?? null;
+  const { agents } = await context.request(protocol.agentConnections, { root });
+  const chosen = await chooseAgents(agents, agent, "Choose the agents to give memories to", ({ isHere }) => isHere);
+  if (chosen === undefined) return false;
+  const channels = await chooseChannels();
+  if (channels === undefined) return false;
+  return changeFiles(context, root, { action: "install", agents: chosen, channels });
+}
+
+/** Lerim: Disconnect Agents from Memory. Returns whether anything was changed. */
+export async function disconnectAgentsFromMemory(context: Requester, agent: string | undefined): Promise<boolean> {
+  const root = rootFolders()[0]?.uri.toString() ?? null;
+  const { agents } = await context.request(protocol.agentConnections, { root });
+  const connected = agents.filter(({ channels }) => channels.some(({ state }) => state !== "missing" && state !== "extension"));
+  if (connected.length === 0) {
+    void vscode.window.showInformationMessage("Lerim: No agent gets memories from files that Lerim wrote.");
+    return false;
+  }
+  const chosen = await chooseAgents(connected, agent, "Choose the agents that get no memories any more", () => false);
+  return chosen === undefined ? false : changeFiles(context, root, { action: "remove", agents: chosen, channels: [] });
+}
+
+async function chooseAgents(
+  agents: readonly protocol.ConnectionView[],
+  requested: string | undefined,
+  placeHolder: string,
+  isPicked: (agent: protocol.ConnectionView) => boolean,
+): Promise<string[] | undefined> {
+  const own = agents.filter(({ agent }) => agent === requested || (requested === "copilot" && agent === "vscode"));
+  if (requested !== undefined && own.length === 1) return own.map(({ agent }) => agent);
+  const items = (own.length > 0 ? own : agents).map((one) => ({ label: one.name, description: connectionDescription(one), picked: isPicked(one), agent: one.agent }));
+  return pickMany(items, placeHolder).then((picked) => picked?.map(({ agent }) => agent));
+}
+
+async function chooseChannels(): Promise<string[] | undefined> {
+  const items = (["mcp", "hooks", "skill"] as const).map((channel) => ({ label: channelNames[channel], description: channelPurposes[channel], picked: true, channel }));
+  return pickMany(items, "Choose how they get memories").then((picked) => picked?.map(({ channel }) => channel));
+}
+
+/** The picked items; undefined if there are none. */
+async function pickMany<Item extends vscode.QuickPickItem>(items: readonly Item[], placeHolder: string): Promise<readonly Item[] | undefined> {
+  const picked = await vscode.window.showQuickPick(items, { placeHolder, canPickMany: true, ignoreFocusOut: true });
+  return picked === undefined || picked.length === 0 ? undefined : picked;
+}
+
+type Change = Pick<protocol.AgentPlanParams, "action" | "agents" | "channels">;
+
+/** Shows and asks for the person's files and for the repository's apart; returns whether anything was changed. */
+async function changeFiles(context: Requester, root: string | null, change: Change): Promise<boolean> {
+  const offered = root === null ? levels.slice(0, 1) : levels;
+  const picked = change.action === "install" ? await pickMany(offered, "Choose where it is written") : offered;
+  let isChanged = false;
+  let isPlanned = false;
+  for (const { level } of picked ?? []) {
+    const params = { ...change, level, root };
+    const plan = await context.request(protocol.agentPlan, params);
+    isPlanned ||= plan.edits.length > 0 || plan.manual.length > 0;
+    if (plan.manual.length > 0) offerManualSteps(plan.manual, change.action);
+    if (plan.edits.length === 0 || !(await confirmEdits(plan.edits, questions[level]))) continue;
+    const applied = await context.request(protocol.agentApply, { ...params, hashes: plan.edits.map(({ hash }) => hash) });
+    isChanged ||= applied.undo !== null;
+    showApplied(context, applied);
+  }
+  if (picked !== undefined && !isPlanned) void vscode.window.showInformationMessage(`Lerim: ${change.action === "install" ? "Everything is installed already." : "There is nothing to remove."}`);
+  return isChanged;
+}
+
+function showApplied(context: Requester, { ok, message, undo }: protocol.AgentApplyView): void {
+  const show = ok ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
+  const hint = ok && undo !== null ? " Agents read this when they start." : "";
+  show(`Lerim: ${message}${hint}`, ...(undo === null ? [] : ["Undo"]))
+    .then(async (choice) => {
+      if (choice !== "Undo" || undo === null) return;
+      const undone = await context.request(protocol.agentUndo, { undo });
+      if (!undone.ok) throw new Error(undone.message);
+      void vscode.window.showInformationMessage(`Lerim: ${undone.message}`);
+    })
+    .then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+}
+
+/** Says which files stay as they are, and shows what can be added to them by hand. */
+function offerManualSteps(steps: readonly protocol.AgentManualView[], action: Change["action"]): void {
+  const show = "Show What to Do";
+  void vscode.window.showInformationMessage(`Lerim: ${counted(steps.length, "file")} cannot be changed without a risk for other content.`, show).then(async (choice) => {
+    if (choice !== show) return;
+    const verb = action === "install" ? "Add this" : "Take this out";
+    const content = steps.map(({ path, reason, snippet }) => `${path}\n${reason} ${verb}:\n\n${snippet}\n`).join("\n");
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "plaintext" }));
+  });
+}

@@ -1,0 +1,80 @@
+"""The part of the protocol about giving memories to agents (docs/PROTOCOL.md §1)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from lerim.lsp.protocol.core import Params
+
+
+class ConnectionsParams(Params, frozen=True):
+    """The folder whose repository's files are looked at; by default the window's first repository."""
+
+    root: str | None = None
+
+
+class AgentPlanParams(Params, frozen=True):
+    """What to install or remove: for which agents, over which channels, in the person's own files (`user`) or in those
+    of the repository of `root` (`project`). No agents are all that are found, no channels are all."""
+
+    action: Literal["install", "remove"]
+    level: Literal["user", "project"]
+    agents: list[str]
+    channels: list[str]
+    root: str | None = None
+
+
+class AgentApplyParams(Params, frozen=True):
+    """A plan that was agreed to. `hashes` are those of the edits that were shown: nothing is written if what would be
+    written now differs."""
+
+    action: Literal["install", "remove"]
+    level: Literal["user", "project"]
+    hashes: list[str]
+    agents: list[str]
+    channels: list[str]
+    root: str | None = None
+
+
+class AgentUndoParams(Params, frozen=True):
+    """Changes to take back, by the `undo` of the answer to `lerim/agents/apply`."""
+
+    undo: str
+
+
+class AgentEditView(msgspec.Struct, frozen=True):
+    """A change of an agent's file. `before` is None if there is no file, `after` if it would be removed; of a long file
+    both have only the lines around the change. `hash` identifies the change."""
+
+    path: str
+    before: str | None
+    after: str | None
+    reason: str
+    hash: str
+
+
+class AgentManualView(msgspec.Struct, frozen=True):
+    """A file that is left as it is, why, and what to add to it, or take out of it, by hand."""
+
+    path: str
+    reason: str
+    snippet: str
+
+
+class AgentPlanView(msgspec.Struct, frozen=True):
+    """What would be done. `unchanged` is the number of files that need no change."""
+
+    edits: list[AgentEditView]
+    manual: list[AgentManualView]
+    unchanged: int
+
+
+class AgentApplyView(msgspec.Struct, frozen=True):
+    """Whether everything was written, a message about it, and what `lerim/agents/undo` takes (None if nothing was
+    written)."""
+
+    ok: bool
+    message: str
+    undo: str | None
