@@ -90,7 +90,7 @@ def undo_plan(applied: AppliedPlan, home: Home) -> None:
             if previous is not None:
                 records[path] = previous
             elif current is not None:
-                _remove_folders(current.folders)
+                _remove_folders(current.folders, records)
         save_records(home, records)
 
 
@@ -137,8 +137,10 @@ def _make_record(
     edit = planned.edit
     backup = write_backup(home, folder_name, edit.path.name, edit.before) if edit.before is not None else ""
     before, after = _hash(edit.before), _hash(edit.after)
-    if previous is not None and has_backup(previous) and before in (*previous.after, previous.before):
-        written = (*(one for one in previous.after if one != after), after)[-MAX_AFTER:]
+    if previous is not None and has_backup(previous):
+        is_as_written = before in (*previous.after, previous.before)
+        # Once the person has changed the file, none of our texts stands for what it was before any more.
+        written = (*(one for one in previous.after if one != after), after)[-MAX_AFTER:] if is_as_written else ()
         return _with_agents(msgspec.structs.replace(previous, after=written), planned.agents)
     folders = tuple(map(str, _list_missing_folders(edit)))
     agents = previous.agents if previous is not None else ()
@@ -162,8 +164,7 @@ def _remove(planned: PlannedEdit, home: Home, records: dict[str, InstalledFile],
         records[path] = msgspec.structs.replace(previous, agents=others, after=written)
     else:
         del records[path]
-        if edit.after is None:
-            _remove_folders(previous.folders)
+        _remove_folders(previous.folders, records)
     save_records(home, records)
     return not is_done
 
@@ -183,8 +184,13 @@ def _list_missing_folders(edit: FileEdit) -> Sequence[Path]:
     return missing[::-1]
 
 
-def _remove_folders(folders: Sequence[str]) -> None:
-    """Removes the folders that were made for a file, unless they have other content by now."""
-    for folder in reversed(folders):
+def _remove_folders(folders: Sequence[str], records: dict[str, InstalledFile]) -> None:
+    """Removes the folders that were made for a file. One with other files of ours is left to the last of them; one with
+    other content stays."""
+    for folder in sorted(folders, key=len, reverse=True):
+        heir = next((path for path in records if Path(path).is_relative_to(folder)), None)
+        if heir is not None:
+            records[heir] = msgspec.structs.replace(records[heir], folders=(folder, *records[heir].folders))
+            continue
         with contextlib.suppress(OSError):
             Path(folder).rmdir()

@@ -106,7 +106,8 @@ def _list_mcp_files(machine: AgentMachine, level: InstallLevel) -> Iterator[Conf
 
     if level == "user":
         # With its own folder of settings, Claude Code keeps this file in there.
-        has_own_folder = machine.claude != machine.user / ".claude"
+        named = machine.environ.get("CLAUDE_CONFIG_DIR", "").split(",")[0].strip()
+        has_own_folder = named != "" and machine.claude == type(machine.user)(named)
         claude = (machine.claude if has_own_folder else machine.user) / ".claude.json"
         yield ConfigFile(("claude",), "mcp", level, claude, member("mcpServers", typed))
         yield ConfigFile(("codex",), "mcp", level, machine.codex / "config.toml", table)

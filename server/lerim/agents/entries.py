@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lerim.agents.json_text import (
+    BYTE_ORDER_MARK,
     Json,
     UneditableError,
     find_value,
@@ -138,7 +139,8 @@ class JsonHooks:
             return text or ""
         if text is None:
             text = json.dumps({**self.root, "hooks": {}}, indent=2) + "\n" if self.root else None
-        for event, index in self._find_items(text, parse_strictly=True):
+        self._check_shape(text)
+        for event, index in self._find_items(text):
             if text is not None and event not in self.events:
                 text = _remove_item(text, event, index, None)
         for event, item in self.events.items():
@@ -184,19 +186,23 @@ class JsonHooks:
         """Returns the event and the index of each item of ours, in the order of the file."""
         return sorted(self._find_items(text), key=lambda one: one[1])
 
-    def _find_items(self, text: str | None, *, parse_strictly: bool = False) -> Iterator[tuple[str, int]]:
+    def _find_items(self, text: str | None) -> Iterator[tuple[str, int]]:
         """Yields the event and index of each item of ours, the last of an event first, so that each can be removed."""
-        if parse_strictly and text is not None and text.strip():
-            parse_json(text)
         hooks = _find_json(text, ("hooks",))
+        for event, items in hooks.items() if isinstance(hooks, dict) else ():
+            if isinstance(items, list):
+                yield from ((event, index) for index in reversed(range(len(items))) if self._is_own(items[index]))
+
+    def _check_shape(self, text: str | None) -> None:
+        """Raises UneditableError if there is no place for hooks in the text."""
+        if text is None or not text.strip(BYTE_ORDER_MARK).strip():
+            return
+        hooks = find_value(parse_json(text), ("hooks",))
         if hooks is not None and not isinstance(hooks, dict):
             raise UneditableError("its hooks are not an object")
         for event, items in (hooks or {}).items():
             if event in self.events and not isinstance(items, list):
                 raise UneditableError(f"its hooks of {event} are not a list")
-            for index in reversed(range(len(items) if isinstance(items, list) else 0)):
-                if self._is_own(items[index] if isinstance(items, list) else None):
-                    yield event, index
 
     def _is_own(self, item: Json) -> bool:
         if not isinstance(item, dict):

@@ -98,6 +98,8 @@ def plan_removal(machine: AgentMachine, scope: PlanScope, installed: Mapping[str
         removed = [file for file in files if not _is_used_by_others(file, scope, record)]
         kept = [one.entry for one in every if find_path(one) == path and one not in removed]
         draft = _read_draft(machine, path, removed or files)
+        if draft.problem and record is None:
+            continue  # a file that cannot be read, and that we did not write
         drafts.append(draft)
         if removed and not draft.problem and draft.before is not None:
             _remove_entries(draft, record, kept)

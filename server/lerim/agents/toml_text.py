@@ -66,7 +66,7 @@ def remove_table(text: str, path: Sequence[str], original: str | None) -> str | 
     del parent[path[-1]]
     after = _cut_table(text, path)
     _check(after, expected, emptied=path[:-1])
-    if original is not None and after.rstrip("\r\n") == original.rstrip("\r\n"):
+    if original is not None and after.rstrip() == original.rstrip():
         return original
     return None if original is None and not after.strip() else after
 
@@ -85,7 +85,7 @@ def _format_value(value: TomlValue) -> str:
 def _append_table(text: str, path: Sequence[str], values: Mapping[str, TomlValue]) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     body = text.removeprefix(BYTE_ORDER_MARK)
-    gap = "" if not body.strip() else newline if body.endswith("\n") else newline * 2
+    gap = "" if not body else newline if body.endswith("\n") else newline * 2
     return text + gap + format_table(path, values, newline)
 
 
@@ -108,7 +108,8 @@ def _change_table(text: str, path: Sequence[str], values: Mapping[str, TomlValue
 
 def _cut_table(text: str, path: Sequence[str]) -> str:
     """Returns the text without the lines of a table and its subtables. Comments behind its last value stay."""
-    lines = text.splitlines(keepends=True)
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    lines = text.removeprefix(mark).splitlines(keepends=True)
     kept: list[str] = []
     index = 0
     while index < len(lines):
@@ -126,15 +127,15 @@ def _cut_table(text: str, path: Sequence[str]) -> str:
         if kept and not kept[-1].strip() and (not rest or not rest[0].strip()):
             kept.pop()  # the blank line that was put before the table
         index = end
-    return "".join(kept)
+    return mark + "".join(kept)
 
 
 def _parse_header(line: str) -> tuple[str, ...]:
     """Returns the path in a line such as `[mcp_servers.lerim]`; () if it is no such line."""
-    if not line.removeprefix(BYTE_ORDER_MARK).lstrip().startswith("["):
+    if not line.lstrip().startswith("["):
         return ()
     try:
-        value: Any = tomllib.loads(line.removeprefix(BYTE_ORDER_MARK))
+        value: Any = tomllib.loads(line)
     except tomllib.TOMLDecodeError:
         return ()
     path: list[str] = []
