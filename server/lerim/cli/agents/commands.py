@@ -91,7 +91,7 @@ def status_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = Fals
     if as_json:
         output.show_json(ConnectionListOutput(str(project.root) if project else "", list(agents)))
         return
-    connected = [one for one in agents if any(channel.state != "missing" for channel in one.channels)]
+    connected = [one for one in agents if any(channel.state not in _NO_FILE for channel in one.channels)]
     for one in connected:
         lines = [_format_file(channel) for channel in one.channels if channel.state != "missing"]
         if one.last_call:
@@ -217,6 +217,8 @@ def _parse_names(typed: Sequence[str], known: Sequence[Name], what: str) -> list
     return [name for name in known if name in typed]
 
 
+_NO_FILE = ("missing", "extension")
+"""States of channels for which no file was written."""
 _STATE_LABELS = {
     "installed": "yes",
     "untrusted": "untrusted",
