@@ -118,3 +118,22 @@ test("a doctor that fails says so, and in Restricted Mode none is asked", async 
 test("rows that are none name no agent and no job", () => {
   for (const value of [undefined, null, 1, {}, { agent: 1 }, { job: {} }]) expect([platformOf(value), jobOf(value)]).toEqual([undefined, undefined]);
 });
+
+test("below each agent stands what it gets, when it last asked, and what keeps it from working; of Copilot for each of its programs", async () => {
+  const hooks = { channel: "hooks", level: "user", state: "untrusted", path: "/home/me/.codex/hooks.json", note: "Run /hooks." } as const;
+  const bare = { isHere: true, isUsed: true, sessions: 1, projectSessions: 1, channels: [], lastCall: "", p95Ms: null, findings: [] };
+  context.answer(protocol.agentConnections, () => ({
+    project: "shop",
+    agents: [
+      { ...bare, agent: "codex", name: "Codex", channels: [hooks, { ...hooks, channel: "mcp", state: "missing" }], lastCall: "2026-11-01T10:00:00Z", p95Ms: 41.5, findings: ["Run /hooks."] },
+      { ...bare, agent: "copilot", name: "Copilot CLI" },
+      { ...bare, agent: "vscode", name: "VS Code" },
+    ],
+  }));
+  context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex"), agent("copilot")], queue: {}, jobs: [] }));
+  const [codex, copilot] = await tree.getChildren();
+  const facts = (await tree.getChildren(codex)).map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`);
+  expect(facts.slice(-3)).toEqual(["Hooks|installed, untrusted · your files", expect.stringMatching(/^Last asked\|1 Nov 2026.* · 95 % within 42 ms$/), "Run /hooks.|"]);
+  expect(String(itemOf(present(codex)).tooltip)).toContain("Run /hooks.");
+  expect((await tree.getChildren(copilot)).slice(-2).map((fact) => itemOf(fact).label)).toEqual(["Copilot CLI: Gets no memories", "VS Code: Gets no memories"]);
+});

@@ -87,6 +87,8 @@ export const answers = {
   choices: [] as string[],
   /** A position, or the beginning of a label without its icon. */
   picks: [] as (number | string)[],
+  /** Beginnings of the labels chosen in the lists of which several can be chosen; nothing left means Escape. */
+  many: [] as string[][],
   /** What is typed into the boxes to come; nothing left means Escape. */
   inputs: [] as string[],
   /** Paths picked in the dialogs to come; nothing left means Escape. */
@@ -118,6 +120,7 @@ interface Provider {
 export function reset(): void {
   for (const list of [...Object.values(shown), ...Object.values(answers)]) list.length = 0;
   providers.clear();
+  differencesShown.length = 0;
   offer.models = [];
   workspace.isTrusted = true;
   workspace.workspaceFolders = [{ uri: Uri.file("/repo"), name: "repo", index: 0 }];
@@ -262,8 +265,12 @@ export const window = {
     return Promise.resolve(path === undefined ? undefined : [Uri.file(path)]);
   },
   createQuickPick: () => added(shown.quickPicks, new FakeQuickPick()),
-  showQuickPick: (items: readonly (FakeItem | string)[], options?: { placeHolder?: string }): Promise<FakeItem | string | undefined> => {
+  showQuickPick: (items: readonly (FakeItem | string)[], options?: { placeHolder?: string; canPickMany?: boolean }): Promise<FakeItem | string | (FakeItem | string)[] | undefined> => {
     shown.lists.push({ placeHolder: options?.placeHolder ?? "", items: items.map((item) => (typeof item === "string" ? { label: item } : item)) });
+    if (options?.canPickMany === true) {
+      const labels = answers.many.shift();
+      return Promise.resolve(labels && items.filter((item) => labels.includes(typeof item === "string" ? item : item.label)));
+    }
     const picked = answers.picks.shift();
     if (typeof picked !== "string") return Promise.resolve(picked === undefined ? undefined : items[picked]);
     return Promise.resolve(items.find((item) => (typeof item === "string" ? item : item.label).replace(/^\$\([\w-]+\) /, "").startsWith(picked)));
@@ -275,6 +282,7 @@ export const window = {
     shown.inputs.push({ title: options.title, password: options.password ?? false, value: options.value ?? "", refused });
     return Promise.resolve(refused === undefined ? typed : undefined);
   },
+  tabGroups: { all: [] as { tabs: { input: unknown }[] }[], close: () => Promise.resolve(true) },
   withProgress: async <T>(options: { title: string }, work: (progress: { report(step: { message?: string }): void }, token: CancellationTokenSource["token"]) => Promise<T>): Promise<T> => {
     const cancel = new CancellationTokenSource();
     cancelProgress.press = () => cancel.cancel();
@@ -316,9 +324,36 @@ export const workspace = {
 export const commands = {
   executeCommand: (id: string, ...args: unknown[]): Promise<unknown> => {
     shown.commands.push({ id, args });
+    keepDifferences(id, args);
     return Promise.resolve(id === "vscode.executeDocumentSymbolProvider" ? answers.symbols.shift() : undefined);
   },
 };
+
+const differencesShown: string[][] = [];
+
+/** The texts of the differences that were shown, each with what was before and after. */
+export function differences(): string[][] {
+  return differencesShown;
+}
+
+/** What an editor of differences reads when it is opened. */
+function keepDifferences(id: string, args: readonly unknown[]): void {
+  const pairs = id === "vscode.diff" ? [args] : id === "vscode.changes" ? (args[1] as unknown[][]).map(([, before, after]) => [before, after]) : [];
+  for (const [before, after] of pairs) differencesShown.push([readProvided(before as Uri), readProvided(after as Uri)]);
+}
+
+function readProvided(uri: Uri): string {
+  const text = providers.get(uri.scheme)?.provideTextDocumentContent(uri);
+  return typeof text === "string" ? text : "";
+}
+
+/** A tab with a difference. */
+export class TabInputTextDiff {
+  constructor(
+    readonly original: Uri,
+    readonly modified: Uri,
+  ) {}
+}
 
 export const env = { clipboard: { writeText: (text: string) => Promise.resolve(void shown.copied.push(text)) } };
 

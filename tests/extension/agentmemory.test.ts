@@ -1,0 +1,102 @@
+import { beforeEach, expect, test } from "vitest";
+import { connectAgentsToMemory, disconnectAgentsFromMemory } from "../../extension/src/commands/agentmemory";
+import * as protocol from "../../extension/src/protocol";
+import { channelDescription, connectionDescription } from "../../extension/src/text/agentwording";
+import { FakeContext } from "./fakes/sidecar";
+import { answers, differences, shown, workspace } from "./fakes/vscode";
+
+const edits: protocol.AgentEditView[] = [
+  { path: "/home/me/.gemini/settings.json", before: "{}", after: '{"mcpServers": {}}', reason: "MCP server of Gemini CLI", hash: "h1" },
+  { path: "/home/me/.cursor/mcp.json", before: null, after: "{}", reason: "MCP server of Cursor", hash: "h2" },
+];
+
+function connection(agent: protocol.AgentName, changes: Partial<protocol.ConnectionView> = {}): protocol.ConnectionView {
+  return { agent, name: agent.toUpperCase(), isHere: true, isUsed: true, sessions: 3, projectSessions: 1, channels: [], lastCall: "", p95Ms: null, findings: [], ...changes };
+}
+
+function channel(changes: Partial<protocol.ChannelView> = {}): protocol.ChannelView {
+  return { channel: "mcp", level: "user", state: "installed", path: "/home/me/.gemini/settings.json", note: "", ...changes };
+}
+
+let context: FakeContext;
+
+beforeEach(() => {
+  context = new FakeContext();
+  context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini"), connection("cursor", { channels: [channel()] })] }));
+  context.answer(protocol.agentPlan, ({ level }) => ({ edits: level === "user" ? edits : edits.slice(0, 1), manual: [], unchanged: 0 }));
+  context.answer(protocol.agentApply, () => ({ ok: true, message: "2 files changed.", undo: "u1" }));
+  context.answer(protocol.agentUndo, () => ({ ok: true, message: "2 files are as before." }));
+});
+
+test("the differences are shown, then asked about, then written, and can be undone from the message", async () => {
+  answers.many.push(["GEMINI"], ["MCP server", "Hooks"], ["Your own files"]);
+  answers.picks.push("Change 2 files");
+  answers.choices.push("Undo");
+  expect(await connectAgentsToMemory(context, undefined)).toBe(true);
+  expect(context.params(protocol.agentPlan)).toEqual([{ action: "install", level: "user", agents: ["gemini"], channels: ["mcp", "hooks"], root: "file:///repo" }]);
+  expect(differences()).toEqual([
+    ["{}", '{"mcpServers": {}}'],
+    ["", "{}"],
+  ]);
+  expect(context.params(protocol.agentApply).map(({ hashes }) => hashes)).toEqual([["h1", "h2"]]);
+  await Promise.resolve();
+  expect(context.params(protocol.agentUndo)).toEqual([{ undo: "u1" }]);
+  expect(shown.messages.map(({ text }) => text)).toContain("Lerim: 2 files changed. Agents read this when they start.");
+});
+
+test("your own files and the repository's are asked apart, and one refused leaves the other", async () => {
+  answers.many.push(["CURSOR"], ["MCP server"], ["Your own files", "Files of this repository"]);
+  answers.picks.push("Change nothing", "Change 1 file");
+  expect(await connectAgentsToMemory(context, undefined)).toBe(true);
+  expect(context.params(protocol.agentApply).map(({ level }) => level)).toEqual(["project"]);
+  const questions = shown.lists.map(({ placeHolder }) => placeHolder).filter((text) => text.endsWith("shown?") || text.includes("Others"));
+  expect(questions).toEqual(["Change your own files as shown?", "Change files of this repository as shown? Others get them as well."]);
+});
+
+test("whoever leaves one of the questions has changed nothing", async () => {
+  for (const given of [[], [["GEMINI"]], [["GEMINI"], ["MCP server"]]]) {
+    answers.many.push(...given);
+    expect(await connectAgentsToMemory(context, undefined)).toBe(false);
+  }
+  answers.many.push(["GEMINI"], ["MCP server"], ["Your own files"]);
+  expect(await connectAgentsToMemory(context, undefined)).toBe(false);
+  expect(context.params(protocol.agentApply)).toEqual([]);
+});
+
+test("from an agent's row only that agent is meant, and outside a folder only your own files", async () => {
+  workspace.workspaceFolders = [];
+  answers.many.push(["Skill"], ["Your own files"]);
+  answers.picks.push("Change nothing");
+  expect(await connectAgentsToMemory(context, "gemini")).toBe(false);
+  expect(context.params(protocol.agentPlan).map(({ agents, root }) => [agents, root])).toEqual([[["gemini"], null]]);
+  expect(shown.lists.find(({ placeHolder }) => placeHolder === "Choose where it is written")?.items.length).toBe(1);
+});
+
+test("a file that cannot be changed comes with what to add by hand", async () => {
+  context.answer(protocol.agentPlan, () => ({ edits: [], manual: [{ path: "/p/opencode.jsonc", reason: "It has comments.", snippet: '{"mcp": 1}' }], unchanged: 0 }));
+  answers.many.push(["GEMINI"], ["MCP server"], ["Your own files"]);
+  answers.choices.push("Show What to Do");
+  expect(await connectAgentsToMemory(context, undefined)).toBe(false);
+  await Promise.resolve();
+  expect(shown.messages.at(-1)?.text).toContain("1 file cannot be changed");
+});
+
+test("agents that get memories are disconnected in the same way, and if there are none that is said", async () => {
+  answers.many.push(["CURSOR"]);
+  answers.picks.push("Change 2 files", "Change 1 file");
+  expect(await disconnectAgentsFromMemory(context, undefined)).toBe(true);
+  expect(shown.lists[0]?.items.map(({ label }) => label)).toEqual(["CURSOR"]);
+  expect(context.params(protocol.agentApply).map(({ action, level }) => [action, level])).toEqual([["remove", "user"], ["remove", "project"]]);
+  context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini")] }));
+  expect(await disconnectAgentsFromMemory(context, undefined)).toBe(false);
+  expect(shown.messages.at(-1)?.text).toContain("No agent gets memories");
+});
+
+test("what an agent gets is said in a few words", () => {
+  expect(channelDescription(channel())).toBe("installed · your files");
+  expect(channelDescription(channel({ state: "untrusted", level: "project" }))).toBe("installed, untrusted · this repository");
+  expect(channelDescription(channel({ state: "extension" }))).toBe("by this extension");
+  expect(connectionDescription(connection("codex"))).toBe("no memories yet");
+  const channels = [channel(), channel({ channel: "hooks" }), channel({ channel: "skill", state: "missing" })];
+  expect(connectionDescription(connection("codex", { channels, findings: ["Run /hooks."] }))).toBe("MCP server, hooks · needs attention");
+});
