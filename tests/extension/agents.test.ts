@@ -120,8 +120,8 @@ test("rows that are none name no agent and no job", () => {
 });
 
 test("below each agent stands what it gets, when it last asked, and what keeps it from working; of Copilot for each of its programs", async () => {
-  const hooks = { channel: "hooks", level: "user", state: "untrusted", path: "/home/me/.codex/hooks.json", note: "Run /hooks." } as const;
-  const bare = { isHere: true, isUsed: true, sessions: 1, projectSessions: 1, channels: [], lastCall: "", p95Ms: null, findings: [] };
+  const hooks: protocol.ChannelView = { channel: "hooks", level: "user", state: "untrusted", path: "/home/me/.codex/hooks.json", note: "Run /hooks." };
+  const bare: Omit<protocol.ConnectionView, "agent" | "name"> = { isHere: true, isUsed: true, sessions: 1, projectSessions: 1, channels: [], lastCall: "", p95Ms: null, findings: [] };
   context.answer(protocol.agentConnections, () => ({
     project: "shop",
     agents: [
