@@ -83,12 +83,8 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.disconnectAgent": async (node) => {
       if (await disconnectAgent(context, platformOf(node))) agents.refresh();
     },
-    "lerim.connectAgentsToMemory": async (node) => {
-      if (await connectAgentsToMemory(context, platformOf(node))) agents.refresh();
-    },
-    "lerim.disconnectAgentsFromMemory": async (node) => {
-      if (await disconnectAgentsFromMemory(context, platformOf(node))) agents.refresh();
-    },
+    "lerim.connectAgentsToMemory": (node) => connectAgentsToMemory(context, platformOf(node), () => agents.refresh()),
+    "lerim.disconnectAgentsFromMemory": (node) => disconnectAgentsFromMemory(context, platformOf(node), () => agents.refresh()),
     "lerim.retryJob": async (node) => {
       if (await actOnJob(context, jobOf(node), "retry")) agents.refresh();
     },

@@ -19,9 +19,14 @@ function channel(changes: Partial<protocol.ChannelView> = {}): protocol.ChannelV
 }
 
 let context: FakeContext;
+let changes: number;
+const countChange = (): void => {
+  changes += 1;
+};
 
 beforeEach(() => {
   context = new FakeContext();
+  changes = 0;
   context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini"), connection("cursor", { channels: [channel()] })] }));
   context.answer(protocol.agentPlan, ({ level }) => ({ edits: level === "user" ? edits : edits.slice(0, 1), manual: [], unchanged: 0 }));
   context.answer(protocol.agentApply, () => ({ ok: true, message: "2 files changed.", undo: "u1" }));
@@ -32,14 +37,14 @@ test("the differences are shown, then asked about, then written, and can be undo
   answers.many.push(["GEMINI"], ["MCP server", "Hooks"], ["Your own files"]);
   answers.picks.push("Change 2 files");
   answers.choices.push("Undo");
-  expect(await connectAgentsToMemory(context, undefined)).toBe(true);
+  await connectAgentsToMemory(context, undefined, countChange);
   expect(context.params(protocol.agentPlan)).toEqual([{ action: "install", level: "user", agents: ["gemini"], channels: ["mcp", "hooks"], root: "file:///repo" }]);
   expect(differences()).toEqual([
     ["{}", '{"mcpServers": {}}'],
     ["", "{}"],
   ]);
   expect(context.params(protocol.agentApply).map(({ hashes }) => hashes)).toEqual([["h1", "h2"]]);
-  await Promise.resolve();
+  await expect.poll(() => changes).toBe(2);
   expect(context.params(protocol.agentUndo)).toEqual([{ undo: "u1" }]);
   expect(shown.messages.map(({ text }) => text)).toContain("Lerim: 2 files changed. Agents read this when they start.");
 });
@@ -47,7 +52,7 @@ test("the differences are shown, then asked about, then written, and can be undo
 test("your own files and the repository's are asked apart, and one refused leaves the other", async () => {
   answers.many.push(["CURSOR"], ["MCP server"], ["Your own files", "Files of this repository"]);
   answers.picks.push("Change nothing", "Change 1 file");
-  expect(await connectAgentsToMemory(context, undefined)).toBe(true);
+  await connectAgentsToMemory(context, undefined, countChange);
   expect(context.params(protocol.agentApply).map(({ level }) => level)).toEqual(["project"]);
   const questions = shown.lists.map(({ placeHolder }) => placeHolder).filter((text) => text.endsWith("shown?") || text.includes("Others"));
   expect(questions).toEqual(["Change your own files as shown?", "Change files of this repository as shown? Others get them as well."]);
@@ -56,18 +61,18 @@ test("your own files and the repository's are asked apart, and one refused leave
 test("whoever leaves one of the questions has changed nothing", async () => {
   for (const given of [[], [["GEMINI"]], [["GEMINI"], ["MCP server"]]]) {
     answers.many.push(...given);
-    expect(await connectAgentsToMemory(context, undefined)).toBe(false);
+    await connectAgentsToMemory(context, undefined, countChange);
   }
   answers.many.push(["GEMINI"], ["MCP server"], ["Your own files"]);
-  expect(await connectAgentsToMemory(context, undefined)).toBe(false);
-  expect(context.params(protocol.agentApply)).toEqual([]);
+  await connectAgentsToMemory(context, undefined, countChange);
+  expect([context.params(protocol.agentApply), changes]).toEqual([[], 0]);
 });
 
 test("from an agent's row only that agent is meant, and outside a folder only your own files", async () => {
   workspace.workspaceFolders = [];
   answers.many.push(["Skill"], ["Your own files"]);
   answers.picks.push("Change nothing");
-  expect(await connectAgentsToMemory(context, "gemini")).toBe(false);
+  await connectAgentsToMemory(context, "gemini", countChange);
   expect(context.params(protocol.agentPlan).map(({ agents, root }) => [agents, root])).toEqual([[["gemini"], null]]);
   expect(shown.lists.find(({ placeHolder }) => placeHolder === "Choose where it is written")?.items.length).toBe(1);
 });
@@ -76,7 +81,7 @@ test("a file that cannot be changed comes with what to add by hand", async () =>
   context.answer(protocol.agentPlan, () => ({ edits: [], manual: [{ path: "/p/opencode.jsonc", reason: "It has comments.", snippet: '{"mcp": 1}' }], unchanged: 0 }));
   answers.many.push(["GEMINI"], ["MCP server"], ["Your own files"]);
   answers.choices.push("Show What to Do");
-  expect(await connectAgentsToMemory(context, undefined)).toBe(false);
+  await connectAgentsToMemory(context, undefined, countChange);
   await Promise.resolve();
   expect(shown.messages.at(-1)?.text).toContain("1 file cannot be changed");
 });
@@ -84,11 +89,11 @@ test("a file that cannot be changed comes with what to add by hand", async () =>
 test("agents that get memories are disconnected in the same way, and if there are none that is said", async () => {
   answers.many.push(["CURSOR"]);
   answers.picks.push("Change 2 files", "Change 1 file");
-  expect(await disconnectAgentsFromMemory(context, undefined)).toBe(true);
+  await disconnectAgentsFromMemory(context, undefined, countChange);
   expect(shown.lists[0]?.items.map(({ label }) => label)).toEqual(["CURSOR"]);
   expect(context.params(protocol.agentApply).map(({ action, level }) => [action, level])).toEqual([["remove", "user"], ["remove", "project"]]);
   context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini")] }));
-  expect(await disconnectAgentsFromMemory(context, undefined)).toBe(false);
+  await disconnectAgentsFromMemory(context, undefined, countChange);
   expect(shown.messages.at(-1)?.text).toContain("No agent gets memories");
 });
 

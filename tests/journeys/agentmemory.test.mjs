@@ -25,7 +25,7 @@ for (const [version, editor] of [["", process.env.LERIM_EDITOR], ["-oldest", pro
       await field.waitFor();
       if (pick !== undefined) await pick();
       await field.press("Enter");
-      await field.waitFor({ state: "detached" });
+      await field.waitFor({ state: "hidden" });
     };
     /** Leaves only the rows that begin with one of these names picked. */
     const only = (...names) => async () => {
@@ -94,6 +94,7 @@ for (const [version, editor] of [["", process.env.LERIM_EDITOR], ["-oldest", pro
       await screen.notification(/2 files are as before/);
       assert.equal(readFileSync(gemini, "utf8"), settings);
       assert.equal(existsSync(dirname(skill)), false);
+      await screen.listed("Agents", /Gets no memories/);
       await screen.clearNotifications();
     });
 
@@ -105,7 +106,7 @@ for (const [version, editor] of [["", process.env.LERIM_EDITOR], ["-oldest", pro
       const question = screen.page.locator('.quick-input-widget input.input[placeholder^="Change files of this repository"]');
       await question.waitFor();
       await question.press("Escape");
-      await question.waitFor({ state: "detached" });
+      await question.waitFor({ state: "hidden" });
       assert.equal(existsSync(join(root, ".gemini")), false);
       assert.equal(existsSync(join(root, ".agents")), false);
     });

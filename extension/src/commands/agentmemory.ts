@@ -20,28 +20,27 @@ const questions: Readonly<Record<protocol.InstallLevel, string>> = {
   project: "Change files of this repository as shown? Others get them as well.",
 };
 
-/** Lerim: Connect Agents to Memory…. Returns whether anything was changed. `agent` is the row it was called from. */
-export async function connectAgentsToMemory(context: Requester, agent: string | undefined): Promise<boolean> {
+/** Lerim: Connect Agents to Memory…. `agent` is that of the row it was called from; `onChanged` is called after each change and its undo. */
+export async function connectAgentsToMemory(context: Requester, agent: string | undefined, onChanged: () => void): Promise<void> {
   const root = rootFolders()[0]?.uri.toString() ?? null;
   const { agents } = await context.request(protocol.agentConnections, { root });
   const chosen = await chooseAgents(agents, agent, "Choose the agents to give memories to", ({ isHere }) => isHere);
-  if (chosen === undefined) return false;
+  if (chosen === undefined) return;
   const channels = await chooseChannels();
-  if (channels === undefined) return false;
-  return changeFiles(context, root, { action: "install", agents: chosen, channels });
+  if (channels !== undefined) await changeFiles(context, root, { action: "install", agents: chosen, channels }, onChanged);
 }
 
-/** Lerim: Disconnect Agents from Memory. Returns whether anything was changed. */
-export async function disconnectAgentsFromMemory(context: Requester, agent: string | undefined): Promise<boolean> {
+/** Lerim: Disconnect Agents from Memory. */
+export async function disconnectAgentsFromMemory(context: Requester, agent: string | undefined, onChanged: () => void): Promise<void> {
   const root = rootFolders()[0]?.uri.toString() ?? null;
   const { agents } = await context.request(protocol.agentConnections, { root });
   const connected = agents.filter(({ channels }) => channels.some(({ state }) => state !== "missing" && state !== "extension"));
   if (connected.length === 0) {
     void vscode.window.showInformationMessage("Lerim: No agent gets memories from files that Lerim wrote.");
-    return false;
+    return;
   }
   const chosen = await chooseAgents(connected, agent, "Choose the agents that get no memories any more", () => false);
-  return chosen === undefined ? false : changeFiles(context, root, { action: "remove", agents: chosen, channels: [] });
+  if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, onChanged);
 }
 
 async function chooseAgents(
@@ -69,11 +68,10 @@ async function pickMany<Item extends vscode.QuickPickItem>(items: readonly Item[
 
 type Change = Pick<protocol.AgentPlanParams, "action" | "agents" | "channels">;
 
-/** Shows and asks for the person's files and for the repository's apart; returns whether anything was changed. */
-async function changeFiles(context: Requester, root: string | null, change: Change): Promise<boolean> {
+/** Shows and asks for the person's files and for the repository's apart, and makes the changes that were agreed to. */
+async function changeFiles(context: Requester, root: string | null, change: Change, onChanged: () => void): Promise<void> {
   const offered = root === null ? levels.slice(0, 1) : levels;
   const picked = change.action === "install" ? await pickMany(offered, "Choose where it is written") : offered;
-  let isChanged = false;
   let isPlanned = false;
   for (const { level } of picked ?? []) {
     const params = { ...change, level, root };
@@ -82,20 +80,20 @@ async function changeFiles(context: Requester, root: string | null, change: Chan
     if (plan.manual.length > 0) offerManualSteps(plan.manual, change.action);
     if (plan.edits.length === 0 || !(await confirmEdits(plan.edits, questions[level]))) continue;
     const applied = await context.request(protocol.agentApply, { ...params, hashes: plan.edits.map(({ hash }) => hash) });
-    isChanged ||= applied.undo !== null;
-    showApplied(context, applied);
+    onChanged();
+    showApplied(context, applied, onChanged);
   }
   if (picked !== undefined && !isPlanned) void vscode.window.showInformationMessage(`Lerim: ${change.action === "install" ? "Everything is installed already." : "There is nothing to remove."}`);
-  return isChanged;
 }
 
-function showApplied(context: Requester, { ok, message, undo }: protocol.AgentApplyView): void {
+function showApplied(context: Requester, { ok, message, undo }: protocol.AgentApplyView, onChanged: () => void): void {
   const show = ok ? vscode.window.showInformationMessage : vscode.window.showErrorMessage;
   const hint = ok && undo !== null ? " Agents read this when they start." : "";
   show(`Lerim: ${message}${hint}`, ...(undo === null ? [] : ["Undo"]))
     .then(async (choice) => {
       if (choice !== "Undo" || undo === null) return;
       const undone = await context.request(protocol.agentUndo, { undo });
+      onChanged();
       if (!undone.ok) throw new Error(undone.message);
       void vscode.window.showInformationMessage(`Lerim: ${undone.message}`);
     })

@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from lerim.agents import status
 from lerim.assistant import answers
 from lerim.errors import Problem
 from lerim.jobs import doctor
 from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
 from lerim.lsp.features.memories import memory_rows
-from lerim.lsp.protocol import core, memories, models, sessions
+from lerim.lsp.protocol import agents, core, memories, models, sessions
 from lerim.memory.views import EvidenceView, MemoryView
 from lerim.models.money.usage import Usage
 from lerim.review.results import ReviewResult
@@ -38,6 +39,7 @@ def test_every_message_is_on_the_page() -> None:
         *(memories.MemoryActView, answers.Citation, answers.Sentence, answers.Passage, answers.Answer),
         *(sessions.SessionView, sessions.HitView, sessions.SessionTurn),
         *(sessions.CallView, sessions.JobView),
+        *(status.ConnectionView, status.ChannelView, agents.AgentEditView),
         *(doctor.AgentView, doctor.StoreView, doctor.SkippedView),
         *(models.EditorModelView, models.ModelAnswerView),
     ],
