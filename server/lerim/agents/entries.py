@@ -156,11 +156,13 @@ class JsonHooks:
 
     def remove_from(self, text: str, original: str | None) -> str | None:
         """Returns the text without the hooks, None if nothing is left. Raises UneditableError."""
-        found = list(self._find_items(text))
+        after: str | None = text
+        for event, index, handler in self._find_moved_handlers(text):
+            after = remove_value(after or "", ("hooks", event, index, "hooks", handler))
+        found = list(self._find_items(after))
         if not found:
             _check_readable(text)
-            return text
-        after: str | None = text
+            return after
         for event, index in found:
             if after is not None:
                 after = _remove_item(after, event, index, original)
@@ -192,6 +194,16 @@ class JsonHooks:
         for event, items in hooks.items() if isinstance(hooks, dict) else ():
             if isinstance(items, list):
                 yield from ((event, index) for index in reversed(range(len(items))) if self._is_own(items[index]))
+
+    def _find_moved_handlers(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Yields where the person has put a hook of ours into a group with hooks of their own, the last first."""
+        hooks = _find_json(text, ("hooks",))
+        for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+            for index, group in enumerate(groups if isinstance(groups, list) else ()):
+                handlers = group.get("hooks") if isinstance(group, dict) and not self._is_own(group) else None
+                for at in reversed(range(len(handlers) if isinstance(handlers, list) else 0)):
+                    if isinstance(handlers, list) and self._is_own(handlers[at]):
+                        yield event, index, at
 
     def _check_shape(self, text: str | None) -> None:
         """Raises UneditableError if there is no place for hooks in the text."""

@@ -121,6 +121,15 @@ def test_of_a_file_that_was_changed_since_only_our_entries_are_removed(lerim: Le
     assert config.read_bytes().endswith(b'command = "x"\r\n\r\n[history]\r\npersistence = "none"\r\n')
 
 
+def test_a_hook_of_ours_in_a_group_of_the_person_is_removed_and_the_group_stays(lerim: Lerim, isolated: Path) -> None:
+    own = {"type": "command", "command": f"{isolated}/.lerim/bin/hook", "args": ["claude"]}
+    mine = {"type": "command", "command": "say started"}
+    value = {"hooks": {"SessionStart": [{"hooks": [mine, own]}]}}
+    path = write(isolated / ".claude" / "settings.json", json.dumps(value, indent=2))
+    lerim("remove", "claude", "--user", "--yes")
+    assert json.loads(path.read_text()) == {"hooks": {"SessionStart": [{"hooks": [mine]}]}}
+
+
 def test_an_entry_changed_by_hand_is_shown_as_a_change_and_keeps_what_the_person_added(
     lerim: Lerim, isolated: Path
 ) -> None:
