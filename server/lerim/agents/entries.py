@@ -230,9 +230,11 @@ Entry = WholeFile | JsonMember | TomlTable | JsonHooks
 
 
 def runs_hook_program(command: str, program: str) -> bool:
-    """Returns whether a command line of a hook runs Lerim's hook program, which is usually at `program`."""
+    """Returns whether a command line of a hook runs Lerim's hook program, which is at `program` if not in its usual
+    place."""
     slashes = command.replace("\\", "/")
-    return "/.lerim/bin/hook" in slashes or program.replace("\\", "/") in slashes
+    folder = program.replace("\\", "/").rpartition("/")[0]
+    return ("/.lerim/bin" in slashes or folder in slashes) and "/hook" in slashes
 
 
 def _find_json(text: str | None, path: tuple[str | int, ...]) -> Json:

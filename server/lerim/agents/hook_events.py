@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from lerim.agents.json_text import Json
 from lerim.agents.model import AgentName, InstallLevel
-from lerim.hook import hook_command
+from lerim.hook import build_hook_command
 from lerim.paths import Home
 
 TIMEOUT_SECONDS = 5
@@ -129,7 +129,7 @@ class HookWriter:
         return {event: _group(matcher, handler) for event, matcher in matchers.items()}
 
     def _command(self, agent: AgentName, platform: str = "") -> str:
-        return hook_command(agent, platform or self.platform, self.home)
+        return build_hook_command(agent, self.home, platform or self.platform)
 
 
 def _group(matcher: str, handler: Json) -> Json:

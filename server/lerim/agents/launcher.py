@@ -77,7 +77,8 @@ def update_installed_programs(home: Home) -> LerimError | None:
     try:
         if Path(launcher_path(sys.platform, home)).exists() and not is_launcher_current(home):
             install_launcher(home)
-        if (home.root / "bin" / "hook").exists() and not hook.is_hook_program_current(home):
+        has_hook = any((home.root / "bin" / name).exists() for name in ("hook", "hook.py"))
+        if has_hook and not hook.is_hook_program_current(home):
             hook.install_hook_program(home)
     except LerimError as error:
         return error

@@ -73,7 +73,7 @@ class _HookCalls(msgspec.Struct, frozen=True):
     """What the hook program keeps of its calls by one agent: the time of the last in seconds since 1970, and the
     durations of the last ones in milliseconds."""
 
-    time: float = 0.0
+    at: float = 0.0
     durations: list[float] = []
 
 
@@ -107,9 +107,9 @@ def _examine_agent(
     findings = [
         *(one.note for one in channels if one.state == "untrusted"),
         *_find_faults(machine.home, channels),
-        *_find_silence(presence, calls.time, max(installed, default=0.0) if paths else 0.0),
+        *_find_silence(presence, calls.at, max(installed, default=0.0) if paths else 0.0),
     ]
-    last = max(calls.time, mcp_call)
+    last = max(calls.at, mcp_call)
     return ConnectionView(
         agent=agent,
         name=AGENT_NAMES[agent],

@@ -124,7 +124,7 @@ def test_the_last_call_and_the_time_of_the_hooks_are_shown(lerim: Lerim, repo: P
 
 
 def write_calls(home: Path, agent: str, time: float, durations: list[float]) -> None:
-    write(home / ".lerim" / "run" / "hooks" / f"last-{agent}", json.dumps({"time": time, "durations": durations}))
+    write(home / ".lerim" / "run" / "hooks" / f"last-{agent}", json.dumps({"at": time, "durations": durations}))
 
 
 def test_memories_given_over_mcp_count_as_a_call_of_that_agent(repo: Path) -> None:

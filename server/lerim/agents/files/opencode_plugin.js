@@ -2,7 +2,7 @@
 // Written by `lerim agents install opencode`; `lerim agents remove opencode` removes it.
 // It runs Lerim's hook program, waits at most 300 ms for it, and stays silent whatever goes wrong.
 import { spawn } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { homedir } from "node:os"
 import { join } from "node:path"
 
@@ -10,7 +10,11 @@ const LIMIT_MS = 300
 const MAX_OUTPUT = 4000
 const MAX_SESSIONS = 100
 const windows = process.platform === "win32"
-const program = join(process.env.LERIM_HOME || join(homedir(), ".lerim"), "bin", windows ? "hook.cmd" : "hook")
+const folder = join(process.env.LERIM_HOME || join(homedir(), ".lerim"), "bin")
+const program = join(folder, windows ? "hook.py" : "hook")
+
+/** The command that runs the hook program; Windows starts no scripts, so there its interpreter is named. */
+const command = () => (windows ? [readFileSync(join(folder, "hook-python"), "utf8").split(/\r?\n/)[0], "-I", "-S", program] : [program])
 
 /** Runs the hook program with one event and returns its answer, {} if there is none in time. */
 function ask(question) {
@@ -26,9 +30,8 @@ function ask(question) {
     }, LIMIT_MS)
     try {
       if (!existsSync(program)) return done({})
-      child = windows
-        ? spawn("cmd", ["/d", "/s", "/c", program, "opencode"], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
-        : spawn(program, ["opencode"], { stdio: ["pipe", "pipe", "ignore"] })
+      const [first, ...others] = command()
+      child = spawn(first, [...others, "opencode"], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
       let text = ""
       child.stdout.setEncoding("utf8")
       child.stdout.on("data", (part) => {
