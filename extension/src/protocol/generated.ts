@@ -5,10 +5,14 @@ import { notification, request } from "./message";
 export type Scope = "project" | "global";
 export type NeighbourAnswer = "same" | "replaces" | "changes" | "answers" | "keep";
 export type MemoryKind = "decision" | "question" | "insight" | "procedure" | "friction" | "pitfall" | "preference";
+export type InstallLevel = "user" | "project";
+export type AgentChannel = "mcp" | "hooks" | "skill";
+export type AgentName = "claude" | "codex" | "copilot" | "gemini" | "opencode" | "cursor" | "vscode";
 export type AgentTool = "recall" | "why" | "propose";
 export type Primitive = "decision" | "learning" | "question" | "theme" | "summary";
 export type ProposedAction = "add" | "same" | "update" | "supersede" | "resolve" | "merge" | "archive" | "consolidate" | "refer" | "close";
 export type Speaker = "user" | "assistant" | "tool" | "web";
+export type ChannelState = "installed" | "untrusted" | "changed" | "missing" | "unreadable" | "extension";
 export type Feedback = "useful" | "wrong" | "outdated";
 export type Role = "user" | "assistant";
 export type MemoryGrouping = "primitive" | "file" | "freshness";
@@ -60,6 +64,65 @@ export interface AddMemoryParams {
   files?: string[];
 }
 /**
+ * A plan that was agreed to. `hashes` are those of the edits that were shown: nothing is written if what would be
+ * written now differs.
+ */
+export interface AgentApplyParams {
+  action: "install" | "remove";
+  level: InstallLevel;
+  hashes: string[];
+  agents: string[];
+  channels: string[];
+  root?: string | null;
+}
+/**
+ * Whether everything was written, a message about it, and what `lerim/agents/undo` takes (None if nothing was
+ * written).
+ */
+export interface AgentApplyView {
+  ok: boolean;
+  message: string;
+  undo: string | null;
+}
+/**
+ * A change of an agent's file. `before` is None if there is no file, `after` if it would be removed; of a long file
+ * both have only the lines around the change. `hash` identifies the change.
+ */
+export interface AgentEditView {
+  path: string;
+  before: string | null;
+  after: string | null;
+  reason: string;
+  hash: string;
+}
+/**
+ * A file that is left as it is, why, and what to add to it, or take out of it, by hand.
+ */
+export interface AgentManualView {
+  path: string;
+  reason: string;
+  snippet: string;
+}
+/**
+ * What to install or remove: for which agents, over which channels, in the person's own files (`user`) or in those
+ * of the repository of `root` (`project`). No agents are all that are found, no channels are all.
+ */
+export interface AgentPlanParams {
+  action: "install" | "remove";
+  level: InstallLevel;
+  agents: string[];
+  channels: string[];
+  root?: string | null;
+}
+/**
+ * What would be done. `unchanged` is the number of files that need no change.
+ */
+export interface AgentPlanView {
+  edits: AgentEditView[];
+  manual: AgentManualView[];
+  unchanged: number;
+}
+/**
  * A call of one of the tools of `lerim mcp`. Only the fields that the tool has an argument for count; "" and []
  * are left out. `agent` is the name of the program that asked.
  */
@@ -81,6 +144,12 @@ export interface AgentToolParams {
 export interface AgentToolView {
   text: string;
   isError: boolean;
+}
+/**
+ * Changes to take back, by the `undo` of the answer to `lerim/agents/apply`.
+ */
+export interface AgentUndoParams {
+  undo: string;
 }
 /**
  * One agent. `sessions` counts its sessions on this machine; a subagent's transcript is not counted if its parent's
@@ -404,6 +473,17 @@ export interface CandidatesChangedParams {
   pending: number;
 }
 /**
+ * One channel of an agent in the person's files or in the repository's. `note` says what is to be done, if
+ * anything.
+ */
+export interface ChannelView {
+  channel: AgentChannel;
+  level: InstallLevel;
+  state: ChannelState;
+  path: string;
+  note: string;
+}
+/**
  * All choices in display order. `model` is the label of the model in use, "" for none; `problems` prevent its
  * use.
  */
@@ -441,6 +521,39 @@ export interface ConnectParams {
   platform: string;
   action: "connect" | "disconnect";
   path?: string | null;
+}
+/**
+ * An agent and what it gets. `isHere`: it is on this machine; `isUsed`: this repository uses it.
+ *
+ * `sessions` counts its sessions on this machine and `projectSessions` those of the repository. `lastCall` is when
+ * its hooks were last called, or it last got memories of this repository over MCP (ISO 8601 UTC, '' for never);
+ * `p95Ms` is the time that 95 % of its last hook calls took at most (None if there were none). `findings` say what
+ * keeps it from working.
+ */
+export interface ConnectionView {
+  agent: AgentName;
+  name: string;
+  isHere: boolean;
+  isUsed: boolean;
+  sessions: number;
+  projectSessions: number;
+  channels: ChannelView[];
+  lastCall: string;
+  p95Ms: number | null;
+  findings: string[];
+}
+/**
+ * The folder whose repository's files are looked at; by default the window's first repository.
+ */
+export interface ConnectionsParams {
+  root?: string | null;
+}
+/**
+ * Every agent, and what it gets in the repository `project` ('' outside one).
+ */
+export interface ConnectionsView {
+  project: string;
+  agents: ConnectionView[];
 }
 /**
  * A day in local time (`2026-11-21`, '' for sessions without a time) and the number of sessions that ended on
@@ -1371,6 +1484,10 @@ export const sessionTurns = request<TurnsParams, TurnsView>("lerim/session/turns
 export const sessionFind = request<FindParams, PositionsView>("lerim/session/find");
 export const agents = request<AgentsParams, AgentsView>("lerim/agents");
 export const connect = request<ConnectParams, OutcomeView>("lerim/connect");
+export const agentConnections = request<ConnectionsParams, ConnectionsView>("lerim/agents/list");
+export const agentPlan = request<AgentPlanParams, AgentPlanView>("lerim/agents/plan");
+export const agentApply = request<AgentApplyParams, AgentApplyView>("lerim/agents/apply");
+export const agentUndo = request<AgentUndoParams, OutcomeView>("lerim/agents/undo");
 export const queueAct = request<QueueParams, OutcomeView>("lerim/queue/act");
 export const modelStatus = request<RootParams, ModelView>("lerim/model/status");
 export const modelAllow = request<AllowParams, OutcomeView>("lerim/model/allow");
