@@ -12,7 +12,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
 
@@ -43,14 +43,17 @@ class AppliedPlan:
     problems: tuple[Problem, ...]
 
 
-def apply_plan(plan: AgentPlan, home: Home, clock: Callable[[], float] = time.time) -> AppliedPlan:
+def apply_plan(
+    plan: AgentPlan, home: Home, clock: Callable[[], float] = time.time, *, root: PurePath | None = None
+) -> AppliedPlan:
     """Makes the edits of a plan, each by itself: one that cannot be made is reported and stops none of the others.
 
-    An installation first writes the programs that the agents start. Raises BusyError, SettingsError and MemoryError_
+    An installation first writes the programs that the agents start, and has the hooks' index of the repository at
+    `root` made in the background. Raises BusyError, SettingsError and MemoryError_
     if nothing could be begun.
     """
     if plan.action == "install":
-        _install_programs(plan, home)
+        _install_programs(plan, home, root)
     made: list[FileEdit] = []
     records_before: dict[str, InstalledFile | None] = {}
     problems: list[Problem] = []
@@ -94,12 +97,14 @@ def undo_plan(applied: AppliedPlan, home: Home) -> None:
         save_records(home, records)
 
 
-def _install_programs(plan: AgentPlan, home: Home) -> None:
+def _install_programs(plan: AgentPlan, home: Home, root: PurePath | None) -> None:
     channels = {channel for planned in (*plan.edits, *plan.unchanged) for channel in planned.channels}
     if "mcp" in channels:
         install_launcher(home)
     if "hooks" in channels:
         hook.install_hook_program(home)
+        if root is not None:
+            hook.start_refresh(Path(root), home)
 
 
 def _install(planned: PlannedEdit, home: Home, records: dict[str, InstalledFile], folder_name: str, now: float) -> bool:

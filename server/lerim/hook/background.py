@@ -29,15 +29,18 @@ def wanted_marker(index: Path) -> Path:
 
 
 def start_refresh_if_used(root: Path, home: Home, environ: Mapping[str, str] = os.environ) -> bool:
-    """Starts a process that makes the index of a worktree anew if there is one, and does not wait for it. Returns
-    whether one was started."""
+    """Starts a process that makes the index of a worktree anew if there is one. Returns whether one was started."""
+    return find_hook_index(root, home).exists() and start_refresh(root, home, environ)
+
+
+def start_refresh(root: Path, home: Home, environ: Mapping[str, str] = os.environ) -> bool:
+    """Starts a process that makes the index of a worktree, and does not wait for it. Returns whether it was started."""
     path = find_hook_index(root, home)
-    if not path.exists():
-        return False
     launch = build_lerim_launch(("hook-refresh", str(root)), sys.executable, {**environ, "LERIM_HOME": str(home.root)})
     quiet = subprocess.DEVNULL
     _running[:] = [process for process in _running if process.poll() is None]
     with contextlib.suppress(OSError):  # the next event of an agent tries again
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         wanted_marker(path).touch(0o600)
         process = subprocess.Popen(
             launch.argv,

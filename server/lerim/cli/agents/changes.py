@@ -68,7 +68,7 @@ def carry_out(
             _show_plan(plan)
         if dry_run or not _is_agreed(plan, yes=yes, as_json=as_json):
             continue
-        applied = apply_plan(plan, machine.home)
+        applied = apply_plan(plan, machine.home, root=machine.root)
         written += [str(edit.path) for edit in applied.made]
         problems += applied.problems
     manual = [step for plan in plans for step in plan.manual]

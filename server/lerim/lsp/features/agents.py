@@ -184,7 +184,7 @@ def _apply(sidecar: Sidecar, repo: Repo | None, params: AgentApplyParams) -> Age
     if [_hash_edit(planned) for planned in plan.edits] != params.hashes:
         message = "The files were changed since they were shown; nothing was written."
         raise StaleError(message, todo="Look at the differences again.")
-    applied = apply_plan(plan, sidecar.home)
+    applied = apply_plan(plan, sidecar.home, root=repo.project.root if repo is not None else None)
     undo = None
     if applied.made:
         undo = secrets.token_hex(8)
