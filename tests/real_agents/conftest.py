@@ -10,9 +10,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +54,34 @@ class AgentMachine:
         done = self._run([str(_require_program(self)), *_ARGUMENTS[self.provider](prompt)])
         assert done.returncode == 0, (done.stdout[-3000:], done.stderr[-3000:])
         return done.stdout
+
+    def talk(self, arguments: list[str], messages: list[dict[str, Any]], last: int) -> dict[str, Any]:
+        """What the agent's program answers to the message with the id `last`, over JSON lines on its streams."""
+        process = subprocess.Popen(
+            [str(_require_program(self)), *arguments],
+            cwd=self.repo,
+            env=self.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdin and process.stdout
+        ending = threading.Timer(HANG_SECONDS, process.kill)
+        ending.start()
+        try:
+            process.stdin.write("".join(f"{json.dumps(message)}\n" for message in messages))
+            process.stdin.flush()
+            for line in process.stdout:
+                answer = json.loads(line)
+                if answer.get("id") == last:
+                    result: dict[str, Any] = answer["result"]
+                    return result
+        finally:
+            ending.cancel()
+            process.kill()
+            process.wait()
+        raise AssertionError(f"{arguments} ended without an answer")
 
     def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -140,7 +170,7 @@ _SETUPS: dict[str, Callable[[AgentMachine], None]] = {
     "copilot-cli": _set_up_copilot,
 }
 _ARGUMENTS: dict[str, Callable[[str], list[str]]] = {
-    "claude-code": lambda prompt: ["-p", prompt, "--output-format", "json", "--dangerously-skip-permissions"],
+    "claude-code": lambda prompt: ["-p", prompt, "--output-format", "json", "--allowedTools", "mcp__lerim"],
     "codex": lambda prompt: ["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", prompt],
     "gemini-cli": lambda prompt: ["-p", prompt, "--yolo", "-m", "gemini-3-pro-preview"],
     "opencode": lambda prompt: ["run", prompt],
