@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
 
-const largestKb = 3100; // the o200k encoding is 2 MB of it
+const largestKb = 3300; // the o200k encoding is 2 MB of it
 const encoding = "server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790";
 const ranker = "server/lerim/extraction/ranking/ranker.json";
 const execute = promisify(execFile);
