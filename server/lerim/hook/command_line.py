@@ -1,7 +1,8 @@
 """The command lines that agents are told to run at their events.
 
-Two agents stop working when a hook fails: one refuses every tool call, the other every prompt. So a command line checks
-that the program is there, hides its errors and always ends with 0. Its text must never change, because agents ask the
+Three agents stop working when a hook fails: one refuses every tool call, another every prompt, and a third waits for ever
+for one that hangs, because what hangs keeps the output open. So a command line checks that the program is there, kills
+it after a few seconds, hides its errors and always ends with 0. Its text must never change, because agents ask the
 person again about a hook that did.
 """
 
@@ -12,6 +13,10 @@ import sys
 
 from lerim.paths import Home
 
+KILL_AFTER_SECONDS = 5
+"""How long a POSIX shell lets the program run. It gives up by itself long before, so this is for what hangs it: a dead
+network drive, a stopped machine."""
+
 
 def build_hook_command(agent: str, home: Home, platform: str = sys.platform) -> str:
     """Returns the guarded command line for one agent, such as `codex`: for a POSIX shell, or for PowerShell if
@@ -19,7 +24,10 @@ def build_hook_command(agent: str, home: Home, platform: str = sys.platform) -> 
     if platform == "win32":
         return _build_powershell_command(agent, home)
     program = '"$HOME/.lerim/bin/hook"' if _is_usual_place(home) else shlex.quote(str(home.root / "bin" / "hook"))
-    return f'h={program}; [ -x "$h" ] && "$h" {shlex.quote(agent)} 2>/dev/null; exit 0'
+    # a command in the background reads nothing unless its input is another descriptor
+    run = f'exec 3<&0; "$h" {shlex.quote(agent)} <&3 & p=$!'
+    watch = f"{{ sleep {KILL_AFTER_SECONDS}; kill -9 $p; }} <&- 3<&- >&- & w=$!"
+    return f'h={program}; [ -x "$h" ] && {{ {run}; {watch}; wait $p; kill $w; }} 2>/dev/null; exit 0'
 
 
 def build_hook_argv(agent: str, home: Home, executable: str, platform: str = sys.platform) -> tuple[str, ...]:

@@ -88,11 +88,12 @@ def test_the_command_line_names_the_usual_place_by_the_home_variable_and_another
     usual = Home(Path("/home/me/.lerim"), Path("/home/me"))
     other = Home(Path("/data/it's mine/lerim"), Path("/home/me"))
     assert build_hook_command("gemini", usual, "linux") == (
-        'h="$HOME/.lerim/bin/hook"; [ -x "$h" ] && "$h" gemini 2>/dev/null; exit 0'
+        'h="$HOME/.lerim/bin/hook"; [ -x "$h" ] && { exec 3<&0; "$h" gemini <&3 & p=$!; '
+        "{ sleep 5; kill -9 $p; } <&- 3<&- >&- & w=$!; wait $p; kill $w; } 2>/dev/null; exit 0"
     )
     assert build_hook_command("gemini", usual, "darwin") == build_hook_command("gemini", usual, "linux")
-    assert build_hook_command("codex", other, "linux") == (
-        """h='/data/it'"'"'s mine/lerim/bin/hook'; [ -x "$h" ] && "$h" codex 2>/dev/null; exit 0"""
+    assert build_hook_command("codex", other, "linux").startswith(
+        """h='/data/it'"'"'s mine/lerim/bin/hook'; [ -x "$h" ] && { exec 3<&0; "$h" codex <&3 &"""
     )
     assert build_hook_command("codex", usual, "win32") == (
         '$h = "$env:USERPROFILE\\.lerim\\bin"; if (Test-Path "$h\\hook.py") '
@@ -106,9 +107,18 @@ def test_the_command_line_names_the_usual_place_by_the_home_variable_and_another
 
 
 @pytest.mark.parametrize(
-    "script", ["", "#!/bin/sh\nexit 3\n", "#!/bin/sh\necho no >&2\nkill -SEGV $$\n", "#!/nowhere\n"]
+    "script",
+    [
+        "",
+        "#!/bin/sh\nexit 3\n",
+        "#!/bin/sh\necho no >&2\nkill -SEGV $$\n",
+        "#!/nowhere\n",
+        "#!/bin/sh\nexec sleep 600\n",
+    ],
 )
-def test_the_command_line_ends_well_without_a_word_if_the_program_is_missing_or_fails(home: Home, script: str) -> None:
+def test_the_command_line_ends_well_without_a_word_if_the_program_is_missing_fails_or_hangs(
+    home: Home, script: str
+) -> None:
     program = home.root / "bin" / "hook"
     program.parent.mkdir(parents=True)
     if script:
