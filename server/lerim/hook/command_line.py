@@ -1,9 +1,9 @@
 """The command lines that agents are told to run at their events.
 
-Three agents stop working when a hook fails: one refuses every tool call, another every prompt, and a third waits for ever
-for one that hangs, because what hangs keeps the output open. So a command line checks that the program is there, kills
-it after a few seconds, hides its errors and always ends with 0. Its text must never change, because agents ask the
-person again about a hook that did.
+Three agents stop working when a hook fails: one refuses every tool call, another every prompt, and a third waits for
+ever for one that hangs, because what hangs keeps the output open. So a command line checks that the program is there,
+kills it after a few seconds, hides its errors and always ends with 0. Its text must never change, because agents ask
+the person again about a hook that did.
 """
 
 from __future__ import annotations
