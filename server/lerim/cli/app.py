@@ -15,6 +15,7 @@ import typer
 from lerim import __version__
 from lerim.cli.agents import agents_app
 from lerim.cli.ask import ask_command
+from lerim.cli.benefit import benefit_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
 from lerim.cli.export import export_command
@@ -50,6 +51,7 @@ app.command("status")(status_command)
 app.command("stats")(stats_command)
 app.command("export")(export_command)
 app.command("import")(import_command)
+app.command("benefit")(benefit_command)
 app.command("mcp")(mcp_command)
 app.add_typer(review_app, name="review", cls=CommandGroup)
 app.add_typer(memory_app, name="memory", cls=CommandGroup)

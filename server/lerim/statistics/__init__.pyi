@@ -1,3 +1,7 @@
+from .benefit import Benefit as Benefit
+from .benefit import BenefitFigures as BenefitFigures
+from .benefit import benefit_of as benefit_of
+from .benefit import compute_benefit as compute_benefit
 from .figures import NO_FIGURES as NO_FIGURES
 from .figures import Figures as Figures
 from .figures import GroupBy as GroupBy

@@ -1,0 +1,264 @@
+"""Computes what became of the memories that agents were given, from the record of servings and the sessions since.
+
+Everything is computed anew each time. What code cannot tell is said to be unknown, never guessed. The figures make no
+memory truer: they change neither its confidence nor its file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lerim.errors import LerimError, Problem
+from lerim.memory import MemoryRecord, Serving, Store, format_time, load_servings
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.sessions import Catalog, SessionFilters, Turn, convert_sqlite_errors, read_session
+from lerim.statistics.benefit.figures import Benefit, BenefitFigures, Outcome, UnknownSessions
+from lerim.statistics.benefit.practices import Practice, find_practice, judge_actions, list_actions
+from lerim.statistics.benefit.repetitions import KnownClaim, make_known_claim, says_again
+from lerim.statistics.benefit.served_sessions import ServedSession, find_served_sessions
+
+MAX_SESSIONS, MAX_SESSION_BYTES = 300, 400_000_000
+"""How many of the newest sessions are read, and up to how much of them together: older ones are only counted."""
+MAX_SEARCHED = 200
+"""For how many memories, the most often served, the sessions are searched for the same correction."""
+MAX_FOUND_TURNS = 20
+SAME_PROMPT_SECONDS = 30.0
+"""A prompt this close to what a hook gave for a prompt is that prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A memory that is still there, and what to look for in sessions."""
+
+    record: MemoryRecord
+    practice: Practice | None
+    claim: KnownClaim
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenTo:
+    """A memory's first serving in a session."""
+
+    memory: str
+    session: ServedSession
+    serving: Serving
+
+
+def benefit_of(project: Project, home: Home) -> Mapping[str, BenefitFigures]:
+    """Returns the figures of each memory that was ever served, by id; of personal memories for the personal project.
+    Raises MemoryError_, CatalogError."""
+    return {one.id: one for one in compute_benefit(project, home).memories}
+
+
+def compute_benefit(project: Project, home: Home, is_cancelled: Callable[[], bool] = lambda: False) -> Benefit:
+    """Computes the figures of a project's memories, or of the personal ones. Sessions that cannot be read are in the
+    problems. Raises MemoryError_, CatalogError."""
+    private = home.project(project.key)
+    servings, serving_problems = load_servings(private)
+    stored, store_problems = Store(project.memory_dir, private).load_all()
+    subjects = {one.record.id: _make_subject(one.record) for one in stored}
+    problems = [*serving_problems, *store_problems]
+    given: list[_GivenTo] = []
+    missed: Counter[str] = Counter()
+    without_session = len(servings)
+    judged = _Judged({})
+    if servings and home.catalog.exists():
+        with Catalog.open(home) as catalog:
+            key = None if project.is_personal else project.key
+            with convert_sqlite_errors(catalog.path):
+                sessions = find_served_sessions(catalog.db, key, servings)
+            given = _first_servings(servings, sessions)
+            without_session = sum(one is None for one in sessions)
+            judged = _judge_sessions(given, subjects, problems, is_cancelled)
+            missed = _count_missed(catalog, key, servings, given, subjects)
+    memories = _make_figures(servings, given, judged.outcomes, missed, subjects)
+    nothing_to_see = sum(one.unknown for one in memories) - judged.not_read - judged.older
+    unknown = UnknownSessions(without_session, judged.not_read, judged.older, nothing_to_see)
+    return Benefit(memories, _sum_figures(memories, given), len(servings), unknown, problems)
+
+
+def _make_subject(record: MemoryRecord) -> _Subject:
+    practice = find_practice(record)
+    return _Subject(record, practice, make_known_claim(record, practice))
+
+
+def _first_servings(servings: Sequence[Serving], sessions: Sequence[ServedSession | None]) -> list[_GivenTo]:
+    """Returns the first serving of each memory in each session, in order of time."""
+    first: dict[tuple[str, str], _GivenTo] = {}
+    for serving, session in zip(servings, sessions, strict=True):
+        if session is not None:
+            for memory in serving.ids:
+                first.setdefault((memory, session.transcript.place), _GivenTo(memory, session, serving))
+    return list(first.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What became of each memory in each session, by memory and place, and how many could not be looked at."""
+
+    outcomes: dict[tuple[str, str], Outcome]
+    not_read: int = 0
+    older: int = 0
+
+
+def _judge_sessions(
+    given: Sequence[_GivenTo],
+    subjects: Mapping[str, _Subject],
+    problems: list[Problem],
+    is_cancelled: Callable[[], bool],
+) -> _Judged:
+    by_place: dict[str, list[_GivenTo]] = defaultdict(list)
+    for one in given:
+        by_place[one.session.transcript.place].append(one)
+    outcomes: dict[tuple[str, str], Outcome] = {}
+    not_read = older = read = size = 0
+    for place, there in sorted(by_place.items(), key=lambda item: (-item[1][0].serving.at, item[0])):
+        outcomes |= {(one.memory, place): "unknown" for one in there}
+        looked_for = [(one, subject) for one in there if (subject := subjects.get(one.memory)) is not None]
+        if not looked_for:
+            continue
+        session = there[0].session
+        if read >= MAX_SESSIONS or size >= MAX_SESSION_BYTES or is_cancelled():
+            older += len(looked_for)
+            continue
+        read, size = read + 1, size + session.transcript.size
+        turns = _read_turns(session, problems)
+        if turns is None:
+            not_read += len(looked_for)
+            continue
+        for one, subject in looked_for:
+            outcomes[one.memory, place] = _judge(subject, one.serving, turns)
+    return _Judged(outcomes, not_read, older)
+
+
+def _read_turns(session: ServedSession, problems: list[Problem]) -> list[Turn] | None:
+    """Returns the turns of a session; None if its transcript is gone or cannot be read, which is a problem."""
+    if session.is_gone:
+        return None
+    try:
+        return list(read_session(session.transcript))
+    except LerimError as error:
+        problems.append(error.problem(session.transcript.place))
+        return None
+
+
+def _judge(subject: _Subject, serving: Serving, turns: Iterable[Turn]) -> Outcome:
+    """Returns what became of a memory in a session after a serving."""
+    after = [turn for turn in turns if turn.time is not None and turn.time.timestamp() > serving.at]
+    if any(says_again(subject.claim, text) for text in _list_later_words(after, serving)):
+        return "corrected"
+    if subject.practice is None:
+        return "unknown"
+    return judge_actions(subject.practice, list(list_actions(after))) or "not_seen"
+
+
+def _list_later_words(after: Sequence[Turn], serving: Serving) -> list[str]:
+    """Returns what the person said after a serving: their prompts, and what they said on refusing a call."""
+    texts = [call.feedback for turn in after for call in turn.tool_calls if call.feedback]
+    for turn in after:
+        if turn.kind != "prompt" or turn.unattended or turn.sidechain or turn.time is None:
+            continue
+        is_cause = serving.event == "prompt" and turn.time.timestamp() - serving.at <= SAME_PROMPT_SECONDS
+        if not is_cause:
+            texts.append(turn.text)
+    return texts
+
+
+def _count_missed(
+    catalog: Catalog,
+    project: str | None,
+    servings: Sequence[Serving],
+    given: Sequence[_GivenTo],
+    subjects: Mapping[str, _Subject],
+) -> Counter[str]:
+    """Counts for each memory the sessions since its first serving in which a person said the same before it was served
+    there, or without that it was."""
+    counts = Counter(memory for serving in servings for memory in serving.ids)
+    first: dict[str, float] = {}
+    for serving in servings:
+        for memory in serving.ids:
+            first.setdefault(memory, serving.at)
+    served_at = {(one.memory, one.session.transcript.session_id): one.serving.at for one in given}
+    missed: Counter[str] = Counter()
+    for memory, _ in counts.most_common(MAX_SEARCHED):
+        subject = subjects.get(memory)
+        if subject is None:
+            continue
+        filters = SessionFilters(since=datetime.fromtimestamp(first[memory], UTC))
+        found = catalog.search_turns(subject.record.title, project, MAX_FOUND_TURNS, filters)
+        sessions = {
+            turn.session
+            for turn in found
+            if turn.kind == "prompt"
+            and turn.time is not None
+            and turn.time.timestamp() < served_at.get((memory, turn.session), float("inf")) + SAME_PROMPT_SECONDS
+            and says_again(subject.claim, turn.text)
+        }
+        missed[memory] = len(sessions)
+    return missed
+
+
+def _make_figures(
+    servings: Sequence[Serving],
+    given: Sequence[_GivenTo],
+    outcomes: Mapping[tuple[str, str], Outcome],
+    missed: Counter[str],
+    subjects: Mapping[str, _Subject],
+) -> list[BenefitFigures]:
+    channels: dict[str, Counter[str]] = defaultdict(Counter)
+    last: dict[str, datetime] = {}
+    for serving in servings:
+        for memory in serving.ids:
+            channels[memory][serving.channel] += 1
+            last[memory] = serving.time
+    by_memory: dict[str, Counter[Outcome]] = defaultdict(Counter)
+    for one in given:
+        by_memory[one.memory][outcomes[one.memory, one.session.transcript.place]] += 1
+    figures = []
+    for memory, channel in channels.items():
+        record = subjects[memory].record if memory in subjects else None
+        became = by_memory[memory]
+        figures.append(
+            BenefitFigures(
+                id=memory,
+                title=record.title if record else "",
+                kind=(record.kind or record.primitive) if record else "",
+                served=channel.total(),
+                mcp=channel["mcp"],
+                hook=channel["hook"],
+                editor=channel["editor"],
+                sessions=became.total(),
+                followed=became["followed"],
+                contradicted=became["contradicted"],
+                corrected=became["corrected"],
+                not_seen=became["not_seen"],
+                unknown=became["unknown"],
+                missed=missed[memory],
+                last=format_time(last[memory]),
+            )
+        )
+    return sorted(figures, key=lambda one: (-one.served, one.id))
+
+
+def _sum_figures(memories: Sequence[BenefitFigures], given: Sequence[_GivenTo]) -> BenefitFigures:
+    return BenefitFigures(
+        id="",
+        title="",
+        kind="",
+        served=sum(one.served for one in memories),
+        mcp=sum(one.mcp for one in memories),
+        hook=sum(one.hook for one in memories),
+        editor=sum(one.editor for one in memories),
+        sessions=len({one.session.transcript.place for one in given}),
+        followed=sum(one.followed for one in memories),
+        contradicted=sum(one.contradicted for one in memories),
+        corrected=sum(one.corrected for one in memories),
+        not_seen=sum(one.not_seen for one in memories),
+        unknown=sum(one.unknown for one in memories),
+        missed=sum(one.missed for one in memories),
+        last=max((one.last for one in memories), default=""),
+    )

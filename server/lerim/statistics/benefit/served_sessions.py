@@ -1,0 +1,104 @@
+"""Finds the session of each serving in the catalog, and reads what happened in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lerim.memory import Serving
+from lerim.sessions import Platform, Transcript, place_file
+
+AGENT_NAMES: Mapping[str, Platform] = {
+    "claude": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "antigravity": "gemini",
+    "opencode": "opencode",
+    "cursor": "cursor",
+    "copilot": "copilot",
+    "visual studio code": "copilot",
+    "vscode": "copilot",
+}
+"""The agent whose sessions these are, by a part of the name that a hook or an MCP client goes by."""
+CLOCK_SLACK_SECONDS = 5.0
+"""How much earlier than the session's first turn a serving may be: the briefing at the start comes before it."""
+_COLUMNS = (
+    "t.platform, t.place, t.session, t.size, t.mtime_ns, t.inode, t.parent, t.within, t.cwd, t.vanished,"
+    " s.started, s.ended"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSession:
+    """A session in which memories were served. `is_gone`: its transcript is no longer there."""
+
+    transcript: Transcript
+    is_gone: bool
+    started: float
+    ended: float
+
+
+def find_platform(agent: str) -> Platform | None:
+    """Returns the agent by the name it was served under; None for one whose sessions Lerim does not read."""
+    lower = agent.lower()
+    return next((platform for part, platform in AGENT_NAMES.items() if part in lower), None)
+
+
+def find_served_sessions(
+    db: sqlite3.Connection, project: str | None, servings: Sequence[Serving]
+) -> list[ServedSession | None]:
+    """Returns the session of each serving; None if there is none or more than one that it could be. `project` limits
+    those found by time; None does not.
+
+    A hook knows the agent's id of the session. MCP does not, so its session is the only one of this agent in the
+    project that was going on at that moment.
+    """
+    by_id = _load_by_id(db, {one.session for one in servings if one.session})
+    timed = _load_timed(db, project) if any(not one.session for one in servings) else []
+    found: list[ServedSession | None] = []
+    for serving in servings:
+        platform = find_platform(serving.agent)
+        if serving.session:
+            fitting = [
+                one for one in by_id.get(serving.session, ()) if platform is None or one.transcript.platform == platform
+            ]
+        else:
+            fitting = [
+                one
+                for one in timed
+                if one.transcript.platform == platform and one.started - CLOCK_SLACK_SECONDS <= serving.at <= one.ended
+            ]
+        found.append(fitting[0] if len(fitting) == 1 else None)
+    return found
+
+
+def _load_by_id(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, list[ServedSession]]:
+    found: dict[str, list[ServedSession]] = {}
+    query = f"SELECT {_COLUMNS} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.session = ?"
+    for session in sorted(ids):
+        rows = [_make_session(row) for row in db.execute(query, (session,))]
+        main = [one for one in rows if not one.transcript.parent] or rows
+        # a session that was copied to another folder is one session: the one with more in it
+        found[session] = sorted(main, key=lambda one: (one.is_gone, -one.transcript.size))[:1]
+    return found
+
+
+def _load_timed(db: sqlite3.Connection, project: str | None) -> list[ServedSession]:
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.parent = ''"
+        " AND s.started IS NOT NULL AND s.ended IS NOT NULL AND (:project IS NULL OR t.id IN (SELECT transcript"
+        " FROM turns WHERE folder IN (SELECT id FROM folders WHERE project = :project))) ORDER BY s.started, t.id",
+        {"project": project},
+    )
+    return [_make_session(row) for row in rows]
+
+
+_Row = tuple[Platform, str, str, int | None, int | None, int | None, str, str, str, int, float | None, float | None]
+
+
+def _make_session(row: _Row) -> ServedSession:
+    platform, place, session, size, mtime_ns, inode, parent, within, cwd, vanished, started, ended = row
+    stamp = (size or 0, mtime_ns or 0, inode or 0)
+    transcript = Transcript(platform, place_file(place, within), session, *stamp, parent, within, cwd)
+    return ServedSession(transcript, bool(vanished), started or 0.0, ended or 0.0)

@@ -1,0 +1,242 @@
+"""`lerim benefit`: what became of the memories that agents were given."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+import pytest
+
+import terminal
+from claude_lines import Fields, answer, call, prompt, reply, text
+from desk import Desk
+from lerim.memory import Serving, record_serving
+from lerim.statistics import BenefitFigures, benefit_of, compute_benefit
+from reviews import remember
+
+run = partial(terminal.run, "benefit")
+show = partial(terminal.answer, "benefit")
+DAY = "2026-03-02T12:"
+
+
+def at(clock: str) -> str:
+    return f"{DAY}{clock}Z"
+
+
+def seconds(clock: str) -> float:
+    return datetime.fromisoformat(at(clock)).timestamp()
+
+
+def serve(
+    desk: Desk, memory: str, clock: str, session: str = "s1", *, event: str = "start", agent: str = "claude"
+) -> None:
+    channel = "hook" if session else "mcp"
+    assert (
+        record_serving(desk.place.private, Serving(seconds(clock), channel, agent, event, (memory,), session)) is None
+    )
+
+
+def figures(desk: Desk, memory: str) -> BenefitFigures:
+    desk.sync()
+    return benefit_of(desk.place.project, desk.home)[memory]
+
+
+def outcome(one: BenefitFigures) -> list[str]:
+    return [
+        name
+        for name in ("followed", "contradicted", "corrected", "not_seen", "unknown")
+        for _ in range(getattr(one, name))
+    ]
+
+
+def shell(native: str, clock: str, command: str, *, failed: bool = False) -> list[Fields]:
+    return [
+        reply(f"m-{native}", call(native, "Bash", command=command), timestamp=at(clock)),
+        answer(native, "Exit code 1" if failed else "ok", is_error=failed, timestamp=at(clock)),
+    ]
+
+
+def edit(native: str, clock: str, old: str, new: str) -> list[Fields]:
+    path = "/app/src/app.py"
+    block = call(native, "Edit", file_path=path, old_string=old, new_string=new)
+    return [reply(f"m-{native}", block, timestamp=at(clock)), answer(native, "updated", timestamp=at(clock))]
+
+
+def say(clock: str, words: str) -> Fields:
+    return prompt(words, timestamp=at(clock))
+
+
+def test_a_memory_is_followed_if_what_it_wants_was_used_after_it_was_served(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pathlib instead of os.path")
+    desk.session("s1", say("01:00", "Load the config"), *edit("e1", "03:00", "import os.path", "import pathlib"))
+    serve(desk, memory, "02:00")
+    one = figures(desk, memory)
+    assert (one.title, one.served, one.hook, one.sessions) == ("Use pathlib instead of os.path", 1, 1, 1)
+    assert outcome(one) == ["followed"]
+
+
+def test_what_was_done_before_a_memory_was_served_does_not_count(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pathlib instead of os.path")
+    desk.session(
+        "s1", say("01:00", "Load the config"), *edit("e1", "01:30", "", "import os.path\n"), say("03:00", "Good")
+    )
+    serve(desk, memory, "02:00")
+    assert outcome(figures(desk, memory)) == ["not_seen"]
+
+
+def test_a_memory_is_contradicted_if_what_it_gives_up_was_used_after_it_was_served(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    desk.session(
+        "s1", say("01:00", "Add it"), *shell("c1", "03:00", "pnpm add x"), *shell("c2", "04:00", "npm install y")
+    )
+    serve(desk, memory, "02:00")
+    assert outcome(figures(desk, memory)) == ["contradicted"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["grep -rn npm docs", "echo npm is slow", "git commit -m 'npm is gone'", "cat docs/npm.md | head -3"],
+)
+def test_reading_about_what_is_given_up_contradicts_nothing(desk: Desk, command: str) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    desk.session("s1", say("01:00", "Look"), *shell("c1", "03:00", command))
+    serve(desk, memory, "02:00")
+    assert outcome(figures(desk, memory)) == ["not_seen"]
+
+
+def test_a_fix_is_followed_only_if_its_command_ran_and_succeeded(desk: Desk) -> None:
+    memory = remember(desk.place, "`make test` needs `DB_URL` to be set")
+    desk.session("s1", say("01:00", "Test"), *shell("c1", "03:00", "DB_URL=x make test", failed=True))
+    desk.session("s2", say("01:00", "Test"), *shell("c2", "03:00", "cd app && DB_URL=x make test | tail"))
+    desk.session("s3", say("01:00", "Test"), *shell("c3", "03:00", "make test", failed=True))
+    for session in ("s1", "s2", "s3"):
+        serve(desk, memory, "02:00", session, event="failure")
+    one = figures(desk, memory)
+    assert (one.sessions, sorted(outcome(one))) == (3, ["contradicted", "followed", "not_seen"])
+
+
+def test_a_correction_typed_again_after_the_memory_was_served_counts_above_all_else(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pathlib instead of os.path")
+    desk.session(
+        "s1",
+        say("01:00", "Load the config"),
+        *edit("e1", "03:00", "", "import pathlib\n"),
+        say("04:00", "No, I said pathlib instead of os.path everywhere."),
+    )
+    serve(desk, memory, "02:00")
+    assert outcome(figures(desk, memory)) == ["corrected"]
+
+
+def test_the_prompt_that_a_memory_was_served_for_is_no_correction_after_it(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pathlib instead of os.path")
+    desk.session(
+        "s1",
+        say("02:01", "Use pathlib instead of os.path here, please."),
+        reply("m", text("Yes."), timestamp=at("03:00")),
+    )
+    serve(desk, memory, "02:00", event="prompt")
+    assert outcome(figures(desk, memory)) == ["not_seen"]
+
+
+def test_a_memory_that_asks_for_nothing_code_can_see_is_unknown_until_it_is_corrected(desk: Desk) -> None:
+    memory = remember(desk.place, "Error messages name the file and the person's next step")
+    desk.session("s1", say("01:00", "Write it"), *edit("e1", "03:00", "a", "b"))
+    desk.session(
+        "s2", say("01:00", "Write it"), say("03:00", "Again: error messages must name the file and the next step.")
+    )
+    serve(desk, memory, "02:00", "s1")
+    serve(desk, memory, "02:00", "s2")
+    assert sorted(outcome(figures(desk, memory))) == ["corrected", "unknown"]
+    assert compute_benefit(desk.place.project, desk.home).unknown.nothing_to_see == 1
+
+
+def test_over_mcp_the_session_is_the_only_one_of_the_agent_at_that_time(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
+    serve(desk, memory, "02:00", "", event="recall", agent="claude-code")
+    serve(desk, memory, "02:00", "", event="recall", agent="codex-mcp-client")
+    serve(desk, memory, "09:00", "", event="recall", agent="claude-code")
+    one = figures(desk, memory)
+    assert (one.served, one.mcp, one.sessions, outcome(one)) == (3, 3, 1, ["followed"])
+    assert compute_benefit(desk.place.project, desk.home).unknown.no_session == 2
+
+
+def test_two_sessions_at_once_leave_open_which_one_was_served_over_mcp(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    for name in ("s1", "s2"):
+        desk.session(name, say("01:00", "Add it"), *shell(f"c-{name}", "05:00", "pnpm add x"))
+    serve(desk, memory, "02:00", "", event="recall", agent="claude-code")
+    assert figures(desk, memory).sessions == 0
+
+
+def test_a_memory_served_twice_in_a_session_counts_as_two_servings_in_one_session(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
+    serve(desk, memory, "02:00")
+    serve(desk, memory, "06:00", event="prompt")
+    one = figures(desk, memory)
+    assert (one.served, one.sessions, outcome(one), one.last) == (2, 1, ["followed"], "2026-03-02T12:06:00Z")
+
+
+def test_a_correction_in_a_session_where_the_memory_was_not_served_is_missed(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pathlib instead of os.path")
+    desk.session("s1", say("01:00", "Load it"), reply("m", text("Yes."), timestamp=at("03:00")))
+    desk.session("s2", say("10:00", "Save it"), say("11:00", "Use pathlib instead of os.path."))
+    serve(desk, memory, "02:00")
+    assert figures(desk, memory).missed == 1
+
+
+def test_a_transcript_that_is_gone_leaves_the_outcome_unknown(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    path = desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
+    serve(desk, memory, "02:00")
+    desk.sync()
+    path.unlink()
+    assert outcome(figures(desk, memory)) == ["unknown"]
+    assert compute_benefit(desk.place.project, desk.home).unknown.not_read == 1
+
+
+def test_the_figures_change_no_memory_and_no_file(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "npm add x"))
+    serve(desk, memory, "02:00")
+    desk.sync()
+    stored = desk.place.store().load_by_id(memory)
+    before = {
+        path: path.read_bytes() for path in desk.home.root.rglob("*") if path.is_file() and "index" not in path.parts
+    }
+    assert compute_benefit(desk.place.project, desk.home) == compute_benefit(desk.place.project, desk.home)
+    assert desk.place.store().load_by_id(memory) == stored
+    after = {
+        path: path.read_bytes() for path in desk.home.root.rglob("*") if path.is_file() and "index" not in path.parts
+    }
+    assert after == before
+
+
+def test_the_command_shows_each_memory_and_all_of_them_and_says_what_is_unknown(desk: Desk) -> None:
+    assert run("--repo", str(desk.repo)).stdout == "No memory was ever given to an agent here.\n"
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    other = remember(desk.place, "Names are short")
+    desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
+    serve(desk, memory, "02:00")
+    serve(desk, other, "02:00")
+    serve(desk, other, "02:00", "unheard-of")
+    desk.sync()
+    shown = run("--repo", str(desk.repo)).stdout
+    assert "Use pnpm instead of npm" in shown and "all (3 servings)" in shown
+    assert "Without a known session: 1 serving." in shown
+    assert "Unknown 1 times: code cannot recognize what the memory asks for." in shown
+    found = show("--repo", str(desk.repo))
+    assert [one["id"] for one in found["memories"]] == [other, memory]
+    assert (found["servings"], found["total"]["served"], found["total"]["sessions"]) == (3, 3, 1)
+    assert found["unknown"] == {"no_session": 1, "not_read": 0, "older": 0, "nothing_to_see": 1}
+    [one] = show("--repo", str(desk.repo), "--memory", memory[:-3])["memories"]
+    assert (one["id"], one["followed"]) == (memory, 1)
+
+
+def test_a_memory_that_was_archived_is_still_counted_by_its_id(desk: Desk) -> None:
+    desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
+    serve(desk, "20260301-gone", "02:00")
+    one = figures(desk, "20260301-gone")
+    assert (one.title, one.served, outcome(one)) == ("", 1, ["unknown"])
+    assert "20260301-gone (no longer active)" in run("--repo", str(desk.repo)).stdout
