@@ -1,8 +1,9 @@
 """Lays out the sessions that a repository keeps on its branch entire/checkpoints/v1, one file a session.
 
-    python evals/replay/lay_out_sessions.py GIT_DIR OWNER/NAME FOLDER
+python evals/replay/lay_out_sessions.py GIT_DIR OWNER/NAME FOLDER
 
-Writes FOLDER/OWNER+NAME/PLATFORM/SESSION.jsonl (.json for Gemini CLI and OpenCode): the longest version of each session.
+Writes FOLDER/OWNER+NAME/PLATFORM/SESSION.jsonl (.json for Gemini CLI and OpenCode): the longest version of each
+session.
 """
 
 from __future__ import annotations
