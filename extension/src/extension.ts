@@ -10,6 +10,7 @@ import { ModelWatch } from "./sidecar/modelwatch";
 import { TurnOpener } from "./commands/turns";
 import { AgentsTree } from "./views/agents/host";
 import { AskPanel } from "./views/ask/host";
+import { BenefitPanel } from "./views/benefit/host";
 import { MemoriesView } from "./views/memories/host";
 import { ReviewPanel } from "./views/review/host";
 import { SessionsView } from "./views/sessions/host";
@@ -29,6 +30,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const agents = new AgentsTree(owner);
   const memories = new MemoriesView(owner);
   const ask = new AskPanel(owner, turns);
+  const benefit = new BenefitPanel(owner);
   const merging = new ConflictMerger(owner);
   const agentFiles = new AgentFiles(owner);
   extension.subscriptions.push(
@@ -40,6 +42,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     agents,
     memories,
     ask,
+    benefit,
     merging,
     agentFiles,
     new ModelWatch(owner),
@@ -48,6 +51,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerParticipant(owner),
     extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
     registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging, agentFiles }),
+    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),

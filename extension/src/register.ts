@@ -18,6 +18,7 @@ import { syncRoot } from "./commands/sync";
 import type { TurnOpener } from "./commands/turns";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
+import type { BenefitPanel } from "./views/benefit/host";
 import { conflictOf, memoryHandleOf, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
 import type { SessionsView } from "./views/sessions/host";
@@ -32,12 +33,14 @@ export interface Views {
   readonly agents: AgentsTree;
   readonly memories: MemoriesView;
   readonly ask: AskPanel;
+  readonly benefit: BenefitPanel;
   readonly merging: ConflictMerger;
   readonly agentFiles: AgentFiles;
 }
 
 /** Registers all commands. An error of a command is shown once, with a button for the log. */
 export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, merging, agentFiles }: Views): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
@@ -113,6 +116,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.removeMemory": () => agentFiles.give(true),
     "lerim.importRules": () => importRules(context, review),
     "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
+    "lerim.showBenefit": () => benefit.show(),
     "lerim.chooseModel": () => chooseModel(context),
     "lerim.enterModelKey": () => enterKey(context),
     "lerim.forgetModelKey": () => forgetKey(context),

@@ -376,6 +376,61 @@ export interface AskParams {
   passages?: boolean;
 }
 /**
+ * How often one memory was served, and what became of it in the sessions in which it was.
+ *
+ * `sessions` counts those known by their id or by the time. Each counts once below, by the first that holds:
+ * `corrected`: the person said the same again afterwards; `contradicted`: what the memory gives up was used
+ * afterwards; `followed`: what it asks for was done, and nothing against it; `notSeen`: nothing of it came up;
+ * `unknown`: code cannot tell. `missed` counts sessions since the first serving in which the person said the same
+ * although it had not been served there before. `title` is "" if the memory is no longer active. `last` is the time
+ * of the last serving.
+ */
+export interface BenefitFigures {
+  id: string;
+  title: string;
+  kind: string;
+  served: number;
+  mcp: number;
+  hook: number;
+  editor: number;
+  sessions: number;
+  followed: number;
+  contradicted: number;
+  corrected: number;
+  notSeen: number;
+  unknown: number;
+  missed: number;
+  last: string;
+}
+/**
+ * The figures of one memory; `handle` opens it, "" if it is no longer active.
+ */
+export interface BenefitRowView {
+  handle: string;
+  figures: BenefitFigures;
+}
+/**
+ * The figures of all memories that were ever served, as in `lerim benefit --json`; `problems` are messages.
+ */
+export interface BenefitView {
+  memories: BenefitRowView[];
+  total: BenefitFigures;
+  servings: number;
+  unknown: UnknownSessions;
+  problems: string[];
+}
+/**
+ * Why it is unknown what became of memories. `noSession`: servings whose session is not known. The others count
+ * each memory in each session: `notRead`: the transcript is gone or cannot be read; `older`: older than what is
+ * looked at; `nothingToSee`: the memory asks for nothing that code could recognize, or is no longer active.
+ */
+export interface UnknownSessions {
+  noSession: number;
+  notRead: number;
+  older: number;
+  nothingToSee: number;
+}
+/**
  * A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text.
  */
 export interface CallView {
@@ -1475,6 +1530,7 @@ export const memoryContext = request<MemoryContextParams, MemoryContextView>("le
 export const agentTool = request<AgentToolParams, AgentToolView>("lerim/agentTool");
 export const maintain = request<MaintainParams, MaintainReport>("lerim/maintain");
 export const ask = request<AskParams, Answer>("lerim/ask");
+export const benefit = request<RootParams, BenefitView>("lerim/benefit");
 export const turn = request<TurnParams, TurnView>("lerim/turn");
 export const sessionsDays = request<DaysParams, DaysView>("lerim/sessions/days");
 export const sessionsList = request<SessionsParams, SessionsView>("lerim/sessions/list");

@@ -28,6 +28,7 @@ from .sync_context import SyncContext as SyncContext
 from .sync_context import SyncOptions as SyncOptions
 from .unusable_home import explain_unusable_home as explain_unusable_home
 from .worker import AnswerLine as AnswerLine
+from .worker import BenefitLine as BenefitLine
 from .worker import CancelLine as CancelLine
 from .worker import FailureLine as FailureLine
 from .worker import JobLine as JobLine

@@ -5,6 +5,7 @@
 - `worker ask --repo PATH`: the first line of input is the question
 - `worker model`: asks the chosen model one tiny question
 - `worker try --repo PATH`: lets the chosen model read one session
+- `worker benefit --repo PATH`: computes what became of the memories that agents were given
 
 The process may be killed at any time: the next job continues from what the catalog has. It exits when its parent does.
 """
@@ -41,6 +42,7 @@ from lerim.models import (
     Usage,
 )
 from lerim.process import lower_priority
+from lerim.statistics import Benefit
 from lerim.streams import claim_streams
 
 if TYPE_CHECKING:
@@ -72,6 +74,12 @@ class SessionTrialLine(msgspec.Struct, frozen=True, tag_field="event", tag="trie
     """The last line of a job that tried a model on one session: what the rules and the model find there."""
 
     trial: SessionTrial
+
+
+class BenefitLine(msgspec.Struct, frozen=True, tag_field="event", tag="benefit"):
+    """The last line of a job that computed the benefit of memories."""
+
+    benefit: Benefit
 
 
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
@@ -106,6 +114,7 @@ JobLine: TypeAlias = (
     | ModelTestLine
     | SessionTrialLine
     | AnswerLine
+    | BenefitLine
     | MaintainReportLine
     | FailureLine
 )
@@ -126,7 +135,7 @@ class Order:
     `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`.
     """
 
-    job: Literal["sync", "maintain", "ask", "model", "try"]
+    job: Literal["sync", "maintain", "ask", "model", "try", "benefit"]
     repo: Path = Path()
     explicit: bool = False
     dry_run: bool = False
@@ -140,6 +149,8 @@ def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
             return Order("model")
         case ["try", "--repo", path]:
             return Order("try", Path(path))
+        case ["benefit", "--repo", path]:
+            return Order("benefit", Path(path))
         case ["ask", "--repo", path]:
             try:
                 question = msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
@@ -208,7 +219,14 @@ def listen_to_parent(
     on_parent_exit()
 
 
-_NOUNS = {"sync": "sync", "maintain": "maintaining", "ask": "answer", "model": "test", "try": "trial"}
+_NOUNS = {
+    "sync": "sync",
+    "maintain": "maintaining",
+    "ask": "answer",
+    "model": "test",
+    "try": "trial",
+    "benefit": "computation",
+}
 """What a message about a failure calls each job."""
 
 
@@ -238,7 +256,7 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
 
 def _execute_order(
     order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge
-) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | MaintainReportLine:
+) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | BenefitLine | MaintainReportLine:
     """Carry out the order and return its last line. What a job needs is imported only by that job."""
     environ, home = os.environ, _find_home(Path.cwd() if order.job == "model" else order.repo)
     if order.job == "model":
@@ -252,6 +270,10 @@ def _execute_order(
 
         request = session_trial.SessionTrialRequest(project, home, environ, cancelled, bridge)
         return SessionTrialLine(session_trial.run_session_trial(request))
+    if order.job == "benefit":
+        from lerim.statistics import compute_benefit
+
+        return BenefitLine(compute_benefit(project, home, cancelled))
     if order.question is not None:
         from lerim.assistant import answer_question
 
@@ -299,7 +321,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(
             "usage: lerim worker sync --repo PATH [--explicit], lerim worker maintain --repo PATH [--explicit]"
             " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model,"
-            " lerim worker try --repo PATH\n"
+            " lerim worker try --repo PATH, lerim worker benefit --repo PATH\n"
         )
         return 2
     lower_priority()

@@ -80,6 +80,7 @@ REQUESTS = (
     ),
     RequestHandler(core.MAINTAIN, memories.MaintainParams, "features.maintaining", "maintain_memories"),
     RequestHandler(core.ASK, memories.AskParams, "features.asking", "ask_question"),
+    RequestHandler(core.BENEFIT, core.RootParams, "features.benefits", "compute_benefit"),
     RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
     # The views refresh by themselves after each sync.
     RequestHandler(

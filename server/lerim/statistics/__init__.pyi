@@ -1,5 +1,6 @@
 from .benefit import Benefit as Benefit
 from .benefit import BenefitFigures as BenefitFigures
+from .benefit import UnknownSessions as UnknownSessions
 from .benefit import benefit_of as benefit_of
 from .benefit import compute_benefit as compute_benefit
 from .figures import NO_FIGURES as NO_FIGURES

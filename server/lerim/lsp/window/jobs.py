@@ -17,6 +17,7 @@ from lerim.assistant import Answer, Question, Sentence, SentenceEvent
 from lerim.errors import LerimError, error_reason
 from lerim.jobs import (
     AnswerLine,
+    BenefitLine,
     CancelLine,
     FailureLine,
     JobLine,
@@ -44,7 +45,9 @@ _ASK_AGAIN = "Try again."
 
 LineHandler = Callable[[JobLine], None]
 JobReport: TypeAlias = SyncReport | MaintainReport
-LastLine: TypeAlias = SyncReportLine | MaintainReportLine | AnswerLine | ModelTestLine | SessionTrialLine | FailureLine
+LastLine: TypeAlias = (
+    SyncReportLine | MaintainReportLine | AnswerLine | BenefitLine | ModelTestLine | SessionTrialLine | FailureLine
+)
 """What a job ends with."""
 
 

@@ -1,0 +1,48 @@
+"""Whether the memories that agents were given helped, computed by a job: it reads transcripts."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lerim.jobs import BenefitLine, FailureLine
+from lerim.lsp.protocol import RootParams
+from lerim.lsp.window import HandleTarget, JobError, Sidecar, make_job_error
+from lerim.statistics import BenefitFigures, UnknownSessions
+
+
+class BenefitRowView(msgspec.Struct, frozen=True):
+    """The figures of one memory; `handle` opens it, "" if it is no longer active."""
+
+    handle: str
+    figures: BenefitFigures
+
+
+class BenefitView(msgspec.Struct, frozen=True):
+    """The figures of all memories that were ever served, as in `lerim benefit --json`; `problems` are messages."""
+
+    memories: list[BenefitRowView]
+    total: BenefitFigures
+    servings: int
+    unknown: UnknownSessions
+    problems: list[str]
+
+
+async def compute_benefit(sidecar: Sidecar, params: RootParams) -> BenefitView:
+    """Computes the figures of a repository's memories. Cancelling ends the process. Raises JobError."""
+    sidecar.require_trust("Reading sessions")
+    repo = await sidecar.find_repo(params.root)
+    result = await sidecar.jobs.run_once(["benefit", "--repo", str(repo.project.root)], "computation")
+    if isinstance(result, FailureLine):
+        raise make_job_error(result)
+    if not isinstance(result, BenefitLine):
+        raise JobError("The output of the computation was not understood.", todo="See Lerim: Show Log.")
+    benefit = result.benefit
+    rows = [
+        BenefitRowView(
+            sidecar.handles.remember(HandleTarget(repo.project.root, one.id)) if one.title else "",
+            one,
+        )
+        for one in benefit.memories
+    ]
+    problems = [problem.message for problem in benefit.problems]
+    return BenefitView(rows, benefit.total, benefit.servings, benefit.unknown, problems)
