@@ -57,6 +57,17 @@ def evaluate(
     rendering: Annotated[
         bool, typer.Option("--rendering", help="Measure what a model is shown instead: how much is left, what is lost.")
     ] = False,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="Replay real projects' sessions instead: which repeats would memories have prevented?",
+        ),
+    ] = False,
+    more: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="More sessions for --replay, laid out as OWNER+NAME/AGENT/SESSION.jsonl."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run's figures here.")] = None,
     against: Annotated[Path | None, typer.Option(metavar="FILE", help="Compare with a run kept by --out.")] = None,
     as_json: JsonOption = False,
@@ -66,6 +77,8 @@ def evaluate(
         _measure_search(questions, sessions, out or against, as_json)
     if neighbours:
         _measure_neighbours(labels.parent, part, as_json)
+    if replay:
+        _replay_projects([sessions, *([more] if more else [])], part, as_json)
     from lerim_evals import report
     from lerim_evals.extractors import extract_by_rules, extract_with_model
     from lerim_evals.labels import read_labels, read_verdicts
@@ -149,6 +162,46 @@ def _measure_rendering(sessions: list[tuple[Transcript, Label]], as_json: bool) 
             ("session", "evidence lost"), ((one.session[:8], claim) for one in found for claim in one.lost)
         )
     raise typer.Exit(0)
+
+
+def _replay_projects(folders: list[Path], part: LabelSet, as_json: bool) -> NoReturn:
+    """Replays the projects for tuning (open), for measuring (held) or all, and prints what memories would have
+    prevented."""
+    from lerim_evals.replay.projects import MIN_SESSIONS, find_projects, read_sessions
+    from lerim_evals.replay.remembered import VARIANTS
+    from lerim_evals.replay.repeats import load_labelled_repeats
+    from lerim_evals.replay.replay import replay_project
+    from lerim_evals.replay.report import (
+        HEADS,
+        channel_rows,
+        compute_figures,
+        load_judgments,
+        load_split,
+        project_rows,
+    )
+
+    split, labelled = load_split(), load_labelled_repeats()
+    wanted = {"open": split.tuning, "held": split.measuring, "all": None}[part]
+    replays, problems = [], []
+    for project, transcripts in find_projects([folder for folder in folders if folder.is_dir()]).items():
+        if wanted is not None and project not in wanted:
+            continue
+        found, unread = read_sessions(transcripts)
+        problems += unread
+        if len(found) >= MIN_SESSIONS:
+            replays += [replay_project(project, found, labelled, variant) for variant in VARIANTS]
+    if not replays:
+        todo = "Name the folder of sessions with --sessions."
+        raise SettingsError(f"No project has {MIN_SESSIONS} sessions here.", where=str(folders[0]), todo=todo)
+    figures = compute_figures(replays, load_judgments())
+    if as_json:
+        output.show_json(figures)
+    else:
+        for variant in VARIANTS:
+            output.show_table(HEADS, channel_rows(figures, variant), title=f"{variant}: by channel")
+            output.show_table(HEADS, project_rows(figures, variant), title=f"{variant}: by project")
+    output.print_problems(problems)
+    raise typer.Exit(3 if problems else 0)
 
 
 def _measure_neighbours(folder: Path, part: LabelSet, as_json: bool) -> NoReturn:
