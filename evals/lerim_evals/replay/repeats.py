@@ -22,7 +22,7 @@ from lerim_evals.replay.projects import ReplaySession
 
 LABELLED = Path(__file__).parents[2] / "replay" / "repeats.tsv"
 MIN_SHARED, MIN_OVERLAP = 3, 0.6
-SAME_PROMPT = 0.8
+SAME_PROMPT = 0.95
 """Two prompts that overlap this much are the same prompt, sent again."""
 MAX_DEMANDS = 40
 """How many sentences of one prompt are compared."""

@@ -22,7 +22,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """What is counted together: each channel, all hooks, and everything."""
 HEADS = (
     "",
-    "repeats",
+    "repeats (labelled)",
     "remembered",
     "prevented",
     "late",
@@ -44,9 +44,10 @@ class Split(msgspec.Struct, frozen=True):
 class ChannelFigures(msgspec.Struct, frozen=True):
     """The figures of one channel, in one project or in all.
 
-    Of `repeats`, a memory was there of `remembered`; the channel gave it before (`prevented`), or only with the repeat
-    itself (`late`). `given` counts each memory once a session; `needed` came up there as far as code can see; of those
-    that a reader judged (`judged`), `right` were about what was asked.
+    Of `repeats`, `labelled` were found by reading, the others by code. A memory was there of `remembered`; the channel
+    gave it before (`prevented`), or only with the repeat itself (`late`). `given` counts each memory once a session;
+    `needed` came up there as far as code can see; of those that a reader judged (`judged`), `right` were about what was
+    asked.
     """
 
     project: str
@@ -54,6 +55,7 @@ class ChannelFigures(msgspec.Struct, frozen=True):
     channel: str
     sessions: int
     repeats: int
+    labelled: int
     remembered: int
     prevented: int
     late: int
@@ -106,6 +108,7 @@ def _count(replay: ProjectReplay, group: str, judgments: Mapping[tuple[str, str]
         group,
         replay.sessions,
         len(replay.repeats),
+        sum(one.repeat.kind == "labelled" for one in replay.repeats),
         sum(one.is_remembered for one in replay.repeats),
         len(in_time),
         len(late),
@@ -118,7 +121,19 @@ def _count(replay: ProjectReplay, group: str, judgments: Mapping[tuple[str, str]
 
 
 def _add(some: Sequence[ChannelFigures]) -> ChannelFigures:
-    names = ("sessions", "repeats", "remembered", "prevented", "late", "given", "needed", "judged", "right", "tokens")
+    names = (
+        "sessions",
+        "repeats",
+        "labelled",
+        "remembered",
+        "prevented",
+        "late",
+        "given",
+        "needed",
+        "judged",
+        "right",
+        "tokens",
+    )
     sums = {name: sum(getattr(one, name) for one in some) for name in names}
     return ChannelFigures("", some[0].variant, some[0].channel, **sums)
 
@@ -139,7 +154,7 @@ def project_rows(figures: Iterable[ChannelFigures], variant: Variant) -> Iterato
 def _row(name: str, one: ChannelFigures) -> tuple[str, ...]:
     return (
         name,
-        str(one.repeats),
+        f"{one.repeats} ({one.labelled})",
         str(one.remembered),
         _share(one.prevented, one.repeats),
         str(one.late),
