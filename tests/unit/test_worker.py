@@ -37,6 +37,7 @@ def test_its_arguments_are_one_order() -> None:
     assert order("maintain", "--repo", "/r", "--dry-run", "--explicit") == both
     assert order("model") == Order("model")
     assert order("try", "--repo", "/r") == Order("try", Path("/r"))
+    assert order("benefit", "--repo", "/r") == Order("benefit", Path("/r"))
     asked = b'{"text": "why uv?"}\nmore'
     assert order("ask", "--repo", "/r", said=asked) == Order("ask", Path("/r"), question=Question("why uv?"))
     assert order("ask", "--repo", "/r", said=b"why uv?\n") is None
