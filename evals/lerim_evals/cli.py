@@ -184,7 +184,7 @@ def _replay_projects(folders: list[Path], part: LabelSet, as_json: bool) -> NoRe
     wanted = {"open": split.tuning, "held": split.measuring, "all": None}[part]
     replays, problems = [], []
     for project, transcripts in find_projects([folder for folder in folders if folder.is_dir()]).items():
-        if wanted is not None and project not in wanted:
+        if len(transcripts) < MIN_SESSIONS or (wanted is not None and project not in wanted):
             continue
         found, unread = read_sessions(transcripts)
         problems += unread

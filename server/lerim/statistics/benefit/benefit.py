@@ -23,7 +23,7 @@ from lerim.statistics.benefit.served_sessions import ServedSession, find_served_
 
 MAX_SESSIONS, MAX_SESSION_BYTES = 300, 400_000_000
 """How many of the newest sessions are read, and up to how much of them together: older ones are only counted."""
-MAX_SEARCHED = 200
+MAX_SEARCHED = 50
 """For how many memories, the most often served, the sessions are searched for the same correction."""
 MAX_FOUND_TURNS = 20
 SAME_PROMPT_SECONDS = 30.0
