@@ -40,6 +40,7 @@ REQUESTS: tuple[tuple[str, dict[str, object]], ...] = (
     (core.MEMORY_TREE, {}),
     (core.MAINTAIN, {}),
     (core.ASK, {"question": "Why is load small?", "token": "t"}),
+    (core.BENEFIT, {}),
     (core.SESSIONS_DAYS, {}),
     (core.SESSIONS_LIST, {"day": "2026-03-01"}),
     (core.SESSIONS_SEARCH, {"query": "load"}),

@@ -7,7 +7,7 @@ memory truer: they change neither its confidence nor its file.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,12 +17,14 @@ from lerim.paths import Home
 from lerim.project import Project
 from lerim.sessions import Catalog, SessionFilters, Turn, convert_sqlite_errors, read_session
 from lerim.statistics.benefit.figures import Benefit, BenefitFigures, Outcome, UnknownSessions
-from lerim.statistics.benefit.practices import Practice, find_practice, judge_actions, list_actions
+from lerim.statistics.benefit.practices import Action, Practice, find_practice, judge_actions, list_actions
 from lerim.statistics.benefit.repetitions import KnownClaim, make_known_claim, says_again
 from lerim.statistics.benefit.served_sessions import ServedSession, find_served_sessions
 
 MAX_SESSIONS, MAX_SESSION_BYTES = 300, 400_000_000
 """How many of the newest sessions are read, and up to how much of them together: older ones are only counted."""
+LATEST_SECONDS = 32_503_680_000.0
+"""The year 3000: no serving can be later."""
 MAX_SEARCHED = 50
 """For how many memories, the most often served, the sessions are searched for the same correction."""
 MAX_FOUND_TURNS = 20
@@ -58,10 +60,14 @@ def compute_benefit(project: Project, home: Home, is_cancelled: Callable[[], boo
     """Computes the figures of a project's memories, or of the personal ones. Sessions that cannot be read are in the
     problems. Raises MemoryError_, CatalogError."""
     private = home.project(project.key)
-    servings, serving_problems = load_servings(private)
+    recorded, serving_problems = load_servings(private)
+    servings = [one for one in recorded if 0 <= one.at <= LATEST_SECONDS]
     stored, store_problems = Store(project.memory_dir, private).load_all()
     subjects = {one.record.id: _make_subject(one.record) for one in stored}
     problems = [*serving_problems, *store_problems]
+    if len(servings) < len(recorded):
+        message = f"{len(recorded) - len(servings)} of its lines have an impossible time."
+        problems.append(Problem("servings", str(private), message))
     given: list[_GivenTo] = []
     missed: Counter[str] = Counter()
     without_session = len(servings)
@@ -130,8 +136,9 @@ def _judge_sessions(
         if turns is None:
             not_read += len(looked_for)
             continue
+        timed = [(turn.time.timestamp(), turn, tuple(list_actions([turn]))) for turn in turns if turn.time is not None]
         for one, subject in looked_for:
-            outcomes[one.memory, place] = _judge(subject, one.serving, turns)
+            outcomes[one.memory, place] = _judge(subject, one.serving, timed)
     return _Judged(outcomes, not_read, older)
 
 
@@ -146,14 +153,14 @@ def _read_turns(session: ServedSession, problems: list[Problem]) -> list[Turn] |
         return None
 
 
-def _judge(subject: _Subject, serving: Serving, turns: Iterable[Turn]) -> Outcome:
-    """Returns what became of a memory in a session after a serving."""
-    after = [turn for turn in turns if turn.time is not None and turn.time.timestamp() > serving.at]
-    if any(says_again(subject.claim, text) for text in _list_later_words(after, serving)):
+def _judge(subject: _Subject, serving: Serving, turns: Sequence[tuple[float, Turn, Sequence[Action]]]) -> Outcome:
+    """Returns what became of a memory in a session after a serving. Each turn is given with its time and actions."""
+    after = [(turn, actions) for at, turn, actions in turns if at > serving.at]
+    if any(says_again(subject.claim, text) for text in _list_later_words([turn for turn, _ in after], serving)):
         return "corrected"
     if subject.practice is None:
         return "unknown"
-    return judge_actions(subject.practice, list(list_actions(after))) or "not_seen"
+    return judge_actions(subject.practice, [one for _, actions in after for one in actions]) or "not_seen"
 
 
 def _list_later_words(after: Sequence[Turn], serving: Serving) -> list[str]:

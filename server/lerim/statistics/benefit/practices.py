@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from lerim.memory import MemoryRecord, strip_boilerplate
@@ -17,6 +18,7 @@ from lerim.sessions import FileEdit, Turn
 Judgment: TypeAlias = Literal["followed", "contradicted"]
 MAX_TEXT_CHARS = 20_000
 """How much of a command or of one edit is looked at."""
+MAX_BODY_CHARS, MAX_LINE_CHARS = 2_000, 400
 _NAME = r"(?:`[^`\n]{1,80}`|[@$./]{0,3}\w[\w.+#/@:$-]{0,60})"
 _FILLER = r"(?:(?:using|use|the|a|an|running|calling)\s+){0,2}"
 _REPLACING = r"(?:\s*,?\s*(?:and\s+)?(?:instead\s+of|rather\s+than|in\s+place\s+of|over|not|never)\s+)"
@@ -73,7 +75,7 @@ class Practice:
     must_pass: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Action:
     """Something an agent did: a command it ran, or text it added to a file."""
 
@@ -81,13 +83,24 @@ class Action:
     is_command: bool
     has_passed: bool
 
+    def may_use(self, name: str) -> bool:
+        """Returns whether the beginning of a name is in the text at all: much faster than its pattern."""
+        return name.split(maxsplit=1)[0].lower() in self.lower
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
 
 def find_practice(record: MemoryRecord) -> Practice | None:
     """Returns what a memory asks for, from its title, else from its body; None if code cannot tell."""
     if record.primitive not in ("decision", "learning"):
         return None
-    for text in (record.title, *strip_boilerplate(record.body)[:2_000].splitlines()):
-        if (practice := _find_in_text(text)) is not None:
+    lines = strip_boilerplate(record.body[:MAX_BODY_CHARS]).splitlines()
+    for text in (record.title, *lines):
+        # runs of white space would make the patterns slow
+        if (practice := _find_in_text(" ".join(text[:MAX_LINE_CHARS].split()))) is not None:
             return practice
     return None
 
@@ -160,6 +173,8 @@ def _added_text(edit: FileEdit) -> str:
 def _is_used(name: str, action: Action) -> bool:
     """Returns whether an action uses a thing. A plain word could be anything in prose, so it counts only as a program,
     an argument near it, or in a line that imports or lists it."""
+    if not action.may_use(name):
+        return False
     pattern = _name_pattern(name)
     if not pattern.search(action.text):
         return False
