@@ -50,8 +50,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerMcpServer(owner),
     registerParticipant(owner),
     extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
-    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, merging, agentFiles }),
-    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }),
+    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging, agentFiles }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),

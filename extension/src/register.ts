@@ -39,8 +39,7 @@ export interface Views {
 }
 
 /** Registers all commands. An error of a command is shown once, with a button for the log. */
-export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, merging, agentFiles }: Views): vscode.Disposable {
-export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }: Views): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging, agentFiles }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
