@@ -1,7 +1,7 @@
 """What each channel would have given an agent at each moment of a session, from the memories of that day.
 
 These follow the hooks, the export and `lerim mcp`; only freshness is left out, because the repositories are not there.
-All of them match with `match`, which is a copy of the hooks' own module.
+All of them match with the hooks' own module.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, TypeAlias
 
+from lerim.hook import match
 from lerim.memory.claims import body_without_title
 from lerim.memory.record import FOLDERS, MemoryRecord, render_record
 from lerim.memory.reference import Reference, parse_reference
@@ -22,7 +23,6 @@ from lerim.memory.serving import AgentMemories, neutral_line, render_memory
 from lerim.paths import Home
 from lerim.project import Project, make_personal_project
 from lerim.sessions.model import ToolCall, Turn
-from lerim_evals.replay import match
 from lerim_evals.replay.projects import ReplaySession
 
 Channel: TypeAlias = Literal["rules", "start", "prompt", "read", "failure", "recall"]

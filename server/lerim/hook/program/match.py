@@ -7,21 +7,23 @@ A memory matches by its words or by its places:
   word is rare if few memories have it (`is_rare`); words that every developer uses all day do not count at all.
 - By its places: the text names the path of a file or a symbol that the memory is about, literally.
 
-The functions are pure, so that the replay benchmark can tune the constants.
+The functions are pure. The replay of real sessions (`evals/README.md`) uses them too: its tuning projects chose
+STRONG_SHARE and MAX_TEXT_CHARS, and showed that addresses of web pages match by accident.
 """
 
 import re
 
-STRONG_SHARE = 0.5
+STRONG_SHARE = 0.45
 MIN_FOUND = 2
 PLACE_SCORE = 1.0
 """What naming a place is worth: more than any words."""
-MAX_TEXT_CHARS = 6_000
+MAX_TEXT_CHARS = 1_000
 """Of a longer text only its beginning and end count: what is pasted between them matches everything."""
 MAX_TERMS = 300
 RARE_SHARE, RARE_COUNT = 0.02, 5
 """A word in at most this share of the memories, or in at most this many, is rare."""
 _WORD = re.compile(r"\w+")
+_ADDRESS = re.compile(r"\bhttps?://\S+", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PATH = re.compile(r"[\w.@+~-]+(?:[/\\][\w.@+~-]+)*")
 _CALL_OR_CODE = re.compile(r"`([^`\n]{1,200})`|\b([A-Za-z_][\w.]{2,100})\(")
@@ -64,6 +66,7 @@ _ENDINGS = (
 def clip_text(text: str) -> str:
     """Returns a text within MAX_TEXT_CHARS: the beginning and the end of a longer one."""
     half = MAX_TEXT_CHARS // 2
+    text = _ADDRESS.sub(" ", text)
     return text if len(text) <= MAX_TEXT_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
@@ -71,7 +74,7 @@ def list_terms(text: str) -> list[str]:
     """Returns the words of a text that can tell memories apart, each once: stems in lower case, the parts of names such
     as `getUserName` too, and pairs of letters of scripts without spaces."""
     terms: dict[str, None] = {}
-    for word in _WORD.findall(text):
+    for word in _WORD.findall(_ADDRESS.sub(" ", text)):
         if len(terms) >= MAX_TERMS:
             break
         if not word.isascii() and any("\u3040" <= letter <= "\u9fff" for letter in word):
