@@ -20,16 +20,22 @@ Events = list[Body | str]
 
 @dataclass
 class Service:
-    """`calls` are tools it wants to be called, one a request, before it answers `text`; with a `status` it refuses."""
+    """`calls` are tools it wants to be called, one a request, before it answers `text`; with a `status` it refuses.
+
+    A name such as `space/tool` is that of a tool in a namespace. With `asks_for_tools`, requests that offer no tools,
+    such as one for the title of a session, are answered with text."""
 
     url: str = ""
     text: str = "ready"
     calls: list[tuple[str, Body]] = field(default_factory=list)
     status: int = 200
+    asks_for_tools: bool = False
     asked: list[Body] = field(default_factory=list)
 
-    def wanted(self) -> tuple[str, Body] | None:
-        """The tool that this request's answer calls."""
+    def wanted(self, body: Body) -> tuple[str, Body] | None:
+        """The tool that the answer to this request calls."""
+        if self.asks_for_tools and not body.get("tools"):
+            return None
         return self.calls.pop(0) if self.calls else None
 
 
@@ -116,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _anthropic(body: Body, service: Service) -> tuple[Body, Events]:
-    call = service.wanted()
+    call = service.wanted(body)
     usage = {"input_tokens": 20, "output_tokens": 3, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
     base = {"id": "msg_1", "type": "message", "role": "assistant", "model": body.get("model"), "stop_sequence": None}
     if call:
@@ -136,12 +142,14 @@ def _anthropic(body: Body, service: Service) -> tuple[Body, Events]:
     ]
 
 
-def _responses(_body: Body, service: Service) -> tuple[Body, Events]:
-    call, number = service.wanted(), len(service.asked)
+def _responses(body: Body, service: Service) -> tuple[Body, Events]:
+    call, number = service.wanted(body), len(service.asked)
     if call and "input" in call[1]:
         item: Body = {"type": "custom_tool_call", "name": call[0], "input": call[1]["input"]}
     elif call:
-        item = {"type": "function_call", "name": call[0], "arguments": json.dumps(call[1])}
+        space, _, name = call[0].rpartition("/")
+        item = {"type": "function_call", "name": name, "arguments": json.dumps(call[1])}
+        item |= {"namespace": space} if space else {}
     else:
         content = [{"type": "output_text", "text": service.text, "annotations": []}]
         item = {"type": "message", "role": "assistant", "content": content}
@@ -163,7 +171,7 @@ def _responses(_body: Body, service: Service) -> tuple[Body, Events]:
 
 
 def _chat(body: Body, service: Service) -> tuple[Body, Events]:
-    call = service.wanted()
+    call = service.wanted(body)
     message: Body = {"role": "assistant", "content": service.text}
     if call:
         function = {"name": call[0], "arguments": json.dumps(call[1])}
@@ -187,7 +195,7 @@ _ROUTE = {"reasoning": "", "model_choice": "flash", "complexity_reasoning": "", 
 
 def _gemini(body: Body, service: Service) -> tuple[Body, Events]:
     routing = (body.get("generationConfig") or {}).get("responseMimeType") == "application/json"
-    call = None if routing else service.wanted()
+    call = None if routing else service.wanted(body)
     text = json.dumps(_ROUTE) if routing else service.text
     part = {"functionCall": {"name": call[0], "args": call[1], "id": "1"}} if call else {"text": text}
     reply = {

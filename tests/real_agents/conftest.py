@@ -57,30 +57,30 @@ class AgentMachine:
 
     def talk(self, arguments: list[str], messages: list[dict[str, Any]], last: int) -> dict[str, Any]:
         """What the agent's program answers to the message with the id `last`, over JSON lines on its streams."""
-        process = subprocess.Popen(
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
             [str(_require_program(self)), *arguments],
             cwd=self.repo,
             env=self.environ,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=pipe,
+            stdout=pipe,
             stderr=subprocess.DEVNULL,
             text=True,
-        )
-        assert process.stdin and process.stdout
-        ending = threading.Timer(HANG_SECONDS, process.kill)
-        ending.start()
-        try:
-            process.stdin.write("".join(f"{json.dumps(message)}\n" for message in messages))
-            process.stdin.flush()
-            for line in process.stdout:
-                answer = json.loads(line)
-                if answer.get("id") == last:
-                    result: dict[str, Any] = answer["result"]
-                    return result
-        finally:
-            ending.cancel()
-            process.kill()
-            process.wait()
+        ) as process:
+            assert process.stdin and process.stdout
+            ending = threading.Timer(HANG_SECONDS, process.kill)
+            ending.start()
+            try:
+                process.stdin.write("".join(f"{json.dumps(message)}\n" for message in messages))
+                process.stdin.flush()
+                for line in process.stdout:
+                    answer = json.loads(line)
+                    if answer.get("id") == last:
+                        result: dict[str, Any] = answer["result"]
+                        return result
+            finally:
+                ending.cancel()
+                process.kill()
         raise AssertionError(f"{arguments} ended without an answer")
 
     def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -112,6 +112,7 @@ def agent_machine(request: pytest.FixtureRequest, repo: Path, tmp_path: Path) ->
     if find_program(provider, environ) is None:
         pytest.skip(f"{AGENTS[provider].name} is not installed here (make test-agents)")
     with serving() as service:
+        service.asks_for_tools = True
         made = AgentMachine(provider, home, repo, service, environ)
         _SETUPS[provider](made)
         yield made

@@ -27,7 +27,7 @@ NAMES = {
 }
 RECALL = {
     "claude-code": ("mcp__lerim__recall", {"question": "How are amounts kept?"}),
-    "codex": ("mcp__lerim__recall", {"question": "How are amounts kept?"}),
+    "codex": ("mcp__lerim/recall", {"question": "How are amounts kept?"}),
     "gemini-cli": ("mcp_lerim_recall", {"question": "How are amounts kept?"}),
     "opencode": ("lerim_recall", {"question": "How are amounts kept?"}),
     "copilot-cli": ("lerim-recall", {"question": "How are amounts kept?"}),

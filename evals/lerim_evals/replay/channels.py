@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, TypeAlias
 
-from lerim.hook import match
+from lerim.hook.program import match
 from lerim.memory.claims import body_without_title
 from lerim.memory.record import FOLDERS, MemoryRecord, render_record
 from lerim.memory.reference import Reference, parse_reference

@@ -6,6 +6,5 @@ from .command_line import build_hook_command as build_hook_command
 from .index import refresh_hook_index as refresh_hook_index
 from .install import install_hook_program as install_hook_program
 from .install import is_hook_program_current as is_hook_program_current
-from .program import match as match
 from .refresh import main as main
 from .refresh import refresh_if_used as refresh_if_used

@@ -13,9 +13,9 @@ import sys
 
 from lerim.paths import Home
 
-KILL_AFTER_SECONDS = 5
-"""How long a POSIX shell lets the program run. It gives up by itself long before, so this is for what hangs it: a dead
-network drive, a stopped machine."""
+KILL_AFTER_SECONDS = 2
+"""How long a POSIX shell lets the program run: less than the agents let the shell run. The program gives up by itself
+long before, so this is for what hangs it, such as a dead network drive."""
 
 
 def build_hook_command(agent: str, home: Home, platform: str = sys.platform) -> str:

@@ -89,7 +89,7 @@ def test_the_command_line_names_the_usual_place_by_the_home_variable_and_another
     other = Home(Path("/data/it's mine/lerim"), Path("/home/me"))
     assert build_hook_command("gemini", usual, "linux") == (
         'h="$HOME/.lerim/bin/hook"; [ -x "$h" ] && { exec 3<&0; "$h" gemini <&3 & p=$!; '
-        "{ sleep 5; kill -9 $p; } <&- 3<&- >&- & w=$!; wait $p; kill $w; } 2>/dev/null; exit 0"
+        "{ sleep 2; kill -9 $p; } <&- 3<&- >&- & w=$!; wait $p; kill $w; } 2>/dev/null; exit 0"
     )
     assert build_hook_command("gemini", usual, "darwin") == build_hook_command("gemini", usual, "linux")
     assert build_hook_command("codex", other, "linux").startswith(
