@@ -34,14 +34,18 @@ _KIND_WEIGHTS: dict[str, float] = {
 }
 _USE_STEPS = ((30, 1.3), (10, 1.2), (3, 1.1))
 """A memory used at least so often counts so much more. The steps are few, so that files seldom change for this."""
+_REPEAT_STEPS = ((3, 2.0), (1, 1.5))
+"""The same for a memory that the person had to repeat so often although agents had been given it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMemory:
-    """A memory that may be written to an agent's file, and how often it was used."""
+    """A memory that may be written to an agent's file, how often it was used, and how often the person had to repeat it
+    although agents had been given it."""
 
     record: MemoryRecord
     uses: int = 0
+    repeats: int = 0
 
     @property
     def line(self) -> str:
@@ -58,12 +62,13 @@ class LeftOutMemory:
 
 
 def estimate_worth(memory: RuleMemory) -> float:
-    """Returns how much a memory is worth to an agent that always sees it: its confidence, weighted by its kind and by
-    how often it was used."""
+    """Returns how much a memory is worth to an agent that always sees it: its confidence, weighted by its kind, by
+    how often it was used, and by how often the person had to repeat it."""
     record = memory.record
     weight = _KIND_WEIGHTS.get(record.kind or record.primitive, 0.5)
     used = next((factor for least, factor in _USE_STEPS if memory.uses >= least), 1.0)
-    return record.confidence * weight * used
+    repeated = next((factor for least, factor in _REPEAT_STEPS if memory.repeats >= least), 1.0)
+    return record.confidence * weight * used * repeated
 
 
 def order_by_worth(memories: Iterable[RuleMemory]) -> list[RuleMemory]:

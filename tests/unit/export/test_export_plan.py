@@ -135,12 +135,14 @@ def test_what_must_not_be_in_a_file_is_left_out_and_told(left: object, reason: s
 def test_the_most_worth_have_the_room_and_the_rest_is_counted() -> None:
     many = [memory(f"Rule number {n} is a rule", confidence=0.5 + n / 1000) for n in range(100)]
     used = memory("Used all the time", confidence=0.5, uses=40)
-    planned = plan([*many, used])
+    repeated = replace(memory("Said again and again", confidence=0.4), repeats=3)
+    planned = plan([*many, used, repeated])
     text = texts_after(planned)["AGENTS.md"] or ""
     lines = text.splitlines()
     assert len(lines) <= MAX_LINES and len(text.encode()) <= MAX_BYTES + 96
-    assert "Used all the time" in text and "number 99 " in text and "number 0 " not in text
-    assert len(planned.written) + len(planned.left_out) == 101
+    assert "Used all the time" in text and "Said again and again" in text
+    assert "number 99 " in text and "number 0 " not in text
+    assert len(planned.written) + len(planned.left_out) == 102
     wide = plan([memory("語" * 120 + str(n)) for n in range(100)])
     assert len((texts_after(wide)["AGENTS.md"] or "").encode()) <= MAX_BYTES + 96
 

@@ -11,7 +11,7 @@ import terminal
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.memory import Serving, record_serving
-from lerim.statistics import BenefitFigures, benefit_of, compute_benefit
+from lerim.statistics import BenefitFigures, compute_benefit
 from reviews import remember
 
 run = partial(terminal.run, "benefit")
@@ -38,7 +38,8 @@ def serve(
 
 def figures(desk: Desk, memory: str) -> BenefitFigures:
     desk.sync()
-    return benefit_of(desk.place.project, desk.home)[memory]
+    found = compute_benefit(desk.place.project, desk.home).memories
+    return next(one for one in found if one.id == memory)
 
 
 def outcome(one: BenefitFigures) -> list[str]:
@@ -184,6 +185,12 @@ def test_a_correction_in_a_session_where_the_memory_was_not_served_is_missed(des
     desk.session("s2", say("10:00", "Save it"), say("11:00", "Use pathlib instead of os.path."))
     serve(desk, memory, "02:00")
     assert figures(desk, memory).missed == 1
+    private = desk.place.private
+    assert load_repeats(private) == {memory: 1}
+    (private / "repeats.json").write_text("not JSON")
+    assert load_repeats(private) == {}
+    assert figures(desk, memory).missed == 1
+    assert load_repeats(private) == {memory: 1}
 
 
 def test_a_transcript_that_is_gone_leaves_the_outcome_unknown(desk: Desk) -> None:

@@ -1,4 +1,3 @@
-from .benefit import benefit_of as benefit_of
 from .benefit import compute_benefit as compute_benefit
 from .figures import Benefit as Benefit
 from .figures import BenefitFigures as BenefitFigures
@@ -7,4 +6,5 @@ from .practices import Practice as Practice
 from .practices import find_practice as find_practice
 from .practices import judge_actions as judge_actions
 from .practices import list_actions as list_actions
+from .repeats import load_repeats as load_repeats
 from .repetitions import says_again as says_again
