@@ -11,7 +11,7 @@ import terminal
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
 from lerim.memory import Serving, record_serving
-from lerim.statistics import BenefitFigures, compute_benefit
+from lerim.statistics import BenefitFigures, compute_benefit, load_repeats
 from reviews import remember
 
 run = partial(terminal.run, "benefit")
