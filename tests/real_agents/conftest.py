@@ -171,7 +171,7 @@ _SETUPS: dict[str, Callable[[AgentMachine], None]] = {
     "copilot-cli": _set_up_copilot,
 }
 _ARGUMENTS: dict[str, Callable[[str], list[str]]] = {
-    "claude-code": lambda prompt: ["-p", prompt, "--output-format", "json", "--allowedTools", "mcp__lerim"],
+    "claude-code": lambda prompt: ["-p", prompt, "--output-format", "json", "--allowedTools", "mcp__lerim,Read,Bash"],
     "codex": lambda prompt: ["exec", "--json", "--dangerously-bypass-approvals-and-sandbox", prompt],
     "gemini-cli": lambda prompt: ["-p", prompt, "--yolo", "-m", "gemini-3-pro-preview"],
     "opencode": lambda prompt: ["run", prompt],

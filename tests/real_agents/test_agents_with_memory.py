@@ -32,6 +32,22 @@ RECALL = {
     "opencode": ("lerim_recall", {"question": "How are amounts kept?"}),
     "copilot-cli": ("lerim-recall", {"question": "How are amounts kept?"}),
 }
+READ_PITFALL = "`load` leaves its file open"
+FAILING = "echo 'migration failed: LEDGER_LOCALE is not set' >&2; exit 3"
+READ = {
+    "claude-code": ("Read", {"file_path": "{repo}/src/app.py"}),
+    "codex": ("exec_command", {"cmd": "cat src/app.py"}),
+    "gemini-cli": ("read_file", {"file_path": "{repo}/src/app.py"}),
+    "opencode": ("read", {"filePath": "{repo}/src/app.py"}),
+    "copilot-cli": ("view", {"path": "{repo}/src/app.py"}),
+}
+FAIL = {
+    "claude-code": ("Bash", {"command": FAILING, "description": "Migrate"}),
+    "codex": ("exec_command", {"cmd": FAILING}),
+    "gemini-cli": ("run_shell_command", {"command": FAILING}),
+    "opencode": ("bash", {"command": FAILING, "description": "Migrate"}),
+    "copilot-cli": ("bash", {"command": FAILING, "description": "Migrate"}),
+}
 every_agent = pytest.mark.parametrize("agent_machine", ALL_AGENTS, indirect=True)
 
 
@@ -57,7 +73,16 @@ def most_in_a_request(machine: AgentMachine, words: str) -> int:
 def remember(machine: AgentMachine) -> None:
     """Writes the memories by hand, as a person does."""
     machine.lerim("memory", "add", "--title", TITLE, "--body", BODY, "--reference", "src/app.py")
-    machine.lerim("memory", "add", "--primitive", "learning", "--kind", "pitfall", "--title", PITFALL)
+    pitfall = ("memory", "add", "--primitive", "learning", "--kind", "pitfall", "--title")
+    machine.lerim(*pitfall, PITFALL)
+    machine.lerim(*pitfall, READ_PITFALL, "--reference", "src/app.py")
+
+
+def call_tool(machine: AgentMachine, calls: dict[str, tuple[str, dict[str, str]]]) -> None:
+    """Has the model call this agent's tool once."""
+    name, values = calls[machine.provider]
+    root = str(machine.repo)
+    machine.service.calls = [(name, {key: value.replace("{repo}", root) for key, value in values.items()})]
 
 
 def install(machine: AgentMachine, channel: str) -> None:
@@ -104,10 +129,37 @@ def test_a_matching_prompt_brings_the_memory_to_the_model_once(agent_machine: Ag
 
 
 @every_agent
+def test_a_session_begins_with_what_was_decided_once(agent_machine: AgentMachine) -> None:
+    remember(agent_machine)
+    install(agent_machine, "hooks")
+    agent_machine.ask("hi")
+    assert most_in_a_request(agent_machine, TITLE) == 1
+    assert most_in_a_request(agent_machine, PITFALL) == 0
+
+
+@every_agent
+def test_reading_a_file_brings_its_pitfall_to_the_model_once(agent_machine: AgentMachine) -> None:
+    remember(agent_machine)
+    install(agent_machine, "hooks")
+    call_tool(agent_machine, READ)
+    agent_machine.ask("hi")
+    assert most_in_a_request(agent_machine, READ_PITFALL) == 1
+
+
+@every_agent
+def test_a_failed_command_brings_its_known_cause_to_the_model_once(agent_machine: AgentMachine) -> None:
+    remember(agent_machine)
+    install(agent_machine, "hooks")
+    call_tool(agent_machine, FAIL)
+    agent_machine.ask("hi")
+    assert most_in_a_request(agent_machine, PITFALL) == 1
+
+
+@every_agent
 def test_a_recall_over_mcp_brings_the_memory_to_the_model_once(agent_machine: AgentMachine) -> None:
     remember(agent_machine)
     install(agent_machine, "mcp")
-    agent_machine.service.calls = [RECALL[agent_machine.provider]]
+    call_tool(agent_machine, RECALL)
     agent_machine.ask("How are amounts kept?")
     assert most_in_a_request(agent_machine, BODY) == 1
 
@@ -169,7 +221,7 @@ def test_a_session_with_memories_in_it_proposes_nothing_of_them(agent_machine: A
     remember(agent_machine)
     install(agent_machine, "hooks")
     install(agent_machine, "mcp")
-    agent_machine.service.calls = [RECALL[agent_machine.provider]]
+    call_tool(agent_machine, RECALL)
     agent_machine.service.text = f"As the project has it: {TITLE}. {BODY}"
     agent_machine.ask(PROMPT)
     assert most_in_a_request(agent_machine, TITLE) >= 1

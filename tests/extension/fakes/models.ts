@@ -1,4 +1,5 @@
 // `vscode.lm` with models that answer as a test says.
+import { registerTool } from "./chat";
 import { CancellationTokenSource, EventEmitter } from "./events";
 
 type Token = CancellationTokenSource["token"];
@@ -53,6 +54,7 @@ export const offer = {
 };
 
 export const lm = {
+  registerTool,
   onDidChangeChatModels: changed.event,
   selectChatModels: (): Promise<FakeModel[]> => Promise.resolve(offer.models),
 };

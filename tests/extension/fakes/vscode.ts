@@ -3,6 +3,7 @@ import { CancellationTokenSource, Disposable, EventEmitter } from "./events";
 import { offer } from "./models";
 import { FakeTree } from "./tree";
 
+export { chat, LanguageModelTextPart, LanguageModelToolResult, MarkdownString } from "./chat";
 export * from "./events";
 export { LanguageModelChatMessage, LanguageModelError, lm } from "./models";
 export * from "./tree";
@@ -253,7 +254,8 @@ function message(severity: "info" | "error") {
 }
 
 export const window = {
-  activeTextEditor: undefined as { document: { uri: Uri } } | undefined,
+  activeTextEditor: undefined as { document: { uri: Uri; getText?: () => string }; selection?: unknown } | undefined,
+  setStatusBarMessage: (text: string) => void shown.progress.push(text),
   showInformationMessage: message("info"),
   showErrorMessage: message("error"),
   createStatusBarItem: () => added(shown.statusItems, new FakeStatusItem()),
