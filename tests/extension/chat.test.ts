@@ -54,7 +54,7 @@ test("@lerim answers sentence by sentence, with sources that open a memory and n
 
 test("without a model @lerim shows the passages, and an error is said", async () => {
   const made = { model: "", leftOut: 0, spent: [], steps: [], problems: [], message: "No model is chosen.", seconds: 1, known: true, state: "done" as const };
-  context.answer(protocol.ask, () => ({ question: "", sentences: [], passages: [{ citation: ofMemory, text: "Use uv", detail: "", time: "" }], ...made }));
+  context.answer(protocol.ask, () => ({ question: "", sentences: [], passages: [{ citation: ofMemory, text: "Use uv", detail: "", time: "", path: "", flags: [] }], ...made }));
   expect((await say("lerim.chat", "Which tool?")).text).toMatch(/No model is chosen[^]*Use uv/);
   context.refuse(protocol.ask, "The catalog is locked.");
   expect((await say("lerim.chat", "Which tool?")).text).toMatch(/The catalog is locked/);
@@ -72,7 +72,7 @@ test("/remember writes what was said, with the kind that comes first", async () 
 test("/why shows the memories about the active file", async () => {
   expect((await say("lerim.chat", "", "why")).text).toMatch(/Open a file first/);
   window.activeTextEditor = { document: { uri: Uri.file("/repo/src/a.py") } };
-  context.answer(protocol.memoryForFile, () => ({ memories: [memory("one", { title: "Use [uv]" })] }) as never);
+  context.answer(protocol.memoryForFile, () => ({ memories: [memory("one", { title: "Use [uv]" })] }));
   expect((await say("lerim.chat", "", "why")).text).toMatch(/Use \\\[uv\\\]/);
 });
 
