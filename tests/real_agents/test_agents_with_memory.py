@@ -174,6 +174,17 @@ def test_the_block_in_the_start_file_reaches_the_model_once(agent_machine: Agent
     assert most_in_a_request(agent_machine, PITFALL) == 1
 
 
+@pytest.mark.parametrize("agent_machine", ["claude-code", "copilot-cli"], indirect=True)
+def test_the_rules_of_a_folder_reach_the_model_once_when_a_file_of_it_is_read(agent_machine: AgentMachine) -> None:
+    remember(agent_machine)
+    (agent_machine.repo / ".claude").mkdir()
+    agent_machine.lerim("export", "--yes")
+    assert list((agent_machine.repo / ".claude" / "rules").glob("lerim-*.md"))
+    call_tool(agent_machine, READ)
+    agent_machine.ask("hi")
+    assert most_in_a_request(agent_machine, TITLE) == 1
+
+
 @every_agent
 @pytest.mark.parametrize("state", ["missing", "exits with 3", "is killed", "hangs"])
 def test_a_hook_program_that_fails_blocks_nothing(agent_machine: AgentMachine, state: str) -> None:
