@@ -32,7 +32,12 @@ def known(place: ReviewPaths) -> Path:
 
 @pytest.mark.parametrize(
     "title",
-    ["Amounts are integer cents", "Amounts in `src/app.py` are kept as integer cents", "Integer cents, not floats"],
+    [
+        "Amounts are integer cents",
+        "Amounts in `src/app.py` are kept as integer cents",
+        "Integer cents, not floats",
+        "The project's memory says: integer cents",
+    ],
 )
 def test_what_only_the_agent_says_again_is_neither_proposed_nor_evidence(
     place: ReviewPaths, known: Path, title: str
