@@ -15,7 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, TypeAlias
 
+from lerim.export.choosing import KIND_WEIGHTS, MAX_BYTES, MAX_LINES
 from lerim.hook.program import match
+from lerim.hook.program.main import (
+    MAX_PROMPT_CHARS,
+    MAX_PROMPT_ITEMS,
+    MAX_START_CHARS,
+    MAX_TOOL_CHARS,
+    MAX_TOOL_ITEMS,
+)
 from lerim.memory.claims import body_without_title
 from lerim.memory.record import FOLDERS, MemoryRecord, render_record
 from lerim.memory.reference import Reference, parse_reference
@@ -27,21 +35,10 @@ from lerim_evals.replay.projects import ReplaySession
 
 Channel: TypeAlias = Literal["rules", "start", "prompt", "read", "failure", "recall"]
 CHANNELS: tuple[Channel, ...] = ("rules", "start", "prompt", "read", "failure", "recall")
-MAX_PROMPT_ITEMS, MAX_TOOL_ITEMS, MAX_RECALLED = 3, 2, 5
-MAX_START_CHARS, MAX_PROMPT_CHARS, MAX_TOOL_CHARS, MAX_RECALL_CHARS = 1_500, 900, 600, 6_000
+MAX_RECALLED, MAX_RECALL_CHARS = 5, 6_000
 MAX_SECTION: Mapping[str, int] = {"decided": 12, "open": 6}
-MAX_RULES, MAX_RULES_BYTES = 40, 4_000
 MAX_LINE_CHARS, MAX_TITLE_CHARS = 300, 160
 BYTES_PER_TOKEN = 4
-_KIND_WEIGHTS: Mapping[str, float] = {
-    "decision": 1.0,
-    "pitfall": 0.95,
-    "procedure": 0.9,
-    "preference": 0.85,
-    "insight": 0.7,
-    "friction": 0.6,
-    "question": 0.4,
-}
 _RULES = ("decision", "pitfall")
 _FIXES = ("friction", "pitfall", "procedure")
 
@@ -145,10 +142,10 @@ class Channels:
     def _choose_rules(self) -> list[tuple[_Entry, str]]:
         worth = sorted(
             self._entries.values(),
-            key=lambda one: (-one.record.confidence * _KIND_WEIGHTS.get(one.kind, 0.5), one.record.id),
+            key=lambda one: (-one.record.confidence * KIND_WEIGHTS.get(one.kind, 0.5), one.record.id),
         )
         said = (one for one in worth if not _is_from_tool(one.record))
-        return [(one, one.line) for one in _fit(said, MAX_RULES, MAX_RULES_BYTES)]
+        return [(one, one.line) for one in _fit(said, MAX_LINES, MAX_BYTES)]
 
     def _choose_start(self) -> list[tuple[_Entry, str]]:
         newest = sorted(self._entries.values(), key=lambda one: (one.record.updated, one.record.id), reverse=True)

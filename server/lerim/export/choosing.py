@@ -23,7 +23,7 @@ REASON_TEXTS: dict[LeftOutReason, str] = {
 MAX_LINES, MAX_BYTES = 40, 4_000
 """The most lines and bytes of one block or rules file, with its markers. 4,000 bytes are about 1,000 tokens: four bytes
 a token, which is cautious for English."""
-_KIND_WEIGHTS: dict[str, float] = {
+KIND_WEIGHTS: dict[str, float] = {
     "decision": 1.0,
     "pitfall": 0.95,
     "procedure": 0.9,
@@ -65,7 +65,7 @@ def estimate_worth(memory: RuleMemory) -> float:
     """Returns how much a memory is worth to an agent that always sees it: its confidence, weighted by its kind, by
     how often it was used, and by how often the person had to repeat it."""
     record = memory.record
-    weight = _KIND_WEIGHTS.get(record.kind or record.primitive, 0.5)
+    weight = KIND_WEIGHTS.get(record.kind or record.primitive, 0.5)
     used = next((factor for least, factor in _USE_STEPS if memory.uses >= least), 1.0)
     repeated = next((factor for least, factor in _REPEAT_STEPS if memory.repeats >= least), 1.0)
     return record.confidence * weight * used * repeated
