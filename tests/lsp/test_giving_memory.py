@@ -90,6 +90,22 @@ async def test_the_block_follows_each_accept_and_undo_where_that_was_chosen(edit
     assert "no network" in agents.read_text()
 
 
+async def test_the_block_follows_even_if_the_editor_had_noticed_the_memory_before(editor: Editor) -> None:
+    paths = review_paths(editor.repo)
+    remember(paths, "Tests need no network")
+    waiting = propose(paths)
+    await editor.start()
+    await apply(editor, (await plan(editor)).stamp)
+    await editor.ask(core.EXPORT_KEEP, {"root": editor.root, "keep": True})
+    remember(paths, "Money is counted in integer cents")
+    editor.changed(*paths.project.memory_dir.rglob("*.md"))
+    await editor.until(lambda: editor.memories() == 2)
+    assert "integer cents" not in (editor.repo / "AGENTS.md").read_text()
+    await editor.ask(core.REVIEW_ACT, {"root": editor.root, "id": waiting, "action": "reject"})
+    await editor.ask(core.REVIEW_UNDO, {"root": editor.root})
+    await editor.until(lambda: "integer cents" in (editor.repo / "AGENTS.md").read_text())
+
+
 async def test_everything_is_taken_out_again(editor: Editor) -> None:
     remember(review_paths(editor.repo), "Use uv, not pip")
     await editor.start()

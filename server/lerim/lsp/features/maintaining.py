@@ -11,8 +11,9 @@ import msgspec
 
 from lerim.errors import LerimError
 from lerim.jobs import JobLine, MaintainProgress, MaintainReport, MaintainStage, is_maintenance_due
+from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.protocol import MAINTAIN_PROGRESS, MaintainParams
-from lerim.lsp.window import IdleClock, Repo, Sidecar, candidate_counts, notifications, rescan_repo
+from lerim.lsp.window import IdleClock, Repo, Sidecar
 from lerim.project import Project, make_personal_project
 
 log = logging.getLogger("lerim.maintain")
@@ -57,14 +58,7 @@ async def follow_maintaining(
             project.key, project.root, send_progress, dry_run=dry_run, explicit=explicit, has_waiter=has_waiter
         )
     finally:
-        await asyncio.shield(_announce_results(sidecar, repo))
-
-
-async def _announce_results(sidecar: Sidecar, repo: Repo) -> None:
-    """Announces the changes of a maintenance job, even of a cancelled one."""
-    if await sidecar.run_in_thread(rescan_repo, repo, True):
-        notifications.announce_memories(sidecar, repo)
-    await candidate_counts.announce_candidates(sidecar, repo)
+        await asyncio.shield(update_after_change(sidecar, repo))  # even after a cancelled job
 
 
 async def arm_idle_maintenance(sidecar: Sidecar) -> None:

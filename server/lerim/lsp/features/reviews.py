@@ -10,9 +10,9 @@ import msgspec
 
 from lerim.errors import MemoryError_, Problem
 from lerim.lsp.boundary import path_to_uri
-from lerim.lsp.features import exporting
+from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.protocol import ActParams, LeftOutParams, ProposeParams, RootParams, UndoParams
-from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
+from lerim.lsp.window import Repo, Sidecar, candidate_counts
 from lerim.memory import Scope
 from lerim.project import make_personal_project
 from lerim.review import (
@@ -58,11 +58,10 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
     repo = await sidecar.find_repo(params.root)
     own = candidate_counts.find_review_paths(sidecar, repo)
     result = await sidecar.run_in_thread(_act, own if params.scope == "project" else own.personal(), params)
-    # a full rescan, since accepting may end other memories, too
-    if params.action == "accept" and result.ok and await sidecar.run_in_thread(rescan_repo, repo, True):
-        notifications.announce_memories(sidecar, repo)
-        exporting.refresh_agent_files(sidecar, repo)
-    await candidate_counts.announce_candidates(sidecar, repo)
+    if params.action == "accept" and result.ok:
+        await update_after_change(sidecar, repo)
+    else:
+        await candidate_counts.announce_candidates(sidecar, repo)
     return result
 
 
@@ -92,10 +91,7 @@ async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResul
         return await sidecar.run_in_thread(queue.undo_last, own, params.action)
     repo = await sidecar.find_repo(params.root)
     result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
-    if await sidecar.run_in_thread(rescan_repo, repo, True):  # undoing may change any file
-        notifications.announce_memories(sidecar, repo)
-        exporting.refresh_agent_files(sidecar, repo)
-    await candidate_counts.announce_candidates(sidecar, repo)
+    await update_after_change(sidecar, repo)
     return result
 
 

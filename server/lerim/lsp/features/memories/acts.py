@@ -9,10 +9,10 @@ from typing import get_args
 
 from lerim.errors import MemoryError_
 from lerim.lsp.boundary import path_to_uri
-from lerim.lsp.features import exporting
+from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.features.memories import views
 from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, MergeView
-from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
+from lerim.lsp.window import Repo, Sidecar, candidate_counts
 from lerim.memory import KINDS, Primitive
 from lerim.project import make_personal_project
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
@@ -47,10 +47,7 @@ async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
 async def announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> MemoryActView:
     """Updates hovers, lenses and views after an action, and returns its result for the editor."""
     for one in sidecar.repos.known if repo is None else [repo]:
-        if await sidecar.run_in_thread(rescan_repo, one, True) or repo is None:
-            notifications.announce_memories(sidecar, one)
-            exporting.refresh_agent_files(sidecar, one)
-        await candidate_counts.announce_candidates(sidecar, one)  # the action that can be undone has changed
+        await update_after_change(sidecar, one, announce=repo is None)
     root = path_to_uri(sidecar.home.root) if repo is None else repo.uris[0]
     return MemoryActView(result.ok, result.code, result.message, result.action, result.path, root)
 
