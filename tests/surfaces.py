@@ -27,9 +27,9 @@ from desk import Desk
 from lerim.cli.app import main
 from lerim.jobs.sync_context import SyncOptions
 from lerim.lsp.features.memories.hovers import HoverMemory, render_hover
-from lerim.lsp.features.sessions import views as editor_sessions
 from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.display import session_title
 from lerim.sessions.search import browsing
 from model_desk import model
 
@@ -198,7 +198,7 @@ def _sessions(desk: Desk, found: Surfaces, count: int) -> None:
         for place in catalog.load_stamps():
             brief = browsing.find_list_item(catalog.db, place)
             if brief is not None:
-                found.add("title", int(brief.session_id[:8]), editor_sessions.session_title(brief))
+                found.add("title", int(brief.session_id[:8]), session_title(brief))
     for number in range(count):
         found.add("sessions search", number, _command("sessions", "search", f"module{number:04}", "--json"))
 

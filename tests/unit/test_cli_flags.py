@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from lerim.cli.review import FLAG_TEXTS, flag_text
+from lerim.review.flags import FLAG_TEXTS, flag_text
 
 EDITOR_TEXTS = Path(__file__).parents[2] / "extension" / "src" / "views" / "shared" / "web" / "text.ts"
 

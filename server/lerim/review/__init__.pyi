@@ -11,6 +11,8 @@ from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal
 from .candidates import Target as Target
 from .compare import NeighbourAnswer as NeighbourAnswer
+from .flags import FLAG_TEXTS as FLAG_TEXTS
+from .flags import flag_text as flag_text
 from .ledger import COUNT_FIELDS as COUNT_FIELDS
 from .ledger import DROP_REASON_TEXTS as DROP_REASON_TEXTS
 from .ledger import ClaimState as ClaimState

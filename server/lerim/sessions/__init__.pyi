@@ -23,6 +23,10 @@ from .discovery import deduplicate_transcripts as deduplicate_transcripts
 from .discovery import discover_stores as discover_stores
 from .discovery import open_databases as open_databases
 from .discovery import split_likely_transcripts as split_likely_transcripts
+from .display import clean_line as clean_line
+from .display import make_snippet as make_snippet
+from .display import session_title as session_title
+from .display import shorten_line as shorten_line
 from .model import NO_TOKENS as NO_TOKENS
 from .model import PLATFORM_NAMES as PLATFORM_NAMES
 from .model import Database as Database
@@ -63,6 +67,7 @@ from .readers import split_message as split_message
 from .readers import trim_torn_words as trim_torn_words
 from .readers import uri_to_path as uri_to_path
 from .redacted import redact_turn as redact_turn
+from .search import ParsedQuery as ParsedQuery
 from .search import QueryTerm as QueryTerm
 from .search import RedactedTurn as RedactedTurn
 from .search import SearchQuery as SearchQuery
@@ -70,6 +75,7 @@ from .search import SessionFilters as SessionFilters
 from .search import SessionListItem as SessionListItem
 from .search import browsing as browsing
 from .search import parse_query as parse_query
+from .search import parse_session_query as parse_session_query
 from .search import tokenize_text as tokenize_text
 from .tables import EXTRACT_JOB as EXTRACT_JOB
 from .tables import IS_MAIN_SESSION as IS_MAIN_SESSION
@@ -81,3 +87,7 @@ from .tables import convert_sqlite_errors as convert_sqlite_errors
 from .tables import digest_text as digest_text
 from .tables import parse_stored_calls as parse_stored_calls
 from .tables import place_file as place_file
+from .transcript_page import MAX_TEXT as MAX_TEXT
+from .transcript_page import ShownCall as ShownCall
+from .transcript_page import ShownTurn as ShownTurn
+from .transcript_page import load_transcript_page as load_transcript_page

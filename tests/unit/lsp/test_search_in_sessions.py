@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lerim.lsp.features.sessions.search import make_snippet, parse_session_query
+from lerim.sessions.display import make_snippet
 from lerim.sessions.search.query import NO_FILTERS, SessionFilters
+from lerim.sessions.search.typed_query import parse_session_query
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"

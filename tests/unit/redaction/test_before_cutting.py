@@ -11,10 +11,10 @@ import pytest
 
 from claude_lines import answer, call, prompt, reply, text
 from desk import Desk, correction
-from lerim.lsp.features.sessions.views import clean_line
 from lerim.memory.slug import make_slug
 from lerim.redaction.redact import redact_json, redact_new, redact_secrets
 from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.display import clean_line
 from lerim.sessions.readers.engine.fields import keep_ends, make_title
 
 CHANCE = Random("keys")

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 import typer
 
-from lerim.cli.review.output import act_on_each, flag_text, show_candidate
+from lerim.cli.review.output import act_on_each, show_candidate
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     CommandContext,
@@ -26,7 +26,7 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import Problem
 from lerim.files import hash_text
-from lerim.review import CandidateView, ReviewPaths, ReviewResult, candidate_view, queue
+from lerim.review import CandidateView, ReviewPaths, ReviewResult, candidate_view, flag_text, queue
 from lerim.times import format_moment
 
 review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)

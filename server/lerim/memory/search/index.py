@@ -216,6 +216,12 @@ class Index:
         rows = [row[0] for half in halves for row in half]
         return sorted(rows, key=lambda row: row % ENDED_OFFSET, reverse=True)[:limit]
 
+    def count_rows(self, row_filter: IndexFilter) -> int:
+        """Returns how many memories pass a filter."""
+        facets = [f"facets : ({group})" for group in row_filter.facets]
+        counts = self._select_rows(row_filter, "count(*)", "", facets, "LIMIT ?", 1)
+        return int(counts[0][0]) if counts else 0
+
     def _select_rows(
         self, row_filter: IndexFilter, columns: str, query: str, facets: Sequence[str], order: str, limit: int
     ) -> list[Any]:

@@ -13,7 +13,7 @@ from lerim.memory.links import MemoryLinks
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import MemoryFilters
-from lerim.memory.search.index import Index, stored_records
+from lerim.memory.search.index import Index, IndexFilter, stored_records
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.index_rows import IndexedMemory, ReadMemory
 from lerim.memory.search.matching import match_rows
@@ -95,6 +95,10 @@ class IndexedFolder:
         """Returns the matches, best first, and those equal in rank to the last; for an empty query, the newest
         memories."""
         return self.query_index(lambda index: _find_ranked(index, query, limit, filters, states), [])
+
+    def count(self, filters: MemoryFilters, states: Mapping[str, DriftState]) -> int:
+        """Returns how many memories pass the filters."""
+        return self.query_index(lambda index: index.count_rows(_make_row_filter(index, filters, states)), 0)
 
     def rows_present(self, ranked: list[RankedMemory]) -> set[int]:
         """Returns the rows of another scope whose memories are in this one, too."""
@@ -225,16 +229,20 @@ def _changed_at(folder: Path) -> int:
         return 0
 
 
-def _find_ranked(
-    index: Index, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
-) -> list[RankedMemory]:
+def _make_row_filter(index: Index, filters: MemoryFilters, states: Mapping[str, DriftState]) -> IndexFilter:
     only: list[str] | None = None
     but: list[str] = []
     if "fresh" in filters.drift_states:
         but = [memory for memory, state in states.items() if state not in filters.drift_states]
     elif filters.drift_states:
         only = [memory for memory, state in states.items() if state in filters.drift_states]
-    row_filter = index.make_filter(filters, only, but)
+    return index.make_filter(filters, only, but)
+
+
+def _find_ranked(
+    index: Index, query: str, limit: int, filters: MemoryFilters, states: Mapping[str, DriftState]
+) -> list[RankedMemory]:
+    row_filter = _make_row_filter(index, filters, states)
     if not query.strip():
         rows = index.newest(row_filter, limit)
         known = index.ranked_memories(rows)

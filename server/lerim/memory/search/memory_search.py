@@ -168,16 +168,22 @@ class MemorySearch:
                 scope.update_file(path)
 
     def search(
-        self, query: str, limit: int = 20, filters: MemoryFilters = ACTIVE_MEMORIES, now: datetime | None = None
+        self,
+        query: str,
+        limit: int = 20,
+        filters: MemoryFilters = ACTIVE_MEMORIES,
+        now: datetime | None = None,
+        *,
+        start: int = 0,
     ) -> list[Hit]:
         """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"); for an empty one the
-        newest."""
+        newest. `start` is how many of the first are left out, for pages."""
         now = now or datetime.now(UTC)
         states = self._drift_states()
         found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
         for scope in self._folders:
             own = states if scope.scope == "project" else {}
-            ranked = scope.find(query, limit, filters, own)
+            ranked = scope.find(query, start + limit, filters, own)
             if scope.scope == "global":
                 ranked = self._without_copies(ranked)
             last = scope.uses.of_memories(one.memory for one in ranked if one.fades)
@@ -187,7 +193,12 @@ class MemorySearch:
                 found.append((rank_key(one, scope.scope, state, used, now, self._rules), scope, one, state))
         newest = not query.strip()
         found.sort(key=lambda one: (-one[2].updated, one[0]) if newest else (0, one[0]))
-        return _load_hits(found[:limit])
+        return _load_hits(found[start : start + limit])
+
+    def count(self, filters: MemoryFilters = ACTIVE_MEMORIES) -> int:
+        """Returns how many of the project's own memories pass the filters."""
+        states = self._drift_states()
+        return sum(scope.count(filters, states) for scope in self._folders if scope.scope == "project")
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""

@@ -10,7 +10,7 @@ from functools import partial
 from lerim.errors import MemoryError_, StaleError
 from lerim.memory import MemoryRecord, MemorySearch, QuoteChoice, Store, Uses, inherit_baselines, verifying
 from lerim.review import actions
-from lerim.review.accepting.edit_or_reject import load_claim, load_waiting
+from lerim.review.accepting.edit_or_reject import check_seen, load_claim, load_waiting
 from lerim.review.accepting.effects import Effects, compute_effects
 from lerim.review.accepting.outdated import check_changed_targets, check_lost_targets, check_rating_stands
 from lerim.review.candidates import CandidateEdit, Proposal, Target, accepted_record, apply_edit, parse_candidate
@@ -32,6 +32,7 @@ def accept_candidate(
     choice: NeighbourChoice | None = None,
     automatic: bool = False,
     in_bulk: bool = False,
+    seen: str = "",
 ) -> ReviewResult:
     """Accept a candidate: perform its action and delete its file. Accepting it again changes nothing.
 
@@ -41,7 +42,7 @@ def accept_candidate(
 
     `automatic`: no person looked at the candidate; it then keeps its confidence, which is otherwise raised to at least
     `ACCEPTED_CONFIDENCE`. `in_bulk`: it is accepted with all others that wait. The ranking learns neither from
-    automatic nor from bulk accepts.
+    automatic nor from bulk accepts. For `seen`, see `check_seen`.
 
     Raises StaleError if a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
     """
@@ -52,6 +53,7 @@ def accept_candidate(
             path = store.path_of(known.memory)
             return ReviewResult(True, "already", "It was accepted before.", path=str(path) if path else None)
         proposal = load_waiting(paths, known, store)
+        check_seen(proposal, seen)
         shared = quotes or store.quotes.read_choice()
         if shared is None:
             message = "Share the quotes of memories in git?"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lerim import files
 from lerim.errors import NotFoundError, StaleError
 from lerim.memory import Store
 from lerim.review import actions
@@ -14,18 +13,13 @@ from lerim.review.review_paths import ReviewPaths
 
 
 def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *, seen: str = "") -> ReviewResult:
-    """Change a waiting candidate's words; its confidence becomes `PERSON_CONFIDENCE`. `seen` is the hash of the file's
-    text that the person edited; if the file has another text now, StaleError is raised. Also raises NotFoundError and
-    MemoryError_."""
+    """Change a waiting candidate's words; its confidence becomes `PERSON_CONFIDENCE`. Raises NotFoundError,
+    MemoryError_; for `seen`, see `check_seen`."""
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
         proposal = load_waiting(paths, load_claim(paths, ledger, candidate_id), store)
+        check_seen(proposal, seen)
         text = apply_edit(proposal, edit)
-        if seen and seen != files.hash_text(proposal.text):
-            todo = "Read its new text, then edit it again."
-            raise StaleError(
-                "It has changed in the meantime; nothing was overwritten.", where=str(proposal.path), todo=todo
-            )
         if text == proposal.text:
             return ReviewResult(True, "unchanged", "Nothing was changed.", path=str(proposal.path))
         parse_candidate(text, proposal.path, store)
@@ -37,13 +31,15 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         return ReviewResult(True, "edited", label, done.id, str(proposal.path))
 
 
-def reject_candidate(paths: ReviewPaths, candidate_id: str) -> ReviewResult:
-    """Reject a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_."""
+def reject_candidate(paths: ReviewPaths, candidate_id: str, *, seen: str = "") -> ReviewResult:
+    """Reject a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_; for `seen`, see
+    `check_seen`."""
     with actions.locked_ledger(paths) as ledger:
         known = load_claim(paths, ledger, candidate_id)
         if known.state == "rejected":
             return ReviewResult(True, "already", "It was rejected before.")
         proposal = load_waiting(paths, known, paths.store())
+        check_seen(proposal, seen)
         change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, None)
         label = f"Rejected: {proposal.record.title}"
         done = actions.perform_action(
@@ -51,6 +47,17 @@ def reject_candidate(paths: ReviewPaths, candidate_id: str) -> ReviewResult:
         )
         propose_orphans(paths, ledger)
         return ReviewResult(True, "rejected", label, done.id)
+
+
+def check_seen(proposal: Proposal, seen: str) -> None:
+    """Raise StaleError if the candidate's file no longer has the text that the person saw. `seen` is the text's hash
+    (`Proposal.text_hash`), "" if it is not known."""
+    if seen and seen != proposal.text_hash:
+        raise StaleError(
+            "This candidate has changed since it was shown. Nothing was changed.",
+            where=str(proposal.path),
+            todo="Read its new text, then decide again.",
+        )
 
 
 def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerClaim:

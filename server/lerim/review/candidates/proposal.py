@@ -78,6 +78,11 @@ class Proposal:
     overwrites_body: bool = False
 
     @property
+    def text_hash(self) -> str:
+        """Identifies the text of the candidate's file."""
+        return files.hash_text(self.text)
+
+    @property
     def target(self) -> str:
         """The id of the first target, or "". For an addition, the archived memory it restores."""
         return self.targets[0].id if self.targets else ""

@@ -8,3 +8,5 @@ from .query import SearchQuery as SearchQuery
 from .query import SessionFilters as SessionFilters
 from .query import parse_query as parse_query
 from .query import tokenize_text as tokenize_text
+from .typed_query import ParsedQuery as ParsedQuery
+from .typed_query import parse_session_query as parse_session_query

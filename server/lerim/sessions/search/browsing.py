@@ -125,6 +125,23 @@ def list_day_sessions(
     return [_make_list_item(db, row) for row in named_rows(rows)], int(total)
 
 
+def list_recent_sessions(
+    db: sqlite3.Connection, projects: Sequence[str] | None, start: int, limit: int
+) -> tuple[list[SessionListItem], int]:
+    """Returns the sessions of the projects from index `start` on, the most recently ended first, and how many there
+    are. None means every project."""
+    parameters = {"places": _list_places(db, projects), "start": start, "limit": limit}
+    [(total,)] = db.execute(f"SELECT count(*){_FROM_LISTED_SESSIONS}", parameters)
+    # only the rows of the page are read in full: counting the files of each session takes a query of its own
+    rows = db.execute(
+        f"SELECT t.place{_FROM_LISTED_SESSIONS}"
+        " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
+        parameters,
+    ).fetchall()
+    found = (find_list_item(db, place) for (place,) in rows)
+    return [one for one in found if one is not None], int(total)
+
+
 def find_list_item(db: sqlite3.Connection, place: str) -> SessionListItem | None:
     """Returns the session at this place, or None if the catalog does not know it."""
     rows = db.execute(

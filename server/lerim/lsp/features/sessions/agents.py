@@ -16,7 +16,18 @@ from lerim.jobs import AgentView, examine_agents
 from lerim.lsp.features.sessions import views as sessions
 from lerim.lsp.protocol import AgentsParams, ConnectParams, JobView, OutcomeView, QueueParams
 from lerim.lsp.window import Repo, Sidecar, release_heap
-from lerim.sessions import PLATFORM_NAMES, Catalog, JobRow, Platform, browsing, columns, platforms, queue
+from lerim.sessions import (
+    PLATFORM_NAMES,
+    Catalog,
+    JobRow,
+    Platform,
+    browsing,
+    clean_line,
+    columns,
+    platforms,
+    queue,
+    session_title,
+)
 
 MAX_JOBS = 200
 
@@ -81,7 +92,7 @@ def _load_agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
 
 def _make_job_view(catalog: Catalog, row: JobRow) -> JobView:
     session = browsing.find_list_item(catalog.db, row.place)
-    title = sessions.session_title(session) if session is not None else sessions.clean_line(row.title or row.session)
+    title = session_title(session) if session is not None else clean_line(row.title or row.session)
     return JobView(
         job=row.id,
         kind=row.kind,
@@ -89,7 +100,7 @@ def _make_job_view(catalog: Catalog, row: JobRow) -> JobView:
         tries=row.tries,
         id=row.place,
         title=title,
-        error=sessions.clean_line(row.reason),
+        error=clean_line(row.reason),
     )
 
 

@@ -28,25 +28,21 @@ from lerim.lsp.protocol import (
 from lerim.lsp.window import Sidecar
 from lerim.memory import MemoryRecord
 from lerim.paths import Home
-from lerim.redaction import clean_text
-from lerim.sessions import PLATFORM_NAMES, RedactedTurn, StoredCall, browsing, parse_stored_calls
+from lerim.sessions import (
+    MAX_TEXT,
+    PLATFORM_NAMES,
+    ShownTurn,
+    browsing,
+    clean_line,
+    load_transcript_page,
+)
 from lerim.times import format_moment
 
-PAGE_CHARACTERS = 200_000
-"""Characters per answer: redacting so many takes about 30 ms, during which a hover may have to wait."""
-PAGE_TURNS = 200
-MAX_TEXT = 20_000
-"""Characters of one turn in a page. The answer says how much was cut; a request for the whole turn returns it."""
-MAX_WHOLE = 400_000
-MARGIN = 4_000
-"""Characters redacted beyond the cut, so that a secret across it is recognized."""
-MAX_CALL_TITLE = 300
 MAX_SUMMARY = 4_000
 MAX_FOUND = 10_000
 MAX_KINDS = 200_000
 KIND_LETTERS = {"prompt": "p", "shell": "s", "command": "c", "reply": "r"}
 TURN_IDS = re.compile(r" \[[0-9a-f, ]{12,200}\]$")
-ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 async def session_outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
@@ -124,21 +120,14 @@ def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
     if session.vanished:
         notes.append("The agent deleted this session. Lerim keeps what it has read.")
     if session.error:
-        notes.append(f"The last attempt to read it failed: {sessions.clean_line(session.error)}")
+        notes.append(f"The last attempt to read it failed: {clean_line(session.error)}")
     return " ".join(notes)
 
 
 def _load_turns(db: sqlite3.Connection, params: TurnsParams) -> TurnsView:
     start = max(0, params.start)
-    shown: list[SessionTurn] = []
-    size = 0
-    for stored_turn in browsing.read_redacted_turns(db, params.id, start, max(1, min(params.count, PAGE_TURNS))):
-        turn = _make_turn(stored_turn, MAX_WHOLE if params.whole and not shown else MAX_TEXT)
-        size += len(turn.text) + sum(len(call.text) + len(call.title) for call in turn.calls)
-        if shown and size > PAGE_CHARACTERS:
-            break
-        shown.append(turn)
-    return TurnsView(start, shown)
+    turns = load_transcript_page(db, params.id, start, params.count, whole=params.whole)
+    return TurnsView(start, list(map(_make_turn, turns)))
 
 
 def _find_positions(db: sqlite3.Connection, params: FindParams) -> PositionsView:
@@ -153,48 +142,16 @@ def _find_positions(db: sqlite3.Connection, params: FindParams) -> PositionsView
     return PositionsView(found)
 
 
-def _make_turn(stored_turn: RedactedTurn, limit: int) -> SessionTurn:
-    text, left = _cut_text(stored_turn.text, limit)
+def _make_turn(turn: ShownTurn) -> SessionTurn:
     return SessionTurn(
-        turn=stored_turn.turn,
-        role=stored_turn.role,
-        kind=stored_turn.kind,
-        time=sessions.wire_time(stored_turn.time),
-        text=text,
-        left=left,
-        calls=_make_calls(stored_turn.tools, limit),
+        turn=turn.turn,
+        role=turn.role,
+        kind=turn.kind,
+        time=sessions.wire_time(turn.time),
+        text=turn.text,
+        left=turn.left,
+        calls=[CallView(call.title, call.status, call.exit_code, call.text) for call in turn.calls],
     )
-
-
-def _make_calls(tools: str, limit: int) -> list[CallView]:
-    parsed = parse_stored_calls(tools)
-    calls = parsed or ([StoredCall("ok", None, tools)] if tools else [])  # older catalogs store all calls as one text
-    views: list[CallView] = []
-    size = 0
-    for position, call in enumerate(calls):
-        text, left = _cut_text(call.text, limit)
-        size += len(text)
-        if size > PAGE_CHARACTERS:
-            more = f"… {len(calls) - position:,} more calls"
-            return [*views, CallView(more, "", None, "")]
-        title, _, rest = text.partition("\n")
-        rest += f"\n… {left:,} more characters" if left else ""
-        views.append(
-            CallView(sessions.shorten_line(title, MAX_CALL_TITLE), call.status if parsed else "", call.exit_code, rest)
-        )
-    return views
-
-
-def _cut_text(text: str, limit: int) -> tuple[str, int]:
-    """The first `limit` characters, cleaned, and the number of characters cut off."""
-    cleaned = _clean_transcript(text[: limit + MARGIN])
-    if len(text) <= limit:
-        return cleaned, 0
-    return cleaned[:limit], len(text) - limit
-
-
-def _clean_transcript(text: str) -> str:
-    return clean_text(ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> TurnView:

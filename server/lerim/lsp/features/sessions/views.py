@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -11,17 +10,22 @@ from typing import TypeVar
 from lerim.lsp.protocol import DaysParams, DaysView, DayView, SessionsParams, SessionsView, SessionView, TokensView
 from lerim.lsp.window import Sidecar
 from lerim.memory import format_time
-from lerim.redaction import clean_text
-from lerim.sessions import PLATFORM_NAMES, Catalog, SessionListItem, browsing, convert_sqlite_errors
+from lerim.sessions import (
+    PLATFORM_NAMES,
+    Catalog,
+    SessionListItem,
+    browsing,
+    clean_line,
+    convert_sqlite_errors,
+    session_title,
+)
 
 R = TypeVar("R")
 
 PAGE_SESSIONS = 200
 """Sessions per answer."""
-MAX_TITLE = 200
 MAX_NAMES = 20
 """Most branches or models listed for one session."""
-SPACES = re.compile(r"\s+")
 
 
 async def list_days(sidecar: Sidecar, params: DaysParams) -> DaysView:
@@ -86,21 +90,6 @@ def make_session_view(session: SessionListItem) -> SessionView:
         gone=session.vanished,
         error=clean_line(session.error),
     )
-
-
-def session_title(session: SessionListItem) -> str:
-    """The title of a session, or else its opening text, or else its id."""
-    return clean_line(session.title or session.opening) or f"Session {clean_line(session.session_id)[:8]}"
-
-
-def clean_line(text: str) -> str:
-    """Cleans text from a session into one short line for display; it is redacted as a whole before it is cut."""
-    return shorten_line(SPACES.sub(" ", clean_text(text)).strip(), MAX_TITLE)
-
-
-def shorten_line(text: str, limit: int) -> str:
-    """Cuts text to `limit` characters, ending in an ellipsis if anything was cut."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def wire_time(time: datetime | None) -> str:

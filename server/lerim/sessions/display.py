@@ -1,0 +1,51 @@
+"""Texts of sessions as people see them in a list: cleaned of secrets and invisible characters, and short."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lerim.redaction import clean_text
+from lerim.sessions.search import SessionListItem
+
+MAX_TITLE = 200
+MAX_SNIPPET_SOURCE = 200_000
+"""Characters of a turn searched for its snippet. All text before the match is redacted: a secret may begin anywhere."""
+_BEFORE, _AFTER, _MARGIN = 60, 140, 2_000
+_WORD = re.compile(r"\w+")
+_SPACES = re.compile(r"\s+")
+
+
+def session_title(session: SessionListItem) -> str:
+    """The title of a session, or else its opening text, or else its id."""
+    return clean_line(session.title or session.opening) or f"Session {clean_line(session.session_id)[:8]}"
+
+
+def clean_line(text: str) -> str:
+    """Cleans text from a session into one short line for display; it is redacted as a whole before it is cut."""
+    return shorten_line(_SPACES.sub(" ", clean_text(text)).strip(), MAX_TITLE)
+
+
+def shorten_line(text: str, limit: int) -> str:
+    """Cuts text to `limit` characters, ending in an ellipsis if anything was cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def make_snippet(text: str, words: str) -> str:
+    """The text around the first match of any word, as one line without secrets; '' if none occurs. Without words, the
+    beginning of the text."""
+    search_words = [word.lower() for word in _WORD.findall(words)]
+    position = _find_first(text[:MAX_SNIPPET_SOURCE].lower(), search_words)
+    if position is None:
+        return ""
+    shown = _SPACES.sub(" ", clean_text(text[: position + _MARGIN])).strip()
+    match = _find_first(shown.lower(), search_words)
+    start = max(0, (match or 0) - _BEFORE)
+    end = start + _BEFORE + _AFTER
+    return f"{'…' if start else ''}{shown[start:end].strip()}{'…' if end < len(shown) else ''}"
+
+
+def _find_first(low: str, search_words: Sequence[str]) -> int | None:
+    if not search_words:
+        return 0
+    return min((position for word in search_words if (position := low.find(word)) >= 0), default=None)

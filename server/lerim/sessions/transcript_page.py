@@ -1,0 +1,113 @@
+"""The turns of a session in pages, as a person reads them: redacted, without control sequences, and of bounded size."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from lerim.redaction import clean_text
+from lerim.sessions.display import shorten_line
+from lerim.sessions.model import Role
+from lerim.sessions.search import RedactedTurn, browsing
+from lerim.sessions.tables import StoredCall, parse_stored_calls
+
+MAX_TEXT = 20_000
+"""Characters of one turn in a page. The page says how much was cut; a request for the whole turn returns it."""
+_PAGE_CHARACTERS = 200_000
+"""Characters of a page: redacting so many takes about 30 ms, during which a hover may have to wait."""
+_PAGE_TURNS = 200
+_MAX_WHOLE = 400_000
+_MARGIN = 4_000
+"""Characters redacted beyond the cut, so that a secret across it is recognized."""
+_MAX_CALL_TITLE = 300
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+
+CallStatus = Literal["", "ok", "error", "denied", "interrupted", "pending"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text."""
+
+    title: str
+    status: CallStatus
+    exit_code: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """A turn with its text; `left` is the number of characters cut off."""
+
+    turn: str
+    role: Role
+    kind: str
+    time: datetime | None
+    text: str
+    left: int
+    calls: list[ShownCall]
+
+
+def load_transcript_page(
+    db: sqlite3.Connection, place: str, start: int, count: int, *, whole: bool = False
+) -> list[ShownTurn]:
+    """Returns the turns of a session from position `start` on: at most `count`, and as many as fit into one page.
+
+    With `whole`, the first turn is not cut at `MAX_TEXT`.
+    """
+    shown: list[ShownTurn] = []
+    size = 0
+    for stored_turn in browsing.read_redacted_turns(db, place, start, max(1, min(count, _PAGE_TURNS))):
+        turn = _make_turn(stored_turn, _MAX_WHOLE if whole and not shown else MAX_TEXT)
+        size += len(turn.text) + sum(len(call.text) + len(call.title) for call in turn.calls)
+        if shown and size > _PAGE_CHARACTERS:
+            break
+        shown.append(turn)
+    return shown
+
+
+def _make_turn(stored_turn: RedactedTurn, limit: int) -> ShownTurn:
+    text, left = _cut_text(stored_turn.text, limit)
+    return ShownTurn(
+        turn=stored_turn.turn,
+        role=stored_turn.role,
+        kind=stored_turn.kind,
+        time=stored_turn.time,
+        text=text,
+        left=left,
+        calls=_make_calls(stored_turn.tools, limit),
+    )
+
+
+def _make_calls(tools: str, limit: int) -> list[ShownCall]:
+    parsed = parse_stored_calls(tools)
+    calls = parsed or ([StoredCall("ok", None, tools)] if tools else [])  # older catalogs store all calls as one text
+    views: list[ShownCall] = []
+    size = 0
+    for position, call in enumerate(calls):
+        text, left = _cut_text(call.text, limit)
+        size += len(text)
+        if size > _PAGE_CHARACTERS:
+            more = f"… {len(calls) - position:,} more calls"
+            return [*views, ShownCall(more, "", None, "")]
+        title, _, rest = text.partition("\n")
+        rest += f"\n… {left:,} more characters" if left else ""
+        views.append(
+            ShownCall(shorten_line(title, _MAX_CALL_TITLE), call.status if parsed else "", call.exit_code, rest)
+        )
+    return views
+
+
+def _cut_text(text: str, limit: int) -> tuple[str, int]:
+    """The first `limit` characters, cleaned, and the number of characters cut off."""
+    cleaned = _clean_transcript(text[: limit + _MARGIN])
+    if len(text) <= limit:
+        return cleaned, 0
+    return cleaned[:limit], len(text) - limit
+
+
+def _clean_transcript(text: str) -> str:
+    return clean_text(_ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
