@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from lerim.config.schema import MaintenanceRules
 from lerim.memory.lifecycle import (
+    NO_OUTCOMES,
     Feedback,
+    ServedOutcomes,
     Status,
     ThemeActivity,
     confidence_after_feedback,
+    confidence_after_outcomes,
     effective_confidence,
     ended_status,
     find_archive_reason,
@@ -108,12 +111,27 @@ def test_a_theme_lives_exactly_while_its_ground_is_worked_on(
     assert find_archive_reason(memory("theme"), None, None, day(age), rules) is None
 
 
+counts = st.integers(0, 9)
+
+
+@given(shares, counts, counts, counts)
+def test_repeating_a_memory_confirms_it_and_acting_against_it_casts_doubt_both_only_a_little(
+    confidence: float, repeated: int, followed: int, contradicted: int
+) -> None:
+    after = confidence_after_outcomes(confidence, ServedOutcomes(repeated, followed, contradicted))
+    assert 0.7 * confidence <= after <= 1
+    assert confidence_after_outcomes(confidence, ServedOutcomes(repeated + 1, followed, contradicted)) >= after
+    assert confidence_after_outcomes(confidence, ServedOutcomes(repeated, followed + 1, contradicted)) >= after
+    assert confidence_after_outcomes(confidence, ServedOutcomes(repeated, followed, contradicted + 1)) <= after
+    assert confidence_after_outcomes(confidence, ServedOutcomes(0, followed, followed)) == confidence
+
+
 @given(st.lists(st.tuples(st.sampled_from(PRIMITIVES), shares, st.integers(0, 400)), max_size=60), st.randoms(), rules)
 def test_the_bound_takes_the_learnings_unused_for_longest_and_nothing_else(
     stored: list[tuple[Primitive, float, int]], draw: object, rules: MaintenanceRules
 ) -> None:
-    given_ = [(memory(kind, sure, at), day(used)) for at, (kind, sure, used) in enumerate(stored)]
-    learnings = {record.id: used for record, used in given_ if record.primitive == "learning"}
+    given_ = [(memory(kind, sure, at), day(used), NO_OUTCOMES) for at, (kind, sure, used) in enumerate(stored)]
+    learnings = {record.id: used for record, used, _ in given_ if record.primitive == "learning"}
     gone = learnings_over_limit(given_, day(500), rules)
     assert len(gone) == max(0, len(learnings) - rules.most_learnings)
     ids = {record.id for record in gone}
@@ -173,5 +191,5 @@ def test_every_row_of_the_table_is_reached() -> None:
         "No session worked on its files for 46 days."
     )
     assert find_archive_reason(memory("decision", 0.01), None, None, late, rules) is None
-    many = [(memory("learning", 0.9, number), day(number)) for number in range(402)]
+    many = [(memory("learning", 0.9, number), day(number), NO_OUTCOMES) for number in range(402)]
     assert [record.id for record in learnings_over_limit(many, late, rules)] == ["20250101-m0", "20250101-m1"]

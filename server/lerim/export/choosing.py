@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lerim.export.rule_lines import render_line
-from lerim.memory import MemoryRecord
+from lerim.memory import NO_OUTCOMES, MemoryRecord, ServedOutcomes, confidence_after_outcomes
 from lerim.redaction import find_redaction_marks, redact_secrets
 
 LeftOutReason = Literal["secret", "tool", "theme", "no-room"]
@@ -40,12 +40,12 @@ _REPEAT_STEPS = ((3, 2.0), (1, 1.5))
 
 @dataclass(frozen=True, slots=True)
 class RuleMemory:
-    """A memory that may be written to an agent's file, how often it was used, and how often the person had to repeat it
-    although agents had been given it."""
+    """A memory that may be written to an agent's file, how often it was used, and what became of it where agents were
+    given it."""
 
     record: MemoryRecord
     uses: int = 0
-    repeats: int = 0
+    outcomes: ServedOutcomes = NO_OUTCOMES
 
     @property
     def line(self) -> str:
@@ -62,13 +62,13 @@ class LeftOutMemory:
 
 
 def estimate_worth(memory: RuleMemory) -> float:
-    """Returns how much a memory is worth to an agent that always sees it: its confidence, weighted by its kind, by
-    how often it was used, and by how often the person had to repeat it."""
+    """Returns how much a memory is worth to an agent that always sees it: its confidence after what became
+    of it, weighted by its kind, by how often it was used, and by how often the person had to repeat it."""
     record = memory.record
     weight = KIND_WEIGHTS.get(record.kind or record.primitive, 0.5)
     used = next((factor for least, factor in _USE_STEPS if memory.uses >= least), 1.0)
-    repeated = next((factor for least, factor in _REPEAT_STEPS if memory.repeats >= least), 1.0)
-    return record.confidence * weight * used * repeated
+    repeated = next((factor for least, factor in _REPEAT_STEPS if memory.outcomes.repeated >= least), 1.0)
+    return confidence_after_outcomes(record.confidence, memory.outcomes) * weight * used * repeated
 
 
 def order_by_worth(memories: Iterable[RuleMemory]) -> list[RuleMemory]:

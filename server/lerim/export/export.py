@@ -23,7 +23,6 @@ from lerim.paths import Home
 from lerim.project import Project, open_git
 from lerim.review import FileClaimResult, ReviewPaths, make_approval_test, propose_from_files
 from lerim.sessions import Catalog, Platform
-from lerim.statistics import load_repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,8 @@ def plan_project_export(project: Project, home: Home, environ: Mapping[str, str]
         problems = memories.problems
     own = [one.record for one in servable.fresh if one.scope == "project"]
     uses = Uses(home.project(project.key)).of_memories(record.id for record in own)
-    repeats = load_repeats(home.project(project.key))
     ruled = [
-        RuleMemory(record, uses[record.id].count if record.id in uses else 0, repeats.get(record.id, 0))
+        RuleMemory(record, uses[record.id].count, uses[record.id].outcomes) if record.id in uses else RuleMemory(record)
         for record in own
     ]
     agents, more = _list_agents_with_sessions(project, home)

@@ -19,11 +19,13 @@ from lerim.errors import StoppedError
 from lerim.maintenance.groups import find_groups, plain_insight
 from lerim.maintenance.merges import Merge, MergeEffort, find_merges
 from lerim.memory import (
+    NO_OUTCOMES,
     TWO_ANSWERS_CODE,
     ClaimWords,
     Drift,
     IsWrittenByLerim,
     MemoryRecord,
+    ServedOutcomes,
     StoredMemory,
     ThemeActivity,
     claim_text,
@@ -78,6 +80,7 @@ def plan_maintenance(
     written_by_lerim: Callable[[StoredMemory], IsWrittenByLerim] = lambda _: never_written_by_lerim,
     effort: MergeEffort | None = None,
     kept_apart: Collection[frozenset[str]] = (),
+    outcomes: Mapping[str, ServedOutcomes] = {},
 ) -> list[PlannedSuggestion]:
     """Return the suggestions for these memories, in the order in which they should be proposed; none if cancelled.
 
@@ -86,6 +89,7 @@ def plan_maintenance(
     of each theme. `unwanted_reasons`: why a person does not want a memory. `written_by_lerim` returns a test for the
     sentences of a memory that Lerim wrote. `effort` is filled with the cost of finding merges and the number of
     memories that were not compared with all similar ones. `kept_apart`: pairs of ids that a person keeps separate.
+    `outcomes`: what became of memories that agents were given.
 
     A memory that another memory superseded or resolved is left out, wherever its file is. So are memories that share
     an id with another file, until the two are joined.
@@ -110,6 +114,7 @@ def plan_maintenance(
         cancelled,
         effort,
         kept_apart,
+        outcomes,
     )
     try:
         planner.parse_claims()
@@ -156,6 +161,7 @@ class _Planner:
     cancelled: Callable[[], bool]
     effort: MergeEffort
     kept_apart: Collection[frozenset[str]]
+    outcomes: Mapping[str, ServedOutcomes]
     planned_ids: set[str] = field(default_factory=set)
     claims: dict[str, ClaimWords] = field(default_factory=dict)
 
@@ -185,6 +191,10 @@ class _Planner:
     def last_use(self, record: MemoryRecord) -> datetime:
         """Return when a memory was last used or updated, whichever is later."""
         return max(record.updated, self.uses.get(record.id, record.updated))
+
+    def outcomes_of(self, record: MemoryRecord) -> ServedOutcomes:
+        """Return what became of a memory where agents were given it."""
+        return self.outcomes.get(record.id, NO_OUTCOMES)
 
     def archive_unwanted(self) -> Iterator[PlannedSuggestion]:
         """Archive memories that a person does not want."""
@@ -284,7 +294,9 @@ class _Planner:
         for stored in self.unplanned("theme", "learning"):
             record = stored.record
             last_use = self.last_use(record)
-            reason = find_archive_reason(record, last_use, self.theme_activity.get(record.id), self.now, self.rules)
+            reason = find_archive_reason(
+                record, last_use, self.theme_activity.get(record.id), self.now, self.rules, self.outcomes_of(record)
+            )
             category: PlanCategory = "decayed" if reason and record.primitive == "learning" else "archived"
             if reason := reason or self._gone_place_reason(record):
                 yield PlannedSuggestion(category, Suggestion("archive", record, (stored,), reason))
@@ -304,7 +316,10 @@ class _Planner:
     def archive_over_limit(self) -> Iterator[PlannedSuggestion]:
         """Archive the learnings over the store's limit, the longest unused first."""
         memories = {stored.record.id: stored for stored in self.unplanned("learning")}
-        learnings = [(stored.record, self.last_use(stored.record)) for stored in memories.values()]
+        learnings = [
+            (stored.record, self.last_use(stored.record), self.outcomes_of(stored.record))
+            for stored in memories.values()
+        ]
         for record in learnings_over_limit(learnings, self.now, self.rules):
             unused_days = (self.now - self.last_use(record)).days
             reason = (

@@ -34,9 +34,12 @@ from .header import load_header as load_header
 from .header import split_header as split_header
 from .header_lines import HeaderValue as HeaderValue
 from .header_lines import format_time as format_time
+from .lifecycle import NO_OUTCOMES as NO_OUTCOMES
 from .lifecycle import Feedback as Feedback
+from .lifecycle import ServedOutcomes as ServedOutcomes
 from .lifecycle import Status as Status
 from .lifecycle import ThemeActivity as ThemeActivity
+from .lifecycle import confidence_after_outcomes as confidence_after_outcomes
 from .lifecycle import find_archive_reason as find_archive_reason
 from .lifecycle import find_unwanted_reason as find_unwanted_reason
 from .lifecycle import is_feedback_reason as is_feedback_reason

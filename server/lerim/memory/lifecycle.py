@@ -12,7 +12,8 @@
 - A memory that a person called wrong or outdated is archived, whatever its primitive, unless they kept it later.
 
 A person can restore any memory that ended. A use renews a learning but never makes it truer: only feedback changes the
-confidence.
+confidence in its file. What became of a memory in the sessions of agents that were given it (`ServedOutcomes`) changes
+what that confidence counts as.
 """
 
 from __future__ import annotations
@@ -48,6 +49,33 @@ class ThemeActivity:
     last_worked_on: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class ServedOutcomes:
+    """In how many sessions since agents were given a memory you repeated it, an agent followed it, and an agent did the
+    opposite."""
+
+    repeated: int = 0
+    followed: int = 0
+    contradicted: int = 0
+
+
+NO_OUTCOMES = ServedOutcomes()
+_MAX_COUNTED_OUTCOMES = 3
+_OUTCOME_STEP = 0.1
+
+
+def confidence_after_outcomes(confidence: float, outcomes: ServedOutcomes) -> float:
+    """Returns what a confidence counts as after these outcomes, 0..1.
+
+    Each session in which you repeated the memory, and so confirmed it, moves it a tenth of the way to 1. Each in which
+    agents did the opposite and you said nothing, beyond those in which they followed it, takes a tenth of it. At most
+    three sessions count, because they are weak evidence.
+    """
+    confirmed = min(outcomes.repeated, _MAX_COUNTED_OUTCOMES)
+    doubted = min(max(0, outcomes.contradicted - outcomes.followed), _MAX_COUNTED_OUTCOMES)
+    return (confidence + (1 - confidence) * _OUTCOME_STEP * confirmed) * (1 - _OUTCOME_STEP * doubted)
+
+
 def effective_confidence(confidence: float, last_use: datetime, now: datetime, rules: MaintenanceRules) -> float:
     """Returns a learning's confidence reduced by disuse, 0..1; at least `floor` times the confidence."""
     unused = max(0.0, (now - last_use) / _DAY)
@@ -60,26 +88,28 @@ def find_archive_reason(
     activity: ThemeActivity | None,
     now: datetime,
     rules: MaintenanceRules,
+    outcomes: ServedOutcomes = NO_OUTCOMES,
 ) -> str | None:
     """Returns why a memory should be archived, as a sentence; None while it lives. `activity` is needed for a theme."""
     if record.primitive == "learning":
-        return _disuse_reason(record, last_use, now, rules)
+        return _disuse_reason(record, last_use, now, rules, outcomes)
     if record.primitive == "theme" and activity is not None:
         return _inactive_theme_reason(record, activity, now, rules)
     return None
 
 
 def learnings_over_limit(
-    learnings: Iterable[tuple[MemoryRecord, datetime]], now: datetime, rules: MaintenanceRules
+    learnings: Iterable[tuple[MemoryRecord, datetime, ServedOutcomes]], now: datetime, rules: MaintenanceRules
 ) -> list[MemoryRecord]:
     """Returns the learnings to archive so that `most_learnings` remain, in the order they go: longest unused first,
-    then the lowest effective confidence. Each is passed with the time of its last use; other primitives are ignored."""
+    then the lowest effective confidence. Each is passed with the time of its last use and its outcomes; other
+    primitives are ignored."""
     found = [
-        (used, effective_confidence(record.confidence, used, now, rules), record.id, record)
-        for record, used in learnings
+        (used, effective_confidence(confidence_after_outcomes(record.confidence, outcomes), used, now, rules), record)
+        for record, used, outcomes in learnings
         if record.primitive == "learning"
     ]
-    found.sort(key=lambda one: one[:3])
+    found.sort(key=lambda one: (*one[:2], one[2].id))
     return [record for *_, record in found[: max(0, len(found) - rules.most_learnings)]]
 
 
@@ -119,17 +149,23 @@ def ended_status(how: Literal["superseded", "resolved"], primitive: Primitive) -
 
 
 def _disuse_reason(
-    record: MemoryRecord, last_use: datetime | None, now: datetime, rules: MaintenanceRules
+    record: MemoryRecord,
+    last_use: datetime | None,
+    now: datetime,
+    rules: MaintenanceRules,
+    outcomes: ServedOutcomes,
 ) -> str | None:
     used = max(record.updated, last_use or record.updated)
     unused = now - used
     if unused <= rules.grace_days * _DAY:
         return None
-    left = effective_confidence(record.confidence, used, now, rules)
+    confidence = confidence_after_outcomes(record.confidence, outcomes)
+    left = effective_confidence(confidence, used, now, rules)
     if left >= rules.archive_below:
         return None
+    doubt = " and agents that were given it did the opposite" if confidence < record.confidence else ""
     return (
-        f"It was not used for {unused.days} days, so its confidence of "
+        f"It was not used for {unused.days} days{doubt}, so its confidence of "
         f"{record.confidence:.2f} counts as {left:.2f} now."
     )
 

@@ -1,4 +1,5 @@
-"""When and how often memories were used, and the feedback on them: `uses.sqlite3` in a private folder.
+"""When and how often memories were used, what became of it, and the feedback on them: `uses.sqlite3` in a private
+folder.
 
 A use is: a person accepted, wrote, changed, restored or verified a memory, called it useful, opened it or viewed its
 hover; a session repeated it; an answer cited it; an agent was given it. Lerim's own reading does not count, and no use
@@ -9,7 +10,7 @@ and both are reported in `problems`.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,12 +19,12 @@ from typing import Literal, TypeVar
 
 from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
-from lerim.memory.lifecycle import Feedback
+from lerim.memory.lifecycle import NO_OUTCOMES, Feedback, ServedOutcomes
 from lerim.memory.store import StoredMemory
 
 UseKind = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
 
-VERSION = 1
+VERSION = 2
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TABLES = """
 CREATE TABLE uses (
@@ -32,10 +33,15 @@ CREATE TABLE uses (
 CREATE TABLE feedback (memory TEXT NOT NULL, what TEXT NOT NULL, at INTEGER NOT NULL);
 CREATE INDEX feedback_memory ON feedback (memory, at);
 """
+_OUTCOMES = """
+CREATE TABLE outcomes (
+    memory TEXT PRIMARY KEY, repeated INTEGER NOT NULL, followed INTEGER NOT NULL, contradicted INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
 _SCHEMA = sqlite.Schema(
     name="The record of uses",
     version=VERSION,
-    upgrade=lambda db, version: sqlite.run_script(db, _TABLES),
+    upgrade=lambda db, version: sqlite.run_script(db, _OUTCOMES if version == 1 else _TABLES + _OUTCOMES),
     settings=("synchronous = NORMAL",),
     wait=2.0,
     error=MemoryError_,
@@ -50,11 +56,12 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class LastUse:
-    """When a memory was last used, and how often."""
+class RecordedUse:
+    """When a memory was last used, how often, and what became of it where agents were given it, as last computed."""
 
     last: datetime
     count: int
+    outcomes: ServedOutcomes = NO_OUTCOMES
 
 
 class Uses:
@@ -76,12 +83,28 @@ class Uses:
             lambda db: db.execute("INSERT INTO feedback VALUES (?, ?, ?)", (memory_id, what, _to_microseconds(at)))
         )
 
-    def of_memories(self, ids: Iterable[str]) -> dict[str, LastUse]:
+    def replace_outcomes(self, outcomes: Mapping[str, ServedOutcomes]) -> None:
+        """Keeps what became of memories that agents were given, by id, instead of what was kept before."""
+        rows = [
+            (memory, one.repeated, one.followed, one.contradicted)
+            for memory, one in outcomes.items()
+            if one != NO_OUTCOMES
+        ]
+        if not rows and not self.path.exists():
+            return
+
+        def replace(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM outcomes")
+            db.executemany("INSERT INTO outcomes VALUES (?, ?, ?, ?)", rows)
+
+        self._changed(replace)
+
+    def of_memories(self, ids: Iterable[str]) -> dict[str, RecordedUse]:
         """Returns the uses of these memories by id, without those that were never used."""
         wanted = list(dict.fromkeys(ids))
 
-        def read(db: sqlite3.Connection) -> dict[str, LastUse]:
-            found: dict[str, LastUse] = {}
+        def read(db: sqlite3.Connection) -> dict[str, RecordedUse]:
+            found: dict[str, RecordedUse] = {}
             for at in range(0, len(wanted), _BATCH_SIZE):
                 part = wanted[at : at + _BATCH_SIZE]
                 marks = ",".join("?" * len(part))
@@ -90,7 +113,7 @@ class Uses:
 
         return self._read(read, {})
 
-    def of_all(self) -> dict[str, LastUse]:
+    def of_all(self) -> dict[str, RecordedUse]:
         """Returns the uses of every memory that was ever used, by id."""
         return self._read(lambda db: _read_uses(db.execute(f"{_SUMS} GROUP BY memory")), {})
 
@@ -149,15 +172,24 @@ def unused_since(stored: StoredMemory, last: datetime | None) -> datetime:
     return max(known)
 
 
-_SUMS = "SELECT memory, max(last), sum(count) FROM uses"
+_SUMS = (
+    "SELECT memory, max(last), sum(count), repeated, followed, contradicted FROM uses LEFT JOIN outcomes USING (memory)"
+)
 _NOTE = (
     "INSERT INTO uses VALUES (?, ?, ?, 1) "
     "ON CONFLICT (memory, how) DO UPDATE SET last = max(last, excluded.last), count = count + 1"
 )
 
 
-def _read_uses(rows: Iterable[tuple[str, int, int]]) -> dict[str, LastUse]:
-    return {memory: LastUse(_from_microseconds(last), count) for memory, last, count in rows}
+def _read_uses(rows: Iterable[tuple[str, int, int, int | None, int, int]]) -> dict[str, RecordedUse]:
+    return {
+        memory: RecordedUse(
+            _from_microseconds(last),
+            count,
+            NO_OUTCOMES if repeated is None else ServedOutcomes(repeated, followed, contradicted),
+        )
+        for memory, last, count, repeated, followed, contradicted in rows
+    }
 
 
 def _to_microseconds(at: datetime) -> int:

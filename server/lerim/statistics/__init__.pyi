@@ -2,7 +2,6 @@ from .benefit import Benefit as Benefit
 from .benefit import BenefitFigures as BenefitFigures
 from .benefit import UnknownSessions as UnknownSessions
 from .benefit import compute_benefit as compute_benefit
-from .benefit import load_repeats as load_repeats
 from .figures import NO_FIGURES as NO_FIGURES
 from .figures import Figures as Figures
 from .figures import GroupBy as GroupBy

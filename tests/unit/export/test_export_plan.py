@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lerim.export.choosing import MAX_BYTES, MAX_LINES
-from lerim.memory import Evidence
+from lerim.memory import Evidence, ServedOutcomes
 from rules import ROOT, files, memory, plan, removal, texts_after, written
 
 GOLDEN = Path(__file__).resolve().parents[2] / "fixtures" / "export"
@@ -135,7 +135,7 @@ def test_what_must_not_be_in_a_file_is_left_out_and_told(left: object, reason: s
 def test_the_most_worth_have_the_room_and_the_rest_is_counted() -> None:
     many = [memory(f"Rule number {n} is a rule", confidence=0.5 + n / 1000) for n in range(100)]
     used = memory("Used all the time", confidence=0.5, uses=40)
-    repeated = replace(memory("Said again and again", confidence=0.4), repeats=3)
+    repeated = replace(memory("Said again and again", confidence=0.4), outcomes=ServedOutcomes(repeated=3))
     planned = plan([*many, used, repeated])
     text = texts_after(planned)["AGENTS.md"] or ""
     lines = text.splitlines()

@@ -13,7 +13,7 @@ import pytest
 from lerim.config.schema import MaintenanceRules
 from lerim.maintenance.plan import TEXTS_DIFFER_FLAG, PlannedSuggestion, plan_maintenance
 from lerim.memory.freshness.drift import Drift
-from lerim.memory.lifecycle import Status, ThemeActivity
+from lerim.memory.lifecycle import ServedOutcomes, Status, ThemeActivity
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import StoredMemory
 
@@ -51,8 +51,11 @@ def planned(
     moved_references: Mapping[str, Mapping[str, str]] = {},
     theme_activity: Mapping[str, ThemeActivity] = {},
     rules: MaintenanceRules = RULES,
+    outcomes: Mapping[str, ServedOutcomes] = {},
 ) -> list[PlannedSuggestion]:
-    return plan_maintenance(memories, uses, drift_by_memory, moved_references, theme_activity, NOW, rules)
+    return plan_maintenance(
+        memories, uses, drift_by_memory, moved_references, theme_activity, NOW, rules, outcomes=outcomes
+    )
 
 
 def summarise(found: list[PlannedSuggestion]) -> list[tuple[str, str, list[str]]]:
@@ -153,6 +156,18 @@ def test_beyond_the_bound_those_unused_for_longest_go() -> None:
         ("bounded", "archive", [some[-2].record.title]),
     ]
     assert f"There are {len(NAMES)} learnings and {len(NAMES) - 2} stay" in found[0].suggestion.reason
+
+
+def test_a_learning_that_agents_act_against_fades_sooner() -> None:
+    one = memory("Tests need the network", primitive="learning", days=133, confidence=0.8)
+    name = one.record.id
+    assert planned(one) == []
+    assert planned(one, outcomes={name: ServedOutcomes(followed=1, contradicted=1)}) == []
+    [found] = planned(one, outcomes={name: ServedOutcomes(contradicted=1)})
+    assert found.suggestion.reason == (
+        "It was not used for 133 days and agents that were given it did the opposite, so its confidence of 0.80 counts"
+        " as 0.19 now."
+    )
 
 
 NAMES = ("bus", "cache", "driver", "engine", "feed", "gate")

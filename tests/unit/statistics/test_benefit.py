@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 import terminal
 from claude_lines import Fields, answer, call, prompt, reply, text
 from desk import Desk
-from lerim.memory import Serving, record_serving
-from lerim.statistics import BenefitFigures, compute_benefit, load_repeats
+from lerim.memory import MemorySearch, ServedOutcomes, Serving, Uses, record_serving
+from lerim.statistics import BenefitFigures, compute_benefit
 from reviews import remember
 
 run = partial(terminal.run, "benefit")
@@ -185,12 +186,33 @@ def test_a_correction_in_a_session_where_the_memory_was_not_served_is_missed(des
     desk.session("s2", say("10:00", "Save it"), say("11:00", "Use pathlib instead of os.path."))
     serve(desk, memory, "02:00")
     assert figures(desk, memory).missed == 1
-    private = desk.place.private
-    assert load_repeats(private) == {memory: 1}
-    (private / "repeats.json").write_text("not JSON")
-    assert load_repeats(private) == {}
-    assert figures(desk, memory).missed == 1
-    assert load_repeats(private) == {memory: 1}
+    assert Uses(desk.place.private).of_all()[memory].outcomes == ServedOutcomes(repeated=1)
+
+
+def test_a_memory_that_agents_act_against_is_found_after_an_equal_one(desk: Desk) -> None:
+    equal = sorted([remember(desk.place, "Use pnpm instead of npm"), remember(desk.place, "Use pnpm instead of bun")])
+
+    def found() -> list[str]:
+        with MemorySearch(desk.place.project, desk.home) as memories:
+            return [hit.record.id for hit in memories.search("pnpm")]
+
+    assert found() == equal
+    given_up = [*shell("c1", "05:00", "npm install x"), *shell("c2", "06:00", "bun add x")]
+    desk.session("s1", say("01:00", "Add it"), *given_up)
+    serve(desk, equal[0], "02:00")
+    assert outcome(figures(desk, equal[0])) == ["contradicted"]
+    assert found() == [equal[1], equal[0]]
+
+
+def test_maintenance_finds_out_what_became_of_memories(desk: Desk) -> None:
+    memory = remember(desk.place, "Use pnpm instead of npm")
+    desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
+    serve(desk, memory, "02:00")
+    desk.sync()
+    terminal.run("maintain", "--repo", str(desk.repo), "--dry-run")
+    assert Uses(desk.place.private).of_all()[memory].outcomes == ServedOutcomes()
+    terminal.run("maintain", "--repo", str(desk.repo))
+    assert Uses(desk.place.private).of_all()[memory].outcomes == ServedOutcomes(followed=1)
 
 
 def test_a_transcript_that_is_gone_leaves_the_outcome_unknown(desk: Desk) -> None:
@@ -203,21 +225,21 @@ def test_a_transcript_that_is_gone_leaves_the_outcome_unknown(desk: Desk) -> Non
     assert compute_benefit(desk.place.project, desk.home).unknown.not_read == 1
 
 
-def test_the_figures_change_no_memory_and_no_file(desk: Desk) -> None:
+def test_the_figures_change_no_memory_and_no_file_but_the_record_of_uses(desk: Desk) -> None:
     memory = remember(desk.place, "Use pnpm instead of npm")
     desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "npm add x"))
     serve(desk, memory, "02:00")
     desk.sync()
     stored = desk.place.store().load_by_id(memory)
-    before = {
-        path: path.read_bytes() for path in desk.home.root.rglob("*") if path.is_file() and "index" not in path.parts
-    }
+
+    def files() -> dict[Path, bytes]:
+        paths = [path for path in desk.home.root.rglob("*") if path.is_file() and "index" not in path.parts]
+        return {path: path.read_bytes() for path in paths if not path.name.startswith("uses.sqlite3")}
+
+    before = files()
     assert compute_benefit(desk.place.project, desk.home) == compute_benefit(desk.place.project, desk.home)
     assert desk.place.store().load_by_id(memory) == stored
-    after = {
-        path: path.read_bytes() for path in desk.home.root.rglob("*") if path.is_file() and "index" not in path.parts
-    }
-    assert after == before
+    assert files() == before
 
 
 def test_the_command_shows_each_memory_and_all_of_them_and_says_what_is_unknown(desk: Desk) -> None:

@@ -41,6 +41,7 @@ from lerim.paths import Home
 from lerim.project import Project, hold_project_lock, open_git
 from lerim.review import MaintainAction, ReviewPaths, RunFolder, acts, candidate_view, try_write_run
 from lerim.review import queue as review
+from lerim.statistics import compute_benefit
 
 _EFFORT_CUT_MESSAGE = (
     "{:,} memories resemble many others and were compared only with the most similar ones. "
@@ -126,8 +127,11 @@ class _MaintenanceRun(MaintainJob):
         self.stale = find_stale_memories(active, drift.drift_by_memory)
         self.counts.update(one.standing for one in self.stale)
         self.emit_progress("planning")
+        if not self.dry_run:
+            self.update_outcomes()
         uses = Uses(self.place.private)
-        last_uses = {name: one.last for name, one in uses.of_all().items()}
+        recorded = uses.of_all()
+        last_uses = {name: one.last for name, one in recorded.items()}
         accepted_at = review.acceptance_times(self.place)
         unused_times = {
             one.record.id: unused_since(one, last_uses.get(one.record.id, accepted_at.get(one.record.id)))
@@ -155,6 +159,7 @@ class _MaintenanceRun(MaintainJob):
             lambda one: store.written_by_lerim(one.record.id, one.text_hash),
             effort,
             review.pairs_kept_apart(self.place),
+            {name: one.outcomes for name, one in recorded.items()},
         )
         self.raise_if_cancelled()  # a cancelled plan is empty: it must not withdraw the waiting proposals
         if effort.truncated_count:
@@ -166,6 +171,15 @@ class _MaintenanceRun(MaintainJob):
         affected_ids = {target.record.id for one in planned for target in one.suggestion.targets}
         affected_ids |= {one.id for one in self.stale}
         self.counts["unchanged"] = len({one.record.id for one in active} - affected_ids)
+
+    def update_outcomes(self) -> None:
+        """Compute what became of the memories that agents were given, which changes what their confidence counts as.
+        Raises StoppedError."""
+        try:
+            self.problems += compute_benefit(self.place.project, self.place.home, self.cancelled).problems
+        except LerimError as error:  # the other steps work without it
+            self.add_problem(error)
+        self.raise_if_cancelled()
 
     def check_freshness(self, active: Sequence[StoredMemory], now: datetime) -> DriftSummary:
         """Return how the references of active memories drifted; an empty summary if that cannot be determined. Raises

@@ -186,11 +186,11 @@ class MemorySearch:
             ranked = scope.find(query, start + limit, filters, own)
             if scope.scope == "global":
                 ranked = self._without_copies(ranked)
-            last = scope.uses.of_memories(one.memory for one in ranked if one.fades)
+            uses = scope.uses.of_memories(one.memory for one in ranked)
             for one in ranked:
                 state = own.get(one.memory, "fresh")
-                used = last[one.memory].last if one.memory in last else None
-                found.append((rank_key(one, scope.scope, state, used, now, self._rules), scope, one, state))
+                key = rank_key(one, scope.scope, state, uses.get(one.memory), now, self._rules)
+                found.append((key, scope, one, state))
         newest = not query.strip()
         found.sort(key=lambda one: (-one[2].updated, one[0]) if newest else (0, one[0]))
         return _load_hits(found[start : start + limit])

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from lerim.config import MaintenanceRules
-from lerim.memory.lifecycle import Status, effective_confidence
+from lerim.memory.lifecycle import NO_OUTCOMES, Status, confidence_after_outcomes, effective_confidence
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
+from lerim.memory.uses import RecordedUse
 
 BAND_WIDTH = 0.05
 """Relevances that differ by less than about this share of themselves rank equal."""
@@ -76,23 +77,23 @@ def rank_key(
     found: RankedMemory,
     scope: Scope,
     state: DriftState,
-    last_use: datetime | None,
+    use: RecordedUse | None,
     now: datetime,
     rules: MaintenanceRules,
 ) -> RankKey:
     """Returns the sort key of a found memory: relevance band, then drift, then the project's own before others, then
     worth."""
-    worth = _value_among_equals(found, last_use, now, rules)
+    worth = _value_among_equals(found, use, now, rules)
     own = scope == "project"
     better = relevance_band(found.has_every_word, found.relevance * (1 if own else PERSONAL_FACTOR))
     return (better, _DRIFT_PENALTIES[state], 0 if own else 1, -worth, found.memory)
 
 
-def _value_among_equals(
-    found: RankedMemory, last_use: datetime | None, now: datetime, rules: MaintenanceRules
-) -> float:
+def _value_among_equals(found: RankedMemory, use: RecordedUse | None, now: datetime, rules: MaintenanceRules) -> float:
     updated = datetime(1, 1, 1, tzinfo=UTC) + timedelta(seconds=found.updated)
-    last = max(updated, last_use or updated)
-    sure = effective_confidence(found.confidence, last, now, rules) if found.fades else found.confidence
+    last = max(updated, use.last) if use and found.fades else updated
+    sure = confidence_after_outcomes(found.confidence, use.outcomes if use else NO_OUTCOMES)
+    if found.fades:
+        sure = effective_confidence(sure, last, now, rules)
     recent: float = 0.5 ** (max(0.0, (now - last) / _DAY) / HALF_LIFE_DAYS)
     return CONFIDENCE_WEIGHT * sure + (1 - CONFIDENCE_WEIGHT) * recent

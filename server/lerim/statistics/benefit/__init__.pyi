@@ -6,5 +6,4 @@ from .practices import Practice as Practice
 from .practices import find_practice as find_practice
 from .practices import judge_actions as judge_actions
 from .practices import list_actions as list_actions
-from .repeats import load_repeats as load_repeats
 from .repetitions import says_again as says_again

@@ -1,7 +1,7 @@
 """Computes what became of the memories that agents were given, from the record of servings and the sessions since.
 
-Everything is computed anew each time. What code cannot tell is said to be unknown, never guessed. The figures make no
-memory truer: they change neither its confidence nor its file. What you had to repeat is worth more in rules files.
+Everything is computed anew each time. What code cannot tell is said to be unknown, never guessed. What is known is kept
+beside the uses of the memories: it changes what a confidence counts as, never a memory's file.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lerim.errors import LerimError, Problem
-from lerim.memory import MemoryRecord, Serving, Store, format_time, load_servings
+from lerim.memory import MemoryRecord, ServedOutcomes, Serving, Store, Uses, format_time, load_servings
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.sessions import Catalog, SessionFilters, Turn, convert_sqlite_errors, read_session
 from lerim.statistics.benefit.figures import Benefit, BenefitFigures, Outcome, UnknownSessions
 from lerim.statistics.benefit.practices import Action, Practice, find_practice, judge_actions, list_actions
-from lerim.statistics.benefit.repeats import save_repeats
 from lerim.statistics.benefit.repetitions import KnownClaim, make_known_claim, says_again
 from lerim.statistics.benefit.served_sessions import ServedSession, find_served_sessions
 
@@ -52,8 +51,9 @@ class _GivenTo:
 
 
 def compute_benefit(project: Project, home: Home, is_cancelled: Callable[[], bool] = lambda: False) -> Benefit:
-    """Computes the figures of a project's memories, or of the personal ones, and keeps which memories you had to repeat
-    (`load_repeats`). Sessions that cannot be read are in the problems. Raises MemoryError_, CatalogError."""
+    """Computes the figures of a project's memories, or of the personal ones, and keeps what became of each memory
+    beside its uses (`RecordedUse.outcomes`). Sessions that cannot be read are in the problems. Raises MemoryError_,
+    CatalogError."""
     private = home.project(project.key)
     recorded, serving_problems = load_servings(private)
     servings = [one for one in recorded if 0 <= one.at <= LATEST_SECONDS]
@@ -80,7 +80,11 @@ def compute_benefit(project: Project, home: Home, is_cancelled: Callable[[], boo
     nothing_to_see = sum(one.unknown for one in memories) - judged.not_read - judged.older
     unknown = UnknownSessions(without_session, judged.not_read, judged.older, nothing_to_see)
     if not is_cancelled():
-        problems += save_repeats(private, {one.id: one.corrected + one.missed for one in memories})
+        uses = Uses(private)
+        uses.replace_outcomes(
+            {one.id: ServedOutcomes(one.corrected + one.missed, one.followed, one.contradicted) for one in memories}
+        )
+        problems += uses.problems
     return Benefit(memories, _sum_figures(memories, given), len(servings), unknown, problems)
 
 
