@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -26,6 +26,12 @@ def parse_time(text: str, now: datetime) -> datetime:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         raise ValueError(f"{text!r} is not a valid time; use {TIME_EXAMPLES}") from None
+
+
+def end_of_day(moment: datetime) -> datetime:
+    """Return the end of the local day of a moment, which is the first instant of the next day, in UTC."""
+    next_day = moment.astimezone().date() + timedelta(days=1)
+    return datetime.combine(next_day, time()).astimezone(UTC)
 
 
 def format_moment(time: datetime | str) -> str:

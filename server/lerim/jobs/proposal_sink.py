@@ -3,8 +3,9 @@ outcome for the report."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from lerim.errors import LerimError, Problem
 from lerim.extraction import Candidate, DroppedSignal, DropReason, Withdrawal, drop_candidate
@@ -27,6 +28,7 @@ class ProposalSink:
     accept_above: float | None
     quotes: QuoteChoice
     run: RunFolder
+    clock: Callable[[], datetime]
     candidates: list[CandidateView] = field(default_factory=list)
     dropped: list[DroppedSignal] = field(default_factory=list)
     withdrawn: list[WithdrawnView] = field(default_factory=list)
@@ -105,7 +107,9 @@ class ProposalSink:
 
     def _accept(self, candidate_id: str) -> None:
         try:
-            result = queue.accept_candidate(self.place, candidate_id, quotes=self.quotes, automatic=True)
+            result = queue.accept_candidate(
+                self.place, candidate_id, quotes=self.quotes, now=self.clock(), automatic=True
+            )
         except LerimError as error:
             self.problems.append(Problem(error.code, candidate_id, error.explanation))
             return

@@ -155,7 +155,7 @@ class SyncContext:
         """
         place, options = self.place, self.options
         quotes = options.quotes or place.store().quotes.read_choice() or "shared"
-        sink = ProposalSink(place, self.emit, options.accept_above, quotes, RunFolder(place, self.clock()))
+        sink = ProposalSink(place, self.emit, options.accept_above, quotes, RunFolder(place, self.clock()), self.clock)
         lock = hold_project_lock(self.home, self.project.key, activity)
         with lock, Catalog.open(self.home) as catalog, closing(sink):
             yield SyncPart(self, catalog, sink)

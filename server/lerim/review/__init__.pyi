@@ -7,6 +7,7 @@ from .acts import find_unmerged_problems as find_unmerged_problems
 from .acts import merge_conflict as merge_conflict
 from .approved import make_approval_test as make_approval_test
 from .approved import was_text_approved as was_text_approved
+from .as_of import load_memories_as_of as load_memories_as_of
 from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal
 from .candidates import Target as Target

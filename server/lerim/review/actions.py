@@ -64,15 +64,17 @@ def perform_action(
     memory: str = "",
     judged: JudgmentKind | None = None,
     answered: RecordedAnswer | None = None,
+    now: datetime | None = None,
 ) -> Action:
     """Change the files, then the claim's state, and record how to undo both.
 
     `states` are the claim's state before and after. `judged` is the decision about the candidate that the ranking
-    learns from, `answered` the person's answer about memories near it; undoing the action deletes both. Raises
+    learns from, `answered` the person's answer about memories near it; undoing the action deletes both. `now` is
+    the time of the action, by default the current time. Raises
     StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be written; then
     nothing was changed.
     """
-    now = datetime.now(UTC)
+    now = now or datetime.now(UTC)
     time = now.isoformat(timespec="seconds")
     action = Action(
         *(secrets.token_hex(6), kind, label, candidate, memory, *states),

@@ -51,8 +51,8 @@ from lerim.memory import (
     search_memories,
     with_current_status,
 )
-from lerim.review import ReviewPaths, find_ending, queue
-from lerim.times import format_day
+from lerim.review import ReviewPaths, find_ending, load_memories_as_of, queue
+from lerim.times import end_of_day, format_day
 
 memory_app = typer.Typer(help="List, search and change memories.", no_args_is_help=True)
 
@@ -89,6 +89,12 @@ SinceOption = Annotated[
     str, typer.Option(metavar="WHEN", help="Only memories changed since this time, such as `30d` or `2026-07-01`.")
 ]
 UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only memories changed before this time.")]
+AsOfOption = Annotated[
+    str,
+    typer.Option(
+        "--as-of", metavar="DATE", help="The memories as they were at the end of this day, such as `2026-07-01`."
+    ),
+]
 
 
 class ShownMemoryOutput(MemoryView, frozen=True):
@@ -117,6 +123,7 @@ def list_command(
     since: SinceOption = "",
     until: UntilOption = "",
     archived: ArchivedOption = False,
+    as_of: AsOfOption = "",
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -124,10 +131,15 @@ def list_command(
     """List this repository's memories, most recently changed first."""
     paths = find_review_paths(repo, personal)
     filters = _make_filters(paths, primitive, kind, tag, file, status, archived, since, until)
-    stored, problems = load_all(paths.project, paths.home, paths.store())
-    memories = [memory for memory in with_current_status(stored) if is_match(memory.record, memory.status, filters)]
+    moment = parse_time_option(as_of, "--as-of")
+    if moment is None:
+        stored, problems = load_all(paths.project, paths.home, paths.store())
+        stored = with_current_status(stored)
+    else:
+        stored, problems = load_memories_as_of(paths.project, paths.home, end_of_day(moment))
+    memories = [memory for memory in stored if is_match(memory.record, memory.status, filters)]
     memories.sort(key=lambda memory: (memory.record.updated, memory.record.id), reverse=True)
-    drifts = find_drifts(paths, memories, problems)
+    drifts = find_drifts(paths, memories, problems) if moment is None else {}
     if not as_json:  # text that is not printed need not be searched for secrets
         memories = [
             replace(memory, record=replace(memory.record, body="", evidence=(), tags=())) for memory in memories

@@ -116,7 +116,7 @@ class SuggestionProposer:
             return False
         quotes = None if self.job.settings.quote_sharing == "ask" else self.job.settings.quote_sharing
         try:
-            result = review.auto_accept(self.job.place, proposal, quotes)
+            result = review.auto_accept(self.job.place, proposal, quotes, now=self.job.clock())
         except LerimError as error:
             self.job.add_problem(error)
             return False

@@ -214,7 +214,7 @@ class _MaintenanceRun(MaintainJob):
     def repair_links(self) -> bool:
         """Repair contradictory links between memories. Return whether any file changed. Raises MemoryError_."""
         self.emit_progress("links")
-        repair = acts.repair_links(self.place)
+        repair = acts.repair_links(self.place, self.clock())
         self.problems += repair.problems
         if repair.action is None:
             return False

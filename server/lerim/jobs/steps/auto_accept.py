@@ -26,7 +26,7 @@ def accept_automatically(context: SyncContext, report: SyncReport) -> SyncReport
     problems: list[Problem] = []
     folder = report.run
     try:
-        results, problems = queue.auto_accept_all(context.place, quotes)
+        results, problems = queue.auto_accept_all(context.place, quotes, context.clock())
         actions = [_to_memory_action(*one) for one in results if one[1].code in _ACTION_BY_CODE]
         folder = _write_actions(report.run, RunFolder(context.place, context.clock()), actions)
     except LerimError as error:

@@ -218,7 +218,7 @@ def _register_project(context: SyncContext) -> list[Problem]:
 def _repair_links(sink: ProposalSink) -> list[Problem]:
     """Repair contradictory links between memories, for example after a merge of two branches. Return the problems."""
     try:
-        repaired = acts.repair_links(sink.place)
+        repaired = acts.repair_links(sink.place, sink.clock())
     except LerimError as error:
         return [error.problem()]
     if repaired.count:

@@ -110,6 +110,7 @@ def _carry_out(
         effect.memory_id,
         judged,
         answer_to_record(ledger, final, effect, near),
+        now,
     )
     if final.action == "same":
         Uses(paths.private).record_use([effect.memory_id], "said", final.record.updated)

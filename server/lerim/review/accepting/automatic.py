@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from lerim.errors import LerimError, MemoryError_, Problem, StaleError
 from lerim.memory import MemorySearch, QuoteChoice
 from lerim.review.accepting.accept import accept_candidate
@@ -16,7 +18,11 @@ _MAX_TRIES = 3
 
 
 def auto_accept(
-    paths: ReviewPaths, proposal: Proposal, quotes: QuoteChoice | None = None, memories: MemorySearch | None = None
+    paths: ReviewPaths,
+    proposal: Proposal,
+    quotes: QuoteChoice | None = None,
+    memories: MemorySearch | None = None,
+    now: datetime | None = None,
 ) -> ReviewResult | None:
     """Accept one proposal without a person's review, or return None if it has to wait for the person.
 
@@ -24,7 +30,8 @@ def auto_accept(
     session's candidate also waits if a similar memory exists or if it would change a memory. A suggestion also waits if
     it would change a text that a person wrote or end a memory that they restored.
 
-    If the person has not chosen where quotes are kept, they stay on this machine. Raises MemoryError_, BusyError.
+    If the person has not chosen where quotes are kept, they stay on this machine. `now`
+    is the time of the accept, by default the current time. Raises MemoryError_, BusyError.
     """
     store = paths.store()
     for _ in range(_MAX_TRIES):
@@ -32,7 +39,7 @@ def auto_accept(
             return None
         try:
             choice = quotes or store.quotes.read_choice() or "local"
-            return accept_candidate(paths, proposal.id, quotes=choice, memories=memories, automatic=True)
+            return accept_candidate(paths, proposal.id, quotes=choice, memories=memories, now=now, automatic=True)
         except StaleError:
             try:
                 # its action may have changed; the new one may be acceptable, too
@@ -43,7 +50,7 @@ def auto_accept(
 
 
 def auto_accept_all(
-    paths: ReviewPaths, quotes: QuoteChoice | None = None
+    paths: ReviewPaths, quotes: QuoteChoice | None = None, now: datetime | None = None
 ) -> tuple[list[tuple[Proposal, ReviewResult]], list[Problem]]:
     """Call `auto_accept` for all waiting proposals, the oldest turn first, and for those that change or appear
     meanwhile. A failure becomes a problem."""
@@ -55,7 +62,7 @@ def auto_accept_all(
             for proposal in new:
                 tried.add((proposal.id, proposal.text))
                 try:
-                    result = auto_accept(paths, proposal, quotes, memories)
+                    result = auto_accept(paths, proposal, quotes, memories, now)
                 except LerimError as error:
                     problems.append(Problem(error.code, proposal.id, error.explanation))
                     continue

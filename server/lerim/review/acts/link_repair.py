@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from lerim.errors import LerimError, Problem
 from lerim.memory import links, memory_search
 from lerim.review import actions
 from lerim.review.acts.held_memory import HeldMemory
-from lerim.review.ledger import FileChange
+from lerim.review.ledger import ClaimState, FileChange
 from lerim.review.review_paths import ReviewPaths
 
 
@@ -22,9 +23,10 @@ class RepairResult:
     problems: tuple[Problem, ...] = ()
 
 
-def repair_links(paths: ReviewPaths) -> RepairResult:
+def repair_links(paths: ReviewPaths, now: datetime | None = None) -> RepairResult:
     """Make the links of all memories agree, as one action (`memory/links.py`). A file that cannot be changed becomes a
-    problem. If the index says that all links agree, only files that changed since its last update are read.
+    problem. If the index says that all links agree, only files that changed since its last update are read. `now` is
+    the time of the action, by default the current time.
 
     Raises MemoryError_ if the ledger cannot be used, BusyError.
     """
@@ -50,5 +52,6 @@ def repair_links(paths: ReviewPaths) -> RepairResult:
         if not changes:
             return RepairResult(0, None, tuple(problems))
         label = f"Links between memories corrected: {count}"
-        action = actions.perform_action(paths, ledger, "repair", label, "", ("accepted", "accepted"), changes)
+        states: tuple[ClaimState, ClaimState] = ("accepted", "accepted")
+        action = actions.perform_action(paths, ledger, "repair", label, "", states, changes, now=now)
         return RepairResult(count, action.id, tuple(problems))

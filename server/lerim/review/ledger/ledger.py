@@ -298,12 +298,10 @@ class Ledger:
         found = self._sql.execute(query, {"given": beginning}).fetchall()
         return str(found[0][0]) if len(found) == 1 and beginning else beginning
 
-    def list_actions(self, *stages: ActionStage) -> Iterator[Action]:
-        """The actions at one of these stages, the newest first, without withdrawals and link repairs."""
-        marks = ", ".join("?" * len(stages))
-        return self._actions(
-            f"WHERE stage IN ({marks}) AND kind NOT IN ('withdraw', 'repair') ORDER BY number DESC", *stages
-        )
+    def list_actions(self, *stages: ActionStage, repairs: bool = False) -> Iterator[Action]:
+        """The actions at one of these stages, the newest first, without withdrawals and, by default, link repairs."""
+        marks, others = ", ".join("?" * len(stages)), "'withdraw'" if repairs else "'withdraw', 'repair'"
+        return self._actions(f"WHERE stage IN ({marks}) AND kind NOT IN ({others}) ORDER BY number DESC", *stages)
 
     def ids_acted_on(self, kind: ActionKind, stage: ActionStage) -> set[str]:
         """The ids of the candidates and memories of all actions of this kind at this stage."""

@@ -1,0 +1,112 @@
+"""The memories of a project as they were at a moment, from their files and the recorded actions.
+
+A memory exists from the time its session said it (`created`). Actions that took effect at or after the moment are taken
+back in thought, the newest first: a claim from a session takes effect when it was said, any other action when it was
+done. Where the ledger does not know a file, or the file has changed since, its header decides: a memory that ended
+because of a later memory is active.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from lerim import files
+from lerim.errors import LerimError, Problem
+from lerim.memory import (
+    Store,
+    StoredMemory,
+    load_all,
+    load_header,
+    parse_record,
+    split_header,
+    status_of,
+    with_current_status,
+)
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.review.actions import read_current_text
+from lerim.review.ledger import Action, open_ledger
+from lerim.review.review_paths import ReviewPaths
+
+
+def load_memories_as_of(project: Project, home: Home, moment: datetime) -> tuple[list[StoredMemory], list[Problem]]:
+    """Returns the memories that the project had just before `moment`, archived ones included, with the status they had
+    then, and a problem for each file that cannot be read. The path is the file's present one if it was archived since.
+
+    What was changed by hand or by git is as it is now, as are quotes on this machine; a memory that was archived
+    elsewhere counts as archived; and what was undone counts as never done. Raises MemoryError_ if the ledger cannot be
+    used.
+    """
+    paths = ReviewPaths(project, home)
+    store = paths.store()
+    stored, problems = load_all(project, home, store)
+    earlier = _load_earlier_texts(paths, moment)
+    memories = [one for one in stored if one.path not in earlier]
+    for path, text in earlier.items():
+        try:
+            memories += () if text is None else (_parse_earlier(store, path, text),)
+        except LerimError as error:
+            problems.append(error.problem(str(path)))
+    memories = _without_copies(one for one in memories if one.record.created < moment)
+    later = {one.record.id for one in stored} - {one.record.id for one in memories}
+    return with_current_status([_without_later_end(one, later) for one in memories]), problems
+
+
+def _load_earlier_texts(paths: ReviewPaths, moment: datetime) -> dict[Path, str | None]:
+    """Returns the text that each memory file had at the moment, for files that recorded actions changed since; None if
+    it did not exist. Raises MemoryError_."""
+    earlier: dict[Path, str | None] = {}
+    if files.is_absent(paths.private / "review.sqlite3"):
+        return earlier
+    with open_ledger(paths.private, paths.moves) as ledger:
+        for action in ledger.list_actions("done", repairs=True):
+            if _effective_time(action) < moment:
+                continue
+            for change in reversed(action.changes):
+                path = Path(change.path)
+                if not path.is_relative_to(paths.project.memory_dir):
+                    continue  # a candidate, private quotes, or a memory of another worktree
+                if change.after == (earlier[path] if path in earlier else read_current_text(change)):
+                    earlier[path] = change.before
+    return earlier
+
+
+def _effective_time(action: Action) -> datetime:
+    """Returns when an action took effect: for a claim from a session, when it was said."""
+    for change in action.changes:
+        if change.home == "review" and change.before is not None and change.after is None:
+            parts = split_header(change.before)
+            header = load_header(change.before[parts.start : parts.end], change.path) if parts else {}
+            if "session" in header and header.get("signal") != "theme":  # a theme is found over several sessions
+                return parse_record(change.before, Path(change.path)).created
+    return datetime.fromisoformat(action.time)
+
+
+def _parse_earlier(store: Store, path: Path, text: str) -> StoredMemory:
+    """Returns the memory of an earlier text. Raises MemoryError_."""
+    record = store.quotes.join_quotes(parse_record(text, path))[0]
+    is_archived = path.parent.parent.name == "archived"
+    return StoredMemory(record, path, (0, len(text), 0), files.hash_text(text), status_of(record, is_archived))
+
+
+def _without_copies(memories: Iterable[StoredMemory]) -> list[StoredMemory]:
+    """Returns one memory an id: if an archived file was changed by hand since, its live text is the earlier one."""
+    found: dict[str, StoredMemory] = {}
+    for one in memories:
+        if one.record.id not in found or one.status == "active":
+            found[one.record.id] = one
+    return list(found.values())
+
+
+def _without_later_end(one: StoredMemory, later: set[str]) -> StoredMemory:
+    """Returns a memory without the end that a later memory brought it."""
+    record = one.record
+    superseded_by = "" if record.superseded_by in later else record.superseded_by
+    resolved_by = "" if record.resolved_by in later else record.resolved_by
+    if (superseded_by, resolved_by) == (record.superseded_by, record.resolved_by):
+        return one
+    record = replace(record, superseded_by=superseded_by, resolved_by=resolved_by)
+    return replace(one, record=record, status=status_of(record, archived=False))
