@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -41,8 +41,12 @@ def format_moment(time: datetime | str) -> str:
 
 def format_day(time: datetime | str) -> str:
     """Formats the local date of a time, or of an ISO time, for people: `2 Mar 2026`."""
-    local = _to_local_time(time)
-    return f"{local.day} {'Sept' if local.month == 9 else f'{local:%b}'} {local.year}"
+    return format_date(_to_local_time(time).date())
+
+
+def format_date(day: date) -> str:
+    """Formats a date for people: `2 Mar 2026`."""
+    return f"{day.day} {'Sept' if day.month == 9 else f'{day:%b}'} {day.year}"
 
 
 def _to_local_time(time: datetime | str) -> datetime:

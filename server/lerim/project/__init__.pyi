@@ -2,6 +2,10 @@ from . import folder as folder
 from . import project as project
 from . import registry as registry
 from . import tracked as tracked
+from .commits import ChangedFile as ChangedFile
+from .commits import Commit as Commit
+from .commits import History as History
+from .commits import Tag as Tag
 from .git import Git as Git
 from .git import open_git as open_git
 from .home import check_home_outside_repository as check_home_outside_repository

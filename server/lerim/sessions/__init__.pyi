@@ -8,12 +8,15 @@ from .catalog import RecentSession as RecentSession
 from .catalog import SessionTime as SessionTime
 from .catalog import SummaryTurn as SummaryTurn
 from .catalog import TurnRow as TurnRow
+from .catalog import WorkedSession as WorkedSession
 from .catalog import add_folder_times as add_folder_times
 from .catalog import find_worked_files as find_worked_files
 from .catalog import group_problems as group_problems
 from .catalog import list_recent_sessions as list_recent_sessions
 from .catalog import list_session_times as list_session_times
+from .catalog import list_worked_times as list_worked_times
 from .catalog import load_summary_turns as load_summary_turns
+from .catalog import load_worked_sessions as load_worked_sessions
 from .catalog import summary_turns as summary_turns
 from .catalog import turns as turns
 from .discovery import DiscoveredStores as DiscoveredStores
@@ -38,6 +41,7 @@ from .model import Role as Role
 from .model import Stamp as Stamp
 from .model import Tokens as Tokens
 from .model import ToolCall as ToolCall
+from .model import ToolKind as ToolKind
 from .model import Transcript as Transcript
 from .model import Turn as Turn
 from .platforms import find_platform_roots as find_platform_roots

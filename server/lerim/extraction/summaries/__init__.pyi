@@ -1,3 +1,5 @@
+from .actions import find_last_runs as find_last_runs
+from .actions import is_edit_call as is_edit_call
 from .actions import split_exchanges as split_exchanges
 from .by_rules import summarize_by_rules as summarize_by_rules
 from .facts import SummaryFacts as SummaryFacts
@@ -7,5 +9,6 @@ from .model import summarize_with_model as summarize_with_model
 from .parts import SummaryAnswerCache as SummaryAnswerCache
 from .parts import unpack_parts as unpack_parts
 from .summary import Summary as Summary
+from .summary import list_names as list_names
 from .summary import render_summary as render_summary
 from .summary import split_sections as split_sections

@@ -1,0 +1,12 @@
+from .build import JournalScope as JournalScope
+from .build import build_entry as build_entry
+from .build import list_days as list_days
+from .days import day_span as day_span
+from .days import local_day as local_day
+from .days import parse_day as parse_day
+from .entry import SECTION_TITLES as SECTION_TITLES
+from .entry import JournalDay as JournalDay
+from .entry import JournalEntry as JournalEntry
+from .entry import JournalSentence as JournalSentence
+from .entry import JournalSource as JournalSource
+from .render import render_markdown as render_markdown

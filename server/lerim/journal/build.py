@@ -1,0 +1,141 @@
+"""Builds the entry of a day from sessions, git and memories, without a model: the same input gives the same bytes.
+
+An entry never sees the future. It rests on turns and commits before the end of its day, and on the memories as they
+were when the day began and ended, whenever it is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, tzinfo
+from pathlib import Path
+
+from lerim.errors import LerimError, Problem
+from lerim.journal.days import DaySpan, day_span, local_day
+from lerim.journal.drafts import DraftSentence, number_sources
+from lerim.journal.entry import JournalDay, JournalEntry
+from lerim.journal.from_git import is_told, tell_commits
+from lerim.journal.from_sessions import tell_session
+from lerim.journal.memories import MemoriesOfDay, load_memories_of_day, mark_repeated, tell_memories
+from lerim.journal.obsolescence import tell_obsolete
+from lerim.paths import Home
+from lerim.project import Commit, Git, History, Project, Tag, open_git
+from lerim.sessions import Catalog, WorkedSession, convert_sqlite_errors, list_worked_times, load_worked_sessions
+from lerim.times import format_date
+
+OWN_SENTENCES_PER_OTHER = 1 / 3
+"""How many sentences from Lerim's own earlier output an entry has at most for each other sentence: a quarter of all."""
+GIT_SILENT = "Git did not list the commits: it failed, took too long, or there are too many. The entry is told without."
+
+
+@dataclass(frozen=True, slots=True)
+class JournalScope:
+    """Whose journal it is: a project, Lerim's home, and the time zone of the days (None: this machine's)."""
+
+    project: Project
+    home: Home
+    environ: Mapping[str, str]
+    zone: tzinfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DayMaterial:
+    """What an entry is told from. `memories` are those of the whole day; `git` reads committed files."""
+
+    span: DaySpan
+    sessions: Sequence[WorkedSession]
+    commits: Sequence[Commit]
+    tags: Sequence[Tag]
+    memories: MemoriesOfDay
+    git: Git | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+
+def build_entry(scope: JournalScope, day: date, now: datetime) -> JournalEntry:
+    """Builds the entry of a local day as far as it has passed at `now`. Raises CatalogError, MemoryError_, and
+    ValueError for a day far outside the calendar."""
+    span = day_span(day, scope.zone)
+    until = max(span.since, min(span.until, now))
+    return tell_day(scope.project, collect_material(scope, DaySpan(day, span.since, until)))
+
+
+def list_days(scope: JournalScope) -> list[JournalDay]:
+    """Returns the days on which something was said in sessions or committed, newest first. Raises CatalogError."""
+    times: list[datetime] = []
+    if scope.home.catalog.exists():
+        with Catalog.open(scope.home) as catalog, convert_sqlite_errors(catalog.path):
+            times = list_worked_times(catalog.db, scope.project.key)
+    said = {local_day(time, scope.zone) for time in times}
+    commits: dict[date, int] = {}
+    for time in () if scope.project.is_personal else _history(scope).list_commit_times() or ():
+        day = local_day(time, scope.zone)
+        commits[day] = commits.get(day, 0) + 1
+    days = sorted(said | commits.keys(), reverse=True)
+    return [JournalDay(day.isoformat(), commits.get(day, 0), day in said) for day in days]
+
+
+def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] | None = None) -> DayMaterial:
+    """Collects what an entry is told from; of the commits only those with a hash in `only`, if that is given.
+
+    Raises CatalogError, MemoryError_.
+    """
+    project, problems = scope.project, list[Problem]()
+    sessions: list[WorkedSession] = []
+    if scope.home.catalog.exists():
+        with Catalog.open(scope.home) as catalog, convert_sqlite_errors(catalog.path):
+            sessions = load_worked_sessions(catalog.db, project.key, span.since, span.until)
+    commits, tags, git = list[Commit](), list[Tag](), None
+    if not project.is_personal:
+        history = _history(scope)
+        found, found_tags = history.list_commits(span.since, span.until), history.list_tags()
+        if found is None or found_tags is None:
+            problems.append(Problem("journal-git", str(project.root), GIT_SILENT))
+        commits = [one for one in found or () if only is None or one.hash in only]
+        tags = [tag for tag in found_tags or () if span.since <= tag.time < span.until]
+        git = open_git(Path(project.root), scope.environ)
+    memories, more = load_memories_of_day(project, scope.home, span.since, span.until)
+    return DayMaterial(span, sessions, commits, tags, memories, git, [*problems, *more])
+
+
+def tell_day(project: Project, material: DayMaterial) -> JournalEntry:
+    """Tells a day by rules."""
+    problems = list(material.problems)
+    said: list[DraftSentence] = []
+    for session in material.sessions:
+        try:
+            said += tell_session(session, project, len(material.sessions))
+        except LerimError as error:
+            problems.append(error.problem(session.place))
+    drafts = [*mark_repeated(said, material.memories.before)]
+    drafts += tell_commits(material.commits, material.tags)
+    drafts += tell_obsolete(material.commits, material.memories.before, material.git)
+    drafts += tell_memories(material.memories, drafts)
+    kept = limit_own_output(drafts)
+    sentences, sources = number_sources(kept)
+    return JournalEntry(
+        day=material.span.day.isoformat(),
+        title=f"Journal of {format_date(material.span.day)}",
+        sentences=sentences,
+        sources=sources,
+        sessions=len(material.sessions),
+        commits=sum(map(is_told, material.commits)),
+        left_out=len(drafts) - len(kept),
+        problems=problems,
+    )
+
+
+def limit_own_output(drafts: Sequence[DraftSentence]) -> list[DraftSentence]:
+    """Returns the sentences without those from Lerim's own earlier output that are more than a quarter of all, so that
+    the journal does not come to tell itself. The first ones stay."""
+    left = int(sum(not draft.is_own_output for draft in drafts) * OWN_SENTENCES_PER_OTHER)
+    kept: list[DraftSentence] = []
+    for draft in drafts:
+        left -= draft.is_own_output
+        if left >= 0 or not draft.is_own_output:
+            kept.append(draft)
+    return kept
+
+
+def _history(scope: JournalScope) -> History:
+    return History(Path(scope.project.root), scope.environ)

@@ -1,0 +1,86 @@
+"""A journal entry as the command line prints it and the editor and the dashboard show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.models import ModelStep, RoleUsage
+
+Section = Literal["done", "decided", "learned", "open", "obsolete"]
+SECTION_TITLES: Mapping[Section, str] = {
+    "done": "Done",
+    "decided": "Decided",
+    "learned": "Learned",
+    "open": "Left open",
+    "obsolete": "Out of date",
+}
+"""The sections of an entry in their order, with their headings."""
+Origin = Literal["session", "git", "note", "memory"]
+"""Where a sentence comes from: what was said and done in a session, git, a note or feed of the person, or what Lerim
+itself kept before."""
+SourceKind = Literal["turn", "commit", "tag", "note", "memory"]
+
+
+class JournalSource(msgspec.Struct, frozen=True):
+    """A source of sentences. `ref` is `t:<session>#<turn number>`, `c:<commit>`, `g:<tag>`, `n:<name>` or
+    `m:<memory id>`.
+
+    `title` says what it is, `time` when it was (ISO 8601, UTC). `session`, `turn` (its id) and `turn_number` are those
+    of a turn, `handle` opens a memory; fields that do not apply are "" or -1.
+    """
+
+    number: int
+    ref: str
+    kind: SourceKind
+    title: str
+    time: str = ""
+    session: str = ""
+    turn: str = ""
+    turn_number: int = -1
+    handle: str = ""
+
+
+class JournalSentence(msgspec.Struct, frozen=True):
+    """One or a few sentences that belong together, with the numbers of their sources, at least one. `topic` is the
+    session or subject they stand under, "" for none. `repeats` says that a memory from before this day says the
+    same."""
+
+    section: Section
+    text: str
+    sources: tuple[int, ...]
+    origin: Origin
+    topic: str = ""
+    repeats: bool = False
+
+
+class JournalEntry(msgspec.Struct, frozen=True):
+    """The journal of one day (`2026-03-02`, the person's local day) or of a part of it.
+
+    `sessions` and `commits` count what the day had. `model` is the label of the model that told it, "none" without one.
+    `left_out` counts the sentences that were too many, that no source supports, or that only repeat what Lerim had
+    written before.
+    """
+
+    day: str
+    title: str
+    sentences: list[JournalSentence]
+    sources: list[JournalSource]
+    sessions: int
+    commits: int
+    model: str = "none"
+    left_out: int = 0
+    spent: list[RoleUsage] = []
+    steps: list[ModelStep] = []
+    problems: list[Problem] = []
+
+
+class JournalDay(msgspec.Struct, frozen=True):
+    """A day with something to tell: how many commits were made, and whether anything was said in sessions."""
+
+    day: str
+    commits: int
+    has_sessions: bool

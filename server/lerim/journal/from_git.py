@@ -1,0 +1,105 @@
+"""What git tells of a day: its commits and tags, the files they changed, the issues they name and close."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from lerim.extraction import list_names, shorten
+from lerim.journal.drafts import DraftSentence
+from lerim.journal.entry import JournalSource
+from lerim.journal.issues import find_closed_issues, find_issues
+from lerim.memory import format_time
+from lerim.project import SHORT_HASH_LENGTH, Commit, Tag
+from lerim.redaction import clean_text, find_flags, strip_markup
+
+TOPIC = "Commits"
+MAX_COMMITS = 40
+"""How many commits of a day are told one by one."""
+MAX_FILES_NAMED = 3
+MAX_FILES_COUNTED = 5
+MAX_SUBJECT_CHARS = 160
+MAX_PATH_CHARS = 160
+OWN_FOLDER = ".lerim/"
+"""Lerim's own files in a repository: a commit of nothing else tells nothing new."""
+
+
+def tell_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator[DraftSentence]:
+    """Yields the sentences about commits and tags. A commit that only keeps Lerim's own files is left out."""
+    told = [commit for commit in commits if is_told(commit)]
+    for commit in told[:MAX_COMMITS]:
+        yield DraftSentence("done", _describe_commit(commit), (commit_source(commit),), "git", TOPIC)
+    if rest := told[MAX_COMMITS:]:
+        more = "1 more commit was" if len(rest) == 1 else f"{len(rest)} more commits were"
+        yield DraftSentence("done", f"{more} made.", (commit_source(rest[0]), commit_source(rest[-1])), "git", TOPIC)
+    if len(told) > 1 and (sentence := _describe_files(told)):
+        yield sentence
+    for tag in tags:
+        name = clean_line(tag.name, MAX_PATH_CHARS)
+        source = JournalSource(0, f"g:{name}", "tag", name, format_time(tag.time))
+        text = f"Tagged {code(name)} at {code(tag.commit[:SHORT_HASH_LENGTH])}."
+        yield DraftSentence("done", text, (source,), "git", TOPIC)
+
+
+def is_told(commit: Commit) -> bool:
+    """Returns whether a commit changed anything besides Lerim's own files; a merge counts."""
+    return not commit.files or any(not file.path.startswith(OWN_FOLDER) for file in commit.files)
+
+
+def commit_source(commit: Commit) -> JournalSource:
+    """Returns a commit as a source."""
+    return JournalSource(
+        number=0,
+        ref=f"c:{commit.hash}",
+        kind="commit",
+        title=subject_of(commit),
+        time=format_time(commit.time),
+    )
+
+
+def subject_of(commit: Commit) -> str:
+    """Returns the first line of a commit's message, fit to be shown. One that reads like an order to an agent is not
+    repeated."""
+    subject = clean_line(commit.subject, MAX_SUBJECT_CHARS)
+    return "a message that reads like an order to an agent" if find_flags(subject) else subject or "no message"
+
+
+def clean_line(text: str, most: int) -> str:
+    """Returns untrusted text on one line, without secrets, markup and hidden characters."""
+    return shorten(" ".join(strip_markup(clean_text(text)).split()), most)
+
+
+def code(text: str) -> str:
+    """Returns a name as code in markdown."""
+    return "`" + text.replace("`", "'") + "`"
+
+
+def clean_path(path: str) -> str:
+    """Returns a path as code, fit to be shown."""
+    return code(clean_line(path.encode("utf-8", "replace").decode(), MAX_PATH_CHARS))
+
+
+def _describe_commit(commit: Commit) -> str:
+    files = [file.path for file in commit.files if not file.path.startswith(OWN_FOLDER)]
+    changed = f" changed {list_names([clean_path(path) for path in files], MAX_FILES_NAMED, 'file')}" if files else ""
+    closed = find_closed_issues(f"{commit.subject}\n{commit.body}")
+    closing = f" closed {list_names(closed, MAX_FILES_NAMED, 'issue')}" if closed else ""
+    what = f", which{changed}{' and' if changed and closing else ''}{closing}" if changed or closing else ""
+    verb = "Merged" if len(commit.parents) > 1 else "Committed"
+    return f"{verb} “{subject_of(commit)}”{what}."
+
+
+def _describe_files(commits: Sequence[Commit]) -> DraftSentence | None:
+    """Returns a sentence on all files that several commits changed, the most often changed first."""
+    counts = Counter(file.path for commit in commits for file in commit.files if not file.path.startswith(OWN_FOLDER))
+    often = sorted((path for path, number in counts.items() if number > 1), key=lambda path: (-counts[path], path))
+    if not counts:
+        return None
+    number = "1 file" if len(counts) == 1 else f"{len(counts)} files"
+    names = list_names([f"{clean_path(path)} ({counts[path]} times)" for path in often[:MAX_FILES_COUNTED]], 9, "file")
+    most = f", most often {names}" if names else ""
+    issues = [issue for commit in commits for issue in find_issues(f"{commit.subject}\n{commit.body}")]
+    named = list_names(list(dict.fromkeys(issues)), MAX_FILES_COUNTED, "issue")
+    about = f" They name {named}." if named else ""
+    ends = (commit_source(commits[0]), commit_source(commits[-1]))
+    return DraftSentence("done", f"The {len(commits)} commits changed {number}{most}.{about}", ends, "git", TOPIC)

@@ -1,0 +1,111 @@
+"""What sessions tell of a day: what was asked and done, what was decided, learned and asked, what failed at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from lerim import extraction
+from lerim.extraction import Candidate, Summary, SummaryFacts
+from lerim.journal.drafts import DraftSentence
+from lerim.journal.entry import JournalSource, Section
+from lerim.journal.stored_turns import to_turn
+from lerim.memory import format_time
+from lerim.project import Project
+from lerim.redaction import find_flags
+from lerim.sessions import PLATFORM_NAMES, SummaryTurn, WorkedSession, faults_as_errors
+
+MAX_SESSION_SENTENCES = 60
+"""How many sentences about what was done in sessions an entry has at most, divided among its sessions."""
+MAX_SENTENCES_PER_SESSION = 6
+MAX_TURNS_READ = 4_000
+"""How many of the latest turns of one session are searched for what was decided and learned."""
+_SECTIONS: Mapping[str, Section] = {"decision": "decided", "learning": "learned", "question": "open"}
+
+
+def turn_source(session: WorkedSession, turn: SummaryTurn, title: str) -> JournalSource:
+    """Returns a turn as a source; `title` is that of its session."""
+    return JournalSource(
+        number=0,
+        ref=f"t:{session.session_id}#{turn.number}",
+        kind="turn",
+        title=title,
+        time=format_time(turn.time) if turn.time else "",
+        session=session.session_id,
+        turn=turn.id,
+        turn_number=turn.number,
+    )
+
+
+def tell_session(session: WorkedSession, project: Project, session_count: int) -> Iterator[DraftSentence]:
+    """Yields the sentences about one of `session_count` sessions. Only what was said in the span is told; what was said
+    before is read to understand it. Raises TranscriptError."""
+    with faults_as_errors(session.platform, session.place):
+        yield from _tell_session(session, project, session_count)
+
+
+def _tell_session(session: WorkedSession, project: Project, session_count: int) -> Iterator[DraftSentence]:
+    share = max(2, min(MAX_SENTENCES_PER_SESSION, MAX_SESSION_SENTENCES // max(1, session_count)))
+    locate = extraction.Locator(_project_folders(project))
+    for turn in session.turns:
+        locate.record_cwd(turn.cwd)
+    facts = SummaryFacts(session.platform, PLATFORM_NAMES[session.platform], session.title)
+    summary = extraction.summarize_by_rules(session.new_turns, facts, locate)
+    title = summary.title if summary else f"Session {session.session_id[:8]}"
+    sources = {turn.id: turn_source(session, turn, title) for turn in session.turns}
+    if summary is not None:
+        yield from _tell_summary(summary, session, sources, share)
+    yield from _tell_claims(session, project, sources, title)
+    exchanges = extraction.split_exchanges(session.new_turns, locate)
+    for run in extraction.find_last_runs([one for one in exchanges if one.runs][-2:]):
+        if run.outcome == "failed":
+            text = f"`{run.name}` failed the last time it was run."
+            yield DraftSentence("open", text, (sources[run.turn],), "session", title)
+
+
+def _project_folders(project: Project) -> tuple[str, ...]:
+    main = (str(project.main_worktree),) if project.main_worktree else ()
+    return (str(project.root), *main, *project.folders)
+
+
+def _tell_summary(
+    summary: Summary, session: WorkedSession, sources: Mapping[str, JournalSource], share: int
+) -> Iterator[DraftSentence]:
+    ends = (sources[session.new_turns[0].id], sources[session.new_turns[-1].id])
+    yield DraftSentence("done", summary.description, tuple(dict.fromkeys(ends)), "session", summary.title)
+    statements = (*summary.intent[:1], *summary.happened)
+    for statement in statements[:share]:
+        found = tuple(sources[turn] for turn in dict.fromkeys(statement.turns) if turn in sources)
+        if found and not find_flags(statement.text):
+            yield DraftSentence("done", statement.text, found, "session", summary.title)
+
+
+def _tell_claims(
+    session: WorkedSession, project: Project, sources: Mapping[str, JournalSource], title: str
+) -> Iterator[DraftSentence]:
+    new = {turn.id for turn in session.new_turns}
+    for claim in _find_claims(session, project):
+        section = _SECTIONS.get(claim.primitive)
+        turns = dict.fromkeys((claim.turn, *(item.turn for item in claim.evidence)))
+        found = tuple(sources[turn] for turn in turns if turn in sources)
+        if section is not None and claim.turn in new and found and not claim.flags:
+            yield DraftSentence(section, _quote_claim(claim), found, "session", title)
+
+
+def _find_claims(session: WorkedSession, project: Project) -> list[Candidate]:
+    """Returns what the rules find worth keeping in a session as it was at the end of the span. Whether a path exists
+    today does not matter."""
+    root = None if project.is_personal else Path(project.root)
+    found = extraction.Extraction(root, session.session_id, session.platform, roots=_project_folders(project))
+    for turn in session.turns[-MAX_TURNS_READ:]:
+        found.feed(to_turn(turn))
+    return [one for one in found.finish(settled=True) if isinstance(one, Candidate)]
+
+
+def _quote_claim(claim: Candidate) -> str:
+    """Returns what was said, word for word; for what the commands of a session show, that."""
+    quote = claim.evidence[0]
+    if claim.signal not in extraction.RANKED_SIGNALS:
+        return f"{claim.title.rstrip('.')}."
+    speaker = "The user" if quote.who == "user" else "The agent"
+    return f"{speaker}: “{' '.join(quote.quote.split())}”"

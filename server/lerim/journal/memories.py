@@ -1,0 +1,125 @@
+"""The memories as they were at a moment, and what a day changed about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lerim.errors import Problem
+from lerim.journal.drafts import DraftSentence
+from lerim.journal.entry import JournalSource, Section
+from lerim.journal.from_git import clean_line
+from lerim.memory import (
+    ClaimWords,
+    MemoryRecord,
+    StoredMemory,
+    claim_words,
+    dice_overlap,
+    file_handle,
+    format_time,
+    redact_record,
+    source_parts,
+    word_stems,
+)
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.review import load_memories_as_of
+
+SAME_CLAIM = 0.72
+"""A sentence repeats a memory if their words overlap at least this much (Dice)."""
+MAX_TITLE_CHARS = 160
+TOPIC = "Memories"
+_SECTIONS: Mapping[str, Section] = {"decision": "decided", "learning": "learned", "question": "open", "theme": "done"}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoriesOfDay:
+    """The memories that were active when a day began and when it ended."""
+
+    before: Sequence[StoredMemory]
+    after: Sequence[StoredMemory]
+
+    @property
+    def added(self) -> list[StoredMemory]:
+        """The memories that the day added."""
+        known = {item.record.id for item in self.before}
+        return [item for item in self.after if item.record.id not in known]
+
+    @property
+    def ended(self) -> list[StoredMemory]:
+        """The memories that ended on the day."""
+        left = {item.record.id for item in self.after}
+        return [item for item in self.before if item.record.id not in left]
+
+
+def load_memories_of_day(
+    project: Project, home: Home, since: datetime, until: datetime
+) -> tuple[MemoriesOfDay, list[Problem]]:
+    """Returns the memories that were active when a day began and when it ended, the oldest first, and a problem for
+    each file that cannot be read. Raises MemoryError_."""
+    before, _ = load_memories_as_of(project, home, since)
+    after, problems = load_memories_as_of(project, home, until)
+    return MemoriesOfDay(_select_active(before), _select_active(after)), problems
+
+
+def _select_active(stored: Sequence[StoredMemory]) -> list[StoredMemory]:
+    active = (item for item in stored if item.status == "active")
+    return sorted(active, key=lambda item: (item.record.created, item.record.id))
+
+
+def memory_source(stored: StoredMemory) -> JournalSource:
+    """Returns a memory as a source."""
+    return JournalSource(
+        number=0,
+        ref=f"m:{stored.record.id}",
+        kind="memory",
+        title=title_of(stored.record),
+        time=format_time(stored.record.created),
+        handle=file_handle(stored.path),
+    )
+
+
+def title_of(record: MemoryRecord) -> str:
+    """Returns a memory's title, fit to be shown."""
+    return clean_line(redact_record(record).title, MAX_TITLE_CHARS)
+
+
+def tell_memories(memories: MemoriesOfDay, told: Sequence[DraftSentence]) -> Iterator[DraftSentence]:
+    """Yields the sentences about what the day changed in the memories: what it added, unless a sentence in `told` rests
+    on the same turn, and what it ended."""
+    turns = {source.turn for draft in told if draft.section != "done" for source in draft.sources if source.turn}
+    for item in memories.added:
+        record = item.record
+        if source_parts(record.source)[2] not in turns:
+            text = f"Kept as a {record.kind or record.primitive}: “{title_of(record)}”."
+            yield DraftSentence(_SECTIONS[record.primitive], text, (memory_source(item),), "memory", TOPIC)
+    ends = {target: item for item in memories.after for target in (*item.record.supersedes, *item.record.resolves)}
+    for item in memories.ended:
+        record, ender = item.record, ends.get(item.record.id)
+        how = "answered" if record.primitive == "question" else "replaced"
+        by = f" was {how} by “{title_of(ender.record)}”" if ender else " was archived"
+        sources = (memory_source(item), *((memory_source(ender),) if ender else ()))
+        yield DraftSentence("obsolete", f"The {record.primitive} “{title_of(record)}”{by}.", sources, "memory", TOPIC)
+
+
+def mark_repeated(drafts: Sequence[DraftSentence], memories: Sequence[StoredMemory]) -> Iterator[DraftSentence]:
+    """Yields the sentences, and names with each quoted one the memory from before the day that says the same."""
+    words = [(item, claim_words(item.record.title, item.record.body)) for item in memories]
+    for draft in drafts:
+        known = _find_same(draft, words) if draft.origin in ("session", "note") else None
+        if known is None:
+            yield draft
+        else:
+            sources = (*draft.sources, memory_source(known))
+            yield DraftSentence(draft.section, draft.text, sources, draft.origin, draft.topic, repeats=True)
+
+
+def _find_same(draft: DraftSentence, memories: Sequence[tuple[StoredMemory, ClaimWords]]) -> StoredMemory | None:
+    if draft.section == "done" or "“" not in draft.text:
+        return None
+    said = word_stems(draft.text.partition("“")[2])
+    for item, words in memories:
+        if max(dice_overlap(said, words.title), dice_overlap(said, words.words)) >= SAME_CLAIM:
+            return item
+    return None

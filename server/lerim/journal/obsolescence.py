@@ -1,0 +1,75 @@
+"""What a day's commits made out of date: files, symbols and issues that a memory names and that are gone or closed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lerim.journal.drafts import DraftSentence
+from lerim.journal.from_git import clean_line, clean_path, code, commit_source
+from lerim.journal.issues import find_closed_issues, find_issues
+from lerim.journal.memories import MAX_TITLE_CHARS, memory_source, title_of
+from lerim.memory import StoredMemory, parse_reference
+from lerim.project import Commit, Git
+
+MAX_OBSOLETE = 30
+"""How many such sentences an entry has at most."""
+TOPIC = "Named by memories"
+
+
+def tell_obsolete(
+    commits: Sequence[Commit], memories: Sequence[StoredMemory], git: Git | None
+) -> Iterator[DraftSentence]:
+    """Yields a sentence for each file, symbol or issue that one of these memories names, and that one of these commits
+    deleted, renamed or closed. `git` reads the committed files; without it symbols are left out."""
+    found = list(_find_obsolete(commits, memories, git))
+    yield from found[:MAX_OBSOLETE]
+
+
+def _find_obsolete(
+    commits: Sequence[Commit], memories: Sequence[StoredMemory], git: Git | None
+) -> Iterator[DraftSentence]:
+    last_state = _last_states(commits)
+    for item in memories:
+        for reference in item.record.references:
+            place = parse_reference(reference)
+            if place is None or place.path not in last_state:
+                continue
+            path, symbol = place.path, place.symbol
+            commit, how = last_state[path]
+            if how:
+                yield _make_sentence(f"{clean_path(path)} was {how}", item, commit)
+            elif symbol and git is not None and _is_symbol_removed(git, commits, path, symbol):
+                name = clean_line(symbol, MAX_TITLE_CHARS)
+                yield _make_sentence(f"{code(name)} is no longer in {clean_path(path)}", item, commit)
+        named = find_issues(f"{item.record.title}\n{item.record.body}")
+        for commit in commits if named else ():
+            for issue in find_closed_issues(f"{commit.subject}\n{commit.body}"):
+                if issue in named:
+                    yield _make_sentence(f"{issue} was closed", item, commit)
+
+
+def _last_states(commits: Sequence[Commit]) -> dict[str, tuple[Commit, str]]:
+    """Returns for each path the last of these commits that touched it, and how it went away ("" if it did not)."""
+    states: dict[str, tuple[Commit, str]] = {}
+    for commit in commits:
+        for file in commit.files:
+            if file.status == "R":
+                states[file.old] = (commit, f"renamed to {clean_path(file.path)}")
+            states[file.path] = (commit, "deleted" if file.status == "D" else "")
+    return states
+
+
+def _is_symbol_removed(git: Git, commits: Sequence[Commit], path: str, symbol: str) -> bool:
+    """Returns whether the name of a symbol was in a file before these commits and is not after them."""
+    touching = [commit for commit in commits if any(file.path == path for file in commit.files)]
+    before = touching[0].parents[0] if touching[0].parents else ""
+    texts = git.read_texts([(before, path), (touching[-1].hash, path)])
+    name = re.compile(rf"(?<!\w){re.escape(symbol.rpartition('.')[2])}(?!\w)")
+    was, now = texts.get((before, path)), texts.get((touching[-1].hash, path))
+    return was is not None and now is not None and bool(name.search(was)) and not name.search(now)
+
+
+def _make_sentence(what: str, item: StoredMemory, commit: Commit) -> DraftSentence:
+    text = f"{what}; the {item.record.primitive} “{title_of(item.record)}” names it."
+    return DraftSentence("obsolete", text, (commit_source(commit), memory_source(item)), "git", TOPIC)

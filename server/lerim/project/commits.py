@@ -1,0 +1,155 @@
+"""Lists the commits and tags of a repository by time, with the files each commit changed.
+
+A commit counts for the time at which it was made (the committer's date), because it did not exist before. Messages and
+paths are untrusted: nothing here interprets them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from lerim.process import find_executable
+from lerim.project.git import make_git_launch, run_git
+
+MAX_MESSAGE_CHARS = 20_000
+"""How much of a commit message is kept."""
+LISTING_SECONDS = 60.0
+"""How long git may take to list commits: in a large repository it reads much more than for one commit."""
+_CLOCK_SKEW = timedelta(days=7)
+"""Git stops at the first commits that are older than `--since`. With wrong clocks later ones may follow, so it is asked
+for more than is wanted."""
+_HEADER = "%H%x1f%ct%x1f%P%x1f%B"
+_STATUS = re.compile(r"([ACDMRTUXB])\d{0,3}\Z")
+_TAG_FORMAT = "%(refname:strip=2)%1f%(objectname)%1f%(*objectname)%1f%(creatordate:unix)"
+_TAG_NAME = re.compile(r"[^\s:?*\[\\~^]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that a commit added (`A`), changed (`M`), deleted (`D`) or renamed (`R`). `old` is its path before a
+    rename, "" otherwise. Paths are repo-relative, with forward slashes."""
+
+    status: str
+    path: str
+    old: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit; `subject` is the first line of its message, `body` the rest. A merge has no `files`."""
+
+    hash: str
+    time: datetime
+    parents: tuple[str, ...]
+    subject: str
+    body: str
+    files: tuple[ChangedFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag, the commit it names, and when it was made (for a lightweight tag, when its commit was made)."""
+
+    name: str
+    commit: str
+    time: datetime
+
+
+class History:
+    """Asks git about the history of one worktree. The answers are None if git fails, takes too long or says too
+    much."""
+
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self._root = root
+        self._environ = environ
+        self._program = find_executable("git", environ)
+
+    def list_commits(self, since: datetime, until: datetime) -> list[Commit] | None:
+        """Returns the commits of all local branches, tags and HEAD that were made from `since` to before `until`,
+        oldest first; those of the same second in git's order."""
+        span = (
+            f"--since={int((since - _CLOCK_SKEW).timestamp())}",
+            f"--until={int((until + _CLOCK_SKEW).timestamp())}",
+        )
+        options = ("-z", "-M", "--name-status", "--no-show-signature", "--no-ext-diff", "--no-textconv")
+        output = self._run(
+            "log", f"--format={_HEADER}", "--topo-order", "--reverse", *span, *options, *self._tips(), "--"
+        )
+        if output is None:
+            return None
+        commits = _parse_log(output.decode("utf-8", "surrogateescape"))
+        return sorted((one for one in commits if since <= one.time < until), key=lambda one: one.time)
+
+    def list_commit_times(self) -> list[datetime] | None:
+        """Returns when each commit of all local branches, tags and HEAD was made."""
+        output = self._run("log", "--format=%ct", *self._tips(), "--")
+        return None if output is None else [_parse_time(line) for line in output.decode("ascii", "replace").split()]
+
+    def list_tags(self) -> list[Tag] | None:
+        """Returns all tags, in the order of their time."""
+        output = self._run("for-each-ref", "refs/tags", f"--format={_TAG_FORMAT}")
+        if output is None:
+            return None
+        tags = []
+        for line in output.decode("utf-8", "replace").splitlines():
+            name, object_hash, commit, made = [*line.split("\x1f"), "", "", "", ""][:4]
+            if name and made.isdigit():
+                tags.append(Tag(name, commit or object_hash, _parse_time(made)))
+        return sorted(tags, key=lambda tag: (tag.time, tag.name))
+
+    def list_release(self, first: str, last: str) -> list[str] | None:
+        """Returns the hashes of the commits that are in tag `last` and not in tag `first`."""
+        if not (_TAG_NAME.fullmatch(first) and _TAG_NAME.fullmatch(last)):
+            return None
+        output = self._run("rev-list", f"refs/tags/{last}", f"^refs/tags/{first}", "--")
+        return None if output is None else output.decode("ascii", "replace").split()
+
+    def _tips(self) -> tuple[str, ...]:
+        """Returns the options that select what a listing starts from; a repository without a commit has no HEAD."""
+        has_head = self._run("rev-parse", "--verify", "-q", "HEAD") is not None
+        return ("--branches", "--tags", *(("HEAD",) if has_head else ()))
+
+    def _run(self, *arguments: str) -> bytes | None:
+        if self._program is None:
+            return None
+        launch = make_git_launch(self._program, arguments, self._environ)
+        return run_git(launch, self._root, seconds=LISTING_SECONDS)
+
+
+def _parse_log(output: str) -> Iterator[Commit]:
+    """Parses `git log -z --name-status`. Every part ends with a zero byte, which neither a message nor a path can
+    contain: a header, then for each file its status and its path, or its two paths."""
+    parts = iter(output.split("\0"))
+    header = ""
+    files: list[ChangedFile] = []
+    for part in parts:
+        status = _STATUS.match(part.lstrip("\n"))
+        if status is None:
+            if header:
+                yield _make_commit(header, files)
+            header, files = part.lstrip("\n"), []
+        elif status[1] in "RC":
+            old = next(parts, "")
+            files.append(ChangedFile(status[1], next(parts, ""), old))
+        else:
+            files.append(ChangedFile(status[1], next(parts, "")))
+    if header:
+        yield _make_commit(header, files)
+
+
+def _make_commit(header: str, files: list[ChangedFile]) -> Commit:
+    name, made, parents, message = header.split("\x1f", 3)
+    subject, _, body = message[:MAX_MESSAGE_CHARS].encode("utf-8", "replace").decode().strip().partition("\n")
+    return Commit(name, _parse_time(made), tuple(parents.split()), subject.strip(), body.strip(), tuple(files))
+
+
+def _parse_time(seconds: str) -> datetime:
+    """Converts git's seconds. A hostile commit can have a time outside the calendar."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)
