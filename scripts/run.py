@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lerim.cli.terminal.repository import CommandContext
+    from lerim.views import ProjectContext
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples"
@@ -142,7 +142,7 @@ def connect_sample_stores(target: Path = SAMPLE) -> None:
             platforms.connect_platform(home, agent, target / agent)
 
 
-def print_plan(context: CommandContext) -> None:
+def print_plan(context: ProjectContext) -> None:
     """Prints what the sync will read, write and send."""
     from lerim.sessions.platforms import find_platform_roots
 
@@ -159,7 +159,7 @@ def print_plan(context: CommandContext) -> None:
     )
 
 
-def sync_and_show(context: CommandContext) -> int:
+def sync_and_show(context: ProjectContext) -> int:
     """Syncs as `lerim sync` does, shows the report and all candidates that wait for review; returns the exit code."""
     from lerim.cli.review import show_candidates
     from lerim.cli.sync import run_sync, show_sync_report
@@ -176,7 +176,7 @@ def sync_and_show(context: CommandContext) -> int:
     return EXIT_CODES[report.state]
 
 
-def print_next_steps(context: CommandContext, *, sample: bool) -> None:
+def print_next_steps(context: ProjectContext, *, sample: bool) -> None:
     """Prints where everything is, and what to do next."""
     from lerim import process
 

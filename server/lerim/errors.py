@@ -23,6 +23,7 @@ LerimError
 │   ├── BudgetError    the day's budget does not allow another call
 │   │   └── TooDearError  this one call may cost more than the budget of a whole day
 │   └── SpendingError  the cost of a call cannot be determined or recorded
+├── ServerError        `lerim serve` cannot be started or reached
 ├── BoundaryError      a path leads outside the folder it must stay in
 └── BusyError          another process holds the project's lock
 
@@ -234,6 +235,12 @@ class SpendingError(ModelError):
 
     code = "spending"
     generic_message = "the cost of the call cannot be determined or recorded"
+
+
+class ServerError(LerimError):
+    """`lerim serve` cannot be started, or cannot be reached."""
+
+    code = "server"
 
 
 class BoundaryError(LerimError):

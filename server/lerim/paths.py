@@ -199,6 +199,11 @@ class Home:
         """Memories of sessions outside of any repository."""
         return self.root / "memory"
 
+    @property
+    def server(self) -> Path:
+        """What belongs to `lerim serve`: its token, its lock, where it listens, and its log."""
+        return self.root / "server"
+
     def project(self, key: str) -> Path:
         """Return the private folder of a project: rejections, undo history, locks, and quotes kept out of git."""
         return self.root / "projects" / key

@@ -13,13 +13,10 @@ import msgspec
 import pytest
 import typer
 
-from lerim.cli import config, project
-from lerim.cli import status as cli_status
+from lerim import views
+from lerim.cli import project
 from lerim.cli import sync as cli_sync
 from lerim.cli.app import main
-from lerim.cli.memory import commands as memory
-from lerim.cli.review import commands as review
-from lerim.cli.review import output as review_output
 from lerim.cli.terminal.repository import with_error_exit
 from lerim.jobs import report
 from lerim.memory.views import MemoryView
@@ -199,12 +196,12 @@ def test_an_output_of_another_encoding_ends_no_command(sample: Sample):
 
 
 STRUCTS = (
-    *(config.ConfigOutput, config.SettingView, memory.MemoryListOutput, project.ProjectView),
-    *(project.ProjectListOutput, project.ProjectOutput, project.RemovedProjectOutput, review.PendingListOutput),
+    *(views.ConfigOutput, views.SettingView, views.MemoryListOutput, views.ProjectView),
+    *(views.ProjectListOutput, project.ProjectOutput, project.RemovedProjectOutput, views.PendingListOutput),
     *(
-        review_output.ResultView,
-        review_output.ResultListOutput,
-        cli_status.StatusOutput,
+        views.ResultView,
+        views.ResultListOutput,
+        views.StatusOutput,
         report.SyncReport,
         report.SessionCounts,
     ),

@@ -9,8 +9,6 @@ from typing import Any, get_args
 
 import pytest
 
-from lerim.cli.sessions import SessionOutput, TurnOutput
-from lerim.cli.status import StatusOutput
 from lerim.config.narrowing import SETTING_WIDTHS
 from lerim.config.providers import PROVIDERS, ROLES
 from lerim.extraction.signals.draft import Signal
@@ -23,6 +21,7 @@ from lerim.models.money.usage import ModelStep, RoleUsage, Usage, WaitingWork, W
 from lerim.models.state import ModelView
 from lerim.sessions.queue.job_rows import JobRow
 from lerim.statistics.figures import Figures
+from lerim.views import SessionOutput, StatusOutput, TurnOutput
 
 CLONE = Path(__file__).resolve().parents[2]
 DOCS = CLONE / "docs"

@@ -27,6 +27,7 @@ from lerim.cli.model import model_app
 from lerim.cli.project import project_app
 from lerim.cli.queue import queue_app
 from lerim.cli.review import review_app
+from lerim.cli.serve import dashboard_command, serve_command
 from lerim.cli.sessions import sessions_app
 from lerim.cli.stats import stats_command
 from lerim.cli.status import status_command
@@ -53,6 +54,8 @@ app.command("export")(export_command)
 app.command("import")(import_command)
 app.command("benefit")(benefit_command)
 app.command("mcp")(mcp_command)
+app.command("serve")(serve_command)
+app.command("dashboard")(dashboard_command)
 app.add_typer(review_app, name="review", cls=CommandGroup)
 app.add_typer(memory_app, name="memory", cls=CommandGroup)
 app.add_typer(sessions_app, name="sessions", cls=CommandGroup)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 
-import msgspec
 import typer
 
 from lerim.cli.terminal import (
@@ -17,26 +16,11 @@ from lerim.cli.terminal import (
     resolve_folder,
     with_error_exit,
 )
-from lerim.config import SettingValue, load
-from lerim.errors import Problem
+from lerim.config import SettingValue
 from lerim.project import locate_project
+from lerim.views import load_configuration
 
 config_app = typer.Typer(help="Show settings and where they come from.", no_args_is_help=True)
-
-
-class SettingView(msgspec.Struct, frozen=True):
-    """A setting: its dotted name, its value, and the file that sets it, or `default`."""
-
-    name: str
-    value: SettingValue
-    origin: str
-
-
-class ConfigOutput(msgspec.Struct, frozen=True):
-    """What `config show --json` prints."""
-
-    settings: list[SettingView]
-    problems: list[Problem]
 
 
 @config_app.command("show")
@@ -45,13 +29,14 @@ def show_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
     """Print every setting with its value and where it comes from."""
     home = find_home()
     project = locate_project(resolve_folder(repo), home)
-    settings, problems = load.load_settings(os.environ, home, project.root if project else None)
-    views = [SettingView(name, value, settings.origins[name]) for name, value in settings.values.items()]
+    shown = load_configuration(home, os.environ, project)
     if as_json:
-        output.show_json(ConfigOutput(views, problems))
+        output.show_json(shown)
         return
-    output.show_table(("setting", "value", "from"), ((v.name, _format_value(v.value), v.origin) for v in views))
-    output.print_problems(problems)
+    output.show_table(
+        ("setting", "value", "from"), ((v.name, _format_value(v.value), v.origin) for v in shown.settings)
+    )
+    output.print_problems(shown.problems)
 
 
 def _format_value(value: SettingValue) -> str:

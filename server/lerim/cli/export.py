@@ -14,7 +14,6 @@ import typer
 
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
-    CommandContext,
     JsonOption,
     RepoOption,
     find_home,
@@ -26,6 +25,7 @@ from lerim.cli.terminal import (
 from lerim.errors import Problem, ProjectError
 from lerim.files import FileEdit, render_diff
 from lerim.project import Project, locate_project
+from lerim.views import ProjectContext
 
 if TYPE_CHECKING:
     from lerim.export import CheckResult, Export, ExportResult
@@ -243,7 +243,7 @@ def _count_proposed(result: ExportResult) -> int:
     return sum(isinstance(one, CandidateProposed) for one in result.taken)
 
 
-def _make_output(context: CommandContext, export: Export, result: ExportResult | None, *, keeps: bool) -> ExportOutput:
+def _make_output(context: ProjectContext, export: Export, result: ExportResult | None, *, keeps: bool) -> ExportOutput:
     plan, project = export.plan, context.project
     made = result.made if result is not None else ()
     taken = result.taken if result is not None else ()

@@ -11,7 +11,6 @@ import typer
 
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
-    DRIFT_LABELS,
     EXIT_CODES,
     GlobalOption,
     JsonOption,
@@ -28,6 +27,7 @@ from lerim.errors import BusyError, LerimError, Problem
 from lerim.jobs import SyncState
 from lerim.process import format_command_line
 from lerim.project import Project, list_projects, make_personal_project
+from lerim.views import DRIFT_LABELS
 
 if TYPE_CHECKING:
     from lerim.jobs import MaintainProgress, MaintainReport, StaleMemory

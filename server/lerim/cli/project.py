@@ -17,28 +17,11 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.errors import Problem
 from lerim.jobs import moved_projects
-from lerim.project import Project, project
+from lerim.project import project
+from lerim.views import ProjectListOutput, ProjectView, make_project_view
 
 project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
-
-
-class ProjectView(msgspec.Struct, frozen=True):
-    """One known repository."""
-
-    key: str
-    name: str
-    root: str
-    remote: str
-    aliases: list[str]
-
-
-class ProjectListOutput(msgspec.Struct, frozen=True):
-    """What `project list --json` prints."""
-
-    projects: list[ProjectView]
-    problems: list[Problem]
 
 
 class ProjectOutput(msgspec.Struct, frozen=True):
@@ -52,11 +35,6 @@ class RemovedProjectOutput(msgspec.Struct, frozen=True):
 
     project: ProjectView
     removed: bool
-
-
-def make_project_view(known: Project) -> ProjectView:
-    """Returns the JSON view of a project; `root` is the main worktree if there is one."""
-    return ProjectView(known.key, known.name, str(known.main_worktree or known.root), known.remote, list(known.aliases))
 
 
 @project_app.command("list")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 import typer
 
 from lerim.cli.terminal import (
@@ -22,12 +19,19 @@ from lerim.cli.terminal import (
     parse_time_option,
     with_error_exit,
 )
-from lerim.errors import NotFoundError, UsageError
-from lerim.jobs import SummaryView, find_folder_projects, find_summary_view
-from lerim.memory import format_time
-from lerim.redaction import clean_text
-from lerim.sessions import Catalog, Platform, SessionFilters, SessionListItem, TurnRow, browsing, tokenize_text
+from lerim.jobs import SummaryView
+from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, browsing, tokenize_text
 from lerim.times import format_moment
+from lerim.views import (
+    SessionListOutput,
+    TurnOutput,
+    TurnSearchOutput,
+    format_title,
+    load_session,
+    make_session_output,
+    make_turn_output,
+    open_catalog_if_any,
+)
 
 sessions_app = typer.Typer(help="List, search and show the sessions of all agents.", no_args_is_help=True)
 
@@ -35,7 +39,7 @@ SNIPPET_CHARACTERS = 200
 """How much of a match is shown."""
 SNIPPET_MARGIN = 60
 """How much of a snippet precedes the first word found."""
-TITLE_CHARACTERS = 120
+
 
 SearchUnit = Literal["turn", "session"]
 AllRepositoriesOption = Annotated[
@@ -57,76 +61,6 @@ SinceOption = Annotated[
 UntilOption = Annotated[str, typer.Option(metavar="WHEN", help="Only what was said before this time.")]
 
 
-class TokensOutput(msgspec.Struct, frozen=True):
-    """The tokens that the model calls of a session used."""
-
-    input: int
-    output: int
-    cache_read: int
-    cache_write: int
-
-
-class SessionOutput(msgspec.Struct, frozen=True):
-    """A session as `--json` prints it. A number is None if the agent's store does not record it. `parent` is the
-    session that started a subagent's session; `parent_missing` means that it was not found."""
-
-    id: str
-    platform: Platform
-    title: str
-    started: str
-    ended: str
-    folder: str
-    branches: list[str]
-    models: list[str]
-    turns: int
-    prompts: int
-    tool_calls: int
-    tool_errors: int
-    files: int
-    tokens: TokensOutput | None
-    cost: float | None
-    parent: str
-    parent_missing: bool
-    place: str
-    gone: bool
-
-
-class TurnOutput(msgspec.Struct, frozen=True):
-    """A turn as `--json` prints it; `number` is its place in its session."""
-
-    id: str
-    session: str
-    number: int
-    platform: Platform
-    role: str
-    kind: str
-    time: str
-    folder: str
-    text: str
-    tools: str
-    score: float
-
-
-class SessionListOutput(msgspec.Struct, frozen=True):
-    """What `sessions list --json` prints."""
-
-    sessions: list[SessionOutput]
-
-
-class TurnSearchOutput(msgspec.Struct, frozen=True):
-    """What `sessions search --json` prints."""
-
-    turns: list[TurnOutput]
-
-
-class ShownSessionOutput(msgspec.Struct, frozen=True):
-    """What `sessions show --json` prints. `summary` is None if the session has none or if one turn was requested."""
-
-    session: SessionOutput
-    turns: list[TurnOutput]
-    summary: SummaryView | None = None
-
-
 @sessions_app.command("list")
 @with_error_exit
 def list_command(
@@ -144,13 +78,13 @@ def list_command(
 ) -> None:
     """List this repository's sessions, most recently ended first."""
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
-    with _open_catalog() as catalog:
+    with open_catalog_if_any(find_home()) as catalog:
         sessions = catalog.list_filtered_sessions(filters, limit) if catalog else []
     if as_json:
-        output.show_json(SessionListOutput([_make_session_output(session) for session in sessions]))
+        output.show_json(SessionListOutput([make_session_output(session) for session in sessions]))
         return
     for session in sessions:
-        view = _make_session_output(session)
+        view = make_session_output(session)
         counts = f"{output.pluralize(session.prompts, 'prompt')}, {output.pluralize(session.tool_calls, 'call')}"
         files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
         gone = ", its transcript was deleted" if view.gone else ""
@@ -188,7 +122,7 @@ def search_command(
     """Search what was said and which commands were run, best match first."""
     query = " ".join(words)
     filters = _make_filters(repo, all_repositories, agent, branch, model, file, failed, since, until)
-    with _open_catalog() as catalog:
+    with open_catalog_if_any(find_home()) as catalog:
         if catalog is None:
             turns = []
         elif by == "session":
@@ -197,10 +131,10 @@ def search_command(
             turns = catalog.search_turns(query, limit=limit, filters=filters)
         titles = [] if as_json or not catalog else [_find_title(catalog, turn) for turn in turns]
     if as_json:
-        output.show_json(TurnSearchOutput([_make_turn_output(turn) for turn in turns]))
+        output.show_json(TurnSearchOutput([make_turn_output(turn) for turn in turns]))
         return
     for turn, title in zip(turns, titles, strict=True):
-        turn_output = _make_turn_output(turn)
+        turn_output = make_turn_output(turn)
         head = f"{turn_output.session} --turn {turn_output.number}"
         details = f"{turn_output.platform}, {turn_output.role}, {format_moment(turn_output.time)}, in: {title}"
         output.show_item(head, [details, _make_snippet(turn_output, query)])
@@ -218,27 +152,10 @@ def show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Print a session, starting with its summary, or one of its turns."""
-    with _open_catalog() as catalog:
-        matches = catalog.find_sessions_by_id(session) if catalog else []
-        if not matches or not catalog:
-            raise NotFoundError(
-                f"No session id begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
-            )
-        if len(matches) > 1:
-            ids = ", ".join(session_item.session_id for session_item in matches[:5])
-            raise UsageError(
-                f"Several session ids begin with {session!r}: {ids}.", todo="Give more characters of the id."
-            )
-        rows = [row for row in catalog.load_turns(matches[0].place) if turn in ("", row.id, str(row.ordinal))]
-    if turn and not rows:
-        raise NotFoundError(
-            f"The session has no turn {turn!r}.",
-            todo="Give a turn's number, or an id that `lerim sessions search` printed.",
-        )
-    session_output = _make_session_output(matches[0])
-    summary = None if turn else _find_summary(matches[0])
+    shown = load_session(find_home(), session, turn)
+    session_output, summary = shown.session, shown.summary
     if as_json:
-        output.show_json(ShownSessionOutput(session_output, [_make_turn_output(row) for row in rows], summary))
+        output.show_json(shown)
         return
     output.print_line(output.escape_controls(session_output.title))
     times = f"{format_moment(session_output.started)} to {format_moment(session_output.ended)}"
@@ -249,10 +166,9 @@ def show_command(
     )
     if summary is not None:
         _show_summary(summary)
-    if not rows and session_output.turns:
+    if not shown.turns and session_output.turns:
         output.print_note("All its turns are copies from another session; `lerim sessions search` finds them there.")
-    for row in rows:
-        turn_output = _make_turn_output(row)
+    for turn_output in shown.turns:
         output.print_line()
         output.print_line(
             output.escape_controls(f"[{turn_output.number}] {turn_output.role}, {format_moment(turn_output.time)}")
@@ -260,11 +176,6 @@ def show_command(
         for text, margin in ((turn_output.text, ""), (turn_output.tools, "  ")):
             if text:
                 output.print_line(textwrap.indent(output.escape_controls(text, lines=True).rstrip(), margin))
-
-
-def _find_summary(session: SessionListItem) -> SummaryView | None:
-    home = find_home()
-    return find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
 
 
 def _show_summary(summary: SummaryView) -> None:
@@ -308,72 +219,11 @@ def _make_filters(
     )
 
 
-def _open_catalog() -> AbstractContextManager[Catalog | None]:
-    """Opens the catalog, or gives None if there is none yet: reading does not create it."""
-    home = find_home()
-    return Catalog.open(home) if home.catalog.exists() else nullcontext()
-
-
-def _make_session_output(session: SessionListItem) -> SessionOutput:
-    tokens = session.tokens
-    return SessionOutput(
-        id=clean_text(session.session_id),
-        platform=session.platform,
-        title=_format_title(session),
-        started=format_time(session.started) if session.started else "",
-        ended=format_time(session.ended) if session.ended else "",
-        folder=clean_text(session.cwds[0]) if session.cwds else "",
-        branches=_clean_texts(session.branches),
-        models=_clean_texts(session.models),
-        turns=session.turns,
-        prompts=session.prompts,
-        tool_calls=session.tool_calls,
-        tool_errors=session.tool_errors,
-        files=session.files,
-        tokens=TokensOutput(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None,
-        cost=session.cost,
-        place=clean_text(session.place),
-        parent=clean_text(session.parent),
-        parent_missing=session.parent_missing,
-        gone=session.vanished,
-    )
-
-
-def _make_turn_output(row: TurnRow) -> TurnOutput:
-    return TurnOutput(
-        id=row.id,
-        session=clean_text(row.session),
-        number=row.ordinal,
-        platform=row.platform,
-        role=row.role,
-        kind=row.kind,
-        time=format_time(row.time) if row.time else "",
-        folder=clean_text(row.cwd),
-        text=clean_text(row.text),
-        tools=clean_text(row.tools),
-        score=round(row.score, 3),
-    )
-
-
 def _find_title(catalog: Catalog, row: TurnRow) -> str:
     """Returns the title of the session that a turn belongs to."""
     place = browsing.locate_turn(catalog.db, row.id)
     session_item = browsing.find_list_item(catalog.db, place[0]) if place else None
-    return _format_title(session_item) if session_item else "(no title)"
-
-
-def _format_title(session: SessionListItem) -> str:
-    return _shorten_line(session.title or session.opening, TITLE_CHARACTERS) or "(no title)"
-
-
-def _clean_texts(texts: Iterable[str]) -> list[str]:
-    return [clean_text(text) for text in texts]
-
-
-def _shorten_line(text: str, limit: int) -> str:
-    """Returns a text on one line. Secrets are removed before it is cut: part of a secret would not be recognized."""
-    flat = " ".join(clean_text(text).split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+    return format_title(session_item) if session_item else "(no title)"
 
 
 def _make_snippet(turn_output: TurnOutput, query: str) -> str:

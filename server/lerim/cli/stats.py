@@ -17,27 +17,16 @@ from lerim.cli.terminal import (
     resolve_folder,
     with_error_exit,
 )
-from lerim.errors import Problem
 from lerim.paths import Home
-from lerim.project import list_projects, locate_project
-from lerim.review import COUNT_FIELDS, SignalOutcome, count_judgments, find_ledgers, outcomes_by_signal, sum_outcomes
+from lerim.project import locate_project
+from lerim.review import COUNT_FIELDS
+from lerim.views import load_signal_statistics, load_statistics
 
 if TYPE_CHECKING:
     from lerim.project import Project
-    from lerim.statistics import Figures, GroupBy, Statistics
+    from lerim.statistics import Figures
 
 GroupByName = Literal["day", "agent", "model", "repo", "signal"]
-
-
-class SignalStatisticsOutput(msgspec.Struct, frozen=True):
-    """What `stats --by signal --json` prints. `learned_from` counts the decisions, in all repositories, that
-    the ranking has learned from; `problems` names the ledgers that could not be read."""
-
-    by: Literal["signal"]
-    groups: list[SignalOutcome]
-    total: SignalOutcome
-    learned_from: int
-    problems: list[Problem]
 
 
 @with_error_exit
@@ -57,7 +46,10 @@ def stats_command(
     if by == "signal":
         _show_signals(since, until, repo, as_json=as_json)
         return
-    statistics = _load_statistics(by, since, until, repo)
+    home = find_home()
+    project = _find_project(repo, home)
+    since_time, until_time = parse_time_option(since, "--since"), parse_time_option(until, "--until")
+    statistics = load_statistics(home, by, project, since_time, until_time)
     if as_json:
         output.show_json(statistics)
         return
@@ -84,26 +76,6 @@ def stats_command(
         )
 
 
-def _load_statistics(by: GroupBy, since: str, until: str, repo: Path | None) -> Statistics:
-    from lerim.sessions import Catalog
-    from lerim.statistics import NO_FIGURES, Statistics, compute_statistics
-
-    home = find_home()
-    project = _find_project(repo, home)
-    since_time, until_time = parse_time_option(since, "--since"), parse_time_option(until, "--until")
-    if not home.catalog.exists():
-        return Statistics(by, [], NO_FIGURES)
-    with Catalog.open(home) as catalog:
-        statistics = compute_statistics(catalog, by, project.key if project else None, since_time, until_time)
-    if by != "repo":
-        return statistics
-    roots = {known.key: str(known.main_worktree or known.root) for known in list_projects(home)[0]}
-    groups_with_roots = [
-        msgspec.structs.replace(group, key=roots.get(group.key or "", group.key)) for group in statistics.groups
-    ]
-    return msgspec.structs.replace(statistics, groups=groups_with_roots)
-
-
 def _find_project(repo: Path | None, home: Home) -> Project | None:
     project = locate_project(resolve_folder(repo), home) if repo else None
     if repo and project is None:
@@ -114,17 +86,13 @@ def _find_project(repo: Path | None, home: Home) -> Project | None:
 def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -> None:
     home = find_home()
     project = _find_project(repo, home)
-    project_folder = home.project(project.key) if project else None
-    ledgers = [path for path in find_ledgers(home) if project_folder is None or path.parent == project_folder]
-    groups, problems = outcomes_by_signal(
-        ledgers, parse_time_option(since, "--since"), parse_time_option(until, "--until")
-    )
-    statistics = SignalStatisticsOutput("signal", groups, sum_outcomes(groups), count_judgments(home), problems)
+    since_time, until_time = parse_time_option(since, "--since"), parse_time_option(until, "--until")
+    statistics = load_signal_statistics(home, project, since_time, until_time)
     if as_json:
         output.show_json(statistics)
         return
-    output.print_problems(problems)
-    if not groups:
+    output.print_problems(statistics.problems)
+    if not statistics.groups:
         output.print_line(
             "Nothing was proposed for these dates, or nothing has been proposed yet. "
             "Run `lerim sync` to read the sessions."
@@ -134,7 +102,7 @@ def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -
         ("signal", "proposed", "accepted", "edited", "rejected", "left out", "proposed anyway"),
         (
             (outcome.name, *(f"{getattr(outcome, name):,}" for name in COUNT_FIELDS))
-            for outcome in (*groups, statistics.total)
+            for outcome in (*statistics.groups, statistics.total)
         ),
     )
     if statistics.learned_from:

@@ -17,7 +17,6 @@ from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,
     AliasOption,
-    CommandContext,
     JsonOption,
     RepoOption,
     interruptible,
@@ -35,6 +34,7 @@ from lerim.jobs import combine_reports, register_aliases
 from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
 from lerim.project import find_gone_project
 from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
+from lerim.views import ProjectContext
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncEvent, SyncOptions, SyncReport
@@ -124,7 +124,7 @@ def _validate_guidance(guidance: str) -> str:
         raise typer.BadParameter(f"{error}.", param_hint="--guidance") from error
 
 
-def run_sync(context: CommandContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
+def run_sync(context: ProjectContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
     """Runs a sync, with progress on a terminal; Ctrl-C cancels it."""
     from lerim.jobs import sync
 
@@ -132,7 +132,7 @@ def run_sync(context: CommandContext, options: SyncOptions, *, quiet: bool) -> S
         return sync.sync_project(context.project, context.home, os.environ, options, emit, cancelled)
 
 
-def _save_consent(context: CommandContext) -> None:
+def _save_consent(context: ProjectContext) -> None:
     """Saves the person's consent to pay for the models that a sync uses. Raises SettingsError if it cannot be saved."""
     from lerim.models import consent, find_role_model
 
@@ -142,7 +142,7 @@ def _save_consent(context: CommandContext) -> None:
             consent.allow_model(context.home, model.label)
 
 
-def _ask_consent(context: CommandContext, waits: WaitingWork) -> bool:
+def _ask_consent(context: ProjectContext, waits: WaitingWork) -> bool:
     """Asks on a terminal whether the waiting sessions may be sent to the model, and saves a yes for good.
 
     Returns False without a terminal. Raises SettingsError if the consent cannot be saved.
@@ -157,7 +157,7 @@ def _ask_consent(context: CommandContext, waits: WaitingWork) -> bool:
     return True
 
 
-def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
+def _describe_spent_today(context: ProjectContext, report: SyncReport) -> str:
     """Says what today has cost so far, if this run paid for a model or the budget prevented that; otherwise "".
 
     Also "" if the cost cannot be read: the problems of the sync say so already.
@@ -174,7 +174,7 @@ def _describe_spent_today(context: CommandContext, report: SyncReport) -> str:
     return f"Spent today: {format_dollars(cost)}{limit}."
 
 
-def offer_model(context: CommandContext, options: SyncOptions, report: SyncReport) -> SyncReport:
+def offer_model(context: ProjectContext, options: SyncOptions, report: SyncReport) -> SyncReport:
     """Offers the models of this machine if the person has not chosen one yet. Returns the report, extended by what the
     chosen model found."""
     from lerim.cli.model import offer as model_offer
@@ -190,7 +190,7 @@ def offer_model(context: CommandContext, options: SyncOptions, report: SyncRepor
     return combine_reports(report, run_sync(context, options, quiet=False))
 
 
-def _find_quote_sharing(context: CommandContext) -> QuoteSharing | None:
+def _find_quote_sharing(context: ProjectContext) -> QuoteSharing | None:
     """Returns the choice made for this repository, or else the setting; None to ask."""
     return context.review_paths.store().quotes.read_choice() or (
         None if context.settings.quote_sharing == "ask" else context.settings.quote_sharing

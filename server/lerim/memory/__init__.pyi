@@ -65,6 +65,7 @@ from .record import evidence_values as evidence_values
 from .record import examine_record as examine_record
 from .record import parse_record as parse_record
 from .record import render_record as render_record
+from .reference import Reference as Reference
 from .reference import parse_reference as parse_reference
 from .reference import parse_references as parse_references
 from .reference import reference_text as reference_text

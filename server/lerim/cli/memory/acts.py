@@ -11,13 +11,12 @@ import msgspec
 import typer
 
 from lerim.cli.memory.commands import PrimitiveName, memory_app
-from lerim.cli.review import ResultView, act_on_each, make_result_view, show_result
+from lerim.cli.review import act_on_each, show_result
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,
     JsonOption,
     RepoOption,
-    find_missing_references,
     find_review_paths,
     make_memory_id_finder,
     output,
@@ -28,6 +27,7 @@ from lerim.cli.terminal import (
 from lerim.errors import UsageError
 from lerim.memory import MAX_FILE_BYTES, Feedback, LearningKind
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
+from lerim.views import ResultView, find_missing_references, make_result_view
 
 __all__ = ["memory_app"]
 

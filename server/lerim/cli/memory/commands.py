@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
-import msgspec
 import typer
 
 from lerim.cli.review import format_type
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
-    DRIFT_LABELS,
     GlobalOption,
     JsonOption,
     RepoOption,
-    find_drifts,
-    find_missing_references,
     find_review_paths,
     make_memory_id_finder,
     open_command_context,
@@ -36,23 +31,20 @@ from lerim.memory import (
     KINDS,
     SEARCHED_PRIMITIVES,
     STATUSES,
-    Drift,
     LearningKind,
     MemoryFilters,
-    MemoryView,
-    Scope,
-    StoredMemory,
-    Uses,
-    combine_filters,
-    is_match,
-    load_all,
     memory_view,
-    parse_memory_query,
-    search_memories,
-    with_current_status,
 )
-from lerim.review import ReviewPaths, find_ending, load_memories_as_of, queue
+from lerim.review import ReviewPaths, queue
 from lerim.times import end_of_day, format_day
+from lerim.views import (
+    DRIFT_LABELS,
+    MemoryListOutput,
+    find_memories,
+    find_missing_references,
+    list_memories,
+    load_memory,
+)
 
 memory_app = typer.Typer(help="List, search and change memories.", no_args_is_help=True)
 
@@ -97,21 +89,6 @@ AsOfOption = Annotated[
 ]
 
 
-class ShownMemoryOutput(MemoryView, frozen=True):
-    """What `memory show --json` prints. For a memory that is no longer active, `ended` and `why` say when and why it
-    ended; "" if this installation did not record it."""
-
-    ended: str = ""
-    why: str = ""
-
-
-class MemoryListOutput(msgspec.Struct, frozen=True):
-    """What `memory list` and `memory search` print with `--json`."""
-
-    memories: list[MemoryView]
-    problems: list[Problem]
-
-
 @memory_app.command("list")
 @with_error_exit
 def list_command(
@@ -132,23 +109,9 @@ def list_command(
     paths = find_review_paths(repo, personal)
     filters = _make_filters(paths, primitive, kind, tag, file, status, archived, since, until)
     moment = parse_time_option(as_of, "--as-of")
-    if moment is None:
-        stored, problems = load_all(paths.project, paths.home, paths.store())
-        stored = with_current_status(stored)
-    else:
-        stored, problems = load_memories_as_of(paths.project, paths.home, end_of_day(moment))
-    memories = [memory for memory in stored if is_match(memory.record, memory.status, filters)]
-    memories.sort(key=lambda memory: (memory.record.updated, memory.record.id), reverse=True)
-    drifts = find_drifts(paths, memories, problems) if moment is None else {}
-    if not as_json:  # text that is not printed need not be searched for secrets
-        memories = [
-            replace(memory, record=replace(memory.record, body="", evidence=(), tags=())) for memory in memories
-        ]
-    _show_memories(
-        [_make_view(memory, "global" if personal else "project", drifts) for memory in memories],
-        problems,
-        as_json=as_json,
-    )
+    as_of_time = end_of_day(moment) if moment else None
+    # text that is not printed need not be searched for secrets
+    _show_memories(list_memories(paths, filters, as_of=as_of_time, with_text=as_json), as_json=as_json)
 
 
 @memory_app.command("search")
@@ -183,32 +146,17 @@ def search_command(
     `--primitive` widens the search; repeating `--tag` narrows it.
     """
     context = open_personal_context() if personal else open_command_context(repo)
-    problems: list[Problem] = []
-    query, query_filters = parse_memory_query(" ".join(words))
-    needs_all_drifts = bool(query_filters.drift_states)  # the filter only finds memories that were compared
-    drifts = find_drifts(
-        context.review_paths,
-        with_current_status(context.review_paths.store().load_all()[0]) if needs_all_drifts else (),
-        problems,
-    )
     filters = _make_filters(context.review_paths, primitive, kind, tag, file, status, archived, since, until)
-    query_filters = replace(
-        query_filters,
-        files=tuple(name for one in query_filters.files for name in resolve_file_filter(context.review_paths, one)),
-    )
-    hits = search_memories(
-        None if personal else context.project,
-        context.home,
-        query,
-        limit or context.settings.search_limit,
-        filters=combine_filters(query_filters, filters, statuses=bool(status) or archived),
+    found = find_memories(
+        context,
+        " ".join(words),
+        filters,
+        limit,
+        has_statuses=bool(status) or archived,
         scan=scan,
-        problems=problems,
-        rules=context.settings.maintenance_rules,
+        resolve_file=partial(resolve_file_filter, context.review_paths),
     )
-    if not needs_all_drifts:
-        drifts |= find_drifts(context.review_paths, [hit.stored for hit in hits if hit.scope == "project"], problems)
-    _show_memories([_make_view(hit.stored, hit.scope, drifts) for hit in hits], problems, as_json=as_json)
+    _show_memories(found, as_json=as_json)
 
 
 def _make_filters(
@@ -263,18 +211,8 @@ def show_command(
     name = make_memory_id_finder(paths)(memory_id)
     if not personal and paths.store().path_of(name) is None and paths.personal().store().path_of(name) is not None:
         paths, personal = paths.personal(), True  # search results and answers include personal memories
-    stored = paths.store().load_by_id(name)
     problems: list[Problem] = []
-    if stored.status == "active":  # other memories may supersede or resolve it
-        all_memories = with_current_status(paths.store().load_all(archived=True)[0])
-        stored = next((one for one in all_memories if one.path == stored.path), stored)
-    drifts = find_drifts(paths, [stored], problems)
-    view = _make_view(stored, "global" if personal else "project", drifts)
-    ending = find_ending(paths, stored)
-    uses = Uses(paths.private)
-    uses.record_use([stored.record.id], "opened", datetime.now(UTC))
-    problems += uses.problems
-    memory_output = ShownMemoryOutput(**msgspec.structs.asdict(view), ended=ending.time, why=ending.why)
+    memory_output, standing = load_memory(paths, name, problems)
     output.print_problems(problems)
     if as_json:
         output.show_json(memory_output)
@@ -283,13 +221,10 @@ def show_command(
     kind = format_type(memory_output.primitive, memory_output.kind)
     confidence = output.format_percent(memory_output.confidence)
     output.print_line(f"{kind}, {memory_output.status}, confidence {confidence}, {format_day(memory_output.updated)}")
-    if ending.time:
-        output.print_line(
-            output.escape_controls(
-                f"{memory_output.status} {format_day(ending.time)}{f': {ending.why}' if ending.why else ''}"
-            )
-        )
-    if memory_output.standing and (standing := drifts.get(memory_output.id)):
+    if memory_output.ended:
+        why = f": {memory_output.why}" if memory_output.why else ""
+        output.print_line(output.escape_controls(f"{memory_output.status} {format_day(memory_output.ended)}{why}"))
+    if memory_output.standing and standing:
         since = f" since {standing.since}" if standing.since else ""
         output.print_line(output.escape_controls(f"{DRIFT_LABELS[memory_output.standing]}{since}: {standing.detail}"))
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
@@ -359,20 +294,12 @@ def add_command(
     output.print_line(f"  file: {output.escape_controls(result.path or '')}\n  undo: {undo_command}")
 
 
-def _make_view(stored: StoredMemory, scope: Scope, drifts: Mapping[str, Drift]) -> MemoryView:
-    standing = drifts.get(stored.record.id) if scope == "project" and stored.status == "active" else None
-    drift_state: Literal["", "drifted", "gone"] = ""
-    if standing is not None and (standing.state == "drifted" or standing.state == "gone"):
-        drift_state = standing.state
-    return msgspec.structs.replace(memory_view(stored, scope), standing=drift_state)
-
-
-def _show_memories(memories: list[MemoryView], problems: list[Problem], *, as_json: bool) -> None:
+def _show_memories(found: MemoryListOutput, *, as_json: bool) -> None:
     if as_json:
-        output.show_json(MemoryListOutput(memories, problems))
+        output.show_json(found)
         return
-    if memories:
-        for view in memories:
+    if found.memories:
+        for view in found.memories:
             files = f" ({', '.join(view.references)})" if view.references else ""
             scope = "personal" if view.scope == "global" else ""
             drift = DRIFT_LABELS.get(view.standing, "")
@@ -381,4 +308,4 @@ def _show_memories(memories: list[MemoryView], problems: list[Problem], *, as_js
             output.show_item(view.id, [f"{labels}: {view.title}{files}"])
     else:
         output.print_line("No memories.")
-    output.print_problems(problems)
+    output.print_problems(found.problems)

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lerim.cli.terminal import CommandContext, output
+from lerim.cli.terminal import output
 from lerim.config import load, write_model_choice
 from lerim.errors import LerimError, SettingsError, StoppedError
 from lerim.jobs import SessionTrial, SyncReport, session_trial
 from lerim.models import AGENTS, choose_model, consent, list_models, summarize_steps
 from lerim.paths import Home
+from lerim.views import ProjectContext
 
 MAX_PROPOSALS = 20
 """How many proposals of each side are shown."""
@@ -70,7 +71,7 @@ def show_offers(offers: Sequence[ModelOffer], report: SyncReport) -> None:
         output.print_line("No model was found on this machine; `lerim model list` shows what is supported.")
 
 
-def ask_for_model(context: CommandContext, offers: Sequence[ModelOffer], report: SyncReport) -> bool:
+def ask_for_model(context: ProjectContext, offers: Sequence[ModelOffer], report: SyncReport) -> bool:
     """Asks the person to choose a model, tries it on one session, and saves it to their settings if they agree.
 
     Returns whether a model was chosen. Raises SettingsError if the choice cannot be written.
@@ -99,7 +100,7 @@ def ask_for_model(context: CommandContext, offers: Sequence[ModelOffer], report:
     return True
 
 
-def _save_choice(context: CommandContext, offer: ModelOffer) -> None:
+def _save_choice(context: ProjectContext, offer: ModelOffer) -> None:
     """Saves the chosen model, and the person's consent if it costs money."""
     write_model_choice(context.home, offer.provider, offer.model, offer.base_url)
     settings, _ = load.load_settings(os.environ, context.home, context.project.root)
@@ -109,7 +110,7 @@ def _save_choice(context: CommandContext, offer: ModelOffer) -> None:
 
 
 def try_model(
-    context: CommandContext, provider: str, model: str, base_url: str, *, paid: bool, quiet: bool
+    context: ProjectContext, provider: str, model: str, base_url: str, *, paid: bool, quiet: bool
 ) -> SessionTrial:
     """Lets a model read one session; Ctrl-C cancels it. Raises the errors of `session_trial.run_session_trial`."""
     from lerim.cli.terminal import interruptible

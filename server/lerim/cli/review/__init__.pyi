@@ -1,9 +1,7 @@
 from .commands import QuoteSharing as QuoteSharing
 from .commands import QuotesOption as QuotesOption
 from .left_out import review_app as review_app
-from .output import ResultView as ResultView
 from .output import act_on_each as act_on_each
 from .output import format_type as format_type
-from .output import make_result_view as make_result_view
 from .output import show_candidates as show_candidates
 from .output import show_result as show_result

@@ -6,13 +6,11 @@ import sys
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-import msgspec
 import typer
 
 from lerim.cli.review.output import act_on_each, show_candidate
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
-    CommandContext,
     GlobalOption,
     JsonOption,
     RepoOption,
@@ -24,10 +22,10 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.errors import Problem
 from lerim.files import hash_text
-from lerim.review import CandidateView, ReviewPaths, ReviewResult, candidate_view, flag_text, queue
+from lerim.review import ReviewPaths, ReviewResult, flag_text, queue
 from lerim.times import format_moment
+from lerim.views import ProjectContext, UndoListOutput, load_candidate, load_pending_list
 
 review_app = typer.Typer(help="Review candidates.", no_args_is_help=True)
 
@@ -47,21 +45,6 @@ QuotesOption = Annotated[
 ]
 
 
-class PendingListOutput(msgspec.Struct, frozen=True):
-    """What `review list --json` prints; `blocked` counts how often rejected claims were found again and
-    not proposed."""
-
-    candidates: list[CandidateView]
-    blocked: int
-    problems: list[Problem]
-
-
-class UndoListOutput(msgspec.Struct, frozen=True):
-    """What `review undo --list --json` prints, newest first."""
-
-    steps: list[queue.StepView]
-
-
 _STATE_LABELS = {"done": "done", "changed": "done, but its file has changed since", "undone": "undone"}
 
 
@@ -72,21 +55,20 @@ def list_command(
 ) -> None:
     """List the candidates that wait for review, oldest first."""
     paths = find_review_paths(repo, personal)
-    proposals, problems, blocked = queue.list_pending(paths)
-    views = [candidate_view(proposal) for proposal in queue.with_neighbours(paths, proposals)]
+    waiting = load_pending_list(paths)
     if as_json:
-        output.show_json(PendingListOutput(views, blocked, problems))
+        output.show_json(waiting)
         return
-    if views:
-        for view in views:
+    if waiting.candidates:
+        for view in waiting.candidates:
             show_candidate(view)
     else:
         output.print_line("No candidates wait for review.")
-    if blocked:
+    if waiting.blocked:
         output.print_line(
-            f"Candidates you rejected were found again and not proposed: {output.pluralize(blocked, 'time')}."
+            f"Candidates you rejected were found again and not proposed: {output.pluralize(waiting.blocked, 'time')}."
         )
-    output.print_problems(problems)
+    output.print_problems(waiting.problems)
 
 
 @review_app.command("show")
@@ -99,10 +81,7 @@ def show_command(
 ) -> None:
     """Show a candidate and the memories most similar to it."""
     paths = find_review_paths(repo, personal)
-    [proposal] = queue.with_neighbours(
-        paths, [queue.load_pending(paths, make_candidate_id_finder(paths)(candidate_id))]
-    )
-    view = candidate_view(proposal)
+    view = load_candidate(paths, make_candidate_id_finder(paths)(candidate_id))
     if as_json:
         output.show_json(view)
         return
@@ -206,7 +185,7 @@ def _list_safe_candidates(paths: ReviewPaths) -> list[str]:
     return [proposal.id for proposal in proposals if not queue.doubt_reason(proposal)]
 
 
-def _choose_quote_sharing(context: CommandContext, *, ask: bool) -> QuoteSharing:
+def _choose_quote_sharing(context: ProjectContext, *, ask: bool) -> QuoteSharing:
     """Returns the setting; if there is none, asks on a terminal, and otherwise shares the quotes and says so."""
     if context.settings.quote_sharing != "ask":
         return "local" if context.settings.quote_sharing == "local" else "shared"

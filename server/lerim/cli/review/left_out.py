@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import msgspec
 import typer
 
 from lerim.cli.review.commands import review_app
@@ -21,7 +20,8 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
-from lerim.review import ForgetResult, LeftOutView, count_judgments, forget_judgments, left_out_view, queue
+from lerim.review import ForgetResult, LeftOutView, count_judgments, forget_judgments, queue
+from lerim.views import load_left_out
 
 __all__ = ["review_app"]
 
@@ -29,13 +29,6 @@ DEFAULT_LIMIT = 50
 IdsArgument = Annotated[
     list[str], typer.Argument(metavar="ID", help="As shown by `lerim review dropped`; the first characters are enough.")
 ]
-
-
-class DroppedListOutput(msgspec.Struct, frozen=True):
-    """What `review dropped --json` prints, newest first; `total` counts all items, also those not listed."""
-
-    items: list[LeftOutView]
-    total: int
 
 
 @review_app.command("dropped")
@@ -53,12 +46,10 @@ def dropped_command(
 ) -> None:
     """Show what was left out of the review, and why."""
     paths = find_review_paths(repo, personal)
-    items, total = (
-        queue.list_left_out(paths, session) if show_all else queue.list_left_out(paths, session, DEFAULT_LIMIT)
-    )
-    views = [left_out_view(item, "global" if personal else "project") for item in items]
+    left_out = load_left_out(paths, session, None if show_all else DEFAULT_LIMIT)
+    views, total = left_out.items, left_out.total
     if as_json:
-        output.show_json(DroppedListOutput(views, total))
+        output.show_json(left_out)
         return
     for view in views:
         output.show_item(view.id, _format_lines(view))

@@ -4,31 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-import msgspec
 import typer
 
 from lerim.cli.terminal import output, refresh_agent_files, shortest_prefix
-from lerim.errors import LerimError
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
-
-
-class ResultView(msgspec.Struct, frozen=True):
-    """The outcome for one candidate: `ReviewResult` with its id; `diff` shows how a file has changed since."""
-
-    id: str
-    ok: bool
-    code: str
-    message: str
-    action: str | None = None
-    path: str | None = None
-    ask_quotes: bool = False
-    diff: str | None = None
-
-
-class ResultListOutput(msgspec.Struct, frozen=True):
-    """What accept, edit, reject and undo print with `--json`."""
-
-    results: list[ResultView]
+from lerim.views import ResultListOutput, ResultView, collect_results
 
 
 def show_candidate(view: CandidateView) -> None:
@@ -126,18 +106,7 @@ def act_on_each(
 ) -> None:
     """Act on each id and print the results; `find_id` completes what was typed. A failure does not stop the others.
     What agents are given from the memories at `paths` is kept up to date. Exits with 1 if all failed, 3 if some did."""
-    results: list[ResultView] = []
-    first_error: LerimError | None = None
-    for typed_id in dict.fromkeys(ids):
-        name = typed_id
-        try:
-            name = find_id(typed_id)
-            results.append(make_result_view(name, act(name)))
-        except LerimError as error:
-            if len(ids) == 1:
-                raise
-            first_error = first_error or error
-            results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
+    results, first_error = collect_results(ids, act, find_id)
     if any(result.ok for result in results):
         refresh_agent_files(paths.project, paths.home)
     if as_json:
@@ -149,11 +118,6 @@ def act_on_each(
     if failures:
         exit_code = first_error.exit_code if first_error else 1
         raise typer.Exit(3 if failures < len(results) else exit_code)
-
-
-def make_result_view(name: str, result: ReviewResult) -> ResultView:
-    """Return the outcome for this id."""
-    return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)
 
 
 def show_result(result: ResultView, *, personal: bool = False) -> None:

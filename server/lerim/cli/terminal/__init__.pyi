@@ -1,8 +1,5 @@
 from . import output as output
 from .agent_files import refresh_agent_files as refresh_agent_files
-from .drift import DRIFT_LABELS as DRIFT_LABELS
-from .drift import find_drifts as find_drifts
-from .drift import find_missing_references as find_missing_references
 from .editor import edit_in_editor as edit_in_editor
 from .files import parse_typed_references as parse_typed_references
 from .files import resolve_file_filter as resolve_file_filter
@@ -15,7 +12,6 @@ from .interrupt import interruptible as interruptible
 from .interrupt import show_progress as show_progress
 from .repository import CURRENT_FOLDER as CURRENT_FOLDER
 from .repository import AliasOption as AliasOption
-from .repository import CommandContext as CommandContext
 from .repository import GlobalOption as GlobalOption
 from .repository import JsonOption as JsonOption
 from .repository import OnlyRepoOption as OnlyRepoOption

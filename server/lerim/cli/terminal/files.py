@@ -4,14 +4,15 @@ memories refer to, the end of a path or a name is enough."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path
 
 import typer
 
-from lerim.memory import MemoryRecord, parse_reference, parse_references
+from lerim.memory import parse_reference, parse_references
 from lerim.project import Project
 from lerim.review import ReviewPaths
+from lerim.views import match_referenced_files
 
 
 def resolve_from_root(project: Project, typed: str) -> str:
@@ -59,25 +60,4 @@ def resolve_file_filter(paths: ReviewPaths, typed: str) -> tuple[str, ...]:
         todo = "Name a file or folder of the repository, the end of its path, or its name."
         raise typer.BadParameter(todo, param_hint="--file")
     path = f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
-    if _is_explicit_path(typed) or _exists(paths.project.root / path):
-        return (path,)
-    stored, _ = paths.store().load_all(archived=True)  # the filtered command reports unreadable files
-    referenced_paths = {
-        reference_path
-        for one in stored
-        for reference_path in _list_referenced_paths(one.record, symbols=bool(reference.symbol))
-    }
-    if path in referenced_paths:
-        return (path,)
-    matching_ends = sorted(one for one in referenced_paths if f"/{one.lower()}".endswith(f"/{path.lower()}"))
-    return tuple(matching_ends) or (path,)
-
-
-def _list_referenced_paths(record: MemoryRecord, *, symbols: bool) -> Iterator[str]:
-    """Yields what a memory refers to: symbols, or files and their folders."""
-    for reference in filter(None, map(parse_reference, record.references)):
-        if symbols:
-            yield f"{reference.path}#{reference.symbol}"
-            continue
-        yield reference.path
-        yield from (str(folder) for folder in PurePosixPath(reference.path).parents if folder.name)
+    return (path,) if _is_explicit_path(typed) else match_referenced_files(paths, reference)

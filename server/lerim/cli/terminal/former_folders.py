@@ -7,15 +7,15 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from lerim.cli.terminal.repository import CommandContext
 from lerim.errors import ProjectError
 from lerim.jobs import SyncContext, SyncEvent, sync
 from lerim.project import is_inside_folder
 from lerim.sessions import Catalog, split_likely_transcripts
+from lerim.views import ProjectContext
 
 
 def check_aliases(
-    context: CommandContext, aliases: list[str], emit: Callable[[SyncEvent], None], cancelled: Callable[[], bool]
+    context: ProjectContext, aliases: list[str], emit: Callable[[SyncEvent], None], cancelled: Callable[[], bool]
 ) -> None:
     """Raises ProjectError for an alias in which no agent's session ran.
 

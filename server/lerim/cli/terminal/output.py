@@ -91,6 +91,11 @@ def print_line(text: str = "") -> None:
     _print(redact_output(text))
 
 
+def print_secret(text: str) -> None:
+    """Prints a line that is a secret by itself, such as a link that signs somebody in. Raises OutputError."""
+    _print(text)
+
+
 def _print(text: str) -> None:
     with ignore_closed_pipe():
         sys.stdout.write(text + "\n")

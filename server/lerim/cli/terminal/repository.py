@@ -7,7 +7,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, ParamSpec, TypeVar
@@ -15,13 +14,13 @@ from typing import Annotated, ParamSpec, TypeVar
 import typer
 
 from lerim.cli.terminal import output
-from lerim.config import load
-from lerim.errors import LerimError, Problem, ProjectError
+from lerim.errors import LerimError, ProjectError
 from lerim.jobs import explain_unusable_home, with_alias
 from lerim.paths import Home
-from lerim.project import Project, check_home_outside_repository, locate_project, make_personal_project
+from lerim.project import check_home_outside_repository, locate_project, make_personal_project
 from lerim.review import ReviewPaths
 from lerim.times import parse_time
+from lerim.views import ProjectContext, load_context
 
 RepoOption = Annotated[
     Path, typer.Option("--repo", metavar="PATH", help="A folder in the repository.", show_default="here")
@@ -47,22 +46,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class CommandContext:
-    """The repository a command acts on, Lerim's home folder and the settings in force."""
-
-    project: Project
-    home: Home
-    settings: load.Settings
-    problems: list[Problem]
-    """Problems with the settings files; already printed on standard error."""
-
-    @property
-    def review_paths(self) -> ReviewPaths:
-        """The same project and home, as the review and the store take them."""
-        return ReviewPaths(self.project, self.home)
-
-
 def find_home() -> Home:
     """Returns Lerim's home folder. Raises HomeError if it is unusable or lies in the current repository."""
     home = Home.from_environ(os.environ)
@@ -74,7 +57,7 @@ def find_home() -> Home:
     return home
 
 
-def open_command_context(repo: Path, aliases: list[str] | None = None) -> CommandContext:
+def open_command_context(repo: Path, aliases: list[str] | None = None) -> ProjectContext:
     """Opens the repository that contains `repo`, with `aliases` added for this run; prints problems with settings.
 
     Raises HomeError, and ProjectError outside a repository or for an invalid alias.
@@ -90,9 +73,9 @@ def open_command_context(repo: Path, aliases: list[str] | None = None) -> Comman
         )
     for alias in aliases or ():
         project = with_alias(project, alias, home)
-    settings, problems = load.load_settings(os.environ, home, project.root)
-    output.print_problems(problems)
-    return CommandContext(project, home, settings, problems)
+    context = load_context(project, home, os.environ)
+    output.print_problems(context.problems)
+    return context
 
 
 def find_review_paths(repo: Path, personal: bool) -> ReviewPaths:
@@ -104,13 +87,12 @@ def find_review_paths(repo: Path, personal: bool) -> ReviewPaths:
     )
 
 
-def open_personal_context() -> CommandContext:
+def open_personal_context() -> ProjectContext:
     """Opens the personal memories, which belong to no repository; prints problems with the settings."""
     home = find_home()
-    personal = make_personal_project(home)
-    settings, problems = load.load_settings(os.environ, home, None)
-    output.print_problems(problems)
-    return CommandContext(personal, home, settings, problems)
+    context = load_context(make_personal_project(home), home, os.environ)
+    output.print_problems(context.problems)
+    return context
 
 
 def resolve_folder(repo: Path) -> Path:

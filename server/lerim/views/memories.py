@@ -1,0 +1,145 @@
+"""Memories as lists, search results and one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+from lerim.errors import Problem
+from lerim.memory import (
+    Drift,
+    MemoryFilters,
+    MemoryView,
+    Scope,
+    StoredMemory,
+    Uses,
+    combine_filters,
+    is_match,
+    load_all,
+    memory_view,
+    parse_memory_query,
+    search_memories,
+    with_current_status,
+)
+from lerim.review import ReviewPaths, find_ending, load_memories_as_of
+from lerim.views.context import ProjectContext
+from lerim.views.drift import find_drifts
+
+
+class ShownMemoryOutput(MemoryView, frozen=True):
+    """What `memory show --json` prints. For a memory that is no longer active, `ended` and `why` say when and why it
+    ended; "" if this installation did not record it."""
+
+    ended: str = ""
+    why: str = ""
+
+
+class MemoryListOutput(msgspec.Struct, frozen=True):
+    """What `memory list` and `memory search` print with `--json`."""
+
+    memories: list[MemoryView]
+    problems: list[Problem]
+
+
+def list_memories(
+    paths: ReviewPaths,
+    filters: MemoryFilters,
+    limit: int | None = None,
+    offset: int = 0,
+    *,
+    as_of: datetime | None = None,
+    with_text: bool = True,
+) -> MemoryListOutput:
+    """Returns the memories that match, most recently changed first: up to `limit` after the first `offset`.
+
+    With `as_of`, the memories are those of that moment, and their drift is left out. Without `with_text` the bodies,
+    quotes and tags are left out, which saves searching them for secrets.
+    """
+    if as_of is None:
+        stored, problems = load_all(paths.project, paths.home, paths.store())
+        stored = with_current_status(stored)
+    else:
+        stored, problems = load_memories_as_of(paths.project, paths.home, as_of)
+    memories = [memory for memory in stored if is_match(memory.record, memory.status, filters)]
+    memories.sort(key=lambda memory: (memory.record.updated, memory.record.id), reverse=True)
+    memories = memories[offset : None if limit is None else offset + limit]
+    drifts = find_drifts(paths, memories, problems) if as_of is None else {}
+    if not with_text:
+        memories = [
+            replace(memory, record=replace(memory.record, body="", evidence=(), tags=())) for memory in memories
+        ]
+    scope: Scope = "global" if paths.project.is_personal else "project"
+    return MemoryListOutput([make_memory_view(memory, scope, drifts) for memory in memories], problems)
+
+
+def find_memories(
+    context: ProjectContext,
+    words: str,
+    filters: MemoryFilters,
+    limit: int | None,
+    *,
+    has_statuses: bool,
+    scan: bool = False,
+    resolve_file: Callable[[str], tuple[str, ...]] = lambda name: (name,),
+) -> MemoryListOutput:
+    """Searches the project's memories and the personal ones, best match first.
+
+    `words` may contain the editor's filters, such as `kind:pitfall`. `has_statuses` says that `filters` names statuses,
+    which then count instead of those in `words`. `limit` None is the setting search.limit. `resolve_file` returns what
+    a `file:` filter stands for.
+    """
+    problems: list[Problem] = []
+    query, query_filters = parse_memory_query(words)
+    needs_all_drifts = bool(query_filters.drift_states)  # the filter only finds memories that were compared
+    drifts = find_drifts(
+        context.review_paths,
+        with_current_status(context.review_paths.store().load_all()[0]) if needs_all_drifts else (),
+        problems,
+    )
+    files = tuple(name for one in query_filters.files for name in resolve_file(one))
+    query_filters = replace(query_filters, files=files)
+    hits = search_memories(
+        None if context.project.is_personal else context.project,
+        context.home,
+        query,
+        limit or context.settings.search_limit,
+        filters=combine_filters(query_filters, filters, statuses=has_statuses),
+        scan=scan,
+        problems=problems,
+        rules=context.settings.maintenance_rules,
+    )
+    if not needs_all_drifts:
+        drifts |= find_drifts(context.review_paths, [hit.stored for hit in hits if hit.scope == "project"], problems)
+    return MemoryListOutput([make_memory_view(hit.stored, hit.scope, drifts) for hit in hits], problems)
+
+
+def load_memory(paths: ReviewPaths, name: str, problems: list[Problem]) -> tuple[ShownMemoryOutput, Drift | None]:
+    """Returns a memory by its id, and how the code it refers to has changed. Opening it counts as a use.
+
+    Raises NotFoundError and MemoryError_.
+    """
+    stored = paths.store().load_by_id(name)
+    if stored.status == "active":  # other memories may supersede or resolve it
+        all_memories = with_current_status(paths.store().load_all(archived=True)[0])
+        stored = next((one for one in all_memories if one.path == stored.path), stored)
+    drifts = find_drifts(paths, [stored], problems)
+    view = make_memory_view(stored, "global" if paths.project.is_personal else "project", drifts)
+    ending = find_ending(paths, stored)
+    uses = Uses(paths.private)
+    uses.record_use([stored.record.id], "opened", datetime.now(UTC))
+    problems += uses.problems
+    shown = ShownMemoryOutput(**msgspec.structs.asdict(view), ended=ending.time, why=ending.why)
+    return shown, drifts.get(stored.record.id)
+
+
+def make_memory_view(stored: StoredMemory, scope: Scope, drifts: Mapping[str, Drift]) -> MemoryView:
+    """Returns a memory for display, with its drift if `drifts` has it."""
+    standing = drifts.get(stored.record.id) if scope == "project" and stored.status == "active" else None
+    drift_state: Literal["", "drifted", "gone"] = ""
+    if standing is not None and (standing.state == "drifted" or standing.state == "gone"):
+        drift_state = standing.state
+    return msgspec.structs.replace(memory_view(stored, scope), standing=drift_state)

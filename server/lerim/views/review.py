@@ -1,0 +1,107 @@
+"""Candidates that wait, what was left out, and the outcome of deciding about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from lerim.errors import LerimError, Problem
+from lerim.memory import Scope
+from lerim.review import (
+    CandidateView,
+    LeftOutView,
+    ReviewPaths,
+    ReviewResult,
+    candidate_view,
+    left_out_view,
+    queue,
+)
+
+
+class PendingListOutput(msgspec.Struct, frozen=True):
+    """What `review list --json` prints; `blocked` counts how often rejected claims were found again and
+    not proposed."""
+
+    candidates: list[CandidateView]
+    blocked: int
+    problems: list[Problem]
+
+
+class UndoListOutput(msgspec.Struct, frozen=True):
+    """What `review undo --list --json` prints, newest first."""
+
+    steps: list[queue.StepView]
+
+
+class DroppedListOutput(msgspec.Struct, frozen=True):
+    """What `review dropped --json` prints, newest first; `total` counts all items, also those not listed."""
+
+    items: list[LeftOutView]
+    total: int
+
+
+class ResultView(msgspec.Struct, frozen=True):
+    """The outcome for one candidate: `ReviewResult` with its id; `diff` shows how a file has changed since."""
+
+    id: str
+    ok: bool
+    code: str
+    message: str
+    action: str | None = None
+    path: str | None = None
+    ask_quotes: bool = False
+    diff: str | None = None
+
+
+class ResultListOutput(msgspec.Struct, frozen=True):
+    """What accept, edit, reject and undo print with `--json`."""
+
+    results: list[ResultView]
+
+
+def load_pending_list(paths: ReviewPaths) -> PendingListOutput:
+    """Returns the candidates that wait, oldest first, each with the memories most similar to it."""
+    proposals, problems, blocked = queue.list_pending(paths)
+    views = [candidate_view(proposal) for proposal in queue.with_neighbours(paths, proposals)]
+    return PendingListOutput(views, blocked, problems)
+
+
+def load_candidate(paths: ReviewPaths, candidate_id: str) -> CandidateView:
+    """Returns a candidate with the memories most similar to it. Raises NotFoundError and MemoryError_."""
+    [proposal] = queue.with_neighbours(paths, [queue.load_pending(paths, candidate_id)])
+    return candidate_view(proposal)
+
+
+def load_left_out(paths: ReviewPaths, session: str = "", limit: int | None = None) -> DroppedListOutput:
+    """Returns what was left out of the review, newest first; `session` is the beginning of a session's id."""
+    items, total = queue.list_left_out(paths, session) if limit is None else queue.list_left_out(paths, session, limit)
+    scope: Scope = "global" if paths.project.is_personal else "project"
+    return DroppedListOutput([left_out_view(item, scope) for item in items], total)
+
+
+def collect_results(
+    ids: Sequence[str], act: Callable[[str], ReviewResult], find_id: Callable[[str], str] = str
+) -> tuple[list[ResultView], LerimError | None]:
+    """Acts on each id and returns the outcomes, and the first error if there is one; `find_id` completes an id.
+
+    A failure does not stop the others. If there is only one id, its error is raised.
+    """
+    results: list[ResultView] = []
+    first_error: LerimError | None = None
+    for typed_id in dict.fromkeys(ids):
+        name = typed_id
+        try:
+            name = find_id(typed_id)
+            results.append(make_result_view(name, act(name)))
+        except LerimError as error:
+            if len(ids) == 1:
+                raise
+            first_error = first_error or error
+            results.append(ResultView(name, False, error.code, str(error), diff=error.diff or None))
+    return results, first_error
+
+
+def make_result_view(name: str, result: ReviewResult) -> ResultView:
+    """Return the outcome for this id."""
+    return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)

@@ -1,0 +1,200 @@
+"""The sessions of every agent, with secrets removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+
+import msgspec
+
+from lerim.errors import NotFoundError, UsageError
+from lerim.jobs import SummaryView, find_folder_projects, find_summary_view
+from lerim.memory import format_time
+from lerim.paths import Home
+from lerim.redaction import clean_text
+from lerim.sessions import Catalog, Platform, SessionFilters, SessionListItem, TurnRow
+
+TITLE_CHARACTERS = 120
+
+
+class TokensOutput(msgspec.Struct, frozen=True):
+    """The tokens that the model calls of a session used."""
+
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+
+
+class SessionOutput(msgspec.Struct, frozen=True):
+    """A session as `--json` prints it. A number is None if the agent's store does not record it. `parent` is the
+    session that started a subagent's session; `parent_missing` means that it was not found."""
+
+    id: str
+    platform: Platform
+    title: str
+    started: str
+    ended: str
+    folder: str
+    branches: list[str]
+    models: list[str]
+    turns: int
+    prompts: int
+    tool_calls: int
+    tool_errors: int
+    files: int
+    tokens: TokensOutput | None
+    cost: float | None
+    parent: str
+    parent_missing: bool
+    place: str
+    gone: bool
+
+
+class TurnOutput(msgspec.Struct, frozen=True):
+    """A turn as `--json` prints it; `number` is its place in its session."""
+
+    id: str
+    session: str
+    number: int
+    platform: Platform
+    role: str
+    kind: str
+    time: str
+    folder: str
+    text: str
+    tools: str
+    score: float
+
+
+class SessionListOutput(msgspec.Struct, frozen=True):
+    """What `sessions list --json` prints."""
+
+    sessions: list[SessionOutput]
+
+
+class TurnSearchOutput(msgspec.Struct, frozen=True):
+    """What `sessions search --json` prints."""
+
+    turns: list[TurnOutput]
+
+
+class ShownSessionOutput(msgspec.Struct, frozen=True):
+    """What `sessions show --json` prints. `summary` is None if the session has none or if one turn was requested."""
+
+    session: SessionOutput
+    turns: list[TurnOutput]
+    summary: SummaryView | None = None
+
+
+def load_session_list(home: Home, filters: SessionFilters, limit: int) -> SessionListOutput:
+    """Returns the sessions that match, most recently ended first."""
+    with open_catalog_if_any(home) as catalog:
+        sessions = catalog.list_filtered_sessions(filters, limit) if catalog else []
+    return SessionListOutput([make_session_output(session) for session in sessions])
+
+
+def search_turns(
+    home: Home, query: str, filters: SessionFilters, limit: int, *, by_session: bool = False
+) -> TurnSearchOutput:
+    """Returns the turns that match, best first; with `by_session` only the best one of each session."""
+    with open_catalog_if_any(home) as catalog:
+        if catalog is None:
+            return TurnSearchOutput([])
+        search = catalog.search_sessions if by_session else catalog.search_turns
+        return TurnSearchOutput([make_turn_output(turn) for turn in search(query, limit=limit, filters=filters)])
+
+
+def load_session(home: Home, session: str, turn: str = "") -> ShownSessionOutput:
+    """Returns a session with its turns and summary, or one of its turns. The first characters of the id are enough;
+    `turn` is a turn's id or number.
+
+    Raises NotFoundError, and UsageError if several ids begin with `session`.
+    """
+    with open_catalog_if_any(home) as catalog:
+        matches = catalog.find_sessions_by_id(session) if catalog else []
+        if not matches or not catalog:
+            raise NotFoundError(
+                f"No session id begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
+            )
+        if len(matches) > 1:
+            ids = ", ".join(session_item.session_id for session_item in matches[:5])
+            raise UsageError(
+                f"Several session ids begin with {session!r}: {ids}.", todo="Give more characters of the id."
+            )
+        rows = [row for row in catalog.load_turns(matches[0].place) if turn in ("", row.id, str(row.ordinal))]
+    if turn and not rows:
+        raise NotFoundError(
+            f"The session has no turn {turn!r}.",
+            todo="Give a turn's number, or an id that `lerim sessions search` printed.",
+        )
+    found = matches[0]
+    summary = (
+        None
+        if turn
+        else find_summary_view(find_folder_projects(found.cwds, home), home, found.platform, found.session_id)
+    )
+    return ShownSessionOutput(make_session_output(found), [make_turn_output(row) for row in rows], summary)
+
+
+def open_catalog_if_any(home: Home) -> AbstractContextManager[Catalog | None]:
+    """Opens the catalog, or gives None if there is none yet: reading does not create it."""
+    return Catalog.open(home) if home.catalog.exists() else nullcontext()
+
+
+def make_session_output(session: SessionListItem) -> SessionOutput:
+    """Returns a session of the catalog for display, without secrets."""
+    tokens = session.tokens
+    return SessionOutput(
+        id=clean_text(session.session_id),
+        platform=session.platform,
+        title=format_title(session),
+        started=format_time(session.started) if session.started else "",
+        ended=format_time(session.ended) if session.ended else "",
+        folder=clean_text(session.cwds[0]) if session.cwds else "",
+        branches=_clean_texts(session.branches),
+        models=_clean_texts(session.models),
+        turns=session.turns,
+        prompts=session.prompts,
+        tool_calls=session.tool_calls,
+        tool_errors=session.tool_errors,
+        files=session.files,
+        tokens=TokensOutput(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None,
+        cost=session.cost,
+        place=clean_text(session.place),
+        parent=clean_text(session.parent),
+        parent_missing=session.parent_missing,
+        gone=session.vanished,
+    )
+
+
+def make_turn_output(row: TurnRow) -> TurnOutput:
+    """Returns a turn of the catalog for display, without secrets."""
+    return TurnOutput(
+        id=row.id,
+        session=clean_text(row.session),
+        number=row.ordinal,
+        platform=row.platform,
+        role=row.role,
+        kind=row.kind,
+        time=format_time(row.time) if row.time else "",
+        folder=clean_text(row.cwd),
+        text=clean_text(row.text),
+        tools=clean_text(row.tools),
+        score=round(row.score, 3),
+    )
+
+
+def format_title(session: SessionListItem) -> str:
+    """Returns the title of a session, or its first prompt, on one line."""
+    return shorten_line(session.title or session.opening, TITLE_CHARACTERS) or "(no title)"
+
+
+def _clean_texts(texts: Iterable[str]) -> list[str]:
+    return [clean_text(text) for text in texts]
+
+
+def shorten_line(text: str, limit: int) -> str:
+    """Returns a text on one line. Secrets are removed before it is cut: part of a secret would not be recognized."""
+    flat = " ".join(clean_text(text).split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"

@@ -1,0 +1,14 @@
+from .app import make_app as make_app
+from .binding import DEFAULT_PORT as DEFAULT_PORT
+from .binding import LOOPBACK as LOOPBACK
+from .binding import Binding as Binding
+from .binding import open_socket as open_socket
+from .binding import plan_binding as plan_binding
+from .running import RunningServer as RunningServer
+from .running import find_running_server as find_running_server
+from .running import request_server as request_server
+from .served import Served as Served
+from .served import find_served as find_served
+from .server import ServeOptions as ServeOptions
+from .server import serve as serve
+from .token import load_token as load_token

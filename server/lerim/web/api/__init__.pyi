@@ -1,0 +1,2 @@
+from .routes import OPERATIONS as OPERATIONS
+from .routes import routes as routes

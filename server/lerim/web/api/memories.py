@@ -1,0 +1,123 @@
+"""Memories: lists, search, one memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import msgspec
+
+from lerim.errors import Problem, UsageError
+from lerim.memory import STATUSES, LearningKind, MemoryFilters, parse_reference
+from lerim.review import ReviewPaths
+from lerim.times import parse_time
+from lerim.views import (
+    MemoryListOutput,
+    ShownMemoryOutput,
+    find_memories,
+    list_memories,
+    load_memory,
+    match_referenced_files,
+)
+from lerim.web.api.operations import Call, Operation
+
+PrimitiveName = Literal["decision", "learning", "question", "theme"]
+StatusName = Literal["active", "superseded", "resolved", "archived", "any"]
+Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+Offset = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
+ShortText = Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+class MemoryQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memories to list: the same filters as of `lerim memory list`. `since` and `until` are times such as `30d`
+    or `2026-07-01`."""
+
+    primitive: list[PrimitiveName] = []
+    kind: list[LearningKind] = []
+    tag: list[ShortText] = []
+    file: ShortText = ""
+    status: list[StatusName] = []
+    since: ShortText = ""
+    until: ShortText = ""
+    limit: Limit = 100
+    offset: Offset = 0
+
+
+class MemorySearchQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """What to search for: words, which may contain filters such as `kind:pitfall`, and the filters of the list."""
+
+    q: ShortText
+    primitive: list[PrimitiveName] = []
+    kind: list[LearningKind] = []
+    tag: list[ShortText] = []
+    file: ShortText = ""
+    status: list[StatusName] = []
+    since: ShortText = ""
+    until: ShortText = ""
+    limit: Limit | None = None
+
+
+def list_project_memories(call: Call, query: MemoryQuery) -> MemoryListOutput:
+    """Returns the memories of a project, most recently changed first."""
+    paths = call.review_paths()
+    return list_memories(paths, _make_filters(paths, query), query.limit, query.offset)
+
+
+def search_project_memories(call: Call, query: MemorySearchQuery) -> MemoryListOutput:
+    """Returns the project's and your personal memories that match, best first."""
+    context = call.context()
+    paths = context.review_paths
+    return find_memories(
+        context,
+        query.q,
+        _make_filters(paths, query),
+        query.limit,
+        has_statuses=bool(query.status),
+        resolve_file=lambda name: resolve_file(paths, name),
+    )
+
+
+def show_memory(call: Call) -> ShownMemoryOutput:
+    """Returns one memory. Opening it counts as a use."""
+    problems: list[Problem] = []
+    return load_memory(call.review_paths(), call.path["memory"], problems)[0]
+
+
+def _make_filters(paths: ReviewPaths, query: MemoryQuery | MemorySearchQuery) -> MemoryFilters:
+    return MemoryFilters(
+        primitives=tuple(query.primitive),
+        kinds=tuple(query.kind),
+        tags=tuple(query.tag),
+        files=resolve_file(paths, query.file) if query.file else (),
+        statuses=STATUSES
+        if "any" in query.status
+        else tuple(one for one in STATUSES if one in query.status) or ("active",),
+        since=parse_query_time(query.since, "since"),
+        until=parse_query_time(query.until, "until"),
+    )
+
+
+def resolve_file(paths: ReviewPaths, name: str) -> tuple[str, ...]:
+    """Returns what a file filter selects. Raises UsageError for a path outside the repository."""
+    reference = parse_reference(name)
+    if paths.project.is_personal or reference is None:
+        todo = "Name a file or folder of the repository, the end of its path, or its name."
+        raise UsageError("This is no file of a repository.", where="file", todo=todo)
+    return match_referenced_files(paths, reference)
+
+
+def parse_query_time(text: str, name: str) -> datetime | None:
+    """Parses a time of a query; None if it is empty. Raises UsageError."""
+    if not text:
+        return None
+    try:
+        return parse_time(text, datetime.now(UTC))
+    except ValueError as error:
+        raise UsageError(f"{error}.", where=name) from error
+
+
+operations = [
+    Operation("GET", "/projects/{project}/memories", "List memories", list_project_memories),
+    Operation("GET", "/projects/{project}/memories/search", "Search memories", search_project_memories),
+    Operation("GET", "/projects/{project}/memories/{memory}", "Show a memory", show_memory),
+]

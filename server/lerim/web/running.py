@@ -1,0 +1,153 @@
+"""The server that runs for a home: one at a time, held by a lock; where it listens; and requests to it."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import urlsplit
+
+import filelock
+import msgspec
+
+from lerim.errors import ServerError, error_reason
+from lerim.files import read_regular_file
+from lerim.paths import Home
+from lerim.project import make_private_folder, replace_file
+from lerim.web.token import load_token
+
+ADDRESS_FILE = "address.json"
+LOCK_FILE = "server.lock"
+REQUEST_SECONDS = 30.0
+
+
+class RunningServer(msgspec.Struct, frozen=True):
+    """The process that serves a home. `address` is where programs of this machine reach it, `origin` what people open
+    in a browser, and `host` the `Host` header that it answers."""
+
+    pid: int
+    address: str
+    origin: str
+    host: str
+    started: str
+
+
+@contextmanager
+def hold_server_lock(home: Home) -> Iterator[None]:
+    """Holds the home's server lock for the block. Raises ServerError if a server runs already, or the lock cannot be
+    used."""
+    lock = filelock.FileLock(home.server / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
+    try:
+        make_private_folder(home, home.server)
+        lock.acquire()
+    except filelock.Timeout as error:
+        running = _read_address(home)
+        where = f"process {running.pid}, {running.origin}" if running else str(home.server)
+        todo = "Use it, or stop it with `lerim down`."
+        raise ServerError("A server runs for this home already.", where=where, todo=todo) from error
+    except OSError as error:
+        todo = "Make the folder writable, or set LERIM_HOME to another one."
+        message = f"The server cannot be locked: {error_reason(error)}."
+        raise ServerError(message, where=str(home.server), todo=todo) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def announce_server(home: Home, running: RunningServer) -> Iterator[None]:
+    """Lets other processes find the server for the block. Raises ServerError if that is not possible."""
+    path = home.server / ADDRESS_FILE
+    try:
+        replace_file(path, msgspec.json.encode(running), flush=False)
+    except OSError as error:
+        message = f"The server's address cannot be saved: {error_reason(error)}."
+        raise ServerError(message, where=str(path), todo="Make room, or make the folder writable.") from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def find_running_server(home: Home) -> RunningServer | None:
+    """Returns the server that runs for this home, or None. A file that a killed server left behind does not count: the
+    kernel has released its lock."""
+    running = _read_address(home)
+    if running is None:
+        return None
+    lock = filelock.FileLock(home.server / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        return running
+    except OSError:
+        return None
+    lock.release()
+    return None
+
+
+def _read_address(home: Home) -> RunningServer | None:
+    try:
+        return msgspec.json.decode(read_regular_file(home.server / ADDRESS_FILE), type=RunningServer)
+    except (OSError, msgspec.MsgspecError, UnicodeError):
+        return None
+
+
+def request_server(home: Home, running: RunningServer, method: str, path: str, body: object = None) -> bytes:
+    """Sends a request to the running server and returns the body of its answer. Raises ServerError."""
+    parts = urlsplit(running.address)
+    connection = _connect(parts.scheme, parts.hostname or "", parts.port)
+    headers = {"Authorization": f"Bearer {load_token(home)}", "Host": running.host}
+    content = None if body is None else msgspec.json.encode(body)
+    if content is not None:
+        headers["Content-Type"] = "application/json"
+    try:
+        connection.request(method, path, content, headers)
+        response = connection.getresponse()
+        answer = response.read()
+    except (OSError, http.client.HTTPException) as error:
+        message = f"The running server does not answer: {error_reason(error)}."
+        raise ServerError(
+            message, where=running.address, todo="Restart it with `lerim down` and `lerim up`."
+        ) from error
+    finally:
+        connection.close()
+    if response.status >= 400:
+        raise _make_error(answer, response.status, running)
+    return answer
+
+
+def _connect(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
+    if scheme == "http":
+        return http.client.HTTPConnection(host, port, timeout=REQUEST_SECONDS)
+    # The address is this machine's own, and the certificate names the one that other machines use.
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return http.client.HTTPSConnection(host, port, timeout=REQUEST_SECONDS, context=context)
+
+
+class _Failure(msgspec.Struct):
+    code: str
+    message: str
+    where: str = ""
+    todo: str = ""
+
+
+class _FailureBody(msgspec.Struct):
+    error: _Failure
+
+
+def _make_error(answer: bytes, status: int, running: RunningServer) -> ServerError:
+    """Returns the error that the server answered with."""
+    try:
+        failure = msgspec.json.decode(answer, type=_FailureBody).error
+    except msgspec.MsgspecError:
+        text = answer[:200].decode("utf-8", "replace").strip()
+        return ServerError(f"The running server refused the request ({status}): {text}", where=running.address)
+    error = ServerError(failure.message, where=failure.where, todo=failure.todo)
+    error.code = failure.code
+    return error

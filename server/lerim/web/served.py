@@ -1,0 +1,31 @@
+"""What the server's answers are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from starlette.requests import Request
+
+from lerim.paths import Home
+from lerim.web.binding import Binding
+from lerim.web.token import LoginLinks
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The home that is served, and how. `clock` gives the time with its zone."""
+
+    home: Home
+    environ: Mapping[str, str]
+    binding: Binding
+    token: str
+    clock: Callable[[], datetime]
+    links: LoginLinks = field(default_factory=LoginLinks)
+
+
+def find_served(request: Request) -> Served:
+    """Returns what the application serves, for a route."""
+    return cast(Served, request.app.state.served)

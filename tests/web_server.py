@@ -1,0 +1,64 @@
+"""A server of `lerim serve` in a thread of the test, on a free port of loopback, and requests to it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import httpx2
+import uvicorn
+
+from hang import HANG
+from lerim.paths import Home
+from lerim.web.app import make_app
+from lerim.web.binding import open_socket, plan_binding
+from lerim.web.served import Served
+from lerim.web.server import make_config
+from lerim.web.token import load_token
+
+
+@dataclass(frozen=True)
+class WebServer:
+    """A running server; `client` sends the token with every request, `stranger` does not."""
+
+    served: Served
+    client: httpx2.Client
+    stranger: httpx2.Client
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The answer of the API to a request that succeeds."""
+        response = self.client.get(f"/api/v1{path}", params=query)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def post(self, path: str, body: object = None, status: int = 200) -> Any:
+        """The answer of the API to a request that changes something."""
+        response = self.client.post(f"/api/v1{path}", json=body)
+        assert response.status_code == status, response.text
+        return response.json()
+
+
+@contextmanager
+def web_server(home: Home) -> Iterator[WebServer]:
+    """Serves this home for the block."""
+    with open_socket("127.0.0.1", 0) as listener:
+        binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
+        served = Served(home, dict(os.environ), binding, load_token(home), lambda: datetime.now().astimezone())
+        server = uvicorn.Server(make_config(make_app(served)))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+        thread.start()
+        headers = {"Authorization": f"Bearer {served.token}"}
+        options: dict[str, Any] = {"base_url": binding.origin, "timeout": HANG, "trust_env": False}
+        try:
+            with httpx2.Client(headers=headers, **options) as client, httpx2.Client(**options) as stranger:
+                yield WebServer(served, client, stranger)
+        finally:
+            server.should_exit = True
+            thread.join(HANG)
+            assert not thread.is_alive()
