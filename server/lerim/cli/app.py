@@ -20,6 +20,7 @@ from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
 from lerim.cli.export import export_command
 from lerim.cli.importing import import_command
+from lerim.cli.journal import journal_command
 from lerim.cli.maintain import maintain_command
 from lerim.cli.mcp import mcp_command
 from lerim.cli.memory import memory_app
@@ -48,6 +49,7 @@ app = typer.Typer(
 app.command("sync")(sync_command)
 app.command("ask")(ask_command)
 app.command("maintain")(maintain_command)
+app.command("journal")(journal_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
 app.command("export")(export_command)

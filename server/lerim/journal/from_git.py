@@ -26,12 +26,15 @@ OWN_FOLDER = ".lerim/"
 
 def tell_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator[DraftSentence]:
     """Yields the sentences about commits and tags. A commit that only keeps Lerim's own files is left out."""
-    told = [commit for commit in commits if is_told(commit)]
+    merges = [commit for commit in commits if len(commit.parents) > 1]
+    told = [commit for commit in commits if is_told(commit) and commit not in merges]
     for commit in told[:MAX_COMMITS]:
         yield DraftSentence("done", _describe_commit(commit), (commit_source(commit),), "git", TOPIC)
     if rest := told[MAX_COMMITS:]:
         more = "1 more commit was" if len(rest) == 1 else f"{len(rest)} more commits were"
         yield DraftSentence("done", f"{more} made.", (commit_source(rest[0]), commit_source(rest[-1])), "git", TOPIC)
+    if merges:
+        yield _describe_merges(merges)
     if len(told) > 1 and (sentence := _describe_files(told)):
         yield sentence
     for tag in tags:
@@ -85,8 +88,16 @@ def _describe_commit(commit: Commit) -> str:
     closed = find_closed_issues(f"{commit.subject}\n{commit.body}")
     closing = f" closed {list_names(closed, MAX_FILES_NAMED, 'issue')}" if closed else ""
     what = f", which{changed}{' and' if changed and closing else ''}{closing}" if changed or closing else ""
-    verb = "Merged" if len(commit.parents) > 1 else "Committed"
-    return f"{verb} “{subject_of(commit)}”{what}."
+    return f"Committed “{subject_of(commit)}”{what}."
+
+
+def _describe_merges(merges: Sequence[Commit]) -> DraftSentence:
+    """Returns one sentence on all merges, with the issues and pull requests that they name."""
+    issues = dict.fromkeys(issue for merge in merges for issue in find_issues(merge.subject))
+    named = f": {list_names(list(issues), MAX_FILES_COUNTED, 'issue')}" if issues else ""
+    number = "A branch was" if len(merges) == 1 else f"{len(merges)} branches were"
+    sources = tuple(commit_source(merge) for merge in merges[:MAX_FILES_COUNTED])
+    return DraftSentence("done", f"{number} merged{named}.", sources, "git", TOPIC)
 
 
 def _describe_files(commits: Sequence[Commit]) -> DraftSentence | None:

@@ -75,7 +75,7 @@ class ReviewPaths:
         """The folders that Lerim writes files into, as (folder, anchor); nothing below the anchor may be a link."""
         memories = [
             (self.project.memory_dir / name, self.store().anchor)
-            for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS, "summaries")
+            for name in (*LIVE_FOLDERS, *ARCHIVED_FOLDERS, "summaries", "journal")
         ]
         run_folders = self.state / "workspace"
         with suppress(OSError):

@@ -1,0 +1,145 @@
+"""`lerim journal`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    JsonOption,
+    RepoOption,
+    open_command_context,
+    output,
+    with_error_exit,
+)
+from lerim.times import format_date
+
+if TYPE_CHECKING:
+    from lerim.journal import DaySpan, JournalEntry, JournalScope
+
+FormatName = Literal["md", "json"]
+DAY_HELP = "such as 2026-03-02, today, yesterday, or 3d (three days ago)"
+LEFT_ALONE = 3
+"""The exit code if a file was not written because a person edited it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The days to tell, the title of what is told (a day has its own), and the commits if only some are wanted."""
+
+    spans: list[DaySpan]
+    title: str = ""
+    commits: Collection[str] | None = None
+    is_release: bool = False
+
+
+@with_error_exit
+def journal_command(
+    day: Annotated[str, typer.Option(metavar="DAY", help=f"The day: {DAY_HELP}.", show_default="today")] = "",
+    since: Annotated[str, typer.Option(metavar="DAY", help="The first of several days.")] = "",
+    until: Annotated[str, typer.Option(metavar="DAY", help="The last of several days.", show_default="today")] = "",
+    week: Annotated[bool, typer.Option("--week", help="The week of the day, Monday to Sunday.")] = False,
+    release: Annotated[
+        str, typer.Option(metavar="TAG..TAG", help="Release notes: what was done from one tag to another.")
+    ] = "",
+    output_format: Annotated[
+        FormatName, typer.Option("--format", help="Markdown, or JSON (see docs/PROTOCOL.md).")
+    ] = "md",
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write",
+            help="Write the entry of each day to .lerim/memory/journal/YYYY/MM/DD.md. A file that you edited stays as "
+            "it is.",
+        ),
+    ] = False,
+    repo: RepoOption = CURRENT_FOLDER,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell what was done, decided, learned and left open on a day, from your sessions and git, with the sources of each
+    sentence."""
+    from lerim.journal import JournalScope, JournalSpan, build_entries
+
+    context = open_command_context(repo)
+    scope = JournalScope(context.project, context.home, os.environ)
+    chosen = _choose(scope, day, since, until, week=week, release=release, write=write, now=datetime.now(UTC))
+    entries = list(build_entries(scope, chosen.spans, chosen.commits))
+    for entry in entries:
+        output.print_problems(entry.problems)
+    if as_json or output_format == "json":
+        output.show_json(JournalSpan(chosen.title, entries) if chosen.title else entries[0])
+    elif not write:
+        output.print_line(output.escape_controls(_render(chosen, entries), lines=True).rstrip("\n"))
+    if write:
+        _write_entries(scope, entries, quiet=as_json or output_format == "json")
+
+
+def _choose(
+    scope: JournalScope, day: str, since: str, until: str, *, week: bool, release: str, write: bool, now: datetime
+) -> _Chosen:
+    """Returns the days that the options name. Raises typer.BadParameter, CatalogError, NotFoundError."""
+    from lerim.journal import DaySpan, day_span, find_release, list_parts, list_span, week_of
+
+    if sum((bool(day or week), bool(since or until), bool(release))) > 1:
+        raise typer.BadParameter("Name a day, several days, or a release.", param_hint="--day, --since, --release")
+    if release and write:
+        raise typer.BadParameter("Files hold whole days, and a release begins and ends in one.", param_hint="--write")
+    if release:
+        found = find_release(scope, release)
+        return _Chosen(list_parts(scope, found.since, found.until), release, found.commits, is_release=True)
+    if since or until or week:
+        if week:
+            first, last = week_of(_parse(day or "today", "--day", now))
+        else:
+            first, last = _parse(since or until, "--since", now), _parse(until or "today", "--until", now)
+        if first > last:
+            raise typer.BadParameter("The first day is after the last.", param_hint="--since")
+        title = f"Journal of {format_date(first)} to {format_date(last)}"
+        return _Chosen(list_span(scope, first, last, now), title)
+    span = day_span(_parse(day or "today", "--day", now), scope.zone)
+    return _Chosen([DaySpan(span.day, span.since, max(span.since, min(span.until, now)))])
+
+
+def _parse(text: str, option: str, now: datetime) -> date:
+    from lerim.journal import parse_day
+
+    try:
+        return parse_day(text, now)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint=option) from error
+
+
+def _render(chosen: _Chosen, entries: list[JournalEntry]) -> str:
+    from lerim.journal import render_markdown, render_release, render_span
+
+    if chosen.is_release:
+        return render_release(chosen.title, entries)
+    return render_span(chosen.title, entries) if chosen.title else render_markdown(entries[0])
+
+
+def _write_entries(scope: JournalScope, entries: list[JournalEntry], *, quiet: bool) -> None:
+    """Writes the file of each entry and says what became of it. Exits with 3 if a file was left as it is."""
+    from lerim.journal import write_entry
+
+    left_alone = False
+    for entry in entries:
+        written = write_entry(scope.project, scope.home, entry)
+        path = output.escape_controls(str(written.path))
+        if written.change == "theirs":
+            left_alone = True
+            output.print_note(f"You edited {path}; it was left as it is. The entry of today's sources would change:")
+            output.show_difference(written.diff)
+        elif not quiet:
+            output.print_line(
+                f"{entry.title}: there is nothing to write."
+                if written.change == "empty"
+                else f"{written.change.capitalize()}: {path}"
+            )
+    if left_alone:
+        raise typer.Exit(LEFT_ALONE)

@@ -1,0 +1,85 @@
+"""The entries of several days: between two dates, of a week, or between two tags."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import NotFoundError
+from lerim.journal.build import JournalScope, collect_material, list_days, tell_day
+from lerim.journal.days import DaySpan, day_span, split_days
+from lerim.journal.entry import JournalEntry
+from lerim.project import History, Tag
+
+_SECOND = timedelta(seconds=1)
+"""How exact git's times are: the last tag is part of the span, the first is not."""
+
+
+class JournalSpan(msgspec.Struct, frozen=True):
+    """The entries of several days, oldest first, without days that have nothing to tell."""
+
+    title: str
+    entries: list[JournalEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What lies between two tags: a span of time, and the hashes of the commits."""
+
+    since: datetime
+    until: datetime
+    commits: frozenset[str]
+
+
+def list_span(scope: JournalScope, first: date, last: date, now: datetime) -> list[DaySpan]:
+    """Returns the days from `first` to `last` that have something to tell, oldest first, as far as they have passed.
+
+    Raises CatalogError, and ValueError for days far outside the calendar.
+    """
+    since, until = day_span(first, scope.zone).since, day_span(last, scope.zone).until
+    return list_parts(scope, since, min(until, now))
+
+
+def list_parts(scope: JournalScope, since: datetime, until: datetime) -> list[DaySpan]:
+    """Returns the days between two moments that have something to tell, oldest first; the first and last one may be
+    parts of days. Raises CatalogError."""
+    known = {day.day for day in list_days(scope)}
+    return [span for span in split_days(since, until, scope.zone) if span.day.isoformat() in known]
+
+
+def build_entries(
+    scope: JournalScope, spans: Collection[DaySpan], only: Collection[str] | None = None
+) -> Iterator[JournalEntry]:
+    """Yields the entry of each of these days, of the commits only those with a hash in `only`, if that is given.
+
+    Raises CatalogError, MemoryError_.
+    """
+    for span in spans:
+        yield tell_day(scope.project, collect_material(scope, span, only))
+
+
+def find_release(scope: JournalScope, tags: str) -> Release:
+    """Returns what lies between two tags, written as `v1.0..v1.1`. The span begins after the first tag's commit and
+    ends with the last tag. Raises NotFoundError if there is no such tag, or the last one is not after the first."""
+    first_name, dots, last_name = tags.partition("..")
+    history = History(Path(scope.project.root), scope.environ)
+    known = {tag.name: tag for tag in history.list_tags() or ()}
+    where = str(scope.project.root)
+    if not dots or not first_name or not last_name:
+        raise NotFoundError("A release is named by two tags.", where=tags, todo="Write them as `v1.0..v1.1`.")
+    first, last = (_find_tag(known, name, where) for name in (first_name, last_name))
+    commits = history.list_release(first.name, last.name)
+    if not commits:
+        message = f"There is no commit between {first.name} and {last.name}."
+        raise NotFoundError(message, where=where, todo="Name the older tag first.")
+    return Release(first.time + _SECOND, max(first.time, last.time) + _SECOND, frozenset(commits))
+
+
+def _find_tag(known: dict[str, Tag], name: str, where: str) -> Tag:
+    if name not in known:
+        raise NotFoundError(f"There is no tag {name[:80]!r}.", where=where, todo="See `git tag`.")
+    return known[name]
