@@ -29,6 +29,7 @@ from lerim.cli.project import project_app
 from lerim.cli.queue import queue_app
 from lerim.cli.review import review_app
 from lerim.cli.serve import dashboard_command, serve_command
+from lerim.cli.session_turns import export_session_command, facts_command
 from lerim.cli.sessions import sessions_app
 from lerim.cli.stats import stats_command
 from lerim.cli.status import status_command
@@ -46,6 +47,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 partly done, 4 another process is busy with the project.",
 )
+sessions_app.command("facts")(facts_command)
+sessions_app.command("export")(export_session_command)
 app.command("sync")(sync_command)
 app.command("ask")(ask_command)
 app.command("maintain")(maintain_command)

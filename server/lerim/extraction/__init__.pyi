@@ -9,7 +9,10 @@ from .candidate import decode_candidate as decode_candidate
 from .candidate import drop_candidate as drop_candidate
 from .confidence import raise_confidence as raise_confidence
 from .contradictions import contradicts as contradicts
+from .facts import extract_from_turn as extract_from_turn
+from .facts import extract_with_llm as extract_with_llm
 from .facts import make_title as make_title
+from .facts import qualifies_for_llm_extraction as qualifies_for_llm_extraction
 from .facts import shorten as shorten
 from .friction import draft_friction as draft_friction
 from .locate import Locator as Locator

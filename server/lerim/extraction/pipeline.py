@@ -89,11 +89,14 @@ class Extraction:
         self.frictions: dict[str, Friction] = {}
         """Environment errors that this pass found, by fingerprint."""
 
-    def feed(self, turn: Turn) -> None:
-        """Takes the next turn. The results come from `finish`."""
-        if turn.kind == "shell" or turn.ordinal <= self._state.floor:
-            return
+    def feed(self, turn: Turn) -> Turn | None:
+        """Takes the next turn; the results come from `finish`. Returns the turn redacted, or None if its exchange was
+        judged in an earlier pass."""
+        if turn.ordinal <= self._state.floor:
+            return None
         turn = redact_turn(turn)
+        if turn.kind == "shell":
+            return turn
         self._locate.record_cwd(turn.cwd)
         for call in turn.tool_calls[:64]:
             learn_symbols(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
@@ -110,6 +113,7 @@ class Extraction:
             self._state.now = replace(now, prompt=turn)
         else:
             self._add_reply(turn)
+        return whole
 
     def finish(self, settled: bool) -> list[RuleResult]:
         """Ends the pass and returns its results. Unless the session has settled, its last exchange waits for the next

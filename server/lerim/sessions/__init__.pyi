@@ -30,6 +30,7 @@ from .display import clean_line as clean_line
 from .display import make_snippet as make_snippet
 from .display import session_title as session_title
 from .display import shorten_line as shorten_line
+from .exporting import export_session as export_session
 from .model import NO_TOKENS as NO_TOKENS
 from .model import PLATFORM_NAMES as PLATFORM_NAMES
 from .model import Database as Database
@@ -83,12 +84,19 @@ from .search import parse_session_query as parse_session_query
 from .search import tokenize_text as tokenize_text
 from .tables import EXTRACT_JOB as EXTRACT_JOB
 from .tables import IS_MAIN_SESSION as IS_MAIN_SESSION
+from .tables import RELATIONS as RELATIONS
 from .tables import UNREADABLE_ERROR as UNREADABLE_ERROR
+from .tables import Fact as Fact
 from .tables import Friction as Friction
+from .tables import Relation as Relation
+from .tables import SessionFact as SessionFact
 from .tables import StoredCall as StoredCall
 from .tables import columns as columns
 from .tables import convert_sqlite_errors as convert_sqlite_errors
 from .tables import digest_text as digest_text
+from .tables import encode_facts as encode_facts
+from .tables import list_facts as list_facts
+from .tables import list_facts_between as list_facts_between
 from .tables import parse_stored_calls as parse_stored_calls
 from .tables import place_file as place_file
 from .transcript_page import MAX_TEXT as MAX_TEXT

@@ -32,13 +32,16 @@ from .review import load_candidate as load_candidate
 from .review import load_left_out as load_left_out
 from .review import load_pending_list as load_pending_list
 from .review import make_result_view as make_result_view
+from .sessions import SessionFactsOutput as SessionFactsOutput
 from .sessions import SessionListOutput as SessionListOutput
 from .sessions import SessionOutput as SessionOutput
 from .sessions import ShownSessionOutput as ShownSessionOutput
 from .sessions import TurnOutput as TurnOutput
 from .sessions import TurnSearchOutput as TurnSearchOutput
+from .sessions import find_one_session as find_one_session
 from .sessions import format_title as format_title
 from .sessions import load_session as load_session
+from .sessions import load_session_facts as load_session_facts
 from .sessions import load_session_list as load_session_list
 from .sessions import make_session_output as make_session_output
 from .sessions import make_turn_output as make_turn_output

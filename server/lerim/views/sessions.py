@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import msgspec
@@ -12,7 +12,16 @@ from lerim.jobs import SummaryView, find_folder_projects, find_summary_view
 from lerim.memory import format_time
 from lerim.paths import Home
 from lerim.redaction import clean_text
-from lerim.sessions import Catalog, Platform, SessionFilters, SessionListItem, TurnRow
+from lerim.sessions import (
+    Catalog,
+    Platform,
+    Relation,
+    SessionFact,
+    SessionFilters,
+    SessionListItem,
+    TurnRow,
+    list_facts,
+)
 
 TITLE_CHARACTERS = 120
 
@@ -87,6 +96,27 @@ class ShownSessionOutput(msgspec.Struct, frozen=True):
     summary: SummaryView | None = None
 
 
+class FactOutput(msgspec.Struct, frozen=True):
+    """A fact as `--json` prints it; `number` is the place of its turn in the session."""
+
+    turn: str
+    number: int
+    time: str
+    entity: str
+    relation: Relation
+    value: str
+    confidence: float
+    supersedes: list[str]
+
+
+class SessionFactsOutput(msgspec.Struct, frozen=True):
+    """What `sessions facts --json` prints."""
+
+    session: str
+    platform: Platform
+    facts: list[FactOutput]
+
+
 def load_session_list(home: Home, filters: SessionFilters, limit: int) -> SessionListOutput:
     """Returns the sessions that match, most recently ended first."""
     with open_catalog_if_any(home) as catalog:
@@ -112,29 +142,49 @@ def load_session(home: Home, session: str, turn: str = "") -> ShownSessionOutput
     Raises NotFoundError, and UsageError if several ids begin with `session`.
     """
     with open_catalog_if_any(home) as catalog:
-        matches = catalog.find_sessions_by_id(session) if catalog else []
-        if not matches or not catalog:
-            raise NotFoundError(
-                f"No session id begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
-            )
-        if len(matches) > 1:
-            ids = ", ".join(session_item.session_id for session_item in matches[:5])
-            raise UsageError(
-                f"Several session ids begin with {session!r}: {ids}.", todo="Give more characters of the id."
-            )
-        rows = [row for row in catalog.load_turns(matches[0].place) if turn in ("", row.id, str(row.ordinal))]
+        found = find_one_session(catalog, session)
+        all_rows = catalog.load_turns(found.place) if catalog else []
+    rows = [row for row in all_rows if turn in ("", row.id, str(row.ordinal))]
     if turn and not rows:
         raise NotFoundError(
             f"The session has no turn {turn!r}.",
             todo="Give a turn's number, or an id that `lerim sessions search` printed.",
         )
-    found = matches[0]
     summary = (
         None
         if turn
         else find_summary_view(find_folder_projects(found.cwds, home), home, found.platform, found.session_id)
     )
     return ShownSessionOutput(make_session_output(found), [make_turn_output(row) for row in rows], summary)
+
+
+def load_session_facts(home: Home, session: str, relations: Sequence[str] = ()) -> SessionFactsOutput:
+    """Returns the facts of a session, or those with one of these relations. The first characters of the id are enough.
+
+    Raises NotFoundError, UsageError.
+    """
+    with open_catalog_if_any(home) as catalog:
+        found = find_one_session(catalog, session)
+        facts = list_facts(catalog.db, found.place) if catalog else []
+    return SessionFactsOutput(
+        clean_text(found.session_id),
+        found.platform,
+        [_make_fact_output(one) for one in facts if not relations or one.fact.relation in relations],
+    )
+
+
+def find_one_session(catalog: Catalog | None, session: str) -> SessionListItem:
+    """Returns the only session whose id begins with this text. Raises NotFoundError if there is none, UsageError if
+    there are several."""
+    matches = catalog.find_sessions_by_id(session) if catalog else []
+    if not matches:
+        raise NotFoundError(
+            f"No session id begins with {session!r}.", todo="`lerim sessions list --all` shows the ids."
+        )
+    if len(matches) > 1:
+        ids = ", ".join(session_item.session_id for session_item in matches[:5])
+        raise UsageError(f"Several session ids begin with {session!r}: {ids}.", todo="Give more characters of the id.")
+    return matches[0]
 
 
 def open_catalog_if_any(home: Home) -> AbstractContextManager[Catalog | None]:
@@ -182,6 +232,20 @@ def make_turn_output(row: TurnRow) -> TurnOutput:
         text=clean_text(row.text),
         tools=clean_text(row.tools),
         score=round(row.score, 3),
+    )
+
+
+def _make_fact_output(one: SessionFact) -> FactOutput:
+    fact = one.fact
+    return FactOutput(
+        turn=one.turn,
+        number=fact.source_turn,
+        time=format_time(one.time) if one.time else "",
+        entity=clean_text(fact.entity),
+        relation=fact.relation,
+        value=clean_text(fact.value),
+        confidence=fact.confidence,
+        supersedes=_clean_texts(fact.supersedes),
     )
 
 

@@ -158,6 +158,14 @@ def show_json(answer: object) -> None:
     _print(_INVISIBLE_CHARACTERS.sub(_escape_match, text))
 
 
+def show_json_line(answer: object) -> None:
+    """Prints the output as one JSON object on one line, otherwise like `show_json`."""
+    from lerim.redaction import redact_json
+
+    text = redact_json(encode_writable_json(answer).decode())
+    _print(_INVISIBLE_CHARACTERS.sub(_escape_match, text))
+
+
 def _escape_match(match: re.Match[str]) -> str:
     units = match.group().encode("utf-16-be")
     return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))

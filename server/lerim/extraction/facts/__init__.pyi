@@ -5,6 +5,11 @@ from .artifacts import find_artifacts as find_artifacts
 from .artifacts import find_paths as find_paths
 from .commands import Command as Command
 from .commands import parse_command as parse_command
+from .extract import extract_from_response as extract_from_response
+from .extract import extract_from_tool_result as extract_from_tool_result
+from .extract import extract_from_turn as extract_from_turn
+from .extract import extract_with_llm as extract_with_llm
+from .extract import qualifies_for_llm_extraction as qualifies_for_llm_extraction
 from .known_names import add_known_names as add_known_names
 from .known_names import find_shown_files as find_shown_files
 from .sentences import clip_text as clip_text

@@ -36,7 +36,7 @@ _REPLACES = tuple(
     )
 )
 _DENIED = re.compile(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
-_DECISION = re.compile(
+DECISION_PATTERN = re.compile(
     r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:'ll| will| have|'ve)? (?:chose|"
     r"choose|chosen|opted|settled|went|go|gone) "
     r"(?:to|for|on|with)?|chose|(?:let'?s|we(?:'ll| will| should)?|i(?:'ll| will)?) (?:use|go with|stick (?:to|with)|"
@@ -77,5 +77,5 @@ def superseded_by_reply(text: str) -> Iterator[str]:
     """Yields the names that the decisions in a reply of the model give up."""
     for piece in re.split(r"(?<=[.!?])\s|\n", clip_text(text, MAX_READ_CHARS)):
         sentence = piece.strip(" -*•#>")
-        if 8 < len(sentence) <= 400 and not sentence.endswith("?") and _DECISION.search(sentence):
+        if 8 < len(sentence) <= 400 and not sentence.endswith("?") and DECISION_PATTERN.search(sentence):
             yield from find_superseded_names(sentence)

@@ -52,6 +52,7 @@ MAX_PATHS = 40
 MAX_LISTED = 3
 """Maximum number of files or commands named in one statement."""
 MAX_COMMITS = 4
+MAX_DECISIONS = 2
 PLATFORMS_WITHOUT_RESULTS: frozenset[Platform] = frozenset({"cursor", "copilot"})
 """Agents that do not record for every command whether it passed."""
 
@@ -72,7 +73,7 @@ def summarize_by_rules(turns: Sequence[SummaryTurn], facts: SummaryFacts, locate
         description=describe_session(exchanges, turns, facts),
         intent=intent,
         happened=_make_happened(exchanges, report),
-        outcome=fit_statements(_make_outcome(exchanges, report), OUTCOME_WORDS),
+        outcome=fit_statements(_make_outcome(exchanges, report, facts), OUTCOME_WORDS),
         files=make_file_statements(exchanges),
         paths=tuple(collect_changed_files(exchanges))[:MAX_PATHS],
         tags=make_summary_tags(exchanges),
@@ -258,8 +259,11 @@ def _find_report(exchange: SummaryExchange) -> Statement | None:
     return None
 
 
-def _make_outcome(exchanges: Sequence[SummaryExchange], last: SummaryExchange | None) -> Iterator[Statement]:
-    """Yields the state at the end: commits, results of commands, the person's last words, the agent's last report."""
+def _make_outcome(
+    exchanges: Sequence[SummaryExchange], last: SummaryExchange | None, facts: SummaryFacts
+) -> Iterator[Statement]:
+    """Yields the state at the end: commits, decisions, results of commands, the person's last words, the agent's last
+    report."""
     commits = [action for one in exchanges for action in one.actions if action.kind == "committed"]
     described_commits = [action for action in commits if action.text]
     for action in described_commits[-MAX_COMMITS:] or commits[-1:]:
@@ -272,6 +276,8 @@ def _make_outcome(exchanges: Sequence[SummaryExchange], last: SummaryExchange | 
     }
     for action in others.values():
         yield Statement(_format_action(action), (action.turn,))
+    for sentence, turn in facts.decided[-MAX_DECISIONS:]:
+        yield Statement(f"Decided: “{sentence}”", (turn,))
     known = [run for run in find_last_runs([one for one in exchanges if one.runs][-2:]) if run.outcome != "ran"]
     failed = [run for run in known if run.outcome == "failed"]
     for run in (*failed[-2:], *[run for run in known if run.outcome == "passed"][-2:]):

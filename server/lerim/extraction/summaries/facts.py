@@ -44,11 +44,12 @@ LANGUAGES = {
 @dataclass(frozen=True, slots=True)
 class SummaryFacts:
     """What is known about a session besides its turns. `title` is the agent's title for it, `agent` the agent's display
-    name."""
+    name, `decided` the decisions that give something up, each with the id of its turn."""
 
     platform: Platform
     agent: str
     title: str
+    decided: tuple[tuple[str, str], ...] = ()
 
 
 def is_request(prompt: SummaryTurn | None) -> bool:

@@ -14,6 +14,7 @@ from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
 from lerim.jobs.session_reading import SessionReading, make_extraction
+from lerim.jobs.steps.facts import FactsStep
 from lerim.jobs.steps.summaries import has_summary_model, make_locator, summarize_by_rules
 from lerim.jobs.sync_context import SyncContext, SyncPart, resume_reading
 from lerim.project import FolderOwners
@@ -177,10 +178,11 @@ class _RulesPass:
         self.correction = self.correction or queue.load_correction(context.home)
         reading = SessionReading(job, context, self.owners)
         extraction = make_extraction(project, transcript, self.correction, reading.state)
+        facts = FactsStep(project, transcript)
         with collect_redactions() as secrets:
             for turn in reading:
                 with reading.faults_as_errors():
-                    extraction.feed(turn)
+                    facts.take(extraction.feed(turn))
             with reading.faults_as_errors():
                 sink.handle_results(extraction.finish(reading.is_settled))
         sink.problems += (problem for problem in reading.problems if problem not in sink.problems)
@@ -190,7 +192,8 @@ class _RulesPass:
             draft_friction(one, elsewhere, transcript.platform) for one, elsewhere in recurrences if elsewhere
         )
         redactions = reading.redactions + len(secrets)
-        catalog.finish_job(job, reading.resume, extraction.state(), reading.settles_at, frictions, redactions)
+        state = extraction.state()
+        catalog.finish_job(job, reading.resume, state, reading.settles_at, frictions, redactions, facts.by_turn)
 
     def count_sessions(self) -> SessionCounts:
         """Count the project's existing sessions. A subagent's transcript is part of its parent's session if that was

@@ -35,6 +35,7 @@ from lerim.sessions import (
     SummaryTurn,
     convert_sqlite_errors,
     faults_as_errors,
+    list_facts,
     list_pending_summaries,
     load_summary_turns,
     settle_summaries,
@@ -103,11 +104,10 @@ def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, o
     place = sink.place
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, one.place, place.project.key)
+        facts = _make_facts(catalog, one.platform, one.place, one.title)
     try:
         with faults_as_errors(one.platform, one.place):
-            summary = extraction.summarize_by_rules(
-                turns, _make_facts(one.platform, one.title), make_locator(place, turns)
-            )
+            summary = extraction.summarize_by_rules(turns, facts, make_locator(place, turns))
     except TranscriptError as error:
         sink.problems.append(error.problem(one.place))
         return False
@@ -190,9 +190,8 @@ def _summarize_with_model(
         turns = load_summary_turns(catalog.db, transcript.place, place.project.key)
     briefs = catalog.find_sessions_by_id(transcript.session_id)
     title = next((brief.title for brief in briefs if brief.place == transcript.place), "")
-    rules_summary = extraction.summarize_by_rules(
-        turns, _make_facts(transcript.platform, title), make_locator(place, turns)
-    )
+    facts = _make_facts(catalog, transcript.platform, transcript.place, title)
+    rules_summary = extraction.summarize_by_rules(turns, facts, make_locator(place, turns))
     parts = extraction.unpack_parts(job.state, label, turns)
     if rules_summary is None or summaries.is_edited(name):
         catalog.finish_job(job, b"", parts.model_dump_json().encode())
@@ -232,9 +231,12 @@ def _summarize_with_model(
     catalog.finish_job(job, b"", parts.model_dump_json().encode())
 
 
-def _make_facts(platform: Platform, title: str) -> extraction.SummaryFacts:
-    """Return the facts of a session that its turns do not contain."""
-    return extraction.SummaryFacts(platform, PLATFORM_NAMES[platform], title)
+def _make_facts(catalog: Catalog, platform: Platform, place: str, title: str) -> extraction.SummaryFacts:
+    """Return what is known of a session besides its turns. Raises CatalogError."""
+    with convert_sqlite_errors(catalog.path):
+        decisions = [one for one in list_facts(catalog.db, place) if one.fact.relation == "decided"]
+    decided = tuple((one.fact.value, one.turn) for one in decisions if one.fact.supersedes)
+    return extraction.SummaryFacts(platform, PLATFORM_NAMES[platform], title, decided)
 
 
 def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str], str]:

@@ -15,6 +15,7 @@ from lerim.sessions.redacted import redact_text
 from lerim.sessions.search import NO_FILTERS, SessionFilters, search
 from lerim.sessions.tables import (
     IndexedTurn,
+    facts,
     format_stored_calls,
     pack_turn_text,
     place_file,
@@ -111,16 +112,17 @@ def write_turns(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folde
 def remove_other_turns(db: sqlite3.Connection, transcript: int, ids: Iterable[str]) -> None:
     """Removes the turns of a transcript that are not in `ids` (a rewound chat); call it inside a transaction."""
     removed = db.execute(
-        "SELECT id, ordinal FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
+        "SELECT id, ordinal, turn FROM turns WHERE transcript = ? AND turn NOT IN (SELECT value FROM json_each(?))",
         (transcript, to_json_list(ids)),
     ).fetchall()
-    indexed_before = _load_affected_turns(db, [(transcript, ordinal) for _, ordinal in removed])
+    indexed_before = _load_affected_turns(db, [(transcript, ordinal) for _, ordinal, _ in removed])
     indexed_after = {of: dict(rows) for of, rows in indexed_before.items()}
-    for row, _ in removed:
+    for row, _, _ in removed:
         indexed_after[transcript].pop(row)
-    db.executemany("DELETE FROM turns WHERE id = ?", [(row,) for row, _ in removed])
+    db.executemany("DELETE FROM turns WHERE id = ?", [(row,) for row, _, _ in removed])
+    facts.delete_facts(db, [turn for _, _, turn in removed])
     turn_words.update_index(db, indexed_before.values(), indexed_after.values())
-    touched_files.write_touched_files(db, {}, [row for row, _ in removed])
+    touched_files.write_touched_files(db, {}, [row for row, _, _ in removed])
 
 
 def _load_known_turns(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _KnownTurn]:

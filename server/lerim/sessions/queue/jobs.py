@@ -9,7 +9,7 @@ in `job_rows.py`.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from lerim.sessions.tables import (
     OVERLAPS_BOUNDS,
     Friction,
     deflate,
+    facts,
     frictions,
     inflate,
     place_file,
@@ -28,6 +29,7 @@ from lerim.sessions.tables import (
 from lerim.sqlite import transaction
 
 MOST_TRIES = 3
+NO_FACTS: Mapping[str, bytes] = {}
 BACK_OFF_SECONDS = 30.0
 BACK_OFF_CAP_SECONDS = 3600.0
 MODEL_JOB = "model"
@@ -127,10 +129,12 @@ def finish_job(
     again_at: float | None = None,
     new_frictions: Iterable[Friction] = (),
     redactions: int = 0,
+    new_facts: Mapping[str, bytes] = NO_FACTS,
 ) -> None:
     """Ends a job and saves how far it got, in one transaction.
 
-    `new_frictions` (the errors it met) and the number of redactions so far are saved too. If `again_at` is set, the job
+    `new_frictions` (the errors it met), `new_facts` (encoded, by turn id) and the number of redactions so far are saved
+    too. If `again_at` is set, the job
     waits once more, from that time on. A job that was put back meanwhile (the lock was lost) is left unchanged, and so
     is its position.
     """
@@ -145,6 +149,7 @@ def finish_job(
         if ended.rowcount:
             _save_position(db, job, resume, state, redactions)
             frictions.keep_frictions(db, job.project, new_frictions)
+            facts.keep_facts(db, new_facts)
         if ended.rowcount and job.kind == EXTRACT_JOB:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
             enqueue_job(db, MODEL_JOB, transcript, job.project)

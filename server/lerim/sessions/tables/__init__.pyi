@@ -1,4 +1,5 @@
 from . import columns as columns
+from . import facts as facts
 from . import frictions as frictions
 from . import session_rows as session_rows
 from . import touched_files as touched_files
@@ -12,6 +13,13 @@ from .columns import seconds_to_time as seconds_to_time
 from .columns import split_stored_lines as split_stored_lines
 from .columns import time_bounds as time_bounds
 from .columns import to_json_list as to_json_list
+from .facts import RELATIONS as RELATIONS
+from .facts import Fact as Fact
+from .facts import Relation as Relation
+from .facts import SessionFact as SessionFact
+from .facts import encode_facts as encode_facts
+from .facts import list_facts as list_facts
+from .facts import list_facts_between as list_facts_between
 from .frictions import Friction as Friction
 from .schema import IS_MAIN_SESSION as IS_MAIN_SESSION
 from .schema import PARENT_MISSING as PARENT_MISSING

@@ -1,0 +1,173 @@
+"""Any agent's session in one normalised form, read from its transcript and redacted: one object a turn
+(docs/SESSION_FORMAT.md)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import msgspec
+
+from lerim.errors import NotFoundError, Problem
+from lerim.sessions.model import (
+    NO_TOKENS,
+    FileEdit,
+    Platform,
+    QuestionAnswer,
+    Role,
+    Tokens,
+    ToolCall,
+    ToolKind,
+    ToolStatus,
+    Transcript,
+    Turn,
+    TurnKind,
+)
+from lerim.sessions.readers import read_session
+from lerim.sessions.redacted import redact_text, redact_turn
+from lerim.sessions.tables import place_file, replace_surrogates
+
+FORMAT_VERSION = 1
+
+
+class ExportedEdit(msgspec.Struct, frozen=True):
+    """One replacement in a file; if the whole file was written, `old` is ""."""
+
+    path: str
+    old: str
+    new: str
+
+
+class ExportedAnswer(msgspec.Struct, frozen=True):
+    """A question the agent asked through a tool, its options, and what the person chose or typed."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: str
+
+
+class ExportedCall(msgspec.Struct, frozen=True):
+    """A tool call and its result; the fields are those of `ToolCall`."""
+
+    name: str
+    kind: ToolKind
+    status: ToolStatus
+    command: str
+    description: str
+    paths: tuple[str, ...]
+    edits: tuple[ExportedEdit, ...]
+    answers: tuple[ExportedAnswer, ...]
+    plan: str
+    output: str
+    output_cut: int
+    exit_code: int | None
+    feedback: str
+
+
+class ExportedTokens(msgspec.Struct, frozen=True):
+    """The tokens of a turn."""
+
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+
+
+class ExportedTurn(msgspec.Struct, frozen=True):
+    """One line of an export: a turn with its session. `time` is ISO 8601 in UTC, "" if unknown; `tokens` is None if the
+    agent records none. The other fields are those of `Turn`."""
+
+    format: int
+    platform: Platform
+    session: str
+    parent: str
+    turn: str
+    number: int
+    role: Role
+    kind: TurnKind
+    time: str
+    folder: str
+    branch: str
+    model: str
+    sidechain: bool
+    unattended: bool
+    text: str
+    reasoning: str
+    calls: tuple[ExportedCall, ...]
+    tokens: ExportedTokens | None
+
+
+def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) -> Iterator[ExportedTurn]:
+    """Yields the turns of the session at a place of the catalog, in order, from its transcript. The same transcript
+    gives the same objects. Adds to `problems` what could not be read of it.
+
+    Raises NotFoundError if the transcript is gone, TranscriptError if it cannot be read.
+    """
+    row = db.execute(
+        "SELECT platform, session, coalesce(size, 0), coalesce(mtime_ns, 0), coalesce(inode, 0), parent, within, cwd,"
+        " vanished FROM transcripts WHERE place = ?",
+        (replace_surrogates(place),),
+    ).fetchone()
+    if row is None or row[-1]:
+        todo = "`lerim sessions show` prints what was read of it."
+        raise NotFoundError("The transcript of this session was deleted by its agent.", where=place, todo=todo)
+    platform, session, size, mtime_ns, inode, parent, within, cwd, _ = row
+    transcript = Transcript(platform, place_file(place, within), session, size, mtime_ns, inode, parent, within, cwd)
+    reading = read_session(transcript)
+    for turn in reading:
+        yield _make_turn(transcript, redact_turn(turn))
+    problems += reading.problems
+
+
+def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
+    tokens = None if turn.tokens == NO_TOKENS else _make_tokens(turn.tokens)
+    return ExportedTurn(
+        format=FORMAT_VERSION,
+        platform=transcript.platform,
+        session=redact_text(transcript.session_id),
+        parent=redact_text(transcript.parent),
+        turn=turn.id,
+        number=turn.ordinal,
+        role=turn.role,
+        kind=turn.kind,
+        time=turn.time.isoformat().replace("+00:00", "Z") if turn.time else "",
+        folder=redact_text(turn.cwd),
+        branch=redact_text(turn.branch),
+        model=redact_text(turn.model),
+        sidechain=turn.sidechain,
+        unattended=turn.unattended,
+        text=turn.text,
+        reasoning=turn.reasoning,
+        calls=tuple(map(_make_call, turn.tool_calls)),
+        tokens=tokens,
+    )
+
+
+def _make_tokens(tokens: Tokens) -> ExportedTokens:
+    return ExportedTokens(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
+
+
+def _make_call(call: ToolCall) -> ExportedCall:
+    return ExportedCall(
+        name=call.name,
+        kind=call.kind,
+        status=call.status,
+        command=call.command,
+        description=call.description,
+        paths=call.paths,
+        edits=tuple(map(_make_edit, call.edits)),
+        answers=tuple(map(_make_answer, call.answers)),
+        plan=call.plan,
+        output=call.output,
+        output_cut=call.output_cut,
+        exit_code=call.exit_code,
+        feedback=call.feedback,
+    )
+
+
+def _make_edit(edit: FileEdit) -> ExportedEdit:
+    return ExportedEdit(edit.path, edit.old, edit.new)
+
+
+def _make_answer(answer: QuestionAnswer) -> ExportedAnswer:
+    return ExportedAnswer(answer.question, answer.options, answer.answer)

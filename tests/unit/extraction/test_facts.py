@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lerim.extraction.facts import (
+    extract_from_response,
+    extract_from_tool_result,
+    extract_from_turn,
+    extract_with_llm,
+    qualifies_for_llm_extraction,
+)
+from lerim.sessions import RELATIONS, Fact, ToolCall, encode_facts
+from scripted import agent, asked, edited, ran, you
+
+
+def told(call: ToolCall) -> list[tuple[str, str, str]]:
+    return [(fact.entity, fact.relation, fact.value) for fact in extract_from_tool_result(call, 4)]
+
+
+def test_a_command_that_failed_produced_the_line_that_names_the_error() -> None:
+    failed = ran("cd app && pytest -q", "collected 3\nModuleNotFoundError: No module named 'x'\nmore", 1)
+    assert told(failed) == [("pytest -q", "produced_error", "ModuleNotFoundError: No module named 'x'")]
+    assert told(ran("./deploy", "", 3)) == [("./deploy", "produced_error", "exit code 3")]
+
+
+def test_a_command_of_the_project_that_passed_says_so_in_its_own_words_and_others_say_nothing() -> None:
+    assert told(ran("pytest -q", "....\n12 passed, 0 errors in 0.2s")) == [
+        ("pytest -q", "succeeded", "12 passed, 0 errors in 0.2s")
+    ]
+    assert told(ran("ls", "a b c")) == []
+    assert told(ran("cat log.txt", "ERROR: it all failed long ago")) == []
+
+
+def test_files_are_what_the_call_names_and_never_what_its_output_says() -> None:
+    read = ToolCall("1", "Read", "read", "ok", paths=("src/app.py",), output="Error: see other/file.py")
+    assert told(read) == [("Read", "read", "src/app.py")]
+    assert told(edited("src/app.py"))[0][1:] == ("wrote", "/home/kim/shop/src/app.py")
+    refused = ToolCall("1", "Edit", "edit", "error", paths=("src/app.py",), output="File has not been read yet")
+    assert told(refused) == [("Edit", "produced_error", "File has not been read yet")]
+
+
+def test_what_the_person_answered_is_a_decision() -> None:
+    assert told(asked("Which store?", ("DuckDB", "SQLite"), "SQLite")) == [("user", "decided", "Which store? SQLite")]
+
+
+def test_a_reply_gives_decisions_with_what_they_replace_and_the_files_it_names() -> None:
+    facts = extract_from_response("We decided to use SQLite. We moved from Redis to it, going with `store.py`.", 7)
+    assert [(one.relation, one.value, one.supersedes) for one in facts] == [
+        ("decided", "We decided to use SQLite.", ()),
+        ("decided", "We moved from Redis to it, going with `store.py`.", ("Redis",)),
+        ("mentions", "store.py", ()),
+    ]
+    assert extract_from_response("Hello! How can I help? Should we decide to use it?", 0) == []
+    hedged, sure = (extract_from_response(text, 0)[0].confidence for text in ("Maybe we'll use X.", "We'll use X."))
+    assert hedged < sure
+
+
+def test_a_persons_words_are_facts_only_where_they_give_something_up() -> None:
+    [fact] = extract_from_turn(you("We don't use yarn any more. Please look at the tests."))
+    assert (fact.entity, fact.supersedes) == ("user", ("yarn",))
+    assert extract_from_turn(you("We don't use yarn any more.", unattended=True)) == []
+    assert extract_from_turn(agent("See src/a.py. See src/a.py.", ran("ls"), ran("ls"))) == [
+        Fact("assistant", "mentions", "src/a.py", 0.6, 0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tools", "text", "wanted"),
+    [
+        (["Read", "Read", "Bash"], "", True),
+        (["Read", "Read"], "", False),
+        ([], "We decided to drop Redis.", True),
+        (["write_memory"], "", True),
+        ([], "I saved that to memory.", True),
+        (["Read"], "Here is the file.", False),
+    ],
+)
+def test_a_turn_is_worth_a_model_for_three_calls_a_decision_or_a_memory(
+    tools: list[str], text: str, wanted: bool
+) -> None:
+    assert qualifies_for_llm_extraction(tools, text) is wanted
+
+
+def test_a_models_list_is_read_leniently_and_bad_items_are_skipped() -> None:
+    answer = """Sure:
+```json
+[{"entity": "cache", "relation": "decided", "value": "SQLite", "confidence": 3, "supersedes": ["Redis"]},
+ {"entity": "x", "relation": "invented", "value": "y"}, 7, {"entity": "", "relation": "decided", "value": "z"},
+ {"entity": "a", "relation": "mentions", "value": "b", "confidence": "high"}]
+```"""
+    facts = extract_with_llm("text", [], 9, lambda prompt: answer)
+    assert facts == [Fact("cache", "decided", "SQLite", 0.8, 9, ("Redis",)), Fact("a", "mentions", "b", 0.5, 9)]
+    cut = '[{"entity": "a", "relation": "decided", "value": "b"}, {"entity": "c", "rel'
+    assert [fact.entity for fact in extract_with_llm("t", [], 1, lambda prompt: cut)] == ["a"]
+    assert extract_with_llm("t", [], 1, lambda prompt: "no idea") == []
+
+
+@given(st.text(max_size=400), st.text(max_size=400), st.sampled_from(("shell", "read", "edit", "other")))
+def test_any_text_gives_short_facts_of_known_relations(text: str, output: str, kind: str) -> None:
+    call = ToolCall("1", "Tool", kind, "error", command=text, paths=(text,), output=output)  # type: ignore[arg-type]
+    facts = extract_from_turn(agent(text, call)) + extract_with_llm(text, [output], 0, lambda prompt: output)
+    assert all(one.relation in RELATIONS and 0 <= one.confidence <= 1 for one in facts)
+    assert all(len(one.value) <= 200 for one in facts if one.relation not in ("read", "wrote", "mentions"))
+    encode_facts(facts)
