@@ -4,7 +4,6 @@ import { registerParticipant } from "./chat/participant";
 import { registerTools } from "./chat/tools";
 import { registerCommands } from "./register";
 import { Context } from "./sidecar/context";
-import { AgentFiles } from "./commands/agentfiles";
 import { ConflictMerger } from "./commands/merging";
 import { ModelWatch } from "./sidecar/modelwatch";
 import { TurnOpener } from "./commands/turns";
@@ -32,7 +31,6 @@ export function activate(extension: vscode.ExtensionContext): void {
   const ask = new AskPanel(owner, turns);
   const benefit = new BenefitPanel(owner);
   const merging = new ConflictMerger(owner);
-  const agentFiles = new AgentFiles(owner);
   extension.subscriptions.push(
     owner,
     transcripts,
@@ -44,13 +42,12 @@ export function activate(extension: vscode.ExtensionContext): void {
     ask,
     benefit,
     merging,
-    agentFiles,
     new ModelWatch(owner),
     registerTools(owner),
     registerMcpServer(owner),
     registerParticipant(owner),
     extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
-    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging, agentFiles }),
+    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { connectAgentsToMemory, disconnectAgentsFromMemory } from "./commands/agentmemory";
 import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
-import { type AgentFiles, importRules } from "./commands/agentfiles";
+import { giveMemoryToAgents, importRules } from "./commands/agentfiles";
 import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
 import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
 import { actOnJob, connectAgent, disconnectAgent } from "./commands/connect";
@@ -35,11 +35,10 @@ export interface Views {
   readonly ask: AskPanel;
   readonly benefit: BenefitPanel;
   readonly merging: ConflictMerger;
-  readonly agentFiles: AgentFiles;
 }
 
 /** Registers all commands. An error of a command is shown once, with a button for the log. */
-export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging, agentFiles }: Views): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
@@ -111,8 +110,8 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.deleteTheme": (target) => actOnMemory(context, parseHandle(target), { action: "delete" }),
     "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
     "lerim.maintain": () => maintainRoot(context, review),
-    "lerim.giveMemory": () => agentFiles.give(false),
-    "lerim.removeMemory": () => agentFiles.give(true),
+    "lerim.giveMemory": () => giveMemoryToAgents(context, false),
+    "lerim.removeMemory": () => giveMemoryToAgents(context, true),
     "lerim.importRules": () => importRules(context, review),
     "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
     "lerim.showBenefit": () => benefit.show(),

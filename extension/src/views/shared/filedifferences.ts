@@ -12,9 +12,8 @@ export interface FileChange {
 
 const scheme = "lerim-change";
 
-/** Shows every change, then asks; true if the person agreed. Nothing is written here. The views close with the answer. */
-export async function confirmEdits(edits: readonly FileChange[], question: string): Promise<boolean> {
-  if (edits.length === 0) return false;
+/** Shows every change while `ask` asks the person about it, and returns the answer. Nothing is written here. The views close with the answer. */
+export async function showDifferences<Answer>(edits: readonly FileChange[], ask: () => PromiseLike<Answer>): Promise<Answer> {
   const texts = new Map<string, string>();
   const shown = edits.map((edit, number) => {
     const uri = (side: "before" | "after"): vscode.Uri => {
@@ -29,15 +28,20 @@ export async function confirmEdits(edits: readonly FileChange[], question: strin
     const [first] = shown;
     if (shown.length === 1 && first !== undefined) await vscode.commands.executeCommand("vscode.diff", first.before, first.after, `${first.name} (planned change)`, { preview: false, preserveFocus: true });
     else await vscode.commands.executeCommand("vscode.changes", `Planned changes of ${counted(shown.length, "file")}`, shown.map(({ before, after }) => [after, before, after]));
-    const yes = { label: `$(check) Change ${counted(edits.length, "file")}`, description: edits.map(({ path }) => basename(path)).join(", ") };
-    const no = { label: "$(close) Change nothing" };
-    // ignoreFocusOut: the person scrolls through the differences while the question stays
-    const answer = await vscode.window.showQuickPick([yes, no], { placeHolder: question, ignoreFocusOut: true });
-    return answer === yes;
+    return await ask();
   } finally {
     await closeDifferences();
     provider.dispose();
   }
+}
+
+/** Shows every change, then asks; true if the person agreed. */
+export async function confirmEdits(edits: readonly FileChange[], question: string): Promise<boolean> {
+  if (edits.length === 0) return false;
+  const yes = { label: `$(check) Change ${counted(edits.length, "file")}`, description: edits.map(({ path }) => basename(path)).join(", ") };
+  const no = { label: "$(close) Change nothing" };
+  // ignoreFocusOut: the person scrolls through the differences while the question stays
+  return (await showDifferences(edits, () => vscode.window.showQuickPick([yes, no], { placeHolder: question, ignoreFocusOut: true }))) === yes;
 }
 
 async function closeDifferences(): Promise<void> {

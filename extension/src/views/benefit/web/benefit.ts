@@ -58,7 +58,7 @@ function cells(figures: BenefitFigures): HTMLElement[] {
 /** Why it is unknown what became of some memories, as sentences. */
 function unknownNotes({ unknown }: BenefitView): string[] {
   const notes: string[] = [];
-  if (unknown.noSession > 0) notes.push(`Without a known session: ${unknown.noSession}. Over MCP an agent does not say which session it is; it is found by the time, after a sync has read it, if there is only one.`);
+  if (unknown.noSession > 0) notes.push(`Without a known session: ${unknown.noSession}. An agent that uses Lerim's tools does not say which session it is; it is found by the time, after a sync has read it, if there is only one.`);
   if (unknown.nothingToSee > 0) notes.push(`Unknown ${unknown.nothingToSee} times: code cannot recognize what the memory asks for.`);
   if (unknown.notRead > 0) notes.push(`Unknown ${unknown.notRead} times: the transcript is gone or cannot be read.`);
   if (unknown.older > 0) notes.push(`Unknown ${unknown.older} times: only the newest sessions are looked at.`);
