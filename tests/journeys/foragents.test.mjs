@@ -203,7 +203,7 @@ for (const [editor, variable] of editors) {
 
     await run("what an agent's file holds is taken out again", async () => {
       await screen.command("Lerim: Remove Memory from Agents' Files", { further: true });
-      await take("Change these files", "Write Files", "Write Files");
+      await take("Change these files", "Restore Files", "Restore Files");
       await screen.notification(/1 file restored/);
       assert.equal(block(), original);
       assert.ok(!existsSync(join(root, ".claude")));

@@ -19,7 +19,7 @@ export async function giveMemoryToAgents(context: Requester, remove: boolean): P
     return;
   }
   const options: vscode.QuickPickOptions = { title: remove ? "Remove Memory from Agents' Files" : "Give Memory to Agents", placeHolder: "Change these files as shown?", ignoreFocusOut: true };
-  const choice = await showDifferences(plan.files, () => vscode.window.showQuickPick(choiceItems(plan), options));
+  const choice = await showDifferences(plan.files, () => vscode.window.showQuickPick(choiceItems(plan, remove), options));
   if (choice?.write === undefined) return;
   const done = await context.request(protocol.exportApply, { root, remove, stamp: plan.stamp, takeEdits: choice.write === "edits" });
   showDone(context, root, plan, done, remove);
@@ -68,12 +68,13 @@ interface ChoiceItem extends vscode.QuickPickItem {
 }
 
 /** What can be done with the planned files, and below that what is in none of them. */
-function choiceItems(plan: protocol.ExportPlanView): ChoiceItem[] {
+function choiceItems(plan: protocol.ExportPlanView, remove: boolean): ChoiceItem[] {
+  const verb = remove ? "Restore" : "Write";
   const edited = plan.files.filter((file) => file.editedByHand);
   const own = plan.files.filter((file) => !file.editedByHand);
   return [
-    ...(own.length > 0 ? [{ label: "$(check) Write Files", detail: filesText(own), write: "files" as const }] : []),
-    ...(edited.length > 0 ? [{ label: "$(edit) Make Candidates of Edited Lines and Write Files", detail: `Edited by hand: ${filesText(edited)}`, write: "edits" as const }] : []),
+    ...(own.length > 0 ? [{ label: `$(check) ${verb} Files`, detail: filesText(own), write: "files" as const }] : []),
+    ...(edited.length > 0 ? [{ label: `$(edit) Make Candidates of Edited Lines and ${verb} Files`, detail: `Edited by hand: ${filesText(edited)}`, write: "edits" as const }] : []),
     { label: "$(close) Change nothing" },
     ...(plan.notes.length > 0 ? [{ label: "Left out", kind: vscode.QuickPickItemKind.Separator }, ...plan.notes.map((label) => ({ label }))] : []),
   ];
