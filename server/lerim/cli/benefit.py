@@ -90,9 +90,9 @@ def _explain_unknown(benefit: Benefit) -> Iterator[str]:
     unknown = benefit.unknown
     if unknown.no_session:
         yield (
-            f"Without a known session: {output.pluralize(unknown.no_session, 'serving')}. An agent that uses Lerim's tools "
-            "does not say which session it is; it is found by the time, after `lerim sync` has read it, if there is "
-            "only one."
+            f"Without a known session: {output.pluralize(unknown.no_session, 'serving')}. An agent that uses "
+            "Lerim's tools does not say which session it is; it is found by the time, after `lerim sync` has read "
+            "it, if there is only one."
         )
     if unknown.nothing_to_see:
         yield f"Unknown {unknown.nothing_to_see} times: code cannot recognize what the memory asks for."
