@@ -302,3 +302,11 @@ def test_no_search_filter_or_list_shows_what_waits(project: Project, home: Home,
             for query in ("", "alpha", "waiting", "is waiting alpha found?"):
                 assert {hit.record.title for hit in one.search(query, filters=narrowed)} <= {"One"}
         assert [stored.record.title for stored in one.find_sharing_words("Waiting alpha", 5)] in ([], ["One"])
+
+
+def test_an_open_search_finds_the_first_personal_memory(project: Project, home: Home) -> None:
+    with MemorySearch(project, home) as memories:
+        assert memories.search("pnpm") == []
+        write(home.memory, "Use pnpm")
+        memories.refresh_if_changed()
+        assert [(hit.record.title, hit.scope) for hit in memories.search("pnpm")] == [("Use pnpm", "global")]

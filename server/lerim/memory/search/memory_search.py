@@ -106,16 +106,13 @@ class MemorySearch:
         self._rules = rules
         self._drift_cache: dict[str, DriftState] = {}
         self._drift_stamp: tuple[tuple[int, int], ...] = ()
+        self._scan = scan
         self._folders: list[IndexedFolder] = []
         if project is not None:
             location = None if scan else _project_index_location(project, home)
             self._folders.append(
                 IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), location)
             )
-        if not (project is not None and project.is_personal) and not files.is_absent(home.memory):
-            private = home.project(GLOBAL_KEY)
-            location = None if scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
-            self._folders.append(IndexedFolder("global", Store(home.memory, private, home.root), location))
         self._neighbours = NeighbourFinder(self._folders)
         self._project_neighbours = NeighbourFinder([one for one in self._folders if one.scope == "project"])
         self.refresh()
@@ -133,6 +130,7 @@ class MemorySearch:
 
     def refresh(self) -> None:
         """Brings the indexes up to date with the files, by stat."""
+        self._add_personal_folder()
         for scope in self._folders:
             scope.refresh()
 
@@ -142,8 +140,20 @@ class MemorySearch:
 
         Misses a file edited in place until `refresh`; but the memories found are read from their files.
         """
+        self._add_personal_folder()
         for scope in self._folders:
             scope.refresh_if_changed()
+
+    def _add_personal_folder(self) -> None:
+        """Adds the person's own memories, once there are any."""
+        home = self._home
+        is_project_personal = self._project is not None and self._project.is_personal
+        has_them = any(scope.scope == "global" for scope in self._folders)
+        if is_project_personal or has_them or files.is_absent(home.memory):
+            return
+        private = home.project(GLOBAL_KEY)
+        location = None if self._scan else IndexLocation(home.root / "index" / "memories.sqlite3", home.root, private)
+        self._folders.append(IndexedFolder("global", Store(home.memory, private, home.root), location))
 
     def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the project's own memories that share the most words with a text, even if only some."""
