@@ -21,6 +21,7 @@ from lerim.web.binding import open_socket, plan_binding
 from lerim.web.served import Served
 from lerim.web.server import make_config
 from lerim.web.token import load_token
+from lerim.web.work import Work
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ def web_server(home: Home) -> Iterator[WebServer]:
     """Serves this home for the block."""
     with open_socket("127.0.0.1", 0) as listener:
         binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
-        served = Served(home, dict(os.environ), binding, load_token(home), lambda: datetime.now().astimezone())
+        environ = dict(os.environ)
+        clock = lambda: datetime.now().astimezone()  # noqa: E731
+        served = Served(home, environ, binding, load_token(home), clock, Work(home, environ))
         server = uvicorn.Server(make_config(make_app(served)))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()

@@ -278,3 +278,14 @@ class Problem:
 def error_reason(error: BaseException) -> str:
     """Return the system's message for an error, without the file name that `str(error)` adds for an OSError."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def error_location(error: BaseException) -> str:
+    """The place an error was raised, such as `file.py:12 in name`, without its message."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None:
+        return "an unknown place"
+    code = frame.tb_frame.f_code
+    return f"{code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{frame.tb_lineno} in {code.co_name}"

@@ -11,6 +11,12 @@ from .maintain import StaleMemory as StaleMemory
 from .maintain import is_maintenance_due as is_maintenance_due
 from .moved_projects import register_aliases as register_aliases
 from .moved_projects import with_alias as with_alias
+from .processes import EditorAsker as EditorAsker
+from .processes import JobError as JobError
+from .processes import JobProcesses as JobProcesses
+from .processes import make_job_error as make_job_error
+from .progress import SyncElsewhere as SyncElsewhere
+from .progress import find_sync_elsewhere as find_sync_elsewhere
 from .report import CandidateFound as CandidateFound
 from .report import CandidateWithdrawn as CandidateWithdrawn
 from .report import SessionCounts as SessionCounts
@@ -26,6 +32,8 @@ from .summary_view import find_folder_projects as find_folder_projects
 from .summary_view import find_summary_view as find_summary_view
 from .sync_context import SyncContext as SyncContext
 from .sync_context import SyncOptions as SyncOptions
+from .sync_due import StoreSnapshot as StoreSnapshot
+from .sync_due import check_stores as check_stores
 from .unusable_home import explain_unusable_home as explain_unusable_home
 from .worker import AnswerLine as AnswerLine
 from .worker import BenefitLine as BenefitLine

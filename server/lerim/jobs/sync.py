@@ -18,7 +18,8 @@ import msgspec
 from lerim.errors import BusyError, LerimError, Problem
 from lerim.hook import refresh_if_used
 from lerim.jobs.activity_log import log_activity
-from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncProgress, SyncReport, combine_reports
+from lerim.jobs.progress import share_progress
+from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncEvent, SyncProgress, SyncReport, combine_reports
 from lerim.jobs.steps import accept_automatically, ask_model, suggest_answers, summarize_sessions, sync_by_rules
 from lerim.jobs.sync_context import Cancelled, Clock, SyncContext, SyncOptions, now, resume_reading
 from lerim.jobs.temporary_aliases import temporary_aliases
@@ -56,8 +57,13 @@ def sync_project(
     Raises BusyError while another process syncs this project, CatalogError if the catalog cannot be used, SettingsError
     if the settings that say which agents to read cannot be read.
     """
-    with temporary_aliases(project, home), shared_copies():
-        return _run(SyncContext(project, home, environ, options, emit, cancelled, clock, bridge))
+
+    def emit_and_share(event: SyncEvent) -> None:
+        share(event)
+        emit(event)
+
+    with temporary_aliases(project, home), shared_copies(), share_progress(home, project.key) as share:
+        return _run(SyncContext(project, home, environ, options, emit_and_share, cancelled, clock, bridge))
 
 
 def _run(context: SyncContext) -> SyncReport:

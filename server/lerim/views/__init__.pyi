@@ -1,3 +1,4 @@
+from .agent_files import refresh_agent_files as refresh_agent_files
 from .configuration import ConfigOutput as ConfigOutput
 from .configuration import SettingView as SettingView
 from .configuration import load_configuration as load_configuration

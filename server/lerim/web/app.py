@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -15,8 +18,6 @@ from lerim.web.answers import error_response
 from lerim.web.security import LOGIN_PATH, BodyTooLargeError, Guard, sign_in
 from lerim.web.served import Served
 
-API_PREFIX = "/api/v1"
-
 
 def make_app(served: Served) -> Starlette:
     """Returns the application that serves a home."""
@@ -25,14 +26,24 @@ def make_app(served: Served) -> Starlette:
         return sign_in(served, request)
 
     handled = (LerimError, BodyTooLargeError, HTTPException, ClientDisconnect, Exception)
+
+    @asynccontextmanager
+    async def live(_app: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await served.work.close()
+
     app = Starlette(
         routes=[
             Route(LOGIN_PATH, answer_login, methods=["GET"]),
-            Mount(API_PREFIX, routes=api.routes),
+            Mount(api.API_PREFIX, routes=api.routes),
             *pages.routes,
         ],
         middleware=[Middleware(Guard, served=served)],
+        lifespan=live,
         exception_handlers=dict.fromkeys(handled, error_response),
     )
+    app.router.redirect_slashes = False  # a path is right or wrong
     app.state.served = served
     return app

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from lerim.paths import Home
 from lerim.web.binding import Binding
 from lerim.web.token import LoginLinks
+from lerim.web.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Served:
     binding: Binding
     token: str
     clock: Callable[[], datetime]
+    work: Work
     links: LoginLinks = field(default_factory=LoginLinks)
 
 

@@ -18,6 +18,7 @@ from lerim.web.binding import DEFAULT_PORT, LOOPBACK, Binding, open_socket, plan
 from lerim.web.running import RunningServer, announce_server, hold_server_lock
 from lerim.web.served import Served
 from lerim.web.token import load_token
+from lerim.web.work import Work
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -57,7 +58,7 @@ def serve(
     with hold_server_lock(home), open_socket(options.host, options.port) as listener:
         port = int(listener.getsockname()[1])
         binding = plan_binding(options.host, port, has_certificate=has_certificate, proxy_origin=options.proxy_origin)
-        served = Served(home, environ, binding, load_token(home), clock)
+        served = Served(home, environ, binding, load_token(home), clock, Work(home, environ))
         running = RunningServer(
             os.getpid(), _own_address(binding, has_certificate), binding.origin, min(binding.hosts), clock().isoformat()
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lerim.lsp.window.idle import SETTLED_AFTER_NS, IdleClock, is_sync_due, snapshot_stores
+from lerim.jobs.sync_due import SETTLED_AFTER_NS, is_sync_due, snapshot_stores
+from lerim.lsp.window.idle import IdleClock
 from lerim.sessions.model import Transcript
 
 

@@ -12,10 +12,9 @@ import pytest
 
 from hang import HANG
 from lerim.assistant.answers import Question
+from lerim.jobs.processes import EditorAsker, JobError, JobProcesses
 from lerim.jobs.report import SyncReport
 from lerim.jobs.worker import JobLine
-from lerim.lsp.window.jobs import JobError, Jobs
-from lerim.lsp.window.questions import EditorAsker
 from lerim.models.editor import EditorAnswer, EditorQuestion, EditorRefusal
 
 pytestmark = pytest.mark.asyncio
@@ -36,7 +35,7 @@ async def nobody(line: EditorQuestion, _explicit: bool, _hear: Callable[[str], N
 def jobs(tmp_path: Path):
     """Jobs whose program is the given body; `say` prints a line, `log` is a file every start is noted in."""
 
-    def make(body: str, asker: EditorAsker = nobody) -> Jobs:
+    def make(body: str, asker: EditorAsker = nobody) -> JobProcesses:
         program = tmp_path / "job"
         program.write_text(
             f"#!{sys.executable}\nimport os, signal, sys, time\n"
@@ -46,7 +45,7 @@ def jobs(tmp_path: Path):
             encoding="utf-8",
         )
         program.chmod(0o755)
-        return Jobs(lambda: dict(os.environ), tmp_path, asker, str(program))
+        return JobProcesses(lambda: dict(os.environ), tmp_path, asker, str(program))
 
     return make
 
@@ -55,7 +54,7 @@ def starts(folder: Path) -> list[str]:
     return (folder / "log").read_text(encoding="utf-8").splitlines()
 
 
-async def begun(jobs: Jobs, told: list[JobLine], *, explicit: bool = True) -> asyncio.Task[SyncReport]:
+async def begun(jobs: JobProcesses, told: list[JobLine], *, explicit: bool = True) -> asyncio.Task[SyncReport]:
     """A sync that has said its first line."""
     first = asyncio.Event()
 
@@ -154,7 +153,7 @@ async def test_a_job_that_dies_or_does_not_start_is_an_error(jobs, tmp_path: Pat
     with pytest.raises(JobError, match="exit code 3"):
         await jobs("sys.exit(3)").sync("key", Path("/repo"), lambda _: None, explicit=True)
     with pytest.raises(JobError, match="could not be started"):
-        await Jobs(dict, tmp_path, nobody, str(tmp_path / "none")).sync(
+        await JobProcesses(dict, tmp_path, nobody, str(tmp_path / "none")).sync(
             "key", Path("/repo"), lambda _: None, explicit=True
         )
 

@@ -10,7 +10,6 @@ from .sidecar_server import EditorRequestError as EditorRequestError
 from .sidecar_server import SidecarServer as SidecarServer
 from .sidecar_server import UntrustedError as UntrustedError
 from .sidecar_server import ask_editor as ask_editor
-from .sidecar_server import error_location as error_location
 from .sidecar_server import guard_request as guard_request
 from .sidecar_server import make_rpc_error as make_rpc_error
 from .sidecar_server import make_server as make_server

@@ -32,7 +32,7 @@ from pygls.protocol import (
     default_converter,
 )
 
-from lerim.errors import LerimError
+from lerim.errors import LerimError, error_location
 from lerim.lsp.boundary.documents import Documents
 from lerim.lsp.boundary.messages import (
     INVALID_PARAMS,
@@ -261,14 +261,3 @@ def make_rpc_error(error: LerimError) -> JsonRpcException:
     """Converts one of our errors to a JSON-RPC error, with secrets redacted."""
     data = {"kind": error.code, **({"diff": redact_text(error.diff)} if error.diff else {})}
     return JsonRpcException(redact_text(str(error)).replace("\n", " ")[:500], LERIM_ERROR, data)
-
-
-def error_location(error: BaseException) -> str:
-    """The place an error was raised, such as `file.py:12 in name`, without its message."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    if frame is None:
-        return "an unknown place"
-    code = frame.tb_frame.f_code
-    return f"{code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{frame.tb_lineno} in {code.co_name}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.jobs import BenefitLine, FailureLine
+from lerim.jobs import BenefitLine, FailureLine, JobError, make_job_error
 from lerim.lsp.protocol import RootParams
-from lerim.lsp.window import HandleTarget, JobError, Sidecar, make_job_error
+from lerim.lsp.window import HandleTarget, Sidecar
 from lerim.statistics import BenefitFigures, UnknownSessions
 
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 from lerim.config import EDITOR_VARIABLE, PROVIDERS, Role, load
-from lerim.jobs import FailureLine, ModelTestLine, SessionTrialLine
+from lerim.jobs import FailureLine, JobError, ModelTestLine, SessionTrialLine
 from lerim.lsp.protocol import (
     AllowParams,
     ChoicesView,
@@ -21,7 +21,7 @@ from lerim.lsp.protocol import (
     RootParams,
     SessionTrialView,
 )
-from lerim.lsp.window import JobError, editor_models
+from lerim.lsp.window import editor_models
 from lerim.models import ModelsView, ModelView, RoleView, Usage, consent, key_variables, list_models, load_model_view
 from lerim.paths import Home
 from lerim.project import Project

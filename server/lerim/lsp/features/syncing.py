@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from lerim.errors import LerimError
-from lerim.jobs import CandidateFound, CandidateWithdrawn, JobLine, Stage, SyncProgress, SyncReport
+from lerim.jobs import CandidateFound, CandidateWithdrawn, JobLine, Stage, SyncProgress, SyncReport, check_stores
 from lerim.lsp.features import exporting
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, reload
-from lerim.lsp.window import idle as clockwork
 
 if TYPE_CHECKING:
-    from lerim.project import FolderOwners
-    from lerim.sessions import DiscoveredStores
+    pass
 
 log = logging.getLogger("lerim.sync")
 FINAL_STAGES = ("done", "failed", "cancelled")
@@ -120,7 +116,9 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
     repos = await sidecar.repos.load()
     if not repos:
         return
-    snapshot, is_due = await sidecar.run_in_thread(_check_stores, sidecar, [repo.project.key for repo in repos])
+    snapshot, is_due = await sidecar.run_in_thread(
+        check_stores, sidecar.home, sidecar.environ, [repo.project.key for repo in repos], sidecar.last_snapshot
+    )
     all_synced = True
     for repo in repos if is_due else ():
         try:
@@ -132,56 +130,3 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
             # A "busy" or cancelled sync may have left something undone, so the next idle check looks again.
             all_synced = all_synced and report.state in ("done", "partial")
     sidecar.last_snapshot = snapshot if all_synced else None
-
-
-def _check_stores(sidecar: Sidecar, projects: Sequence[str]) -> tuple[clockwork.StoreSnapshot, bool]:
-    from lerim.project import FolderOwners, list_projects
-    from lerim.sessions import Catalog, discover_stores, find_platform_roots
-
-    owners = FolderOwners(list_projects(sidecar.home)[0], home=sidecar.home)
-    with Catalog.open(sidecar.home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
-        folders = [*owners.folders, *catalog.list_folders()]
-    stores = discover_stores(find_platform_roots(sidecar.environ, sidecar.home), folders)
-    for problem in stores.problems:
-        log.info("%s: %s", problem.code, problem.path)
-    snapshot = clockwork.snapshot_stores(stores.transcripts, stores.databases, time.time_ns())
-    return snapshot, clockwork.is_sync_due(
-        snapshot, sidecar.last_snapshot, lambda: _is_catalog_behind(sidecar, projects, stores, owners, folders)
-    )
-
-
-def _is_catalog_behind(
-    sidecar: Sidecar, projects: Sequence[str], stores: DiscoveredStores, owners: FolderOwners, folders: Sequence[str]
-) -> bool:
-    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
-
-    Some agents write to their database all the time. A changed database is listed here and its stamp stored if it has
-    nothing new, since starting a job costs more. Only sessions of these projects count in a database.
-    """
-    from lerim.files import is_readable
-    from lerim.sessions import Catalog, compare_stamps, open_databases
-
-    with Catalog.open(sidecar.home) as catalog:
-        open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores())
-        catalog.keep_damaged_stores(stores.damaged_stores)
-        found = compare_stamps(stores, catalog.load_stamps())
-        stale = (*found.new, *found.changed)
-        project_places = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
-        closed = catalog.find_unopened_places() if stale else frozenset()
-        for entry in stale:
-            if entry.place in closed and (entry.store_key or not is_readable(entry.path)):
-                continue
-            if (
-                not entry.store_key
-                or not entry.cwd
-                or entry.place in project_places
-                or owners.find_owner(entry.cwd) in projects
-            ):
-                return True
-        unread = {entry.path for entry in stale}
-        catalog.mark_vanished(found.vanished)
-        catalog.keep_store_stamps(entry for entry in stores.opened_databases if entry.path not in unread)
-        return any(
-            catalog.count_due_jobs(project) or catalog.count_jobs_by_state(project).get("running")
-            for project in projects
-        )

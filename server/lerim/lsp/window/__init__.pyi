@@ -9,8 +9,6 @@ from .candidate_counts import count_candidates as count_candidates
 from .handles import HandleTarget as HandleTarget
 from .hooks import schedule_hook_refresh as schedule_hook_refresh
 from .idle import IdleClock as IdleClock
-from .jobs import JobError as JobError
-from .jobs import make_job_error as make_job_error
 from .notifications import announce_memories as announce_memories
 from .notifications import refresh_lenses as refresh_lenses
 from .reload import check_for_changes as check_for_changes

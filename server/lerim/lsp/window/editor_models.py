@@ -16,7 +16,7 @@ from lerim.lsp.protocol import ASK_MODEL, AskModelParams, EditorModelsParams, Mo
 from lerim.models import EditorAnswer, EditorQuestion, EditorRefusal
 
 if TYPE_CHECKING:
-    from lerim.lsp.window.jobs import Jobs
+    from lerim.jobs import JobProcesses
     from lerim.lsp.window.state import Sidecar
 
 log = logging.getLogger("lerim.models")
@@ -38,11 +38,11 @@ def make_job_environ(sidecar: Sidecar) -> dict[str, str]:
     return {**sidecar.environ, EDITOR_VARIABLE: msgspec.json.encode(editor_state).decode()}
 
 
-def make_jobs(sidecar: Sidecar) -> Jobs:
+def make_jobs(sidecar: Sidecar) -> JobProcesses:
     """Makes the job runner of a window. Its jobs get the editor's settings and may ask the editor's models."""
-    from lerim.lsp.window.jobs import Jobs
+    from lerim.jobs import JobProcesses
 
-    return Jobs(partial(make_job_environ, sidecar), sidecar.home.root, partial(ask_editor_model, sidecar))
+    return JobProcesses(partial(make_job_environ, sidecar), sidecar.home.root, partial(ask_editor_model, sidecar))
 
 
 async def receive_part(sidecar: Sidecar, params: object) -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lsprotocol import types
 
-from lerim.errors import Problem, ProjectError
-from lerim.lsp.boundary import SidecarServer, UntrustedError, error_location
+from lerim.errors import Problem, ProjectError, error_location
+from lerim.lsp.boundary import SidecarServer, UntrustedError
 from lerim.lsp.protocol import to_wire
 from lerim.lsp.window.handles import HandleTable
 from lerim.lsp.window.settings import EditorOptions
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from lerim.agents import AppliedPlan
     from lerim.config import EditorModel
     from lerim.files import FileEdit
-    from lerim.lsp.window.idle import IdleClock, StoreSnapshot
-    from lerim.lsp.window.jobs import Jobs
+    from lerim.jobs import JobProcesses, StoreSnapshot
+    from lerim.lsp.window.idle import IdleClock
     from lerim.lsp.window.repos import Repo, Repos
 
 log = logging.getLogger("lerim.lsp")
@@ -84,9 +84,9 @@ class Sidecar:
     """The edits of agents' files that can be undone, by the token of `lerim/export/undo`."""
     agent_changes: dict[str, AppliedPlan] = field(default_factory=dict)
     """Changes of agents' files that can be taken back, by the token that the editor has for them."""
-    make_jobs: Callable[[Sidecar], Jobs] | None = None
+    make_jobs: Callable[[Sidecar], JobProcesses] | None = None
     _repos: Repos | None = None
-    _jobs: Jobs | None = None
+    _jobs: JobProcesses | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
@@ -100,7 +100,7 @@ class Sidecar:
         return self._repos
 
     @property
-    def jobs(self) -> Jobs:
+    def jobs(self) -> JobProcesses:
         """The job runner."""
         if self._jobs is None:
             assert self.make_jobs is not None

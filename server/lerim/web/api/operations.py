@@ -100,7 +100,7 @@ def make_route(operation: Operation) -> Route:
             arguments["body"] = parse_body(await request.body(), body_type, request.headers.get("content-type", ""))
         call = Call(find_served(request), dict(request.path_params))
         if is_stream:
-            return event_response(operation.run(call, **arguments))
+            return event_response(await run_in_threadpool(operation.run, call, **arguments))
         if inspect.iscoroutinefunction(operation.run):
             return json_response(await operation.run(call, **arguments), is_secret=operation.is_secret)
         return await run_in_threadpool(lambda: json_response(operation.run(call, **arguments)))

@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
-from lerim.web.api import memories, projects, sign_in
+from functools import cache
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from lerim.web.api import memories, memory_acts, projects, queue, review, sessions, sign_in, work
+from lerim.web.api.openapi import make_document
 from lerim.web.api.operations import make_route
 
-OPERATIONS = [*projects.operations, *memories.operations, *sign_in.operations]
-"""In the order of the document; a path with a fixed last part comes before one with a variable there."""
-routes = [make_route(operation) for operation in OPERATIONS]
+API_PREFIX = "/api/v1"
+OPERATIONS = [
+    *projects.operations,
+    *memories.operations,
+    *memory_acts.operations,
+    *review.operations,
+    *sessions.operations,
+    *queue.operations,
+    *work.operations,
+    *sign_in.operations,
+]
+"""In the order of the document. A path with a fixed last part comes before one with a variable there."""
+
+
+@cache
+def _encode_document() -> bytes:
+    return msgspec.json.encode(make_document(OPERATIONS, API_PREFIX))
+
+
+def _show_document(_request: Request) -> Response:
+    return Response(_encode_document(), media_type="application/json")
+
+
+routes = [*map(make_route, OPERATIONS), Route("/openapi.json", _show_document, methods=["GET"])]

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from lerim.lsp.boundary import error_location
+from lerim.errors import error_location
 from lerim.models import EditorAnswer, EditorAnswerPart, EditorCancellation, EditorQuestion, EditorRefusal
 
 log = logging.getLogger("lerim.jobs")

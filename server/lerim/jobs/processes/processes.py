@@ -15,23 +15,21 @@ import msgspec
 
 from lerim.assistant import Answer, Question, Sentence, SentenceEvent
 from lerim.errors import LerimError, error_reason
-from lerim.jobs import (
+from lerim.jobs.maintain import MaintainReport
+from lerim.jobs.processes.editor_questions import EditorAsker, JobQuestions
+from lerim.jobs.report import SessionCounts, SyncReport, SyncState
+from lerim.jobs.worker import (
     AnswerLine,
     BenefitLine,
     CancelLine,
     FailureLine,
     JobLine,
-    MaintainReport,
     MaintainReportLine,
     ModelTestLine,
     ParentLine,
-    SessionCounts,
     SessionTrialLine,
-    SyncReport,
     SyncReportLine,
-    SyncState,
 )
-from lerim.lsp.window.questions import EditorAsker, JobQuestions
 from lerim.models import EditorCancellation, EditorQuestion
 from lerim.process import ProcessLaunch, build_lerim_launch, kill_group
 
@@ -79,8 +77,8 @@ class RunningJob:
 
 
 @dataclass(slots=True)
-class Jobs:
-    """All jobs of this sidecar; `running` holds them by project key.
+class JobProcesses:
+    """All jobs of this sidecar or server; `running` holds them by project key.
 
     `make_environ` returns the environment for a new job, and `ask_editor` lets jobs ask the editor's models. A new job
     waits up to `cancel_wait_seconds` for a cancelled one to end. `one_off_processes` try a model or answer a question.
@@ -291,7 +289,7 @@ class Jobs:
         raise make_job_error(last)
 
     def kill_all(self) -> None:
-        """Kills every job at once, when the sidecar ends."""
+        """Kills every job at once, when this process ends."""
         for process in (*(job.process for job in self.running.values()), *self.one_off_processes):
             if process is not None and process.returncode is None:
                 kill_group(process.pid, self.make_environ())

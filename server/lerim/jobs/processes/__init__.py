@@ -1,0 +1,5 @@
+"""Jobs as child processes of the sidecar or the server."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

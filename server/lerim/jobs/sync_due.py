@@ -1,0 +1,118 @@
+"""Whether a sync would find something: one stat pass over the agents' stores, compared with the catalog."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lerim.files import is_readable
+from lerim.paths import Home
+from lerim.project import FolderOwners, list_projects
+from lerim.sessions import (
+    Catalog,
+    Database,
+    DiscoveredStores,
+    Transcript,
+    compare_stamps,
+    discover_stores,
+    find_platform_roots,
+    open_databases,
+)
+
+log = logging.getLogger("lerim.sync")
+
+SETTLED_AFTER_NS = 15 * 60 * 1_000_000_000
+"""Nanoseconds after the last write to a session until its last exchange is no longer held back (design §3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSnapshot:
+    """The result of one stat pass over the agents' stores: a `digest` over the stamps of all transcripts and databases,
+    and the paths that were written to recently (`unsettled`)."""
+
+    digest: bytes
+    unsettled: frozenset[str]
+
+
+def snapshot_stores(transcripts: Iterable[Transcript], databases: Iterable[Database], now_ns: int) -> StoreSnapshot:
+    """Makes a snapshot of the agents' stores by stat alone; `now_ns` is the time in nanoseconds."""
+    digest = hashlib.blake2b(digest_size=16)
+    unsettled: set[str] = set()
+    seen = [(str(one.path), repr(one.stamp), one.mtime_ns) for one in transcripts]
+    seen += [(str(one.path), repr(one.stamp), max(one.stamp[1], one.stamp[3])) for one in databases]
+    for path, stamp, written in sorted(seen):
+        digest.update(f"{path}\0{stamp}\n".encode("utf-8", "surrogatepass"))
+        if now_ns - written < SETTLED_AFTER_NS:
+            unsettled.add(path)
+    return StoreSnapshot(digest.digest(), frozenset(unsettled))
+
+
+def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catalog_behind: Callable[[], bool]) -> bool:
+    """Whether a sync would find something.
+
+    Either a session whose last exchange was held back has settled, or something changed since the last complete sync
+    (`previous`) and the catalog is behind, which is only checked then.
+    """
+    if previous is not None and previous.unsettled - current.unsettled:
+        return True
+    if previous is not None and previous.digest == current.digest:
+        return False
+    return is_catalog_behind()
+
+
+def check_stores(
+    home: Home, environ: Mapping[str, str], projects: Sequence[str], previous: StoreSnapshot | None
+) -> tuple[StoreSnapshot, bool]:
+    """Returns the state of the agents' stores and whether a sync of these projects (their keys) would find something.
+
+    `previous` is the state at the last complete sync. Raises CatalogError and SettingsError.
+    """
+
+    owners = FolderOwners(list_projects(home)[0], home=home)
+    with Catalog.open(home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
+        folders = [*owners.folders, *catalog.list_folders()]
+    stores = discover_stores(find_platform_roots(environ, home), folders)
+    for problem in stores.problems:
+        log.info("%s: %s", problem.code, problem.path)
+    snapshot = snapshot_stores(stores.transcripts, stores.databases, time.time_ns())
+    return snapshot, is_sync_due(
+        snapshot, previous, lambda: _is_catalog_behind(home, projects, stores, owners, folders)
+    )
+
+
+def _is_catalog_behind(
+    home: Home, projects: Sequence[str], stores: DiscoveredStores, owners: FolderOwners, folders: Sequence[str]
+) -> bool:
+    """Whether a transcript changed since the catalog read it, or an interrupted sync left work to do.
+
+    Some agents write to their database all the time. A changed database is listed here and its stamp stored if it has
+    nothing new, since starting a job costs more. Only sessions of these projects count in a database.
+    """
+
+    with Catalog.open(home) as catalog:
+        open_databases(stores, catalog.load_store_stamps(), folders, catalog.load_damaged_stores())
+        catalog.keep_damaged_stores(stores.damaged_stores)
+        found = compare_stamps(stores, catalog.load_stamps())
+        stale = (*found.new, *found.changed)
+        project_places = frozenset[str]().union(*(catalog.find_project_places(project) for project in projects))
+        closed = catalog.find_unopened_places() if stale else frozenset()
+        for entry in stale:
+            if entry.place in closed and (entry.store_key or not is_readable(entry.path)):
+                continue
+            if (
+                not entry.store_key
+                or not entry.cwd
+                or entry.place in project_places
+                or owners.find_owner(entry.cwd) in projects
+            ):
+                return True
+        unread = {entry.path for entry in stale}
+        catalog.mark_vanished(found.vanished)
+        catalog.keep_store_stamps(entry for entry in stores.opened_databases if entry.path not in unread)
+        return any(
+            catalog.count_due_jobs(project) or catalog.count_jobs_by_state(project).get("running")
+            for project in projects
+        )

@@ -1,0 +1,160 @@
+"""What a person does with accepted memories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from lerim.errors import UsageError
+from lerim.memory import Feedback, LearningKind, MemoryView, parse_references
+from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, queue
+from lerim.views import ResultView, make_memory_view, refresh_agent_files
+from lerim.web.api.memories import PrimitiveName
+from lerim.web.api.operations import Call, Operation
+from lerim.web.api.review import Body, Tag, Title, act
+
+Reference = Annotated[str, msgspec.Meta(max_length=2000)]
+
+
+class NewMemoryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A memory that you write. Only a learning has a kind; the default is `insight`."""
+
+    title: Title
+    body: Body = ""
+    primitive: PrimitiveName = "decision"
+    kind: LearningKind | None = None
+    tags: list[Tag] = []
+    references: list[Reference] = []
+
+
+class MemoryEditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """New words, tags or references; what is null stays as it is."""
+
+    title: Title | None = None
+    body: Body | None = None
+    tags: list[Tag] | None = None
+    references: list[Reference] | None = None
+
+
+class ArchiveBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The reason is shown in the history."""
+
+    reason: Title = ""
+
+
+class PromoteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was decided; the default title is the question's."""
+
+    title: Title | None = None
+    body: Body | None = None
+
+
+class KindBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The new primitive, and the kind of a learning."""
+
+    primitive: PrimitiveName
+    kind: LearningKind | None = None
+
+
+class FeedbackBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How you rate a memory."""
+
+    feedback: Feedback
+
+
+def add_memory(call: Call, body: NewMemoryBody) -> MemoryView:
+    """Writes a memory by hand, and returns it."""
+    paths = call.review_paths()
+    if body.kind is not None and body.primitive != "learning":
+        raise UsageError(f"A {body.primitive} has no kind.", where="kind", todo="Leave it out, or add a learning.")
+    if body.references and paths.project.is_personal:
+        raise UsageError("Personal memories belong to no repository.", where="references", todo="Leave them out.")
+    kind = body.kind or ("insight" if body.primitive == "learning" else None)
+    references = parse_references(body.references)
+    result = queue.add_memory(
+        paths, body.primitive, body.title, body.body, kind=kind, tags=body.tags, references=references
+    )
+    refresh_agent_files(paths.project, paths.home)
+    stored = paths.store().load(Path(result.path or ""))[0]
+    return make_memory_view(stored, "global" if paths.project.is_personal else "project", {})
+
+
+def edit_memory(call: Call, body: MemoryEditBody) -> ResultView:
+    """Changes a memory's words, tags or references."""
+    edit = CandidateEdit(body.title, body.body, None if body.tags is None else tuple(body.tags))
+
+    def change(paths: ReviewPaths, name: str) -> ReviewResult:
+        return acts.edit_memory(paths, name, edit, body.references)
+
+    return act(call.review_paths(), call.path["memory"], change)
+
+
+def archive_memory(call: Call, body: ArchiveBody) -> ResultView:
+    """Archives a memory. It is no longer shown, and can be restored."""
+    return act(
+        call.review_paths(), call.path["memory"], lambda paths, name: acts.archive_memory(paths, name, body.reason)
+    )
+
+
+def restore_memory(call: Call) -> ResultView:
+    """Restores a memory that was archived, superseded or resolved."""
+    return act(call.review_paths(), call.path["memory"], acts.restore_memory)
+
+
+def promote_question(call: Call, body: PromoteBody) -> ResultView:
+    """Answers an open question with a decision."""
+
+    def promote(paths: ReviewPaths, name: str) -> ReviewResult:
+        return acts.promote_question(paths, name, body.title, body.body)
+
+    return act(call.review_paths(), call.path["memory"], promote)
+
+
+def globalize_memory(call: Call) -> ResultView:
+    """Copies a memory to your personal memories."""
+    return act(call.review_paths(), call.path["memory"], acts.globalize_memory)
+
+
+def change_kind(call: Call, body: KindBody) -> ResultView:
+    """Changes a memory's primitive, or the kind of a learning."""
+    if body.kind is not None and body.primitive != "learning":
+        raise UsageError(f"A {body.primitive} has no kind.", where="kind", todo="Leave it out.")
+
+    def change(paths: ReviewPaths, name: str) -> ReviewResult:
+        return acts.change_kind(paths, name, body.primitive, body.kind)
+
+    return act(call.review_paths(), call.path["memory"], change)
+
+
+def delete_theme(call: Call) -> ResultView:
+    """Deletes a theme. Other memories are archived instead."""
+    return act(call.review_paths(), call.path["memory"], acts.delete_theme)
+
+
+def verify_memory(call: Call) -> ResultView:
+    """Confirms that a memory holds for the code as it is now."""
+    return act(call.review_paths(), call.path["memory"], acts.verify_memory)
+
+
+def rate_memory(call: Call, body: FeedbackBody) -> ResultView:
+    """Rates a memory, so that it ranks higher or lower."""
+    return act(
+        call.review_paths(), call.path["memory"], lambda paths, name: acts.give_feedback(paths, name, body.feedback)
+    )
+
+
+_MEMORY = "/projects/{project}/memories/{memory}"
+operations = [
+    Operation("POST", "/projects/{project}/memories", "Add a memory", add_memory),
+    Operation("POST", f"{_MEMORY}/edit", "Edit a memory", edit_memory),
+    Operation("POST", f"{_MEMORY}/archive", "Archive a memory", archive_memory),
+    Operation("POST", f"{_MEMORY}/restore", "Restore a memory", restore_memory),
+    Operation("POST", f"{_MEMORY}/promote", "Answer a question", promote_question),
+    Operation("POST", f"{_MEMORY}/globalize", "Copy a memory to your personal ones", globalize_memory),
+    Operation("POST", f"{_MEMORY}/kind", "Change what a memory is", change_kind),
+    Operation("POST", f"{_MEMORY}/delete", "Delete a theme", delete_theme),
+    Operation("POST", f"{_MEMORY}/verify", "Confirm a memory", verify_memory),
+    Operation("POST", f"{_MEMORY}/feedback", "Rate a memory", rate_memory),
+]

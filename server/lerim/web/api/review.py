@@ -1,0 +1,160 @@
+"""Candidates: lists, decisions, undo, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import msgspec
+
+from lerim.memory import QuoteChoice
+from lerim.review import CandidateEdit, CandidateView, NeighbourAnswer, ReviewPaths, ReviewResult, queue
+from lerim.views import (
+    DroppedListOutput,
+    PendingListOutput,
+    ResultView,
+    UndoListOutput,
+    load_candidate,
+    load_left_out,
+    load_pending_list,
+    make_result_view,
+    refresh_agent_files,
+)
+from lerim.web.api.operations import Call, Operation
+
+Title = Annotated[str, msgspec.Meta(max_length=10_000)]
+Body = Annotated[str, msgspec.Meta(max_length=500_000)]
+Tag = Annotated[str, msgspec.Meta(max_length=200)]
+Id = Annotated[str, msgspec.Meta(max_length=300)]
+
+
+class EditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """New words; what is null stays as it is. `seen` is the hash of the text that you saw, "" if you do not know it."""
+
+    title: Title | None = None
+    body: Body | None = None
+    tags: list[Tag] | None = None
+    seen: Id = ""
+
+
+class ChoiceBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a candidate is to a memory; `hash` is the memory's, as it was shown."""
+
+    answer: NeighbourAnswer
+    memory: Id = ""
+    hash: Id = ""
+
+
+class AcceptBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How to accept a candidate. If the result has `ask_quotes`, nothing was done: send it again with `quotes`."""
+
+    edit: EditBody | None = None
+    quotes: QuoteChoice | None = None
+    choice: ChoiceBody | None = None
+    seen: Id = ""
+
+
+class RejectBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`seen` is the hash of the text that you saw, "" if you do not know it."""
+
+    seen: Id = ""
+
+
+class UndoBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which action to undo; "" is the last one."""
+
+    action: Id = ""
+
+
+class LeftOutQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """`session` is the beginning of a session's id."""
+
+    session: Id = ""
+    limit: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 50
+
+
+def make_edit(body: EditBody) -> CandidateEdit:
+    """Returns the edit that a request asks for."""
+    return CandidateEdit(body.title, body.body, None if body.tags is None else tuple(body.tags))
+
+
+def act(paths: ReviewPaths, name: str, do: Callable[[ReviewPaths, str], ReviewResult]) -> ResultView:
+    """Acts on a candidate or memory; keeps what agents are given up to date."""
+    result = do(paths, name)
+    if result.ok:
+        refresh_agent_files(paths.project, paths.home)
+    return make_result_view(name, result)
+
+
+def list_candidates(call: Call) -> PendingListOutput:
+    """Returns the candidates that wait for review, oldest first."""
+    return load_pending_list(call.review_paths())
+
+
+def show_candidate(call: Call) -> CandidateView:
+    """Returns one candidate with the memories most similar to it."""
+    return load_candidate(call.review_paths(), call.path["candidate"])
+
+
+def accept_candidate(call: Call, body: AcceptBody) -> ResultView:
+    """Accepts a candidate as a memory."""
+    edit = None if body.edit is None else make_edit(body.edit)
+    given = body.choice
+    choice = None if given is None else queue.NeighbourChoice(given.answer, given.memory, given.hash)
+
+    def accept(paths: ReviewPaths, name: str) -> ReviewResult:
+        return queue.accept_candidate(paths, name, edit, body.quotes, choice=choice, seen=body.seen)
+
+    return act(call.review_paths(), call.path["candidate"], accept)
+
+
+def edit_candidate(call: Call, body: EditBody) -> ResultView:
+    """Changes the words of a candidate."""
+
+    def edit(paths: ReviewPaths, name: str) -> ReviewResult:
+        return queue.edit_candidate(paths, name, make_edit(body), seen=body.seen)
+
+    return act(call.review_paths(), call.path["candidate"], edit)
+
+
+def reject_candidate(call: Call, body: RejectBody) -> ResultView:
+    """Rejects a candidate; the same claim is not proposed again."""
+
+    def reject(paths: ReviewPaths, name: str) -> ReviewResult:
+        return queue.reject_candidate(paths, name, seen=body.seen)
+
+    return act(call.review_paths(), call.path["candidate"], reject)
+
+
+def list_left_out(call: Call, query: LeftOutQuery) -> DroppedListOutput:
+    """Returns what was left out of the review, newest first."""
+    return load_left_out(call.review_paths(), query.session, query.limit)
+
+
+def propose_left_out(call: Call) -> ResultView:
+    """Makes a candidate of something that was left out."""
+    return act(call.review_paths(), call.path["item"], queue.propose_anyway)
+
+
+def list_actions(call: Call) -> UndoListOutput:
+    """Returns the last twenty actions, newest first."""
+    return UndoListOutput(queue.list_steps(call.review_paths()))
+
+
+def undo_action(call: Call, body: UndoBody) -> ResultView:
+    """Undoes an action, by default the last one."""
+    return act(call.review_paths(), body.action, lambda paths, name: queue.undo_last(paths, name or None))
+
+
+_CANDIDATES = "/projects/{project}/candidates"
+operations = [
+    Operation("GET", _CANDIDATES, "List the candidates that wait", list_candidates),
+    Operation("GET", f"{_CANDIDATES}/{{candidate}}", "Show a candidate", show_candidate),
+    Operation("POST", f"{_CANDIDATES}/{{candidate}}/accept", "Accept a candidate", accept_candidate),
+    Operation("POST", f"{_CANDIDATES}/{{candidate}}/edit", "Edit a candidate", edit_candidate),
+    Operation("POST", f"{_CANDIDATES}/{{candidate}}/reject", "Reject a candidate", reject_candidate),
+    Operation("GET", "/projects/{project}/left-out", "List what was left out of the review", list_left_out),
+    Operation("POST", "/projects/{project}/left-out/{item}/propose", "Propose it anyway", propose_left_out),
+    Operation("GET", "/projects/{project}/actions", "List the last actions", list_actions),
+    Operation("POST", "/projects/{project}/actions/undo", "Undo an action", undo_action),
+]

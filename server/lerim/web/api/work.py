@@ -1,0 +1,122 @@
+"""Syncs, maintenance and questions: what takes time, with its progress as events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+
+from lerim.assistant import Answer, Question, Sentence, SentenceEvent
+from lerim.errors import UsageError
+from lerim.jobs import AnswerLine, find_sync_elsewhere
+from lerim.web.api.operations import Call, Operation
+from lerim.web.work import WorkEvent, WorkKind
+
+
+class MaintainBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`dry_run`: say what would be proposed, and write nothing."""
+
+    dry_run: bool = False
+
+
+class StartedOutput(msgspec.Struct, frozen=True):
+    """Whether this request started the work. If not, it was running already; its events can be followed."""
+
+    started: bool
+
+
+class CancelledOutput(msgspec.Struct, frozen=True):
+    """Whether there was work of this server to cancel."""
+
+    cancelled: bool
+
+
+class QuestionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question, as of `lerim ask`. `everything` includes memories that ended or whose code has changed."""
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=20_000)]
+    use_model: bool = True
+    everything: bool = False
+
+
+async def start_sync(call: Call) -> StartedOutput:
+    """Starts a sync of a project, unless one is running in any process."""
+    context = await run_in_threadpool(call.context)
+    if await run_in_threadpool(find_sync_elsewhere, call.home, context.project.key):
+        return StartedOutput(False)
+    return StartedOutput(call.served.work.start("sync", context.project, explicit=True))
+
+
+def follow_sync(call: Call) -> AsyncGenerator[WorkEvent]:
+    """Yields the progress of the sync that runs, in any process, and the report of the server's latest one."""
+    return call.served.work.follow("sync", call.context().project)
+
+
+async def cancel_sync(call: Call) -> CancelledOutput:
+    """Cancels the sync of this server. The next one continues where it stopped."""
+    return await _cancel(call, "sync")
+
+
+async def start_maintenance(call: Call, body: MaintainBody) -> StartedOutput:
+    """Starts maintaining a project's memories, unless the server does so already."""
+    context = await run_in_threadpool(call.context)
+    started = call.served.work.start("maintain", context.project, explicit=True, dry_run=body.dry_run)
+    return StartedOutput(started)
+
+
+def follow_maintenance(call: Call) -> AsyncGenerator[WorkEvent]:
+    """Yields the progress of the maintenance that runs, and the report of the latest one."""
+    return call.served.work.follow("maintain", call.context().project)
+
+
+async def cancel_maintenance(call: Call) -> CancelledOutput:
+    """Cancels the maintenance of this server."""
+    return await _cancel(call, "maintain")
+
+
+async def _cancel(call: Call, kind: WorkKind) -> CancelledOutput:
+    context = await run_in_threadpool(call.context)
+    return CancelledOutput(call.served.work.cancel(kind, context.project))
+
+
+def ask(call: Call, body: QuestionBody) -> AsyncGenerator[SentenceEvent | AnswerLine]:
+    """Yields each sentence of an answer when it is complete, and then the whole answer with its sources."""
+    project = call.context().project
+    if not body.text.strip():
+        raise UsageError("The question is empty.", where="text", todo="Write one.")
+    question = Question(body.text, "auto" if body.use_model else "none", body.everything)
+    return _answer(call, project.root, question)
+
+
+async def _answer(call: Call, root: Path, question: Question) -> AsyncGenerator[SentenceEvent | AnswerLine]:
+    sentences: asyncio.Queue[Sentence | None] = asyncio.Queue()
+    task: asyncio.Task[Answer] = asyncio.create_task(
+        call.served.work.processes.ask(root, question, sentences.put_nowait)
+    )
+    task.add_done_callback(lambda _task: sentences.put_nowait(None))
+    try:
+        while (sentence := await sentences.get()) is not None:
+            yield SentenceEvent(sentence)
+        yield AnswerLine(await task)
+    finally:
+        if not task.done():  # nobody waits for the answer any more
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+_PROJECT = "/projects/{project}"
+operations = [
+    Operation("POST", f"{_PROJECT}/sync", "Start a sync", start_sync),
+    Operation("GET", f"{_PROJECT}/sync/events", "Follow a sync", follow_sync),
+    Operation("POST", f"{_PROJECT}/sync/cancel", "Cancel a sync", cancel_sync),
+    Operation("POST", f"{_PROJECT}/maintain", "Start maintaining the memories", start_maintenance),
+    Operation("GET", f"{_PROJECT}/maintain/events", "Follow maintaining", follow_maintenance),
+    Operation("POST", f"{_PROJECT}/maintain/cancel", "Cancel maintaining", cancel_maintenance),
+    Operation("POST", f"{_PROJECT}/ask", "Ask a question", ask),
+]

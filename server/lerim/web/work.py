@@ -1,0 +1,187 @@
+"""Syncs and maintenance that the server runs, as child processes, and who follows them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from lerim.errors import LerimError, error_location
+from lerim.jobs import (
+    CandidateFound,
+    CandidateWithdrawn,
+    FailureLine,
+    JobLine,
+    JobProcesses,
+    MaintainProgress,
+    MaintainReportLine,
+    SyncProgress,
+    SyncReportLine,
+    find_sync_elsewhere,
+)
+from lerim.models import EditorQuestion, EditorRefusal
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.views import refresh_agent_files
+
+log = logging.getLogger("lerim.work")
+
+WorkKind = Literal["sync", "maintain"]
+WorkEvent: TypeAlias = (
+    SyncProgress
+    | CandidateFound
+    | CandidateWithdrawn
+    | MaintainProgress
+    | SyncReportLine
+    | MaintainReportLine
+    | FailureLine
+)
+"""What a follower sees. The last one is a report or a failure."""
+LOOK_AGAIN_SECONDS = 0.5
+"""How often the progress of another process is read."""
+MAX_WAITING_EVENTS = 1000
+"""A follower that reads slowly misses the oldest events beyond these."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run: its task, its latest progress, and those who follow it."""
+
+    task: asyncio.Task[None] | None = None
+    latest: WorkEvent | None = None
+    followers: set[asyncio.Queue[WorkEvent | None]] = field(default_factory=set)
+
+    def tell(self, event: WorkEvent | None) -> None:
+        """Passes an event to all followers; None is the end."""
+        if event is not None and not isinstance(event, CandidateFound | CandidateWithdrawn):
+            self.latest = event
+        for follower in self.followers:
+            if follower.qsize() >= MAX_WAITING_EVENTS:
+                follower.get_nowait()
+            follower.put_nowait(event)
+
+
+class Work:
+    """Runs at most one sync and one maintenance of a project, and keeps the outcome of the latest ones."""
+
+    def __init__(self, home: Home, environ: Mapping[str, str]) -> None:
+        self._home = home
+        self._processes = JobProcesses(lambda: environ, home.root, _refuse_editor_question)
+        self._running: dict[tuple[WorkKind, str], _Run] = {}
+        self._outcomes: dict[tuple[WorkKind, str], WorkEvent] = {}
+
+    @property
+    def processes(self) -> JobProcesses:
+        """The child processes."""
+        return self._processes
+
+    def is_running(self, kind: WorkKind, project: Project) -> bool:
+        """Whether the server runs this now."""
+        return (kind, project.key) in self._running
+
+    def start(self, kind: WorkKind, project: Project, *, explicit: bool, dry_run: bool = False) -> bool:
+        """Starts a run in the background. Returns False if one is running already."""
+        if self.is_running(kind, project):
+            return False
+        run = self._running[kind, project.key] = _Run()
+        run.task = asyncio.create_task(self._run(kind, project, run, explicit=explicit, dry_run=dry_run))
+        return True
+
+    async def _run(self, kind: WorkKind, project: Project, run: _Run, *, explicit: bool, dry_run: bool) -> None:
+        outcome: WorkEvent
+
+        def pass_line(line: JobLine) -> None:
+            if isinstance(line, SyncProgress | CandidateFound | CandidateWithdrawn | MaintainProgress):
+                run.tell(line)
+
+        try:
+            outcome = await self._run_process(kind, project, pass_line, explicit=explicit, dry_run=dry_run)
+        except asyncio.CancelledError:
+            outcome = FailureLine("cancelled", f"The {kind} was cancelled; the next one continues where it stopped.")
+        except LerimError as error:
+            outcome = FailureLine(error.code, error.message, error.todo)
+        except Exception as error:  # a follower must not wait for ever
+            log.error("The %s failed: %s at %s.", kind, type(error).__name__, error_location(error))
+            outcome = FailureLine(
+                "error", f"The {kind} stopped at an unexpected {type(error).__name__}.", "See the log."
+            )
+        self._outcomes[kind, project.key] = outcome
+        del self._running[kind, project.key]
+        run.tell(outcome)
+        run.tell(None)
+
+    async def _run_process(
+        self, kind: WorkKind, project: Project, pass_line: Callable[[JobLine], None], *, explicit: bool, dry_run: bool
+    ) -> WorkEvent:
+        if kind == "sync":
+            outcome: WorkEvent = SyncReportLine(
+                await self._processes.sync(project.key, project.root, pass_line, explicit=explicit)
+            )
+        else:
+            outcome = MaintainReportLine(
+                await self._processes.maintain(project.key, project.root, pass_line, dry_run=dry_run, explicit=explicit)
+            )
+        if not dry_run:
+            _, problems = await asyncio.to_thread(refresh_agent_files, project, self._home)
+            for problem in problems:
+                log.warning("%s: %s", problem.code, problem.path)
+        return outcome
+
+    async def wait(self, kind: WorkKind, project: Project) -> WorkEvent | None:
+        """Waits until a run has ended and returns its outcome; None if the server has not run any."""
+        run = self._running.get((kind, project.key))
+        if run is not None and run.task is not None:
+            await asyncio.wait({run.task})
+        return self._outcomes.get((kind, project.key))
+
+    async def follow(self, kind: WorkKind, project: Project) -> AsyncGenerator[WorkEvent]:
+        """Yields the events of a run from now on, and its outcome.
+
+        If the server runs none, a sync of another process is followed; if there is none, the latest outcome is yielded.
+        """
+        run = self._running.get((kind, project.key))
+        if run is None:
+            if kind == "sync":
+                async for progress in self._follow_elsewhere(project):
+                    yield progress
+            if (outcome := self._outcomes.get((kind, project.key))) is not None:
+                yield outcome
+            return
+        events: asyncio.Queue[WorkEvent | None] = asyncio.Queue()
+        run.followers.add(events)
+        try:
+            if run.latest is not None:
+                yield run.latest
+            while (event := await events.get()) is not None:
+                yield event
+        finally:
+            run.followers.discard(events)
+
+    async def _follow_elsewhere(self, project: Project) -> AsyncGenerator[SyncProgress]:
+        shown: SyncProgress | None = None
+        while (found := await asyncio.to_thread(find_sync_elsewhere, self._home, project.key)) is not None:
+            if found.progress is not None and found.progress != shown:
+                shown = found.progress
+                yield shown
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+    def cancel(self, kind: WorkKind, project: Project) -> bool:
+        """Asks a run to stop; it ends within a second. Returns False if there is none."""
+        run = self._running.get((kind, project.key))
+        return run is not None and run.task is not None and run.task.cancel()
+
+    async def close(self) -> None:
+        """Stops all runs. Each continues where it stopped when it is started again."""
+        tasks = [run.task for run in self._running.values() if run.task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        self._processes.kill_all()
+
+
+async def _refuse_editor_question(question: EditorQuestion, _explicit: bool, _hear: object) -> EditorRefusal:
+    """Answers a job's question for the editor's own model: there is no editor."""
+    return EditorRefusal(question.id, "not-found")
