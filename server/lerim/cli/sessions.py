@@ -19,11 +19,11 @@ from lerim.cli.terminal import (
     parse_time_option,
     with_error_exit,
 )
-from lerim.jobs import SummaryView
 from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, browsing, tokenize_text
 from lerim.times import format_moment
 from lerim.views import (
     SessionListOutput,
+    SummaryView,
     TurnOutput,
     TurnSearchOutput,
     format_title,

@@ -27,9 +27,6 @@ from .report import SyncReport as SyncReport
 from .report import SyncState as SyncState
 from .report import combine_reports as combine_reports
 from .session_trial import SessionTrial as SessionTrial
-from .summary_view import SummaryView as SummaryView
-from .summary_view import find_folder_projects as find_folder_projects
-from .summary_view import find_summary_view as find_summary_view
 from .sync_context import SyncContext as SyncContext
 from .sync_context import SyncOptions as SyncOptions
 from .sync_due import StoreSnapshot as StoreSnapshot

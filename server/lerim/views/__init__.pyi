@@ -54,3 +54,6 @@ from .statistics import load_signal_statistics as load_signal_statistics
 from .statistics import load_statistics as load_statistics
 from .status import StatusOutput as StatusOutput
 from .status import load_status as load_status
+from .summaries import SummaryView as SummaryView
+from .summaries import find_folder_projects as find_folder_projects
+from .summaries import find_summary_view as find_summary_view

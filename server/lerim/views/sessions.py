@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 import msgspec
 
 from lerim.errors import NotFoundError, UsageError
-from lerim.jobs import SummaryView, find_folder_projects, find_summary_view
 from lerim.memory import format_time
 from lerim.paths import Home
 from lerim.redaction import clean_text
@@ -22,6 +21,7 @@ from lerim.sessions import (
     TurnRow,
     list_facts,
 )
+from lerim.views.summaries import SummaryView, find_folder_projects, find_summary_view
 
 TITLE_CHARACTERS = 120
 

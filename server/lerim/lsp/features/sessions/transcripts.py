@@ -9,7 +9,6 @@ import re
 import sqlite3
 
 from lerim.errors import NotFoundError
-from lerim.jobs import find_folder_projects, find_summary_view
 from lerim.lsp.boundary import show_hidden_characters
 from lerim.lsp.features.memories import views as memories
 from lerim.lsp.features.sessions import views as sessions
@@ -37,6 +36,7 @@ from lerim.sessions import (
     load_transcript_page,
 )
 from lerim.times import format_moment
+from lerim.views import find_folder_projects, find_summary_view
 
 MAX_SUMMARY = 4_000
 MAX_FOUND = 10_000
