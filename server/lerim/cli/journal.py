@@ -21,7 +21,7 @@ from lerim.cli.terminal import (
 from lerim.times import format_date
 
 if TYPE_CHECKING:
-    from lerim.journal import DaySpan, JournalEntry, JournalScope
+    from lerim.journal import DaySpan, JournalEntry, JournalScope, OriginCounts
 
 FormatName = Literal["md", "json"]
 DAY_HELP = "such as 2026-03-02, today, yesterday, or 3d (three days ago)"
@@ -59,6 +59,13 @@ def journal_command(
             "it is.",
         ),
     ] = False,
+    self_reference: Annotated[
+        bool,
+        typer.Option(
+            "--self-reference",
+            help="Instead of the journal, show how much of it comes from Lerim's own earlier output, for each day.",
+        ),
+    ] = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
@@ -67,17 +74,21 @@ def journal_command(
     from lerim.journal import JournalScope, JournalSpan, build_entries
 
     context = open_command_context(repo)
-    scope = JournalScope(context.project, context.home, os.environ)
+    scope = JournalScope(context.project, context.home, os.environ, sources=context.settings.journal_sources)
     chosen = _choose(scope, day, since, until, week=week, release=release, write=write, now=datetime.now(UTC))
+    as_json = as_json or output_format == "json"
+    if self_reference:
+        _show_self_reference(scope, chosen, as_json=as_json)
+        return
     entries = list(build_entries(scope, chosen.spans, chosen.commits))
     for entry in entries:
         output.print_problems(entry.problems)
-    if as_json or output_format == "json":
+    if as_json:
         output.show_json(JournalSpan(chosen.title, entries) if chosen.title else entries[0])
     elif not write:
         output.print_line(output.escape_controls(_render(chosen, entries), lines=True).rstrip("\n"))
     if write:
-        _write_entries(scope, entries, quiet=as_json or output_format == "json")
+        _write_entries(scope, entries, quiet=as_json)
 
 
 def _choose(
@@ -143,3 +154,27 @@ def _write_entries(scope: JournalScope, entries: list[JournalEntry], *, quiet: b
             )
     if left_alone:
         raise typer.Exit(LEFT_ALONE)
+
+
+def _show_self_reference(scope: JournalScope, chosen: _Chosen, *, as_json: bool) -> None:
+    from lerim.journal import measure_self_reference
+
+    found = measure_self_reference(scope, chosen.spans)
+    if as_json:
+        output.show_json(found)
+        return
+    output.show_table(
+        (
+            "day",
+            *("sentences", "sessions only", "with git", "with notes", "told"),
+            *("tokens", "sessions only", "with git", "with notes", "sent"),
+        ),
+        ((day.day, *_format_shares(day.sentences), *_format_shares(day.tokens)) for day in (*found.days, found.total)),
+        title="The share of Lerim's own earlier output",
+    )
+    output.print_line(f"In no entry is it more than {output.format_percent(found.highest_share)} of the sentences.")
+
+
+def _format_shares(counts: OriginCounts) -> tuple[str, ...]:
+    shares = (counts.share_of_sessions_only, counts.share_with_git, counts.share_with_notes, counts.share_told)
+    return f"{counts.told:,}", *("" if share is None else output.format_percent(share) for share in shares)

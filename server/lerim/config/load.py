@@ -41,9 +41,10 @@ class Settings:
     `origins` says by dotted name where a setting comes from: a file, the editor, `default`. `roles` are resolved: a
     role without a provider has that of `extract`, with its model, address, command and fallbacks. `guidance` is what
     the model should pay attention to, `daily_budget_usd` what a day's calls may cost (0: no limit). `maintenance_rules`
-    control decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never). `deny_once`
-    lets hooks refuse an agent's first edit of a file. `faults` are the errors in each role's settings, or in those of
-    `extract` if it uses those; a role with faults uses no model.
+    control decay and archiving of memories; an editor runs maintenance after `idle_minutes` (0: never).
+    `journal_sources` are folders of notes and feed files. `deny_once` lets hooks refuse an agent's first edit of a
+    file. `faults` are the errors in each role's settings, or in those of `extract` if it uses those; a role with faults
+    uses no model.
     """
 
     home: Home
@@ -58,6 +59,7 @@ class Settings:
     daily_budget_usd: float
     maintenance_rules: MaintenanceRules
     idle_minutes: int
+    journal_sources: tuple[str, ...]
     roles: Mapping[RoleName, Role]
     values: Mapping[str, SettingValue]
     origins: Mapping[str, str]
@@ -156,6 +158,7 @@ def _make_settings(
         daily_budget_usd=values["budget.per_day_usd"],
         maintenance_rules=MaintenanceRules(**rules),
         idle_minutes=values["maintain.idle_minutes"],
+        journal_sources=values["journal.sources"],
         roles={name: _inherit_model(_make_role(values, name), extract) for name in ROLES},
         values=values,
         origins=origins,

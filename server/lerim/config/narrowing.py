@@ -73,6 +73,7 @@ SETTING_WIDTHS: Mapping[str, WidthFunction | None] = {
     "maintain.most_learnings": _no_width,
     "maintain.theme_days": _no_width,
     "maintain.idle_minutes": _width_of_threshold,
+    "journal.sources": None,
     **{name: width for role in ROLES for name, width in _list_role_widths(role)},
 }
 """The width of each setting; None: a repository may not set it at all."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Literal, TypeAlias, get_args
 
 from lerim.config.providers import PROVIDERS, ROLES, RoleName, find_address_fault
@@ -84,6 +85,18 @@ def _check_command(value: object) -> SettingValue:
     return words
 
 
+def _check_sources(value: object) -> SettingValue:
+    paths = tuple(value) if isinstance(value, list | tuple) else ("",)
+    if len(paths) > 16 or not all(isinstance(path, str) and _is_own_path(path) for path in paths):
+        raise ValueError('must be a list of at most 16 absolute paths, or paths that begin with "~/"')
+    return paths
+
+
+def _is_own_path(path: str) -> bool:
+    is_absolute = PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
+    return path.isprintable() and (is_absolute or path.startswith(("~/", "~\\")))
+
+
 def _check_address(value: object) -> SettingValue:
     if not isinstance(value, str):
         raise ValueError("must be an address, in quotes")
@@ -133,6 +146,7 @@ SETTING_CHECKS: Mapping[str, SettingCheck] = {
     "maintain.most_learnings": _make_integer_check(10, 100_000),
     "maintain.theme_days": _make_integer_check(1, 100_000),
     "maintain.idle_minutes": _make_integer_check(0, 100_000),
+    "journal.sources": _check_sources,
     **{name: key for role in ROLES for name, key in _list_role_keys(role)},
 }
 

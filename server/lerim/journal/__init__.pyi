@@ -1,6 +1,7 @@
 from .build import JournalScope as JournalScope
 from .build import build_entry as build_entry
 from .build import list_days as list_days
+from .build import open_journal as open_journal
 from .days import DaySpan as DaySpan
 from .days import day_span as day_span
 from .days import local_day as local_day
@@ -16,6 +17,10 @@ from .entry_files import write_entry as write_entry
 from .render import render_markdown as render_markdown
 from .render import render_release as render_release
 from .render import render_span as render_span
+from .self_reference import DaySelfReference as DaySelfReference
+from .self_reference import OriginCounts as OriginCounts
+from .self_reference import SelfReference as SelfReference
+from .self_reference import measure_self_reference as measure_self_reference
 from .spans import JournalSpan as JournalSpan
 from .spans import build_entries as build_entries
 from .spans import find_release as find_release

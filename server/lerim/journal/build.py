@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
+from lerim.config import load
 from lerim.errors import LerimError, Problem
 from lerim.journal.days import DaySpan, day_span, local_day
 from lerim.journal.drafts import DraftSentence, number_sources
@@ -19,7 +20,8 @@ from lerim.journal.from_git import is_told, tell_commits
 from lerim.journal.from_sessions import tell_session
 from lerim.journal.memories import MemoriesOfDay, load_memories_of_day, mark_repeated, tell_memories
 from lerim.journal.obsolescence import tell_obsolete
-from lerim.paths import Home
+from lerim.journal.sources import DayNote, read_notes, tell_notes
+from lerim.paths import Home, user_home
 from lerim.project import Commit, Git, History, Project, Tag, open_git
 from lerim.sessions import Catalog, WorkedSession, convert_sqlite_errors, list_worked_times, load_worked_sessions
 from lerim.times import format_date
@@ -31,12 +33,14 @@ GIT_SILENT = "Git did not list the commits: it failed, took too long, or there a
 
 @dataclass(frozen=True, slots=True)
 class JournalScope:
-    """Whose journal it is: a project, Lerim's home, and the time zone of the days (None: this machine's)."""
+    """Whose journal it is: a project, Lerim's home, the time zone of the days (None: this machine's), and the
+    person's notes and feed files (`journal.sources`)."""
 
     project: Project
     home: Home
     environ: Mapping[str, str]
     zone: tzinfo | None = None
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,15 @@ class DayMaterial:
     commits: Sequence[Commit]
     tags: Sequence[Tag]
     memories: MemoriesOfDay
+    notes: Sequence[DayNote] = ()
     git: Git | None = None
     problems: list[Problem] = field(default_factory=list)
+
+
+def open_journal(project: Project, home: Home, environ: Mapping[str, str]) -> JournalScope:
+    """Returns the journal of a project with the sources that the settings name. Raises SettingsError."""
+    settings, _ = load.load_settings(environ, home, None if project.is_personal else Path(project.root))
+    return JournalScope(project, home, environ, sources=settings.journal_sources)
 
 
 def build_entry(scope: JournalScope, day: date, now: datetime) -> JournalEntry:
@@ -95,22 +106,15 @@ def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] |
         tags = [tag for tag in found_tags or () if span.since <= tag.time < span.until]
         git = open_git(Path(project.root), scope.environ)
     memories, more = load_memories_of_day(project, scope.home, span.since, span.until)
-    return DayMaterial(span, sessions, commits, tags, memories, git, [*problems, *more])
+    notes, unread = list[DayNote](), list[Problem]()
+    if scope.sources:
+        notes, unread = read_notes(scope.sources, Path(user_home(scope.environ)), span, scope.zone)
+    return DayMaterial(span, sessions, commits, tags, memories, notes, git, [*problems, *more, *unread])
 
 
 def tell_day(project: Project, material: DayMaterial) -> JournalEntry:
     """Tells a day by rules."""
-    problems = list(material.problems)
-    said: list[DraftSentence] = []
-    for session in material.sessions:
-        try:
-            said += tell_session(session, project, len(material.sessions))
-        except LerimError as error:
-            problems.append(error.problem(session.place))
-    drafts = [*mark_repeated(said, material.memories.before)]
-    drafts += tell_commits(material.commits, material.tags)
-    drafts += tell_obsolete(material.commits, material.memories.before, material.git)
-    drafts += tell_memories(material.memories, drafts)
+    drafts, problems = draft_day(project, material)
     kept = limit_own_output(drafts)
     sentences, sources = number_sources(kept)
     return JournalEntry(
@@ -121,8 +125,24 @@ def tell_day(project: Project, material: DayMaterial) -> JournalEntry:
         sessions=len(material.sessions),
         commits=sum(map(is_told, material.commits)),
         left_out=len(drafts) - len(kept),
-        problems=problems,
+        problems=[*material.problems, *problems],
     )
+
+
+def draft_day(project: Project, material: DayMaterial) -> tuple[list[DraftSentence], list[Problem]]:
+    """Returns everything that there is to tell of a day, and a problem for each session that cannot be told."""
+    problems: list[Problem] = []
+    said: list[DraftSentence] = []
+    for session in material.sessions:
+        try:
+            said += tell_session(session, project, len(material.sessions))
+        except LerimError as error:
+            problems.append(error.problem(session.place))
+    drafts = [*mark_repeated([*said, *tell_notes(material.notes)], material.memories.before)]
+    drafts += tell_commits(material.commits, material.tags)
+    drafts += tell_obsolete(material.commits, material.memories.before, material.git)
+    drafts += tell_memories(material.memories, drafts)
+    return drafts, problems
 
 
 def limit_own_output(drafts: Sequence[DraftSentence]) -> list[DraftSentence]:

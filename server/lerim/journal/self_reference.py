@@ -1,0 +1,124 @@
+"""Measures how much of the journal comes from Lerim's own earlier output instead of from sessions, git and notes.
+
+A system that is fed what it wrote comes to tell itself. For each day this counts, by where they come from, the
+sentences there are to tell and the tokens a model would be shown, before anything is limited; and what share is Lerim's
+own of what is then told and sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from lerim.journal.build import DayMaterial, JournalScope, collect_material, draft_day, limit_own_output
+from lerim.journal.days import DaySpan
+from lerim.journal.drafts import DraftSentence, number_sources
+from lerim.journal.passages import JournalPassage, limit_own_passages, make_passages
+from lerim.project import Project
+
+
+class OriginCounts(msgspec.Struct, frozen=True):
+    """Counts of sentences or tokens by where they come from; `own` is Lerim's own earlier output: memories, and what
+    repeats one from before the day. `told_own` of `told` are in the entry, or sent to the model."""
+
+    session: int = 0
+    git: int = 0
+    note: int = 0
+    own: int = 0
+    told: int = 0
+    told_own: int = 0
+
+    def __add__(self, other: OriginCounts) -> OriginCounts:
+        pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
+        return OriginCounts(*(one + two for one, two in pairs))
+
+    @property
+    def share_of_sessions_only(self) -> float | None:
+        """The share of Lerim's own output if nothing but sessions stood beside it; None if there is neither."""
+        return _share(self.own, self.session)
+
+    @property
+    def share_with_git(self) -> float | None:
+        """The same with git: commits, tags, changed files and issues."""
+        return _share(self.own, self.session + self.git)
+
+    @property
+    def share_with_notes(self) -> float | None:
+        """The same with git and the person's notes and feeds."""
+        return _share(self.own, self.session + self.git + self.note)
+
+    @property
+    def share_told(self) -> float | None:
+        """The share of Lerim's own output in what is told or sent."""
+        return _share(self.told_own, self.told - self.told_own)
+
+
+class DaySelfReference(msgspec.Struct, frozen=True):
+    """The figures of one day, or of all days together (`day` is then "total")."""
+
+    day: str
+    sentences: OriginCounts
+    tokens: OriginCounts
+
+
+class SelfReference(msgspec.Struct, frozen=True):
+    """The figures of several days and of all of them together. `highest_share` is the largest share of Lerim's own
+    output in the sentences of any day's entry."""
+
+    days: list[DaySelfReference]
+    total: DaySelfReference
+    highest_share: float
+
+
+def measure_self_reference(scope: JournalScope, spans: Iterable[DaySpan]) -> SelfReference:
+    """Measures these days. Raises CatalogError, MemoryError_."""
+    days = list(_measure_days(scope, spans))
+    total = DaySelfReference(
+        "total",
+        sum((day.sentences for day in days), OriginCounts()),
+        sum((day.tokens for day in days), OriginCounts()),
+    )
+    return SelfReference(days, total, max((day.sentences.share_told or 0.0 for day in days), default=0.0))
+
+
+def _measure_days(scope: JournalScope, spans: Iterable[DaySpan]) -> Iterator[DaySelfReference]:
+    for span in spans:
+        yield _measure_day(scope.project, collect_material(scope, span))
+
+
+def _measure_day(project: Project, material: DayMaterial) -> DaySelfReference:
+    drafts, _ = draft_day(project, material)
+    kept = limit_own_output(drafts)
+    passages = make_passages(material, number_sources(drafts)[1])
+    sent = limit_own_passages(make_passages(material, number_sources(kept)[1]))
+    return DaySelfReference(
+        material.span.day.isoformat(), _count_sentences(drafts, kept), _count_tokens(passages, sent)
+    )
+
+
+def _count_sentences(drafts: Sequence[DraftSentence], kept: Sequence[DraftSentence]) -> OriginCounts:
+    by_origin = {
+        origin: sum(draft.origin == origin and not draft.is_own_output for draft in drafts)
+        for origin in ("session", "git", "note")
+    }
+    own = sum(draft.is_own_output for draft in drafts)
+    return OriginCounts(**by_origin, own=own, told=len(kept), told_own=sum(draft.is_own_output for draft in kept))
+
+
+def _count_tokens(passages: Sequence[JournalPassage], sent: Sequence[JournalPassage]) -> OriginCounts:
+    by_kind: dict[str, int] = {}
+    for one in passages:
+        by_kind[one.source.kind] = by_kind.get(one.source.kind, 0) + one.tokens
+    return OriginCounts(
+        session=by_kind.get("turn", 0),
+        git=by_kind.get("commit", 0) + by_kind.get("tag", 0),
+        note=by_kind.get("note", 0),
+        own=by_kind.get("memory", 0),
+        told=sum(one.tokens for one in sent),
+        told_own=sum(one.tokens for one in sent if one.is_own_output),
+    )
+
+
+def _share(own: int, other: int) -> float | None:
+    return own / (own + other) if own + other else None
