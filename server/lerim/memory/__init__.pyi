@@ -45,6 +45,7 @@ from .lifecycle import find_unwanted_reason as find_unwanted_reason
 from .lifecycle import is_feedback_reason as is_feedback_reason
 from .lifecycle import is_transition_allowed as is_transition_allowed
 from .lifecycle import learnings_over_limit as learnings_over_limit
+from .links import MemoryLinks as MemoryLinks
 from .links import find_ender as find_ender
 from .links import plan_link_repairs as plan_link_repairs
 from .links import with_current_status as with_current_status

@@ -51,8 +51,13 @@ from .run_folder import SummaryAction as SummaryAction
 from .run_folder import add_memory_actions as add_memory_actions
 from .run_folder import find_last_model_run as find_last_model_run
 from .run_folder import try_write_run as try_write_run
+from .run_records import RunDetails as RunDetails
+from .run_records import RunView as RunView
+from .run_records import list_runs as list_runs
+from .run_records import load_run as load_run
 from .views import CandidateView as CandidateView
 from .views import LeftOutView as LeftOutView
+from .views import NeighbourView as NeighbourView
 from .views import UndoView as UndoView
 from .views import candidate_view as candidate_view
 from .views import left_out_view as left_out_view

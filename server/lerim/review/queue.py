@@ -6,7 +6,7 @@ Candidates have no effect until they are accepted: nothing outside this package 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from lerim import files
@@ -25,7 +25,14 @@ from lerim.review.accepting import (
     withdraw_in_ledger,
 )
 from lerim.review.acts import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
-from lerim.review.candidates import CandidateEdit, Proposal, load_candidate, load_candidates
+from lerim.review.candidates import (
+    CandidateEdit,
+    Proposal,
+    list_candidate_ids,
+    load_candidate,
+    load_candidates,
+    load_each_candidate,
+)
 from lerim.review.compare import NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim, load_correction, open_ledger
 from lerim.review.proposing import (
@@ -50,6 +57,7 @@ __all__ = [
     "ClaimBlocked",
     "NeighbourAnswer",
     "NeighbourChoice",
+    "PendingPage",
     "Proposal",
     "QuoteChoice",
     "ReviewResult",
@@ -69,6 +77,7 @@ __all__ = [
     "leave_out_ranked",
     "list_left_out",
     "list_pending",
+    "list_pending_page",
     "list_steps",
     "load_correction",
     "load_pending",
@@ -86,21 +95,56 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class PendingPage:
+    """Some of the candidates that wait. `ids` are those of all, `start` is the index of the first one in `proposals`.
+    `blocked` is how often rejected claims came up again."""
+
+    ids: list[str]
+    start: int
+    proposals: list[Proposal]
+    problems: list[Problem]
+    blocked: int
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingState:
+    """What the ledger says: the ids that wait, the ids an action is at work on, its problems, and `blocked`."""
+
+    pending: frozenset[str]
+    unfinished: frozenset[str]
+    problems: list[Problem]
+    blocked: int
+
+
 def list_pending(paths: ReviewPaths) -> tuple[list[Proposal], list[Problem], int]:
     """The waiting candidates, the oldest turn first; a problem for each that cannot be read; and how often rejected
     claims came up again. Writes nothing.
     """
-    store = paths.store()
+    state = _load_pending_state(paths)
+    found, problems = load_candidates(paths, state.pending, paths.store(), state.unfinished)
+    return found, [*state.problems, *problems], state.blocked
+
+
+def list_pending_page(paths: ReviewPaths, start: int, limit: int, around: str = "") -> PendingPage:
+    """One page of the waiting candidates, in the order of their days; only its files are read. `around`: the page with
+    this candidate instead of the one at `start`. Writes nothing.
+    """
+    state = _load_pending_state(paths)
+    ids, problems = list_candidate_ids(paths, state.pending, state.unfinished)
+    if around in ids:
+        start = ids.index(around) // limit * limit
+    found, more = load_each_candidate(paths, ids[start : start + limit], paths.store())
+    return PendingPage(ids, start, found, [*state.problems, *problems, *more], state.blocked)
+
+
+def _load_pending_state(paths: ReviewPaths) -> _PendingState:
     if files.is_absent(paths.private / "review.sqlite3"):
-        found, problems = load_candidates(paths, (), store)
-        return found, problems, 0
+        return _PendingState(frozenset(), frozenset(), [], 0)
     with open_ledger(paths.private, paths.moves) as ledger:
-        pending_ids = {name for name, state in ledger.states().items() if state == "pending"}
-        blocked = ledger.count_blocked()
-        stuck_problems = ledger.stuck_problems()
-        unfinished = {action.candidate for action in ledger.unfinished_actions()} - pending_ids
-    found, problems = load_candidates(paths, pending_ids, store, unfinished)
-    return found, [*stuck_problems, *problems], blocked
+        pending = frozenset(name for name, state in ledger.states().items() if state == "pending")
+        unfinished = frozenset(action.candidate for action in ledger.unfinished_actions()) - pending
+        return _PendingState(pending, unfinished, ledger.stuck_problems(), ledger.count_blocked())
 
 
 def with_neighbours(

@@ -27,7 +27,7 @@ from .discovery import discover_stores as discover_stores
 from .discovery import open_databases as open_databases
 from .discovery import split_likely_transcripts as split_likely_transcripts
 from .display import clean_line as clean_line
-from .display import make_snippet as make_snippet
+from .display import make_turn_snippet as make_turn_snippet
 from .display import session_title as session_title
 from .display import shorten_line as shorten_line
 from .exporting import export_session as export_session

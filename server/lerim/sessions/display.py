@@ -45,6 +45,11 @@ def make_snippet(text: str, words: str) -> str:
     return f"{'…' if start else ''}{shown[start:end].strip()}{'…' if end < len(shown) else ''}"
 
 
+def make_turn_snippet(text: str, tools: str, words: str) -> str:
+    """The snippet of a turn: of its text, or else of its tool calls, or else the beginning of either."""
+    return make_snippet(text, words) or make_snippet(tools, words) or make_snippet(text or tools, "")
+
+
 def _find_first(low: str, search_words: Sequence[str]) -> int | None:
     if not search_words:
         return 0

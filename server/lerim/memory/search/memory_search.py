@@ -206,9 +206,8 @@ class MemorySearch:
         return _load_hits(found[start : start + limit])
 
     def count(self, filters: MemoryFilters = ACTIVE_MEMORIES) -> int:
-        """Returns how many of the project's own memories pass the filters."""
-        states = self._drift_states()
-        return sum(scope.count(filters, states) for scope in self._folders if scope.scope == "project")
+        """Returns how many of the project's own memories pass the filters; without a project, of the person's own."""
+        return sum(folder.count(filters, self._drift_states()) for folder in self._folders[:1])
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""

@@ -1,6 +1,8 @@
 from .candidate_files import free_candidate_id as free_candidate_id
+from .candidate_files import list_candidate_ids as list_candidate_ids
 from .candidate_files import load_candidate as load_candidate
 from .candidate_files import load_candidates as load_candidates
+from .candidate_files import load_each_candidate as load_each_candidate
 from .candidate_files import parse_candidate as parse_candidate
 from .memory_texts import accepted_record as accepted_record
 from .memory_texts import ended_ids as ended_ids

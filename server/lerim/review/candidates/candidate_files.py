@@ -5,7 +5,7 @@ Only this package reads them, and only those that this installation wrote.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
@@ -58,12 +58,22 @@ def free_candidate_id(paths: ReviewPaths, store: Store, title: str, day: date, t
 def load_candidates(
     paths: ReviewPaths, known_ids: Collection[str], store: Store, unfinished_ids: Collection[str] = ()
 ) -> tuple[list[Proposal], list[Problem]]:
-    """The candidates in the review folder, the oldest turn first.
+    """The candidates in the review folder, the oldest turn first; see `list_candidate_ids`."""
+    ids, problems = list_candidate_ids(paths, known_ids, unfinished_ids)
+    found, more = load_each_candidate(paths, ids, store)
+    found.sort(key=lambda proposal: (proposal.time, proposal.id))
+    return found, [*problems, *more]
 
-    A file whose id is not in `known_ids` becomes a problem and is not read. `unfinished_ids` are skipped, because an
-    action on them is still in progress.
+
+def list_candidate_ids(
+    paths: ReviewPaths, known_ids: Collection[str], unfinished_ids: Collection[str] = ()
+) -> tuple[list[str], list[Problem]]:
+    """The ids of the candidates in the review folder, in their order: they begin with the day of the turn.
+
+    A file whose id is not in `known_ids` becomes a problem. `unfinished_ids` are skipped, because an action on them is
+    still in progress.
     """
-    found: list[Proposal] = []
+    found: list[str] = []
     problems: list[Problem] = []
     try:
         files.resolve_inside(paths.state_anchor, paths.review)
@@ -87,13 +97,21 @@ def load_candidates(
             )
             problems.append(Problem("foreign-candidate", files.path_to_text(path), message))
             continue
+        found.append(path.stem)
+    return found, problems
+
+
+def load_each_candidate(paths: ReviewPaths, ids: Iterable[str], store: Store) -> tuple[list[Proposal], list[Problem]]:
+    """These candidates, without those decided in the meantime, and a problem for each that cannot be read."""
+    found: list[Proposal] = []
+    problems: list[Problem] = []
+    for candidate_id in ids:
         try:
-            found.append(load_candidate(paths, path.stem, store))
+            found.append(load_candidate(paths, candidate_id, store))
         except NotFoundError:
             continue  # decided in the meantime
         except (MemoryError_, BoundaryError) as error:
-            problems.append(error.problem(str(path), code="candidate-unreadable"))
-    found.sort(key=lambda proposal: (proposal.time, proposal.id))
+            problems.append(error.problem(str(paths.candidate_path(candidate_id)), code="candidate-unreadable"))
     return found, problems
 
 

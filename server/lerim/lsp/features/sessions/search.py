@@ -16,7 +16,7 @@ from lerim.sessions import (
     ParsedQuery,
     TurnRow,
     browsing,
-    make_snippet,
+    make_turn_snippet,
     parse_session_query,
     session_title,
 )
@@ -68,7 +68,5 @@ def _make_hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | Non
         title=session_title(session),
         time=views.wire_time(row.time or session.ended),
         role=row.role,
-        snippet=make_snippet(row.text, words)
-        or make_snippet(row.tools, words)
-        or make_snippet(row.text or row.tools, ""),
+        snippet=make_turn_snippet(row.text, row.tools, words),
     )

@@ -1,0 +1,70 @@
+"""Makes endpoints of functions: pages, and actions that a form asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import parse_qsl
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from lerim.errors import LerimError, UsageError
+from lerim.web.answers import find_status
+from lerim.web.pages.rendering import render_page
+
+MAX_FIELDS = 50
+MAX_NUMBER = 10**9
+Form = Mapping[str, str]
+
+
+def page(show: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Returns an endpoint, run in a thread, that shows an error of ours as a page."""
+
+    def endpoint(request: Request) -> Response:
+        try:
+            return show(request)
+        except LerimError as error:
+            return render_error(request, error)
+
+    return endpoint
+
+
+def action(act: Callable[[Request, Form], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """Returns an endpoint that reads a form and acts on it in a thread. An error of ours is shown as a page."""
+
+    def act_or_explain(request: Request, body: bytes) -> Response:
+        try:
+            return act(request, _parse_form(body))
+        except LerimError as error:
+            return render_error(request, error)
+
+    async def endpoint(request: Request) -> Response:
+        body = await request.body()  # the guard bounds it
+        return await run_in_threadpool(act_or_explain, request, body)
+
+    return endpoint
+
+
+def render_error(request: Request, error: LerimError) -> Response:
+    """Returns the page that explains an error."""
+    context = {"error": error, "back": str(request.path_params.get("key", ""))}
+    return render_page(request, "error.html", "This did not work", context, status=find_status(error))
+
+
+def redirect(address: str) -> Response:
+    """Returns the answer that makes the browser show another page after an action."""
+    return RedirectResponse(address, 303)
+
+
+def read_number(request: Request, name: str) -> int:
+    """Returns a number of the query, 0 if it is missing or not a number."""
+    text = request.query_params.get(name, "")
+    return min(int(text), MAX_NUMBER) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+
+
+def _parse_form(body: bytes) -> Form:
+    try:
+        return dict(parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS))
+    except ValueError as error:
+        raise UsageError("The form cannot be read.", todo="Reload the page and try again.") from error

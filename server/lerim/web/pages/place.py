@@ -1,0 +1,71 @@
+"""The project that a page is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from lerim.errors import NotFoundError
+from lerim.memory import MemorySearch, Scope
+from lerim.paths import Home
+from lerim.project import PERSONAL_KEY, Project, list_projects, make_personal_project
+from lerim.review import ReviewPaths
+from lerim.sessions import Catalog
+from lerim.web.served import Served, find_served
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A registered project, or the person's own memories, and the home that is served."""
+
+    served: Served
+    project: Project
+
+    @property
+    def home(self) -> Home:
+        return self.served.home
+
+    @property
+    def paths(self) -> ReviewPaths:
+        return ReviewPaths(self.project, self.served.home)
+
+    @property
+    def scope(self) -> Scope:
+        return "global" if self.project.is_personal else "project"
+
+    @property
+    def name(self) -> str:
+        return "Personal" if self.project.is_personal else self.project.name
+
+    def open_search(self) -> MemorySearch:
+        """Opens the search of the project's and the person's memories. Close it."""
+        return MemorySearch(None if self.project.is_personal else self.project, self.home)
+
+    @contextmanager
+    def open_catalog(self) -> Iterator[Catalog | None]:
+        """Opens the catalog, or gives None if there is none yet: reading does not create it."""
+        if not self.home.catalog.exists():
+            yield None
+            return
+        with Catalog.open(self.home) as catalog:
+            yield catalog
+
+
+def find_place(request: Request) -> Place:
+    """Returns the project that the address names by its key. Raises NotFoundError."""
+    served, key = find_served(request), str(request.path_params["key"])
+    if key == PERSONAL_KEY:
+        return Place(served, make_personal_project(served.home))
+    for project in list_projects(served.home)[0]:
+        if project.key == key:
+            return Place(served, project)
+    raise NotFoundError("There is no such project.", where=key[:80], todo="Choose one from the list of projects.")
+
+
+def list_places(served: Served) -> list[Place]:
+    """Returns the registered projects by name, and the person's own memories last."""
+    projects = sorted(list_projects(served.home)[0], key=lambda project: project.name.casefold())
+    return [Place(served, project) for project in (*projects, make_personal_project(served.home))]

@@ -1,0 +1,112 @@
+"""Statistics with plots: sessions, memories, tokens and cost by day, by agent and by model; proposed and accepted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lerim.models import format_dollars
+from lerim.review import find_ledgers, outcomes_by_signal, queue
+from lerim.sessions import PLATFORM_NAMES
+from lerim.statistics import NO_FIGURES, Figures, GroupBy, Statistics, compute_statistics
+from lerim.web.pages.place import Place, find_place
+from lerim.web.pages.plots import Plot, Series, plot_days, plot_groups, show_count
+from lerim.web.pages.rendering import render_page
+
+SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
+DEFAULT_SPAN = "30"
+PARTS: dict[str, str] = {"day": "by day", "agent": "by agent", "model": "by model", "review": "review"}
+
+
+def show_statistics(request: Request) -> Response:
+    """Shows the plots of one part: each reads all sessions of its days."""
+    place = find_place(request)
+    span, part = _read_choice(request)
+    since = _first_moment(place, span)
+    plots = _make_review_plots(place, since) if part == "review" else _make_session_plots(place, part, since)
+    context = {"plots": plots, "span": span, "spans": SPANS, "part": part, "parts_of": PARTS}
+    return render_page(request, "statistics.html", "Statistics", context, place=place, section="statistics")
+
+
+def _read_choice(request: Request) -> tuple[str, str]:
+    span, part = request.query_params.get("span", ""), request.query_params.get("part", "")
+    return span if span in SPANS else DEFAULT_SPAN, part if part in PARTS else "day"
+
+
+def _first_moment(place: Place, span: str) -> datetime:
+    """Returns the beginning of the first local day."""
+    now = place.served.clock().astimezone()
+    return (now - timedelta(days=int(span) - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _make_session_plots(place: Place, by: str, since: datetime) -> list[Plot]:
+    group_by: GroupBy = "agent" if by == "agent" else "model" if by == "model" else "day"
+    statistics = _load_statistics(place, group_by, since)
+    if group_by == "day":
+        return [*_plot_days(statistics, _list_days(place, since)), _plot_memories(place, since)]
+    names = {str(key): name for key, name in PLATFORM_NAMES.items()} if group_by == "agent" else {}
+    groups = statistics.groups
+    plot = partial(
+        plot_groups,
+        group_name=group_by.title(),
+        labels=[names.get(key, key) or "unknown" for key in (group.key or "" for group in groups)],
+    )
+    return [
+        plot("sessions", "Sessions", series=[Series("sessions", [one.sessions for one in groups])], show=show_count),
+        plot("tokens", "Tokens", series=_token_series(groups), show=show_count),
+        plot("cost", "Cost", series=[Series("cost", [one.cost for one in groups])], show=format_dollars),
+    ]
+
+
+def _load_statistics(place: Place, by: GroupBy, since: datetime) -> Statistics:
+    with place.open_catalog() as catalog:
+        if catalog is None:
+            return Statistics(by, [], NO_FIGURES)
+        return compute_statistics(catalog, by, place.project.key, since)
+
+
+def _list_days(place: Place, since: datetime) -> list[str]:
+    first, last = since.date(), place.served.clock().astimezone().date()
+    return [(first + timedelta(days=at)).isoformat() for at in range((last - first).days + 1)]
+
+
+def _plot_days(statistics: Statistics, days: Sequence[str]) -> list[Plot]:
+    found = {group.key: group for group in statistics.groups}
+    groups = [found.get(day, NO_FIGURES) for day in days]
+    sessions = [Series("sessions", [one.sessions for one in groups])]
+    cost = [Series("cost", [one.cost for one in groups])]
+    return [
+        plot_days("sessions", "Sessions by day", days, sessions, show_count),
+        plot_days("tokens", "Tokens by day", days, _token_series(groups), show_count),
+        plot_days("cost", "Cost by day", days, cost, format_dollars),
+    ]
+
+
+def _token_series(groups: Sequence[Figures]) -> list[Series]:
+    return [
+        Series("tokens in", [one.input for one in groups]),
+        Series("tokens out", [one.output for one in groups]),
+    ]
+
+
+def _plot_memories(place: Place, since: datetime) -> Plot:
+    counts = Counter(time.astimezone().date().isoformat() for time in queue.acceptance_times(place.paths).values())
+    days = _list_days(place, since)
+    series = [Series("memories", [counts[day] for day in days])]
+    return plot_days("memories", "Memories accepted by day", days, series, show_count)
+
+
+def _make_review_plots(place: Place, since: datetime) -> list[Plot]:
+    own = [path for path in find_ledgers(place.home) if path.parent == place.paths.private]
+    groups, _ = outcomes_by_signal(own, since, None)
+    series = [
+        Series("proposed", [one.proposed for one in groups]),
+        Series("accepted", [one.accepted for one in groups]),
+        Series("rejected", [one.rejected for one in groups]),
+    ]
+    return [plot_groups("review", "Proposed and accepted", "Signal", [one.name for one in groups], series, show_count)]
