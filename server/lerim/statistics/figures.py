@@ -112,7 +112,7 @@ def compute_statistics(
     total = _GroupSum()
     prices: dict[str, ModelPrice | None] = {}
     with convert_sqlite_errors(catalog.path):
-        for session, turns in read_counted_sessions(catalog.db):
+        for session, turns in read_counted_sessions(catalog.db, since.timestamp() if since else None, project):
             for part in split_session(catalog.db, session, turns, prices):
                 if project is not None and part.project != project:
                     continue

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from lerim.models import ModelPrice, find_price
-from lerim.sessions import IS_MAIN_SESSION, NO_TOKENS, Tokens
+from lerim.sessions import IS_MAIN_SESSION, NO_TOKENS, Tokens, columns
 
 PAUSE_SECONDS = 30 * 60
 """A longer gap between two turns does not count as time spent on the session."""
@@ -77,20 +77,38 @@ class CountedPart(NamedTuple):
     is_unpriced: bool = False
 
 
-def read_counted_sessions(db: sqlite3.Connection) -> Iterator[tuple[SessionTotals, list[CountedTurn]]]:
-    """Yields every session with the turns the catalog keeps with it, in order."""
+_MAY_COUNT = (
+    " WHERE (:earliest IS NULL OR s.ended >= :earliest"
+    "  OR t.id IN (SELECT transcript FROM turns WHERE time >= :earliest))"
+    " AND (:project IS NULL OR NOT EXISTS (SELECT 1 FROM turns WHERE transcript = t.id)"
+    "  OR t.id IN (SELECT transcript FROM turns WHERE folder IN (SELECT id FROM folders WHERE project = :project)))"
+)
+"""Leaves out sessions of which no part can count."""
+
+
+def read_counted_sessions(
+    db: sqlite3.Connection, earliest: float | None = None, project: str | None = None
+) -> Iterator[tuple[SessionTotals, list[CountedTurn]]]:
+    """Yields sessions with the turns the catalog keeps with them, in order: all that may have a part since `earliest`
+    (epoch seconds) in this project; None means no bound."""
+    parameters = {"earliest": earliest, "project": project}
     sessions = [
         SessionTotals(*row)
         for row in db.execute(
             f"SELECT t.id, t.platform, {IS_MAIN_SESSION}, s.turns, s.prompts, s.tool_calls, s.tool_errors, s.ended,"
             " s.models, s.cwds, s.input, s.output, s.cache_read, s.cache_write, s.cost"
-            " FROM sessions s JOIN transcripts t ON t.id = s.transcript ORDER BY t.id"
+            f" FROM sessions s JOIN transcripts t ON t.id = s.transcript{_MAY_COUNT} ORDER BY t.id",
+            parameters,
         )
     ]
+    is_bounded = earliest is not None or project is not None
+    wanted = columns.to_json_list(session.transcript for session in sessions) if is_bounded else None
     rows = db.execute(
         "SELECT u.transcript, u.time, u.model, f.project, u.role = 'assistant', u.kind = 'prompt', u.calls, u.errors,"
         " u.input, u.output, u.cache_read, u.cache_write FROM turns u JOIN folders f ON f.id = u.folder"
-        " ORDER BY u.transcript, u.ordinal, u.id"
+        f"{' WHERE u.transcript IN (SELECT value FROM json_each(:wanted))' if is_bounded else ''}"
+        " ORDER BY u.transcript, u.ordinal, u.id",
+        {"wanted": wanted},
     )
     groups = groupby(map(CountedTurn._make, rows), key=attrgetter("transcript"))
     number, turns = next(groups, (None, iter(())))

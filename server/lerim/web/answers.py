@@ -65,6 +65,11 @@ def json_response(answer: object, status: int = 200, *, is_secret: bool = False)
     return Response(text.encode("utf-8", "backslashreplace"), status, media_type="application/json")
 
 
+def find_status(error: LerimError) -> int:
+    """Returns the HTTP status of an error of ours."""
+    return next((code for kind, code in STATUS_CODES if isinstance(error, kind)), 422)
+
+
 def make_error_output(error: LerimError) -> ErrorOutput:
     """Returns an error as the API describes it."""
     return ErrorOutput(ErrorView(error.code, error.message, error.where, error.todo, error.diff))
@@ -73,8 +78,7 @@ def make_error_output(error: LerimError) -> ErrorOutput:
 def error_response(_request: Request, error: Exception) -> Response:
     """Returns the answer to a request that failed with this error."""
     if isinstance(error, LerimError):
-        status = next((code for kind, code in STATUS_CODES if isinstance(error, kind)), 422)
-        return json_response(make_error_output(error), status)
+        return json_response(make_error_output(error), find_status(error))
     if isinstance(error, BodyTooLargeError):
         view = ErrorView("too-large", f"A request may have {MAX_BODY_BYTES} bytes.", "", "Send less.")
         return json_response(ErrorOutput(view), 413)

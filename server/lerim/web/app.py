@@ -13,8 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from lerim.errors import LerimError
-from lerim.web import api, pages
 from lerim.web.answers import error_response
+from lerim.web.api.routes import API_PREFIX
+from lerim.web.api.routes import routes as api_routes
+from lerim.web.pages.routes import routes as page_routes
 from lerim.web.security import LOGIN_PATH, BodyTooLargeError, Guard, sign_in
 from lerim.web.served import Served
 
@@ -33,12 +35,13 @@ def make_app(served: Served) -> Starlette:
             yield
         finally:
             await served.work.close()
+            served.searches.close()
 
     app = Starlette(
         routes=[
             Route(LOGIN_PATH, answer_login, methods=["GET"]),
-            Mount(api.API_PREFIX, routes=api.routes),
-            *pages.routes,
+            Mount(API_PREFIX, routes=api_routes),
+            *page_routes,
         ],
         middleware=[Middleware(Guard, served=served)],
         lifespan=live,

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from lerim.paths import Home
 from lerim.web.binding import Binding
+from lerim.web.searches import OpenSearches
 from lerim.web.token import LoginLinks
 from lerim.web.work import Work
 
@@ -26,6 +27,7 @@ class Served:
     clock: Callable[[], datetime]
     work: Work
     links: LoginLinks = field(default_factory=LoginLinks)
+    searches: OpenSearches = field(default_factory=OpenSearches)
 
 
 def find_served(request: Request) -> Served:

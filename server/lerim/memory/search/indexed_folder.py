@@ -114,6 +114,10 @@ class IndexedFolder:
 
         return list(self.load(self.query_index(alike, [])).values())
 
+    def known_links(self) -> list[MemoryLinks]:
+        """Returns the same as `links`, from the index as it is."""
+        return self.query_index(lambda index: index.links(), [])
+
     def links(self) -> list[MemoryLinks] | None:
         """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
         brought up to date; None if there cannot be one."""

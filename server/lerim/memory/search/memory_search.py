@@ -32,6 +32,8 @@ from lerim.paths import Home
 from lerim.project import Project
 
 GLOBAL_KEY = "global"
+PAGED_MATCHES = 200
+"""How many matches of each folder are ranked for the pages of a search."""
 RULES = MaintenanceRules()
 _NO_DATABASE = ((0, 0), (0, 0))
 _DRIFT_STATES_BEST_FIRST: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
@@ -184,16 +186,21 @@ class MemorySearch:
         filters: MemoryFilters = ACTIVE_MEMORIES,
         now: datetime | None = None,
         *,
-        start: int = 0,
+        start: int | None = None,
     ) -> list[Hit]:
         """Returns the memories that match any text, best first (docs/MEMORY_FORMAT.md, "Search"); for an empty one the
-        newest. `start` is how many of the first are left out, for pages."""
+        newest. `start` is for pages: how many of the first are left out. Pages of one search have each memory once, up
+        to PAGED_MATCHES."""
         now = now or datetime.now(UTC)
+        newest = not query.strip()
+        first = start or 0
+        # The order within what an index finds depends on all of it, so each page of a search ranks the same matches.
+        wanted = first + limit if newest or start is None else max(first + limit, PAGED_MATCHES)
         states = self._drift_states()
         found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
         for scope in self._folders:
             own = states if scope.scope == "project" else {}
-            ranked = scope.find(query, start + limit, filters, own)
+            ranked = scope.find(query, wanted, filters, own)
             if scope.scope == "global":
                 ranked = self._without_copies(ranked)
             uses = scope.uses.of_memories(one.memory for one in ranked)
@@ -201,13 +208,19 @@ class MemorySearch:
                 state = own.get(one.memory, "fresh")
                 key = rank_key(one, scope.scope, state, uses.get(one.memory), now, self._rules)
                 found.append((key, scope, one, state))
-        newest = not query.strip()
-        found.sort(key=lambda one: (-one[2].updated, one[0]) if newest else (0, one[0]))
-        return _load_hits(found[start : start + limit])
+        if newest:
+            found.sort(key=lambda one: -one[2].updated)  # equal times stay in the order of the index
+        else:
+            found.sort(key=lambda one: one[0])
+        return _load_hits(found[first : first + limit])
 
     def count(self, filters: MemoryFilters = ACTIVE_MEMORIES) -> int:
         """Returns how many of the project's own memories pass the filters; without a project, of the person's own."""
         return sum(folder.count(filters, self._drift_states()) for folder in self._folders[:1])
+
+    def links(self) -> list[MemoryLinks]:
+        """Returns the links of every own memory that has a link or is linked to; see `count`."""
+        return [link for folder in self._folders[:1] for link in folder.known_links()]
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""

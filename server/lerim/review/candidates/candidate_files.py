@@ -111,7 +111,7 @@ def load_each_candidate(paths: ReviewPaths, ids: Iterable[str], store: Store) ->
         except NotFoundError:
             continue  # decided in the meantime
         except (MemoryError_, BoundaryError) as error:
-            problems.append(error.problem(str(paths.candidate_path(candidate_id)), code="candidate-unreadable"))
+            problems.append(error.problem(str(paths.review / f"{candidate_id}.md"), code="candidate-unreadable"))
     return found, problems
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lerim.memory import MemoryLinks, memory_search
+from lerim.memory import MemoryLinks
 from lerim.web.pages.endpoints import read_number
 from lerim.web.pages.memories import load_titles
 from lerim.web.pages.place import Place, find_place
@@ -54,8 +54,8 @@ class ChainView:
 def show_links(request: Request) -> Response:
     """Shows the chains of linked memories, those changed last first."""
     place, start = find_place(request), read_number(request, "start")
-    known = memory_search.load_links(place.project, place.home)
-    chains = find_chains(known or ())
+    with place.open_search() as search:
+        chains = find_chains(search.links())
     shown = chains[start : start + PAGE_SIZE]
     drawn = {chain: _choose_drawn(chain) for chain in shown}
     listed = {name for chain in shown for link in chain.links[:MAX_LISTED] for name in (link.ender, link.ended)}
@@ -65,7 +65,6 @@ def show_links(request: Request) -> Response:
     ]
     context = {
         "chains": views,
-        "has_index": known is not None,
         "pager": Pager(start, len(views), PAGE_SIZE, len(chains)),
     }
     return render_page(request, "links.html", "Linked memories", context, place=place, section="memories")

@@ -19,7 +19,6 @@ from lerim.memory import (
     Status,
     StoredMemory,
     baselines,
-    memory_search,
     memory_view,
     parse_memory_query,
     subject_of,
@@ -115,7 +114,8 @@ def _act(place: Place, memory_id: str, action: str) -> ReviewResult:
 
 def _render_memory(request: Request, place: Place, memory_id: str, *, refused: LerimError | None = None) -> Response:
     stored = place.paths.store().load_by_id(memory_id)
-    links = memory_search.load_links(place.project, place.home) or []
+    with place.open_search() as search:
+        links = search.links()
     linked = _load_linked(place, stored, links)
     current = stored
     if stored.status == "active" and (ender := next((one for one in linked if one.relation in _ENDED), None)):

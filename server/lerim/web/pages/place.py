@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -40,9 +40,9 @@ class Place:
     def name(self) -> str:
         return "Personal" if self.project.is_personal else self.project.name
 
-    def open_search(self) -> MemorySearch:
-        """Opens the search of the project's and the person's memories. Close it."""
-        return MemorySearch(None if self.project.is_personal else self.project, self.home)
+    def open_search(self) -> AbstractContextManager[MemorySearch]:
+        """Gives the search of the project's and the person's memories for a block."""
+        return self.served.searches.use(None if self.project.is_personal else self.project, self.home)
 
     @contextmanager
     def open_catalog(self) -> Iterator[Catalog | None]:

@@ -6,6 +6,7 @@ memories, transcripts and the output of models are hostile input.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -117,6 +118,17 @@ def clean_shown_text(text: str) -> str:
     return show_hidden(redact_secrets(text).text)
 
 
+_CODE = re.compile(r"`([^`\n]{1,300})`")
+
+
+def mark_code(text: str) -> Markup:
+    """Returns a text with the parts between backticks marked as code. Everything else of Markdown stays as it is."""
+    parts = _CODE.split(clean_shown_text(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in enumerate(parts)
+    )
+
+
 def format_count(count: int, noun: str, plural: str = "") -> str:
     """Returns `1 memory` or `1,204 memories`."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
@@ -146,5 +158,6 @@ def _load_environment() -> Environment:
         percent=format_percent,
         counted=format_count,
         flag=flag_text,
+        prose=mark_code,
     )
     return environment

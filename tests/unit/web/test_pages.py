@@ -1,0 +1,313 @@
+"""The dashboard's pages: real requests to a real server on loopback, over a home that a sync filled."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from isolation import isolate
+from lerim.extraction.candidate import Candidate
+from lerim.paths import Home
+from lerim.project.project import add_project, locate_project
+from lerim.review.review_paths import ReviewPaths
+from lerim.sessions import Catalog
+from reviews import added, made_candidate, proposed, titles, waiting
+from sample import Sample, make_sample
+from web_server import WebServer, web_server
+
+HOSTILE = "<script>alert(1)</script> \u202eevil\" onload='x'"
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sample]:
+    """The sample's repository after a sync."""
+    with pytest.MonkeyPatch.context() as patch:
+        isolate(patch, tmp_path_factory.mktemp("home"))
+        made = make_sample(tmp_path_factory.mktemp("sample"))
+        for name, value in made.environ.items():
+            patch.setenv(name, value)
+        made.sync()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def sample_server(sample: Sample) -> Iterator[WebServer]:
+    with web_server(sample.place.home) as running:
+        yield running
+
+
+@pytest.fixture
+def place(repo: Path, isolated: Path) -> ReviewPaths:
+    """A registered project without a session."""
+    home = Home(isolated / ".lerim", isolated)
+    project = locate_project(repo, home)
+    assert project
+    return ReviewPaths(add_project(project, home), home)
+
+
+@pytest.fixture
+def server(place: ReviewPaths) -> Iterator[WebServer]:
+    with web_server(place.home) as running:
+        yield running
+
+
+def page(server: WebServer, place: ReviewPaths, name: str, status: int = 200, **query: str) -> str:
+    """The text of a project's page."""
+    response = server.client.get(f"/projects/{place.project.key}/{name}", params=query)
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    return str(response.text)
+
+
+def send(server: WebServer, place: ReviewPaths, name: str, status: int = 303, **fields: str) -> str:
+    """Sends a form; the text of the answer."""
+    response = server.client.post(f"/projects/{place.project.key}/{name}", data=fields)
+    assert response.status_code == status, response.text
+    return str(response.text)
+
+
+def field(text: str, name: str) -> str:
+    """The value of the first hidden field with this name."""
+    found = re.search(rf'<input type="hidden" name="{name}" value="([^"]*)">', text)
+    assert found, name
+    return html.unescape(found[1])
+
+
+def choose_quotes(place: ReviewPaths) -> None:
+    place.make_private_folder()
+    place.store().quotes.write_choice("shared")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["today", "review", "memories", "memories/links", "sessions", "agents", "runs", "statistics"]
+    + [f"statistics?part={part}&span=365" for part in ("agent", "model", "review")],
+)
+def test_each_page_is_complete_and_has_nothing_that_the_policy_forbids(
+    sample_server: WebServer, sample: Sample, name: str
+) -> None:
+    text = page(sample_server, sample.place, name)
+    for landmark in (
+        "<!doctype html>",
+        '<html lang="en">',
+        '<main id="main"',
+        '<a class="skip"',
+        "<nav aria-label",
+        "<h1",
+    ):
+        assert landmark in text
+    assert text.count("<h1") == 1
+    assert " style=" not in text
+    assert "<style" not in text
+    assert not re.search(r"<script(?![^>]* src=)", text)
+    assert not re.search(r"<[^>]* on[a-z]+=", text)
+
+
+def test_each_link_of_the_pages_leads_to_a_page(sample_server: WebServer, sample: Sample) -> None:
+    seen: set[str] = set()
+    waiting_addresses = ["/"]
+    while waiting_addresses and len(seen) < 80:
+        address = waiting_addresses.pop(0)
+        if address in seen:
+            continue
+        seen.add(address)
+        response = sample_server.client.get(address, follow_redirects=True)
+        assert response.status_code == 200, (address, response.text)
+        if "text/html" in response.headers["content-type"]:
+            found = re.findall(r'(?:href|src)="(/[^"#]*)', response.text)
+            waiting_addresses += [html.unescape(one) for one in found]
+    assert len(seen) > 40
+
+
+def test_the_transcript_opens_at_the_turn_of_a_quote(sample_server: WebServer, sample: Sample) -> None:
+    text = page(sample_server, sample.place, "review")
+    link = re.search(r'href="([^"]*/sessions/turn[^"]*)"', text)
+    assert link
+    response = sample_server.client.get(html.unescape(link[1]), follow_redirects=True)
+    assert response.status_code == 200
+    assert re.search(r'class="turn from-user found" id="turn-[0-9a-f]+"', response.text)
+
+
+def test_a_search_finds_turns_and_memories(sample_server: WebServer, sample: Sample) -> None:
+    found = page(sample_server, sample.place, "sessions", q="invoice numbers agent:claude")
+    assert "invoice" in found.lower()
+    assert "#turn-" in found
+    assert "unknown" in page(sample_server, sample.place, "sessions", q="agent:emacs x")
+    assert "No memory matches." in page(sample_server, sample.place, "memories", q="zebra")
+
+
+def test_text_of_a_session_is_escaped_redacted_and_its_hidden_characters_written_out(
+    server: WebServer, place: ReviewPaths
+) -> None:
+    proposed(place, made_candidate(HOSTILE, body=f"The token is {SECRET} and {HOSTILE}"))
+    text = page(server, place, "review")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+    assert SECRET not in text
+    assert "\u202e" not in text
+    assert "⟨U+202E⟩" in text
+
+
+def test_an_accept_asks_once_about_quotes_and_can_be_undone(server: WebServer, place: ReviewPaths) -> None:
+    proposed(place, made_candidate("Use uv, not pip"))
+    fields = {name: field(page(server, place, "review"), name) for name in ("candidate", "seen")}
+    asked = send(server, place, "review/act", 200, action="accept", **fields)
+    assert "Share the quotes of memories in git?" in asked
+    assert titles(place) == []
+    send(server, place, "review/act", action="accept", quotes="shared", **fields)
+    assert titles(place) == ["Use uv, not pip"]
+    text = page(server, place, "review")
+    assert "Accepted: Use uv, not pip" in text
+    send(server, place, "review/undo", action=field(text, "action"))
+    assert waiting(place) == ["Use uv, not pip"]
+
+
+def test_a_rejected_candidate_is_gone_and_comes_back_with_undo(server: WebServer, place: ReviewPaths) -> None:
+    proposed(place, made_candidate("Use uv, not pip"))
+    text = page(server, place, "review")
+    send(server, place, "review/act", action="reject", candidate=field(text, "candidate"), seen=field(text, "seen"))
+    assert waiting(place) == []
+    send(server, place, "review/undo", action=field(page(server, place, "review"), "action"))
+    assert waiting(place) == ["Use uv, not pip"]
+
+
+def test_a_decision_about_a_text_that_has_changed_since_is_refused_with_the_reason(
+    server: WebServer, place: ReviewPaths
+) -> None:
+    choose_quotes(place)
+    one = proposed(place, made_candidate("Use uv, not pip"))
+    text = page(server, place, "review")
+    fields = {name: field(text, name) for name in ("candidate", "seen")}
+    one.path.write_text(one.text.replace("Use uv, not pip", "Use pip, not uv"), encoding="utf-8")
+    for action in ("accept", "reject"):
+        refused = send(server, place, "review/act", 409, action=action, **fields)
+        assert "This candidate has changed since it was shown." in refused
+        assert "Use pip, not uv" in refused
+    send(server, place, "review/act", 400, action="accept", candidate=one.id)
+    assert waiting(place) == ["Use pip, not uv"]
+    assert titles(place) == []
+
+
+def test_an_answer_about_a_similar_memory_that_has_changed_since_is_refused(
+    server: WebServer, place: ReviewPaths
+) -> None:
+    choose_quotes(place)
+    memory = added(place, "Use pip for packages", "Packages are installed with pip.")
+    proposed(place, made_candidate("Use uv for packages", body="Packages are installed with uv."))
+    text = page(server, place, "review")
+    assert "Replaces this" in text
+    fields = {name: field(text, name) for name in ("candidate", "seen", "memory", "memory_hash")}
+    changed = memory.read_text(encoding="utf-8").replace("with pip", "with pip 25")
+    memory.write_text(changed, encoding="utf-8")
+    refused = send(server, place, "review/act", 409, action="accept", answer="replaces", **fields)
+    assert "This memory has changed since it was shown." in refused
+    assert memory.read_text(encoding="utf-8") == changed
+    fields["memory_hash"] = field(page(server, place, "review"), "memory_hash")
+    send(server, place, "review/act", action="accept", answer="replaces", **fields)
+    assert titles(place) == ["Use uv for packages"]
+    linked = page(server, place, "memories/links")
+    assert "Use uv for packages" in linked
+    assert "supersedes" in linked
+
+
+def test_an_edit_changes_only_what_the_person_changed(server: WebServer, place: ReviewPaths) -> None:
+    choose_quotes(place)
+    one = proposed(place, made_candidate("Use uv\u200b, not pip", body="First line.\nSecond line."))
+    text = page(server, place, "review", candidate=one.id, edit="yes")
+    shown = re.search(r'name="title" value="([^"]*)"', text)
+    assert shown
+    fields = {"candidate": one.id, "seen": field(text, "seen"), "title": html.unescape(shown[1]), "tags": "packaging"}
+    send(server, place, "review/act", action="edit", body="First line.\r\nAnother line.", **fields)
+    edited = one.path.read_text(encoding="utf-8")
+    assert "Use uv\u200b, not pip" in edited
+    assert "First line.\nAnother line." in edited
+
+
+def test_a_memory_is_archived_restored_and_not_touched_if_its_text_has_changed(
+    server: WebServer, place: ReviewPaths
+) -> None:
+    memory = added(place, "Use uv", "It is fast.")
+    name = f"memories/{memory.stem}"
+    text = page(server, place, name)
+    assert "written by hand" in text
+    memory.write_text(memory.read_text(encoding="utf-8").replace("fast", "very fast"), encoding="utf-8")
+    refused = send(server, place, name, 409, action="archive", seen=field(text, "seen"))
+    assert "This memory has changed since it was shown." in refused
+    send(server, place, name, action="archive", seen=field(page(server, place, name), "seen"))
+    assert titles(place) == []
+    send(server, place, name, action="restore", seen=field(page(server, place, name), "seen"))
+    assert titles(place) == ["Use uv"]
+
+
+def test_a_claim_that_was_left_out_is_proposed_anyway(sample_server: WebServer, sample: Sample) -> None:
+    text = page(sample_server, sample.place, "review")
+    before = len(waiting(sample.place))
+    send(sample_server, sample.place, "review/propose", item=field(text, "item"))
+    assert len(waiting(sample.place)) == before + 1
+
+
+def test_a_job_is_skipped_and_retried(sample_server: WebServer, sample: Sample) -> None:
+    key = sample.place.project.key
+    with Catalog.open(sample.place.home) as catalog:
+        catalog.db.execute("UPDATE jobs SET state = 'dead', error = 'broken' WHERE id = (SELECT min(id) FROM jobs)")
+        catalog.db.commit()
+        [(job,)] = catalog.db.execute("SELECT id FROM jobs WHERE state = 'dead' AND project = ?", (key,))
+    assert "given up" in page(sample_server, sample.place, "agents")
+    send(sample_server, sample.place, "agents/queue", job=str(job), action="skip")
+    assert "skipped" in page(sample_server, sample.place, "agents")
+    send(sample_server, sample.place, "agents/queue", job=str(job), action="retry")
+    assert "waiting" in page(sample_server, sample.place, "agents")
+    send(sample_server, sample.place, "agents/queue", 404, job="999999", action="retry")
+    send(sample_server, sample.place, "agents/queue", 400, job="1; DROP TABLE jobs", action="retry")
+
+
+def test_a_run_shows_what_it_did_and_its_log(sample_server: WebServer, sample: Sample) -> None:
+    link = re.search(r'href="[^"]*/runs/(sync-[^"]+)"', page(sample_server, sample.place, "runs"))
+    assert link
+    text = page(sample_server, sample.place, f"runs/{link[1]}")
+    assert "proposed-add" in text
+    assert "session.log" in text
+    page(sample_server, sample.place, "runs/sync-20200101-000000-000000", 404)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/projects/nothing/today", "/projects/{key}/memories/none", "/projects/{key}/sessions/show?place=/etc/passwd"],
+)
+def test_what_does_not_exist_is_explained_on_a_page(sample_server: WebServer, sample: Sample, address: str) -> None:
+    response = sample_server.client.get(address.format(key=sample.place.project.key))
+    assert response.status_code == 404
+    assert 'role="alert"' in response.text
+
+
+def test_the_pages_of_a_long_list_have_each_memory_once(server: WebServer, place: ReviewPaths) -> None:
+    for number in range(64):
+        added(place, f"Memory number {number:02}", "It is one of many.")
+    found: list[str] = []
+    address = f"/projects/{place.project.key}/memories"
+    while address:
+        text = server.client.get(address).text
+        found += re.findall(r">(Memory number \d\d)</a>", text)
+        following = re.search(r'rel="next" href="([^"]+)"', text)
+        address = html.unescape(following[1]) if following else ""
+    assert sorted(found) == [f"Memory number {number:02}" for number in range(64)]
+
+
+def test_candidates_are_found_on_the_page_that_has_them(server: WebServer, place: ReviewPaths) -> None:
+    ids = [proposed(place, one).id for one in many_candidates(34)]
+    text = page(server, place, "review", candidate=ids[-1])
+    assert "Review <span" in text
+    assert f'candidate={ids[-1]}&amp;start=30" aria-current="true"' in text
+
+
+def many_candidates(number: int) -> Iterator[Candidate]:
+    for at in range(number):
+        yield made_candidate(
+            f"Rule {at:02} of the house", turn=f"{at:012x}", time=datetime(2026, 1, 1, 0, at, tzinfo=UTC)
+        )
