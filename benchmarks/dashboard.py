@@ -40,6 +40,7 @@ from lerim.web.binding import open_socket, plan_binding
 from lerim.web.served import Served
 from lerim.web.server import make_config
 from lerim.web.token import load_token
+from lerim.web.work import Work
 from memory_search import write_memories
 from session_search import PreparedReading, make_session
 
@@ -158,7 +159,14 @@ def serve(home: Home) -> Iterator[tuple[str, str]]:
     with open_socket("127.0.0.1", 0) as listener:
         listener.listen()  # requests wait until the server answers
         binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
-        served = Served(home, dict(os.environ), binding, load_token(home), lambda: datetime.now().astimezone())
+        served = Served(
+            home,
+            dict(os.environ),
+            binding,
+            load_token(home),
+            lambda: datetime.now().astimezone(),
+            Work(home, dict(os.environ)),
+        )
         server = uvicorn.Server(make_config(make_app(served)))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()

@@ -132,7 +132,7 @@ def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
     save = f"path.write_text(path.read_text() + 'More.'); open({str(file)!r}, 'a').write('A line by hand.\\n')"
     monkeypatch.setenv("EDITOR", editor(tmp_path, save))
     result = run("review", "edit", name, "--repo", str(repo))
-    assert result.exit_code != 0 and "changed in the meantime" in result.stderr
+    assert result.exit_code != 0 and "changed since it was shown" in result.stderr
     assert "A line by hand." in file.read_text()
     [kept] = re.findall(r"what you wrote was saved in (\S+)", result.stderr)
     assert Path(kept).read_text().endswith("More.")

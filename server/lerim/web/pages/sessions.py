@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.errors import NotFoundError
-from lerim.jobs import SummaryView, find_folder_projects, find_summary_view
 from lerim.sessions import (
     SessionListItem,
     TurnRow,
@@ -21,6 +20,7 @@ from lerim.sessions import (
     parse_session_query,
     session_title,
 )
+from lerim.views import SummaryView, find_folder_projects, find_summary_view
 from lerim.web.pages.endpoints import read_number, redirect
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.rendering import Pager, make_project_address, render_page
