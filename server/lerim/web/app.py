@@ -14,9 +14,8 @@ from starlette.routing import Mount, Route
 
 from lerim.errors import LerimError
 from lerim.web.answers import error_response
-from lerim.web.api.routes import API_PREFIX
-from lerim.web.api.routes import routes as api_routes
-from lerim.web.pages.routes import routes as page_routes
+from lerim.web.api import API_PREFIX, api_routes
+from lerim.web.pages import page_routes
 from lerim.web.security import LOGIN_PATH, BodyTooLargeError, Guard, sign_in
 from lerim.web.served import Served
 

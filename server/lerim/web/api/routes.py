@@ -36,4 +36,4 @@ def _show_document(_request: Request) -> Response:
     return Response(_encode_document(), media_type="application/json")
 
 
-routes = [*map(make_route, OPERATIONS), Route("/openapi.json", _show_document, methods=["GET"])]
+api_routes = [*map(make_route, OPERATIONS), Route("/openapi.json", _show_document, methods=["GET"])]

@@ -1,1 +1,1 @@
-from .routes import routes as routes
+from .routes import page_routes as page_routes

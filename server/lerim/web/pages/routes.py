@@ -19,7 +19,7 @@ from lerim.web.pages.today import show_projects, show_today
 
 STATIC_FOLDER = Path(__file__).with_name("static")
 
-routes: list[BaseRoute] = [
+page_routes: list[BaseRoute] = [
     Route("/", page(show_projects), methods=["GET"]),
     Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
     Mount(
