@@ -15,6 +15,7 @@ import typer
 from lerim import __version__
 from lerim.cli.agents import agents_app
 from lerim.cli.ask import ask_command
+from lerim.cli.backfill import backfill_command
 from lerim.cli.benefit import benefit_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
@@ -53,6 +54,7 @@ app.command("sync")(sync_command)
 app.command("ask")(ask_command)
 app.command("maintain")(maintain_command)
 app.command("journal")(journal_command)
+app.command("backfill")(backfill_command)
 app.command("status")(status_command)
 app.command("stats")(stats_command)
 app.command("export")(export_command)

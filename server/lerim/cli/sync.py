@@ -100,7 +100,7 @@ def sync_command(
         guidance=_validate_guidance(guidance),
     )
     if yes and options.model == "auto":
-        _save_consent(context)
+        save_consent(context)
     report = run_sync(context, options, quiet=as_json)
     if report.waits.why == "consent" and report.waits.sessions and not as_json and _ask_consent(context, report.waits):
         report = combine_reports(report, run_sync(context, options, quiet=False))
@@ -132,7 +132,7 @@ def run_sync(context: ProjectContext, options: SyncOptions, *, quiet: bool) -> S
         return sync.sync_project(context.project, context.home, os.environ, options, emit, cancelled)
 
 
-def _save_consent(context: ProjectContext) -> None:
+def save_consent(context: ProjectContext) -> None:
     """Saves the person's consent to pay for the models that a sync uses. Raises SettingsError if it cannot be saved."""
     from lerim.models import consent, find_role_model
 

@@ -2,6 +2,13 @@ from . import maintain as maintain
 from . import moved_projects as moved_projects
 from . import session_trial as session_trial
 from . import sync as sync
+from .backfill import BackfillDay as BackfillDay
+from .backfill import BackfillOptions as BackfillOptions
+from .backfill import BackfillPlan as BackfillPlan
+from .backfill import BackfillProgress as BackfillProgress
+from .backfill import BackfillReport as BackfillReport
+from .backfill import backfill_project as backfill_project
+from .backfill import plan_backfill as plan_backfill
 from .doctor import AgentView as AgentView
 from .doctor import examine_agents as examine_agents
 from .maintain import MaintainProgress as MaintainProgress

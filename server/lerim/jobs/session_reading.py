@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
@@ -18,12 +19,16 @@ SETTLED_AFTER = timedelta(minutes=15)
 """How long after its last write a session is settled, so that its last exchange counts as complete. If the person
 started the sync, a session is settled at once."""
 
+CUT_SECONDS = 60.0
+"""How long the job of a session that was cut waits, unless the next explicit sync claims it first."""
+
 
 class SessionReading:
     """Reads the session of a job from where the last job stopped. It can be iterated over once.
 
     `state` and `redactions` are those the last job saved; a file that was rewritten is read from its start, without
-    them. `is_settled`: the last exchange counts as complete; if not, `settles_at` (epoch seconds) is when it will.
+    them. `is_settled`: the last exchange counts as complete; if not, `settles_at` is when it will. A reading as of a
+    moment is cut at the first turn from then on, and the job waits for the rest.
     Iterating raises StoppedError if the person cancels, and TranscriptError if the file cannot be read.
     """
 
@@ -39,12 +44,20 @@ class SessionReading:
         now = context.clock()
         settled_at = datetime.fromtimestamp(job.transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
         self.is_settled = context.options.explicit or settled_at <= now
-        self.settles_at = None if self.is_settled else settled_at.timestamp()
+        self._settles_at = None if self.is_settled else settled_at.timestamp()
+        self._resume_before = b"" if restarted else job.resume or b""
+        self._is_cut = False
+
+    @property
+    def settles_at(self) -> float | None:
+        """When the job is due again, in epoch seconds; None if it has read everything."""
+        return time.time() + CUT_SECONDS if self._is_cut else self._settles_at
 
     @property
     def resume(self) -> bytes:
-        """The position from which the next reading continues. Valid once this reading has ended."""
-        return self._reading.resume
+        """The position from which the next reading continues; after one that was cut, the one before it, because turns
+        that are read again change nothing. Valid once this reading has ended."""
+        return self._resume_before if self._is_cut else self._reading.resume
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -52,8 +65,12 @@ class SessionReading:
         return group_problems(self._reading.problems)
 
     def __iter__(self) -> Iterator[Turn]:
+        as_of = self._context.options.as_of
         for turn in self._turns:
             self._context.raise_if_cancelled()
+            if as_of is not None and turn.time is not None and turn.time >= as_of:
+                self._is_cut = True
+                return
             if self._owners.find_owner(turn.cwd) == self._context.project.key:
                 yield turn
 

@@ -79,7 +79,7 @@ def _run(context: SyncContext) -> SyncReport:
         report.problems.extend(index_other_sessions(context, len(report.candidates)))
         if _count_due_jobs(project, home) and not cancelled():
             report = combine_reports(report, sync_by_rules(context))
-    report = _run_model_steps(report, context)
+    report = run_model_steps(report, context)
     if report.state != "cancelled":
         report = accept_automatically(context, report)
     if not project.is_personal and report.state != "cancelled":
@@ -96,7 +96,7 @@ def _count_due_jobs(project: Project, home: Home) -> int:
         return catalog.count_due_jobs(project.key)
 
 
-def _run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
+def run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
     """Return the report with the results of the steps that ask a model, if the settings name one."""
     for step in (ask_model, suggest_answers, summarize_sessions):
         if report.state != "cancelled" and context.options.model == "auto":
@@ -113,7 +113,7 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
     if not _count_due_jobs(personal.project, context.home):
         return report
     try:
-        found = _run_model_steps(sync_by_rules(personal), personal)
+        found = run_model_steps(sync_by_rules(personal), personal)
     except BusyError:
         return report
     found = msgspec.structs.replace(found, project=report.project, sessions=SessionCounts(report.sessions.found))

@@ -25,6 +25,7 @@ from lerim.models import (
     WaitingWork,
     choose_allowed,
     merge_role_usage,
+    total_spent_today,
     total_usage,
 )
 from lerim.paths import Home, relative_variables
@@ -48,6 +49,8 @@ from lerim.times import parse_time
 
 Cancelled = Callable[[], bool]
 Clock = Callable[[], datetime]
+_LEAST_BUDGET = 1e-9
+"""A budget in dollars that allows no call; 0 would mean no limit."""
 EmitMessage = Callable[[str], None]
 """Sends a progress message about the current job."""
 
@@ -64,7 +67,8 @@ class SyncOptions:
     `explicit`: the person started it, so a session's last exchange is read even if it may not be complete yet. `since`
     and `until` limit the sessions by time. `accept_above`: candidates with at least this confidence are accepted
     without a review, with `quotes` shared in git or kept local. `model`: "auto" also asks the model of the settings,
-    "none" asks none. `guidance` is an instruction to the model, "" for the one in the settings.
+    "none" asks none. `guidance` is an instruction to the model, "" for the one in the settings. `as_of`: turns said at
+    or after this time are not read yet, so that the sync finds what one at that time would have found.
     """
 
     explicit: bool = True
@@ -74,12 +78,14 @@ class SyncOptions:
     quotes: QuoteChoice | None = None
     model: Literal["auto", "none"] = "auto"
     guidance: str = ""
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SyncContext:
     """One sync of one project. `bridge` leads to the editor's own models; `listings` caches what the agents' databases
-    contain."""
+    contain. If `clock` is at another time than this machine's, `real_clock` is the one for the queue and for money, and
+    `spending_limit` is how many dollars this sync may spend, None for as much as the day's budget allows."""
 
     project: Project
     home: Home
@@ -90,6 +96,8 @@ class SyncContext:
     clock: Clock = now
     bridge: EditorBridge | None = None
     listings: Listings = field(default_factory=dict)
+    real_clock: Clock | None = None
+    spending_limit: float | None = None
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -120,7 +128,7 @@ class SyncContext:
     def explicit_start(self) -> float | None:
         """Return the current time in epoch seconds if the person started this sync, for `started` of
         `Catalog.claim_job`."""
-        return self.clock().timestamp() if self.explicit else None
+        return (self.real_clock or self.clock)().timestamp() if self.explicit else None
 
     def raise_if_cancelled(self) -> None:
         """Raise StoppedError if the person has cancelled."""
@@ -141,7 +149,12 @@ class SyncContext:
         choice = choose_allowed(role, settings, self.home, self.environ, explicit=self.explicit)
         if choice.model is None or choice.why:
             return choice
-        budget = DayBudget(self.home, settings.daily_budget_usd, lambda: self.clock().astimezone())
+        clock = self.real_clock or self.clock
+        per_day = settings.daily_budget_usd
+        if self.spending_limit is not None:
+            limit = max(total_spent_today(self.home, clock().astimezone()).cost + self.spending_limit, _LEAST_BUDGET)
+            per_day = min(per_day, limit) if per_day else limit
+        budget = DayBudget(self.home, per_day, lambda: clock().astimezone())
         return ModelSession(
             choice.model, self.home, self.cancelled, budget, self.bridge, self.environ, choice_problems=choice.problems
         )

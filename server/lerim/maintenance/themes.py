@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 
 from lerim.memory import StoredMemory, ThemeActivity, parse_reference
@@ -11,15 +12,17 @@ from lerim.project import Project
 from lerim.sessions import Catalog, add_folder_times, convert_sqlite_errors, find_worked_files
 
 
-def find_theme_activity(project: Project, home: Home, memories: Iterable[StoredMemory]) -> dict[str, ThemeActivity]:
-    """Return the activity of each theme that has not ended, by id. Raises CatalogError."""
+def find_theme_activity(
+    project: Project, home: Home, memories: Iterable[StoredMemory], now: datetime
+) -> dict[str, ThemeActivity]:
+    """Return the activity until `now` of each theme that has not ended, by id. Raises CatalogError."""
     themes = [one.record for one in memories if one.status == "active" and one.record.primitive == "theme"]
     if not themes:
         return {}
     with Catalog.open(home) as catalog, convert_sqlite_errors(catalog.path):
         oldest = min(one.updated for one in themes)
         last_worked = add_folder_times(
-            find_worked_files(catalog.db, project.key, (str(project.root), *project.folders), oldest)
+            find_worked_files(catalog.db, project.key, (str(project.root), *project.folders), oldest, now)
         )
     activity: dict[str, ThemeActivity] = {}
     for theme in themes:

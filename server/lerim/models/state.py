@@ -6,7 +6,7 @@ No server is contacted, so this can be shown at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,7 +29,7 @@ from lerim.models.money import (
     total_usage,
 )
 from lerim.paths import Home
-from lerim.sessions import Catalog, PendingTurns
+from lerim.sessions import MODEL_JOB, Catalog, PendingTurns
 from lerim.times import parse_time
 
 TOKENS_PER_BYTE = 0.55
@@ -141,11 +141,13 @@ def estimate_waiting(
     summarizer: Model | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    kinds: Sequence[str] = (MODEL_JOB,),
 ) -> WaitingWork:
     """Estimates the work that waits in a project for its extraction model (None: none is chosen) and for the model that
     then summarizes the same sessions. The cost covers both; it is None if neither is billed or a price is not known.
+    `kinds` are those of the jobs that count.
     """
-    pending = catalog.count_pending_turns(project, since, until)
+    pending = catalog.count_pending_turns(project, since, until, kinds)
     if model is None:
         return WaitingWork(pending.sessions, estimate_shown_tokens(pending), why=why or "none")
     if not pending.sessions:

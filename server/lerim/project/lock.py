@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 import filelock
@@ -15,6 +16,9 @@ from lerim.files import read_regular_file
 from lerim.paths import Home
 from lerim.project.registry import make_private_folder, replace_file
 
+_shared_locks: ContextVar[frozenset[Path]] = ContextVar("shared_locks", default=frozenset())
+"""The folders of the locks that this thread holds for all its parts."""
+
 
 class LockHolder(msgspec.Struct, frozen=True):
     """The process that holds a lock and what it is doing; written next to the lock for other processes to read."""
@@ -24,13 +28,21 @@ class LockHolder(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0) -> Iterator[None]:
+def hold_project_lock(
+    home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0, shared: bool = False
+) -> Iterator[None]:
     """Holds the project's lock for the block; `doing` is what other processes see ("syncing", "accepting a memory").
 
-    Waits up to `wait` seconds. Raises BusyError naming the holder, ProjectError if the lock's folder cannot be used.
+    Waits up to `wait` seconds. With `shared`, blocks within this one, in the same thread, may hold the lock too, so
+    that work of many parts lets nobody in between. Raises BusyError naming the holder, ProjectError if the lock's
+    folder cannot be used.
     """
     folder = home.project(key)
     holder_file = folder / "holder.json"
+    if folder in _shared_locks.get():
+        _write_holder(holder_file, doing)
+        yield
+        return
     lock = filelock.FileLock(folder / "project.lock", timeout=wait, thread_local=False, mode=0o600)
     try:
         make_private_folder(home, folder)
@@ -42,10 +54,13 @@ def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, wait: flo
         raise ProjectError(
             f"The project cannot be locked: {error_reason(error)}.", where=str(folder), todo=todo
         ) from error
+    token = _shared_locks.set(_shared_locks.get() | {folder}) if shared else None
     try:
         _write_holder(holder_file, doing)
         yield
     finally:
+        if token is not None:
+            _shared_locks.reset(token)
         with suppress(OSError):  # on Windows another process may be reading it; a stale holder file is harmless
             holder_file.unlink(missing_ok=True)
         lock.release()

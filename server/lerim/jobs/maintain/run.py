@@ -228,7 +228,7 @@ class _MaintenanceRun(MaintainJob):
         """Return the activity of each theme, which decides whether it ends. If the catalog cannot be used, return an
         empty mapping, so that no theme ends for that reason."""
         try:
-            return find_theme_activity(self.place.project, self.place.home, memories)
+            return find_theme_activity(self.place.project, self.place.home, memories, self.clock())
         except CatalogError as error:
             self.add_problem(error)
             return {}

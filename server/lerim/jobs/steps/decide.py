@@ -159,8 +159,12 @@ class LeadPass:
         """Return the texts of the turns of the candidate's session in the catalog, by turn number."""
         place = browsing.locate_turn(self.catalog.db, proposal.turn)
         rows = turns.load_turns(self.catalog.db, place[0]) if place else []
-        key = self.context.place.project.key
-        return {row.ordinal: f"{row.role}: {row.text}\n{row.tools}".strip() for row in rows if row.project == key}
+        key, as_of = self.context.place.project.key, self.context.options.as_of
+        return {
+            row.ordinal: f"{row.role}: {row.text}\n{row.tools}".strip()
+            for row in rows
+            if row.project == key and (as_of is None or row.time is None or row.time < as_of)
+        }
 
     def _find_related(self, proposal: Proposal) -> list[assistant.RelatedMemory]:
         """Return the neighbouring memories that still exist. Raises NotFoundError if there is none."""

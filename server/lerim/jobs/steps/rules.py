@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache, partial
 
 from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
@@ -245,15 +245,21 @@ def propose_themes(part: SyncPart) -> None:
     catalog, sink, days = part.catalog, part.sink, part.context.settings.maintenance_rules.theme_days
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
-        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS)
-    with_requests = [one for one in (_find_requests(catalog, sink, session) for session in sessions) if one.requests]
+        as_of = part.context.options.as_of
+        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS, as_of)
+    found = (_find_requests(catalog, sink, session, as_of) for session in sessions)
+    with_requests = [one for one in found if one.requests]
     sink.handle_results(iter(find_themes(with_requests)))
 
 
-def _find_requests(catalog: Catalog, sink: ProposalSink, session: RecentSession) -> ThemeSession:
-    """Return the session with the prompts that led to changed files."""
+def _find_requests(
+    catalog: Catalog, sink: ProposalSink, session: RecentSession, as_of: datetime | None
+) -> ThemeSession:
+    """Return the session with the prompts that led to changed files, those before `as_of` if it is given."""
     with convert_sqlite_errors(catalog.path):
         turns = load_summary_turns(catalog.db, session.place, sink.place.project.key)
+    if as_of is not None:
+        turns = [turn for turn in turns if turn.time is None or turn.time < as_of]
     requests = []
     for exchange in split_exchanges(turns, make_locator(sink.place, turns)):
         prompt = exchange.prompt

@@ -58,7 +58,8 @@ def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], sinc
     if not place.state.is_dir():
         return
     with convert_sqlite_errors(catalog.path):
-        sessions = list_pending_summaries(catalog.db, place.project.key, since, context.options.until)
+        as_of = context.options.as_of
+        sessions = list_pending_summaries(catalog.db, place.project.key, since, context.options.until, as_of)
     if not context.explicit:
         settled_at = (context.clock() - SETTLED_AFTER).timestamp()
         sessions = [one for one in sessions if one.changed_at <= settled_at]

@@ -20,22 +20,26 @@ class RecentSession:
     session_id: str
 
 
-def list_recent_sessions(db: sqlite3.Connection, project: str, since: datetime, most: int) -> list[RecentSession]:
-    """Returns the newest `most` sessions with turns in folders of a project that ended after `since`, without
-    subagents'."""
+def list_recent_sessions(
+    db: sqlite3.Connection, project: str, since: datetime, most: int, until: datetime | None = None
+) -> list[RecentSession]:
+    """Returns the newest `most` sessions with turns in folders of a project that ended after `since` and began before
+    `until`, without subagents'."""
     rows = db.execute(
         "SELECT t.place, t.platform, t.session FROM transcripts t JOIN sessions s ON s.transcript = t.id"
-        " WHERE t.parent = '' AND s.ended >= ? AND EXISTS (SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder"
-        " WHERE turns.transcript = t.id AND f.project = ?) ORDER BY s.ended DESC, t.id LIMIT ?",
-        (since.timestamp(), project, most),
+        " WHERE t.parent = '' AND s.ended >= ?1 AND (?4 IS NULL OR s.started < ?4)"
+        " AND EXISTS (SELECT 1 FROM turns JOIN folders f ON f.id = turns.folder"
+        " WHERE turns.transcript = t.id AND f.project = ?2) ORDER BY s.ended DESC, t.id LIMIT ?3",
+        (since.timestamp(), project, most, None if until is None else until.timestamp()),
     )
     return [RecentSession(*row) for row in rows]
 
 
 def find_worked_files(
-    db: sqlite3.Connection, project: str, folders: Iterable[str], since: datetime
+    db: sqlite3.Connection, project: str, folders: Iterable[str], since: datetime, until: datetime
 ) -> dict[str, datetime]:
-    """Returns the files that turns in a project's folders named since `since`, each with the last time.
+    """Returns the files that turns in a project's folders named since `since` and before `until`, each with the last
+    time.
 
     Paths are relative to the repository, with forward slashes. `folders` are its worktrees; files elsewhere are left
     out.
@@ -43,8 +47,8 @@ def find_worked_files(
     rows = db.execute(
         "SELECT files.path, max(turns.time) FROM folders JOIN turns ON turns.folder = folders.id"
         " JOIN touched ON touched.turn = turns.id JOIN files ON files.id = touched.file"
-        " WHERE folders.project = ? AND turns.time >= ? GROUP BY files.id",
-        (project, since.timestamp()),
+        " WHERE folders.project = ? AND turns.time >= ? AND turns.time < ? GROUP BY files.id",
+        (project, since.timestamp(), until.timestamp()),
     )
     roots = sorted({folder.replace("\\", "/").rstrip("/") + "/" for folder in folders}, key=len, reverse=True)
     found: dict[str, datetime] = {}

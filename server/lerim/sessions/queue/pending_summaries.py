@@ -28,17 +28,26 @@ class PendingSummary:
 
 
 def list_pending_summaries(
-    db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None
+    db: sqlite3.Connection,
+    project: str,
+    since: datetime | None,
+    until: datetime | None,
+    ended_before: datetime | None = None,
 ) -> list[PendingSummary]:
     """Returns the waiting sessions with turns between the bounds, newest first, without subagents', which have no
-    summary."""
+    summary. With `ended_before`, only those without turns from then on."""
     rows = db.execute(
         "SELECT j.id, t.place, t.platform, t.session, s.title, s.started, t.mtime_ns"
         " FROM jobs j JOIN transcripts t ON t.id = j.transcript JOIN sessions s ON s.transcript = t.id"
         " WHERE j.project = :project AND j.kind = :kind AND j.state = 'pending' AND t.parent = ''"
-        f" AND {OVERLAPS_BOUNDS}"
+        f" AND {OVERLAPS_BOUNDS} AND (:before IS NULL OR s.ended < :before)"
         " ORDER BY s.ended DESC, j.id",
-        {"project": project, "kind": queue.SUMMARY_JOB, **time_bounds(since, until)},
+        {
+            "project": project,
+            "kind": queue.SUMMARY_JOB,
+            "before": ended_before.timestamp() if ended_before else None,
+            **time_bounds(since, until),
+        },
     )
     return [
         PendingSummary(job, place, platform, session, title, seconds_to_time(started), (changed or 0) / 1e9)

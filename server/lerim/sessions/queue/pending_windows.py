@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 import sqlite3
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.sessions.queue.jobs import MODEL_JOB
-from lerim.sessions.tables import DEFLATE_WINDOW, OVERLAPS_BOUNDS, time_bounds
+from lerim.sessions.tables import DEFLATE_WINDOW, OVERLAPS_BOUNDS, time_bounds, to_json_list
 
 SAMPLE_SESSIONS = 50
 _STATE_HEAD_BYTES = 200
@@ -32,18 +33,24 @@ class PendingTurns:
 
 
 def count_pending_turns(
-    db: sqlite3.Connection, now: float, project: str, since: datetime | None = None, until: datetime | None = None
+    db: sqlite3.Connection,
+    now: float,
+    project: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    kinds: Iterable[str] = (MODEL_JOB,),
 ) -> PendingTurns:
     """Estimates what waits for a model now (`now`: epoch seconds), including failed jobs, in the sessions with turns
-    between the bounds."""
+    between the bounds. `kinds` are those of the jobs that count."""
     waiting_sessions = db.execute(
-        "SELECT j.transcript, coalesce(s.turns, 1) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        "SELECT DISTINCT j.transcript, coalesce(s.turns, 1) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
         " LEFT JOIN sessions s ON s.transcript = t.id"
-        " WHERE j.project = :project AND j.kind = :kind AND j.state IN ('pending', 'failed') AND NOT t.vanished"
+        " WHERE j.project = :project AND j.kind IN (SELECT value FROM json_each(:kinds))"
+        " AND j.state IN ('pending', 'failed') AND NOT t.vanished"
         " AND (j.not_before <= :now OR j.state = 'failed')"
         f" AND {OVERLAPS_BOUNDS}"
         " ORDER BY 2, 1",
-        {"project": project, "kind": MODEL_JOB, "now": now, **time_bounds(since, until)},
+        {"project": project, "kinds": to_json_list(kinds), "now": now, **time_bounds(since, until)},
     ).fetchall()
     if not waiting_sessions:
         return PendingTurns()

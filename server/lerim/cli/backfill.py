@@ -1,0 +1,174 @@
+"""`lerim backfill`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lerim.cli.review import QuotesOption
+from lerim.cli.sync import save_consent
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    EXIT_CODES,
+    JsonOption,
+    RepoOption,
+    interruptible,
+    open_command_context,
+    output,
+    refresh_agent_files,
+    show_progress,
+    with_error_exit,
+)
+from lerim.errors import StoppedError, UsageError
+from lerim.models import describe_spent, describe_waiting
+from lerim.times import format_date
+
+if TYPE_CHECKING:
+    from lerim.jobs import BackfillPlan, BackfillProgress, BackfillReport
+
+
+@with_error_exit
+def backfill_command(
+    repo: RepoOption = CURRENT_FOLDER,
+    until: Annotated[
+        str, typer.Option(metavar="DAY", help="The last day to work through, such as 2026-03-02.", show_default="today")
+    ] = "",
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="USD", min=0.0, help="The most that models may cost in this run, in US dollars."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(metavar="none", help="“none”: use no model in this run, whatever the settings say.")
+    ] = "auto",
+    accept_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="CONFIDENCE",
+            min=0.0,
+            max=1.0,
+            help="Accept candidates with at least this confidence without review, on the day they were said.",
+        ),
+    ] = None,
+    quotes: QuotesOption = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the journal's entry of each day, as `lerim journal --write` does.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the days and the price.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Start without asking, and approve the cost of the model.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Work through this repository's whole past in the order of its days: read the sessions of each day, maintain the
+    memories, and tell the journal, each as on that day. What was read before is not read again; a run that was stopped
+    or killed is continued by the same command."""
+    from lerim.jobs import BackfillOptions, SyncContext, SyncOptions, backfill_project, plan_backfill
+
+    if model not in ("auto", "none"):
+        todo = "use “none” or leave --model out; the settings say which model is used (roles.extract)"
+        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
+    last = _parse_until(until)
+    opened = open_command_context(repo)
+    with interruptible() as cancelled:
+        asks_model = model != "none"
+        context = SyncContext(
+            opened.project,
+            opened.home,
+            os.environ,
+            SyncOptions(model="auto" if asks_model else "none"),
+            lambda _: None,
+            cancelled,
+        )
+        try:
+            plan = plan_backfill(context, last)
+        except StoppedError:
+            raise typer.Exit(EXIT_CODES["cancelled"]) from None
+        if dry_run:
+            _show_plan(plan, as_json=as_json)
+            return
+        if not as_json:
+            _show_plan(plan, as_json=False)
+        if plan.waits.why == "consent" and plan.waits.sessions:
+            _require_consent(yes=yes)
+            save_consent(opened)
+        options = BackfillOptions(
+            until=last,
+            budget=budget,
+            model="auto" if asks_model else "none",
+            accept_above=accept_above,
+            quotes=quotes,
+            write_journal=write,
+        )
+        with show_progress("looking for days", _describe_progress, quiet=as_json) as emit:
+            report = backfill_project(context, options, emit)
+    refresh_agent_files(opened.project, opened.home)
+    _show_report(report, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[report.state])
+
+
+def _parse_until(until: str) -> date | None:
+    from lerim.journal import parse_day
+
+    if not until:
+        return None
+    try:
+        return parse_day(until, datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint="--until") from error
+
+
+def _require_consent(*, yes: bool) -> None:
+    """Asks whether the shown price may be paid. Raises UsageError if there is nobody to ask, typer.Exit for a no."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        todo = "Add --yes to approve the price that --dry-run shows, or --model none to use no model."
+        raise UsageError("The model costs money, and you have not approved it.", where="--yes", todo=todo)
+    if output.ask_question("Start, and approve the cost? [y/N] ").lower() not in ("y", "yes"):
+        raise typer.Exit(EXIT_CODES["cancelled"])
+
+
+def _describe_progress(event: BackfillProgress) -> str:
+    return f"{event.day}, day {event.days_done + 1} of {event.days_total}, {event.candidates} proposed"
+
+
+def _show_plan(plan: BackfillPlan, *, as_json: bool) -> None:
+    if as_json:
+        output.show_json(plan)
+        return
+    if plan.done_through:
+        output.print_line(f"Done before: until {format_date(date.fromisoformat(plan.done_through))}.")
+    if not plan.days:
+        output.print_line("There is no day to work through.")
+        return
+    first, last = (format_date(date.fromisoformat(day)) for day in (plan.days[0], plan.days[-1]))
+    output.print_line(f"{output.pluralize(len(plan.days), 'day')} with sessions, from {first} to {last}.")
+    if plan.waits.model:
+        output.print_line(output.escape_controls(f"{describe_waiting(plan.waits)}."))
+    else:
+        count = output.pluralize(plan.waits.sessions, "session")
+        output.print_line(f"{count} not read yet; no model is used, which costs nothing.")
+
+
+def _show_report(report: BackfillReport, *, as_json: bool) -> None:
+    if as_json:
+        output.show_json(report)
+        return
+    if report.days:
+        rows = [
+            (day.day, str(day.candidates), str(day.accepted), str(day.maintained), day.journal) for day in report.days
+        ]
+        output.show_table(("day", "proposed", "accepted", "maintained", "journal"), rows)
+    for spent in report.spent:
+        output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
+    if report.message:
+        output.print_line(output.escape_controls(report.message))
+    if report.next_day:
+        output.print_line(
+            f"It stopped at {format_date(date.fromisoformat(report.next_day))}; the same command goes on."
+        )
+    output.print_problems(report.problems)

@@ -1,0 +1,5 @@
+"""Maintenance of a project's memories: one run, what it proposes, and its report."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
