@@ -17,7 +17,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "server"), str(ROOT / "tests")]
+sys.path[:0] = [
+    str(ROOT / "server"),
+    *(str(ROOT / "tests" / folder) for folder in ("", "stores", "services", "projects")),
+]
 
 
 def main() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_editor_models import MODEL, Models, talk
 
 from lerim.lsp.protocol import core
 from terminal import answer as cli
+from test_editor_models import MODEL, Models, talk
 from window import Editor
 
 pytestmark = pytest.mark.asyncio

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
-from test_editor_models import MODEL, Models, refused
 
 from chat_server import KEY, chat, hangs, says
 from hang import HANG
 from lerim.lsp.protocol import core
 from models_server import models
+from test_editor_models import MODEL, Models, refused
 from window import Editor
 
 pytestmark = pytest.mark.asyncio

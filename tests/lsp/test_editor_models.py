@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
-from test_sync import session
 
 from chat_server import item, marked
 from claude_lines import prompt, reply, text
 from hang import HANG
 from lerim.lsp.protocol import core
+from test_sync import session
 from window import Editor
 
 pytestmark = pytest.mark.asyncio

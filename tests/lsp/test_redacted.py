@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_review import memory_files
 
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from proposals import propose, review_paths
 from terminal import run
+from test_review import memory_files
 from window import Editor
 
 pytestmark = pytest.mark.asyncio

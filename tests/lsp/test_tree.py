@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from test_review import is_there
 
 from lerim.lsp.protocol import core
 from proposals import propose, review_paths
+from test_review import is_there
 from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio

@@ -7,11 +7,11 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_agent_text import HOSTILE, texts
 
 from lerim.export.choosing import MAX_BYTES, MAX_LINES, RuleMemory
 from lerim.export.importing.rules_text import split_rules
 from rules import files, memory, plan, removal, written
+from test_agent_text import HOSTILE, texts
 
 PIECES = ("\n", "\r\n", "\r", "\ufeff", "# App", "- item", "\u2028", "\x0c", "\x85", "```", " ", "\t", "@AGENTS.md")
 file_texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=20).map("".join)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_agent_text import HOSTILE, check_harmless, texts
 
 from hook_program import DAY, HookProgram
 from lerim.hook.program import match
@@ -19,6 +18,7 @@ from lerim.memory import Evidence, MemoryRecord, render_memory_line
 from lerim.memory.serving.agent_text import MAX_LINE_CHARS
 from lerim.paths import Home
 from lerim.project import locate_project
+from test_agent_text import HOSTILE, check_harmless, texts
 
 KINDS = ("decision", "pitfall", "friction", "question")
 

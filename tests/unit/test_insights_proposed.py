@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from test_maintain import AUTO, run, said, settings
 
 from desk import Desk
 from lerim.review import queue
+from test_maintain import AUTO, run, said, settings
 
 POOL = (
     ("The pool needs a timeout of 30 seconds", "A connection of the pool without a timeout hangs."),

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import claude_lines as lines
 
+import claude_lines as lines
 from lerim.sessions.model import make_turn_id
 from lerim_evals.cli import main
 from lerim_evals.score import Evaluation, Figures, MissedMemory, Proposal, SignalFigures

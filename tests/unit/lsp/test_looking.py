@@ -6,15 +6,13 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 from claude_lines import prompt
 from cursor_store import CID, Editor
 from cursor_store import prompt as said
 from cursor_store import reply as answered
 from desk import Desk
-from lerim.lsp.features.syncing import _check_stores
+from lerim.jobs import check_stores
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.platforms import remove_platform
 from lerim.sessions.readers.cursor.store import scan_root
@@ -23,8 +21,7 @@ from rights import bound
 
 
 def wants_a_sync(desk: Desk) -> bool:
-    sidecar: Any = SimpleNamespace(environ=os.environ, home=desk.home, last_snapshot=None)
-    return _check_stores(sidecar, [desk.place.project.key])[1]
+    return check_stores(desk.home, os.environ, [desk.place.project.key], None)[1]
 
 
 def old(path: Path) -> None:

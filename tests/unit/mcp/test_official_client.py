@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from lerim.paths import Home
 from lerim.project import locate_project
 from lerim.review import ReviewPaths, queue
+from mcp import Client, StdioServerParameters
 
 
 @pytest.mark.asyncio

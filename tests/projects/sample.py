@@ -14,7 +14,7 @@ from lerim.paths import Home
 from lerim.project import project
 from lerim.review.review_paths import ReviewPaths
 
-CLONE = Path(__file__).resolve().parents[1]
+CLONE = Path(__file__).resolve().parents[2]
 EXAMPLES = CLONE / "examples"
 
 

@@ -30,7 +30,7 @@ from lerim.lsp.server import create_server
 from lerim.memory.record import FOLDERS, Evidence, MemoryRecord, render_record
 from lerim.paths import Home
 
-SERVER = Path(__file__).resolve().parents[1] / "server"
+SERVER = Path(__file__).resolve().parents[2] / "server"
 NOTIFICATIONS = (
     core.SYNC_PROGRESS,
     core.CANDIDATES_CHANGED,

@@ -22,7 +22,7 @@ from lerim.models.editor import EditorBridge
 from lerim.models.model import Model
 from lerim.sessions.catalog.catalog import Catalog
 
-SERVER = Path(__file__).resolve().parents[1] / "server"
+SERVER = Path(__file__).resolve().parents[2] / "server"
 
 
 @contextmanager
