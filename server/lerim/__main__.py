@@ -23,6 +23,10 @@ def main() -> int:
             from lerim.mcp import main as mcp
 
             return mcp(arguments[2] if len(arguments) == 3 else "")
+        case ["server"] if len(arguments) == 2:  # started by `lerim up`, not by a person
+            from lerim.web import main as server
+
+            return server(arguments[1:])
         case ["hook-refresh"] if len(arguments) == 2:  # started by the hook program and the sidecar, not by a person
             from lerim.hook import main as refresh
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +13,15 @@ from datetime import datetime
 from typing import Any
 
 import httpx2
-import uvicorn
 
 from hang import HANG
 from lerim.paths import Home
 from lerim.web.app import make_app
 from lerim.web.binding import open_socket, plan_binding
+from lerim.web.daemon.daemon import Daemon
+from lerim.web.options import ServeOptions
 from lerim.web.served import Served
-from lerim.web.server import make_config
+from lerim.web.server import QuietServer, make_config
 from lerim.web.token import load_token
 from lerim.web.work import Work
 
@@ -52,8 +54,10 @@ def web_server(home: Home) -> Iterator[WebServer]:
         binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
         environ = dict(os.environ)
         clock = lambda: datetime.now().astimezone()  # noqa: E731
-        served = Served(home, environ, binding, load_token(home), clock, Work(home, environ))
-        server = uvicorn.Server(make_config(make_app(served)))
+        work = Work(home, environ)
+        daemon = Daemon(home, environ, work, clock)
+        served = Served(home, environ, binding, load_token(home), clock, work, daemon)
+        server = QuietServer(make_config(make_app(served), ServeOptions()))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()
         headers = {"Authorization": f"Bearer {served.token}"}
@@ -62,6 +66,6 @@ def web_server(home: Home) -> Iterator[WebServer]:
             with httpx2.Client(headers=headers, **options) as client, httpx2.Client(**options) as stranger:
                 yield WebServer(served, client, stranger)
         finally:
-            server.should_exit = True
+            server.handle_exit(signal.SIGTERM, None)
             thread.join(HANG)
             assert not thread.is_alive()

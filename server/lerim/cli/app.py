@@ -19,6 +19,7 @@ from lerim.cli.backfill import backfill_command
 from lerim.cli.benefit import benefit_command
 from lerim.cli.config import config_app
 from lerim.cli.connect import connect_app
+from lerim.cli.daemon import down_command, logs_command, up_command
 from lerim.cli.export import export_command
 from lerim.cli.importing import import_command
 from lerim.cli.journal import journal_command
@@ -63,6 +64,9 @@ app.command("benefit")(benefit_command)
 app.command("mcp")(mcp_command)
 app.command("serve")(serve_command)
 app.command("dashboard")(dashboard_command)
+app.command("up")(up_command)
+app.command("down")(down_command)
+app.command("logs")(logs_command)
 app.add_typer(review_app, name="review", cls=CommandGroup)
 app.add_typer(memory_app, name="memory", cls=CommandGroup)
 app.add_typer(sessions_app, name="sessions", cls=CommandGroup)

@@ -13,7 +13,8 @@ import typer
 
 from lerim.cli.terminal import JsonOption, find_home, output, with_error_exit
 from lerim.errors import ServerError
-from lerim.web import DEFAULT_PORT, LOOPBACK, find_running_server, request_server
+from lerim.views import find_running_server
+from lerim.web import DEFAULT_PORT, LOOPBACK, ServeOptions, request_server
 
 if TYPE_CHECKING:
     from lerim.paths import Home
@@ -57,14 +58,24 @@ def serve_command(
 ) -> None:
     """Serve the dashboard and the HTTP API on this machine until Ctrl-C."""
     require_server_extra()
-    from lerim.web import ServeOptions, serve
+    serve_here(find_home(), make_options(host, port, tls_cert, tls_key, behind_proxy))
+
+
+def make_options(host: str, port: int, certificate: Path | None, key: Path | None, proxy_origin: str) -> ServeOptions:
+    """Returns the options as they are handed to another process, whose working folder may differ."""
+    paths = [str(path.absolute()) if path else "" for path in (certificate, key)]
+    return ServeOptions(host, port, paths[0], paths[1], proxy_origin)
+
+
+def serve_here(home: Home, options: ServeOptions) -> None:
+    """Serves in this process until Ctrl-C. Raises UsageError and ServerError."""
+    from lerim.web import serve
 
     def show_address(binding: Binding) -> None:
         output.print_line(f"Lerim is served at {binding.origin}; `lerim dashboard` signs a browser in.")
         output.flush_output()
 
-    options = ServeOptions(host, port, tls_cert, tls_key, behind_proxy)
-    serve(find_home(), os.environ, options, lambda: datetime.now().astimezone(), show_address)
+    serve(home, os.environ, options, lambda: datetime.now().astimezone(), show_address)
 
 
 @with_error_exit

@@ -54,6 +54,7 @@ def status_command(
             ("sessions", f"{view.sessions}, {view.waiting} not read yet"),
             ("newest session", format_moment(view.last_session) if view.last_session else "none"),
             *_model_rows(view.model, view.last_run),
+            *([("server", f"{view.server.origin} (process {view.server.pid})")] if view.server else ()),
         ),
     )
     output.print_problems([*view.problems, *view.model.problems])

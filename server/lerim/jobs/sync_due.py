@@ -112,7 +112,15 @@ def _is_catalog_behind(
         unread = {entry.path for entry in stale}
         catalog.mark_vanished(found.vanished)
         catalog.keep_store_stamps(entry for entry in stores.opened_databases if entry.path not in unread)
-        return any(
-            catalog.count_due_jobs(project) or catalog.count_jobs_by_state(project).get("running")
-            for project in projects
-        )
+        return any(_has_due_jobs(catalog, project) for project in projects)
+
+
+def has_due_jobs(home: Home, project: str) -> bool:
+    """Returns whether sessions of a project (its key) wait to be read, or an interrupted sync left some. Raises
+    CatalogError."""
+    with Catalog.open(home) as catalog:
+        return _has_due_jobs(catalog, project)
+
+
+def _has_due_jobs(catalog: Catalog, project: str) -> bool:
+    return bool(catalog.count_due_jobs(project) or catalog.count_jobs_by_state(project).get("running"))

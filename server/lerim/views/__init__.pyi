@@ -33,6 +33,11 @@ from .review import load_candidate as load_candidate
 from .review import load_left_out as load_left_out
 from .review import load_pending_list as load_pending_list
 from .review import make_result_view as make_result_view
+from .running_server import SERVER_ADDRESS_FILE as SERVER_ADDRESS_FILE
+from .running_server import SERVER_LOCK_FILE as SERVER_LOCK_FILE
+from .running_server import RunningServer as RunningServer
+from .running_server import find_running_server as find_running_server
+from .running_server import read_server_address as read_server_address
 from .sessions import SessionFactsOutput as SessionFactsOutput
 from .sessions import SessionListOutput as SessionListOutput
 from .sessions import SessionOutput as SessionOutput

@@ -16,6 +16,7 @@ from lerim.review import LastRun, find_last_model_run, find_unmerged_problems, q
 from lerim.views.context import ProjectContext
 from lerim.views.drift import find_drifts
 from lerim.views.projects import ProjectView, make_project_view
+from lerim.views.running_server import RunningServer, find_running_server
 
 
 class StatusOutput(msgspec.Struct, frozen=True):
@@ -24,7 +25,8 @@ class StatusOutput(msgspec.Struct, frozen=True):
 
     `waiting` counts sessions with turns that the rules, or the chosen model, have not read yet. `blocked` counts how
     often rejected claims were found again, `standing` the memories whose references are `drifted` or `gone`. `model`
-    is what is known about the model without calling it; `last_run` is the latest run that called one.
+    is what is known about the model without calling it; `last_run` is the latest run that called one. `server` is the
+    server that runs for this home (`lerim up`), null if there is none.
     """
 
     project: ProjectView
@@ -38,6 +40,7 @@ class StatusOutput(msgspec.Struct, frozen=True):
     model: ModelView
     last_run: LastRun
     problems: list[Problem]
+    server: RunningServer | None = None
 
 
 def load_status(context: ProjectContext, now: datetime) -> StatusOutput:
@@ -64,6 +67,7 @@ def load_status(context: ProjectContext, now: datetime) -> StatusOutput:
         last_session=newest,
         model=model,
         last_run=find_last_model_run(context.review_paths),
+        server=find_running_server(context.home),
         problems=[
             *problems,
             *conflicting_answers.find_answer_problems(all_memories),

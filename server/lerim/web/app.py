@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -30,9 +31,13 @@ def make_app(served: Served) -> Starlette:
 
     @asynccontextmanager
     async def live(_app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(served.daemon.run())
         try:
             yield
         finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
             await served.work.close()
             served.searches.close()
 

@@ -12,37 +12,24 @@ import filelock
 import msgspec
 
 from lerim.errors import ServerError, error_reason
-from lerim.files import read_regular_file
 from lerim.paths import Home
 from lerim.project import make_private_folder, replace_file
+from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, RunningServer, read_server_address
 from lerim.web.token import load_token
 
-ADDRESS_FILE = "address.json"
-LOCK_FILE = "server.lock"
 REQUEST_SECONDS = 30.0
-
-
-class RunningServer(msgspec.Struct, frozen=True):
-    """The process that serves a home. `address` is where programs of this machine reach it, `origin` what people open
-    in a browser, and `host` the `Host` header that it answers."""
-
-    pid: int
-    address: str
-    origin: str
-    host: str
-    started: str
 
 
 @contextmanager
 def hold_server_lock(home: Home) -> Iterator[None]:
     """Holds the home's server lock for the block. Raises ServerError if a server runs already, or the lock cannot be
     used."""
-    lock = filelock.FileLock(home.server / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
+    lock = filelock.FileLock(home.server / SERVER_LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
     try:
         make_private_folder(home, home.server)
         lock.acquire()
     except filelock.Timeout as error:
-        running = _read_address(home)
+        running = read_server_address(home)
         where = f"process {running.pid}, {running.origin}" if running else str(home.server)
         todo = "Use it, or stop it with `lerim down`."
         raise ServerError("A server runs for this home already.", where=where, todo=todo) from error
@@ -59,7 +46,7 @@ def hold_server_lock(home: Home) -> Iterator[None]:
 @contextmanager
 def announce_server(home: Home, running: RunningServer) -> Iterator[None]:
     """Lets other processes find the server for the block. Raises ServerError if that is not possible."""
-    path = home.server / ADDRESS_FILE
+    path = home.server / SERVER_ADDRESS_FILE
     try:
         replace_file(path, msgspec.json.encode(running), flush=False)
     except OSError as error:
@@ -70,30 +57,6 @@ def announce_server(home: Home, running: RunningServer) -> Iterator[None]:
     finally:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-
-
-def find_running_server(home: Home) -> RunningServer | None:
-    """Returns the server that runs for this home, or None. A file that a killed server left behind does not count: the
-    kernel has released its lock."""
-    running = _read_address(home)
-    if running is None:
-        return None
-    lock = filelock.FileLock(home.server / LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
-    try:
-        lock.acquire()
-    except filelock.Timeout:
-        return running
-    except OSError:
-        return None
-    lock.release()
-    return None
-
-
-def _read_address(home: Home) -> RunningServer | None:
-    try:
-        return msgspec.json.decode(read_regular_file(home.server / ADDRESS_FILE), type=RunningServer)
-    except (OSError, msgspec.MsgspecError, UnicodeError):
-        return None
 
 
 def request_server(home: Home, running: RunningServer, method: str, path: str, body: object = None) -> bytes:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from lerim.paths import Home
 from lerim.web.binding import Binding
+from lerim.web.daemon import Daemon
 from lerim.web.searches import OpenSearches
 from lerim.web.token import LoginLinks
 from lerim.web.work import Work
@@ -18,7 +19,10 @@ from lerim.web.work import Work
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The home that is served, and how. `clock` gives the time with its zone."""
+    """The home that is served, and how.
+
+    `clock` gives the time with its zone; `work` and `daemon` do what takes time.
+    """
 
     home: Home
     environ: Mapping[str, str]
@@ -26,6 +30,7 @@ class Served:
     token: str
     clock: Callable[[], datetime]
     work: Work
+    daemon: Daemon
     links: LoginLinks = field(default_factory=LoginLinks)
     searches: OpenSearches = field(default_factory=OpenSearches)
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
+import msgspec
 import uvicorn
 
-from lerim.errors import UsageError
+from lerim.errors import LerimError, UsageError
 from lerim.paths import Home
+from lerim.views import RunningServer
 from lerim.web.app import make_app
-from lerim.web.binding import DEFAULT_PORT, LOOPBACK, Binding, open_socket, plan_binding
-from lerim.web.running import RunningServer, announce_server, hold_server_lock
+from lerim.web.binding import LOOPBACK, Binding, open_socket, plan_binding
+from lerim.web.daemon import Daemon, Timings
+from lerim.web.logs import start_logging
+from lerim.web.options import ServeOptions
+from lerim.web.running import announce_server, hold_server_lock
 from lerim.web.served import Served
 from lerim.web.token import load_token
 from lerim.web.work import Work
@@ -28,43 +34,35 @@ STOP_SECONDS = 2
 MAX_CONNECTIONS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """Where to listen. `certificate` and `key` are PEM files; `proxy_origin` is the address people use if a proxy is in
-    front. Port 0 takes a free one."""
-
-    host: str = LOOPBACK
-    port: int = DEFAULT_PORT
-    certificate: Path | None = None
-    key: Path | None = None
-    proxy_origin: str = ""
-
-
 def serve(
     home: Home,
     environ: Mapping[str, str],
     options: ServeOptions,
     clock: Callable[[], datetime],
     on_start: Callable[[Binding], None],
+    timings: Timings = Timings(),  # noqa: B008 - it is frozen
 ) -> None:
     """Serves a home until SIGINT or SIGTERM; `on_start` is called when it listens.
 
     Raises UsageError for an address that would not be safe, ServerError if a server runs already or cannot listen.
     """
-    if (options.certificate is None) != (options.key is None):
+    if bool(options.certificate) != bool(options.key):
         raise UsageError("A certificate and its key belong together.", where="--tls-cert, --tls-key")
-    has_certificate = options.certificate is not None
+    has_certificate = bool(options.certificate)
     plan_binding(options.host, options.port, has_certificate=has_certificate, proxy_origin=options.proxy_origin)
+    start_logging(home)
     with hold_server_lock(home), open_socket(options.host, options.port) as listener:
         port = int(listener.getsockname()[1])
         binding = plan_binding(options.host, port, has_certificate=has_certificate, proxy_origin=options.proxy_origin)
-        served = Served(home, environ, binding, load_token(home), clock, Work(home, environ))
+        work = Work(home, environ)
+        daemon = Daemon(home, environ, work, clock, timings=timings)
+        served = Served(home, environ, binding, load_token(home), clock, work, daemon)
         running = RunningServer(
             os.getpid(), _own_address(binding, has_certificate), binding.origin, min(binding.hosts), clock().isoformat()
         )
         with announce_server(home, running):
             on_start(binding)
-            uvicorn.Server(make_config(make_app(served), options)).run(sockets=[listener])
+            QuietServer(make_config(make_app(served), options)).run(sockets=[listener])
 
 
 def _own_address(binding: Binding, has_certificate: bool) -> str:
@@ -73,7 +71,28 @@ def _own_address(binding: Binding, has_certificate: bool) -> str:
     return f"{'https' if has_certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{binding.port}"
 
 
-def make_config(app: ASGIApp, options: ServeOptions = ServeOptions()) -> uvicorn.Config:
+class QuietServer(uvicorn.Server):
+    """A server that sleeps while nobody asks: uvicorn's own wakes up ten times a second."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        """Waits until the server is asked to stop."""
+        self._loop = asyncio.get_running_loop()
+        if not self.should_exit:
+            await self._stopping.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stops the server, at a signal or from another thread."""
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._stopping.set)
+
+
+def make_config(app: ASGIApp, options: ServeOptions) -> uvicorn.Config:
     """Returns how uvicorn serves the application: one process, no access log, bounded connections."""
     return uvicorn.Config(
         app,
@@ -84,10 +103,24 @@ def make_config(app: ASGIApp, options: ServeOptions = ServeOptions()) -> uvicorn
         log_config=None,
         access_log=False,
         server_header=False,
+        date_header=False,
         proxy_headers=False,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=STOP_SECONDS,
         limit_concurrency=MAX_CONNECTIONS,
-        ssl_certfile=options.certificate,
-        ssl_keyfile=options.key,
+        ssl_certfile=options.certificate or None,
+        ssl_keyfile=options.key or None,
     )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serves in a process of its own, which `lerim up` starts without the command line's packages. The only argument is
+    a ServeOptions as JSON. Returns the exit code."""
+    try:
+        options = msgspec.json.decode(arguments[0], type=ServeOptions)
+        home = Home.from_environ(os.environ)
+        serve(home, os.environ, options, lambda: datetime.now().astimezone(), lambda _binding: None)
+    except LerimError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    return 0

@@ -31,7 +31,7 @@ def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
     """Whether an idle editor should maintain the project: it has memories, and the last maintenance is at least a day
     ago. A daily run is useful without any changes, because memories decay and themes end with time.
 
-    An unreadable record counts as no maintenance yet.
+    An unreadable record counts as no maintenance yet, and so does one from the future: the clock was set back.
     """
     if not find_memory_files(project.memory_dir, project.memory_dir.parent.parent)[0]:
         return False
@@ -40,4 +40,4 @@ def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
         recorded = msgspec.json.decode(files.read_text(path, _MAX_BYTES), type=_LastMaintenance)
     except (MemoryError_, msgspec.MsgspecError):
         return True
-    return now - recorded.at >= MAINTENANCE_INTERVAL
+    return abs(now - recorded.at) >= MAINTENANCE_INTERVAL

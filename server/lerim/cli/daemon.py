@@ -1,0 +1,183 @@
+"""`lerim up|down|logs`: the server in the background."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.serve import (
+    CertificateOption,
+    HostOption,
+    KeyOption,
+    PortOption,
+    ProxyOption,
+    make_options,
+    require_server_extra,
+    serve_here,
+)
+from lerim.cli.terminal import JsonOption, find_home, output, with_error_exit
+from lerim.errors import NotFoundError, UsageError
+from lerim.files import make_folder, replace_file
+from lerim.paths import Home, user_home
+from lerim.process import build_lerim_launch, format_command_line
+from lerim.project import list_projects
+from lerim.sessions import find_platform_roots
+from lerim.views import RunningServer, find_running_server
+from lerim.web import (
+    COMPOSE_FILE,
+    DEFAULT_PORT,
+    LOOPBACK,
+    ServeOptions,
+    log_path,
+    plan_compose,
+    plan_service,
+    server_arguments,
+    start_server,
+    stop_server,
+)
+
+FOLLOW_SECONDS = 0.5
+LOG_ENCODING = "utf-8"
+
+
+class UpOutput(msgspec.Struct, frozen=True):
+    """What `up --json` prints: the server that runs now, and whether this command started it."""
+
+    server: RunningServer
+    started: bool
+
+
+class DownOutput(msgspec.Struct, frozen=True):
+    """What `down --json` prints: whether a server was stopped."""
+
+    stopped: bool
+
+
+@with_error_exit
+def up_command(
+    foreground: Annotated[bool, typer.Option("--foreground", help="Do not go into the background.")] = False,
+    service: Annotated[
+        bool, typer.Option("--service", help="Write a service that starts the server when you log in; shows it first.")
+    ] = False,
+    docker: Annotated[
+        bool, typer.Option("--docker", help="Write a docker-compose.yml that runs the server; shows it first.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Write the file without asking.")] = False,
+    host: HostOption = LOOPBACK,
+    port: PortOption = DEFAULT_PORT,
+    tls_cert: CertificateOption = None,
+    tls_key: KeyOption = None,
+    behind_proxy: ProxyOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Start the server in the background. It syncs when sessions have ended, and maintains the memories once a day."""
+    if foreground + service + docker > 1:
+        raise UsageError("Give only one of --foreground, --service and --docker.", where="up")
+    home = find_home()
+    options = make_options(host, port, tls_cert, tls_key, behind_proxy)
+    if docker:
+        _write_compose_file(home, port, yes=yes)
+        return
+    require_server_extra()
+    if foreground:
+        serve_here(home, options)
+        return
+    if service:
+        _write_service(options, yes=yes)
+        return
+    running = find_running_server(home)
+    started = running is None
+    running = running or start_server(home, os.environ, options)
+    if as_json:
+        output.show_json(UpOutput(running, started))
+        return
+    output.print_line(f"{'Started' if started else 'Running already'}: {running.origin} (process {running.pid})")
+    output.print_line("`lerim dashboard` opens it, `lerim logs -f` shows what it does, `lerim down` stops it.")
+
+
+def _write_service(options: ServeOptions, *, yes: bool) -> None:
+    argv = build_lerim_launch(server_arguments(options), sys.executable, os.environ).argv
+    plan = plan_service(argv, os.environ, sys.platform)
+    if _write_shown_file(Path(plan.path), plan.text, yes=yes):
+        output.print_line(f"To start it: {plan.start}")
+        output.print_line(f"To remove it: {plan.remove}")
+
+
+def _write_compose_file(home: Home, port: int, *, yes: bool) -> None:
+    stores = [root for roots in find_platform_roots(os.environ, home).values() for root in roots if root.is_dir()]
+    repositories = [known.main_worktree or known.root for known in list_projects(home)[0] if known.root.is_dir()]
+    user = f"{os.getuid()}:{os.getgid()}" if sys.platform != "win32" else "1000:1000"
+    text = plan_compose(home, Path(user_home(os.environ)), stores, repositories, port or DEFAULT_PORT, user)
+    path = home.root / COMPOSE_FILE
+    if _write_shown_file(path, text, yes=yes):
+        command = format_command_line("docker", "compose", "-f", path, "up", "-d")
+        output.print_line(f"To start it: {command}")
+
+
+def _write_shown_file(path: Path, text: str, *, yes: bool) -> bool:
+    """Shows a file and writes it if the person agrees. Returns whether it was written. Raises MemoryError_ if that is
+    not possible."""
+    output.print_line(output.escape_controls(f"# {path}"))
+    output.print_line(output.escape_controls(text, lines=True))
+    if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Write this file?")):
+        output.print_note("note: nothing was written; add `--yes` to confirm")
+        return False
+    make_folder(path.parent)
+    replace_file(path, text, 0o600)
+    output.print_line(output.escape_controls(f"Written: {path}"))
+    return True
+
+
+@with_error_exit
+def down_command(as_json: JsonOption = False) -> None:
+    """Stop the server. Work it was doing is continued by the next sync."""
+    stopped = stop_server(find_home())
+    if as_json:
+        output.show_json(DownOutput(stopped is not None))
+    elif stopped is None:
+        output.print_line("No server is running.")
+    else:
+        output.print_line(f"Stopped: {stopped.origin} (process {stopped.pid})")
+
+
+@with_error_exit
+def logs_command(
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on showing new lines until Ctrl-C.")] = False,
+    lines: Annotated[int, typer.Option(metavar="N", min=0, max=100_000, help="How many lines to show.")] = 100,
+) -> None:
+    """Show the server's log."""
+    path = log_path(find_home())
+    if not path.exists():
+        raise NotFoundError("There is no log yet.", where=str(path), todo="Start the server with `lerim up`.")
+    with path.open(encoding=LOG_ENCODING, errors="replace") as log:
+        for line in log.readlines()[-lines:] if lines else []:
+            output.print_line(output.escape_controls(line.rstrip("\n")))
+        output.flush_output()
+        position = log.tell()
+    if follow:
+        _follow_log(path, position)
+
+
+def _follow_log(path: Path, position: int) -> None:
+    """Shows what is added to the log until Ctrl-C; a log that was begun anew is shown from its start."""
+    try:
+        while True:
+            time.sleep(FOLLOW_SECONDS)
+            if not path.exists() or path.stat().st_size == position:
+                continue
+            if path.stat().st_size < position:
+                position = 0
+            with path.open(encoding=LOG_ENCODING, errors="replace") as log:
+                log.seek(position)
+                for line in log:
+                    output.print_line(output.escape_controls(line.rstrip("\n")))
+                output.flush_output()
+                position = log.tell()
+    except KeyboardInterrupt:
+        return

@@ -1,0 +1,39 @@
+"""The server itself: what it does, and the one-time links that sign a browser in."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lerim import __version__
+from lerim.web.api.operations import Call, Operation
+from lerim.web.daemon import DaemonState
+
+
+class LoginLinkOutput(msgspec.Struct, frozen=True):
+    """A link that opens the dashboard once, within two minutes."""
+
+    url: str
+
+
+async def add_login_link(call: Call) -> LoginLinkOutput:
+    """Makes a link that signs a browser in."""
+    return LoginLinkOutput(f"{call.served.binding.origin}/login?code={call.served.links.add()}")
+
+
+class ServerOutput(msgspec.Struct, frozen=True):
+    """The running server and what its daemon does."""
+
+    version: str
+    origin: str
+    daemon: DaemonState
+
+
+async def show_server(call: Call) -> ServerOutput:
+    """Returns what the server does."""
+    return ServerOutput(__version__, call.served.binding.origin, call.served.daemon.state)
+
+
+operations = [
+    Operation("GET", "/server", "Show what the server does", show_server),
+    Operation("POST", "/login-links", "Make a link that signs a browser in", add_login_link, is_secret=True),
+]

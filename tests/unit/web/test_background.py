@@ -1,0 +1,136 @@
+"""`lerim up`, `down`, `logs` and what installs the server: the real process, and files for each system as data."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import plistlib
+import re
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from desk import Desk
+from lerim.errors import ServerError
+from lerim.paths import Home
+from lerim.web.compose import plan_compose
+from lerim.web.service import plan_service
+from model_desk import SERVER
+from terminal import answer, run
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def test_up_starts_one_server_that_status_shows_and_down_stops(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(SERVER))
+    try:
+        started = answer("up", "--port", "0")
+        assert started["started"]
+        assert answer("up", "--port", "0") == {"server": started["server"], "started": False}
+        assert answer("status", "--repo", str(desk.repo))["server"] == started["server"]
+        assert answer("dashboard", "--no-open")["url"].startswith(started["server"]["origin"] + "/login?code=")
+        assert "Started server process" in run("logs").output
+        log = desk.home.server / "server.log"
+        if sys.platform != "win32":
+            assert stat.S_IMODE(log.stat().st_mode) == 0o600
+        second = run("serve", "--port", "0")
+        assert second.exit_code == 1
+        assert "runs for this home already" in second.output
+    finally:
+        stopped = answer("down")
+    assert stopped == {"stopped": True}
+    assert answer("down") == {"stopped": False}
+    assert answer("status", "--repo", str(desk.repo))["server"] is None
+    assert answer("dashboard", code=1)["error"]["todo"] == "Start one: `lerim up`."
+
+
+def test_an_address_that_others_reach_needs_encryption_on_the_command_line(desk: Desk) -> None:
+    for command in ("serve", "up"):
+        refused = run(command, "--host", "192.0.2.1", *(["--foreground"] if command == "up" else []))
+        assert refused.exit_code == 2
+        assert "--tls-cert" in refused.output
+
+
+ARGV = ["/opt/a b/python", "-m", "lerim", "server", '{"port": 1, "x": "100% $HOME"}']
+ENVIRON = {"HOME": "/home/me", "PATH": "/usr/bin", "OPENAI_API_KEY": "sk-secret"}
+
+
+def test_the_service_of_linux_keeps_every_argument_and_no_key() -> None:
+    plan = plan_service(ARGV, ENVIRON, "linux")
+    assert str(plan.path) == "/home/me/.config/systemd/user/lerim.service"
+    unit = configparser.RawConfigParser(strict=False, delimiters="=")
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read_string(plan.text)
+    words = re.findall(r'"((?:[^"\\]|\\.)*)"', unit["Service"]["ExecStart"])
+    taken = [re.sub(r"\\(.)", r"\1", word).replace("%%", "%").replace("$$", "$") for word in words]
+    assert taken == ARGV
+    assert "sk-secret" not in plan.text
+    assert "enable --now lerim" in plan.start
+    moved = plan_service(ARGV, {**ENVIRON, "XDG_CONFIG_HOME": "/home/me/conf"}, "linux")
+    assert str(moved.path) == "/home/me/conf/systemd/user/lerim.service"
+    with pytest.raises(ServerError, match="line break"):
+        plan_service(["/a\nExecStartPre=/bin/evil"], ENVIRON, "linux")
+
+
+def test_the_service_of_macos_keeps_every_argument_and_no_key() -> None:
+    plan = plan_service(ARGV, ENVIRON, "darwin")
+    assert str(plan.path) == "/home/me/Library/LaunchAgents/dev.lerim.server.plist"
+    content = plistlib.loads(plan.text.encode())
+    assert content["ProgramArguments"] == ARGV
+    assert content["EnvironmentVariables"] == {"HOME": "/home/me", "PATH": "/usr/bin"}
+    assert "launchctl load" in plan.start
+
+
+def test_windows_has_no_service() -> None:
+    with pytest.raises(ServerError, match="no service"):
+        plan_service(ARGV, {"USERPROFILE": "C:\\Users\\me"}, "win32")
+
+
+def test_a_service_is_shown_and_written_only_after_a_yes(desk: Desk, isolated: Path) -> None:
+    path = isolated / ".config" / "systemd" / "user" / "lerim.service"
+    if not sys.platform.startswith("linux"):
+        pytest.skip("systemd is Linux's")
+    shown = run("up", "--service")
+    assert "ExecStart=" in shown.output
+    assert not path.exists()
+    assert run("up", "--service", "--yes").exit_code == 0
+    assert "ExecStart=" in path.read_text(encoding="utf-8")
+
+
+def test_the_compose_file_mounts_the_agents_stores_read_only(tmp_path: Path) -> None:
+    home = Home(tmp_path / ".lerim")
+    stores = [tmp_path / ".claude", tmp_path / "a $b" / "sessions", tmp_path / ".claude" / "projects"]
+    text = plan_compose(home, tmp_path, stores, [tmp_path / "repo"], 8765, "1000:1000")
+    service = yaml.safe_load(text)["services"]["lerim"]
+    volumes = {one["source"].replace("$$", "$"): one.get("read_only", False) for one in service["volumes"]}
+    assert all(one["source"] == one["target"] for one in service["volumes"])
+    assert volumes == {
+        str(tmp_path / ".lerim"): False,
+        str(tmp_path / "repo"): False,
+        str(tmp_path / ".claude"): True,
+        str(tmp_path / "a $b" / "sessions"): True,
+    }
+    assert service["ports"] == ["127.0.0.1:8765:8765"]
+    name, options = service["command"]
+    assert name == "server"
+    assert json.loads(options)["proxy_origin"] == "http://127.0.0.1:8765"
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+    assert ":latest" not in text
+
+
+def test_the_dockerfile_installs_the_lock_and_runs_as_nobody_special() -> None:
+    text = re.sub(r"\\\n", " ", (REPOSITORY / "Dockerfile").read_text(encoding="utf-8"))
+    steps = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    known = {"FROM", "WORKDIR", "COPY", "RUN", "USER", "EXPOSE", "ENTRYPOINT", "CMD"}
+    assert {name for name, _ in steps} <= known
+    assert "--require-hashes -r requirements-serve.lock" in text
+    assert [rest for name, rest in steps if name == "USER"] == ["1000:1000"]
+    entry, command = (json.loads(rest) for name, rest in steps if name in ("ENTRYPOINT", "CMD"))
+    assert entry[-2:] == ["-m", "lerim"]
+    assert json.loads(command[1])["host"] == "0.0.0.0"
+    copied = [word for name, rest in steps if name == "COPY" and "--from" not in rest for word in rest.split()[:-1]]
+    assert [name for name in copied if not (REPOSITORY / name).exists()] == []

@@ -1,0 +1,91 @@
+"""The daemon over a real repository and real jobs; only its clocks are the test's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from desk import Desk, correction
+from hang import HANG
+from lerim.jobs.progress import find_sync_elsewhere, share_progress
+from lerim.project import project
+from lerim.project.lock import hold_project_lock
+from lerim.web.daemon.daemon import Daemon
+from lerim.web.daemon.schedule import Timings
+from lerim.web.work import Work
+from reviews import added
+
+pytestmark = pytest.mark.asyncio
+QUICK = Timings(quiet=0.01, longest_wait=0.05, settle=0.05, tick=0.05, jump=120, retry=0.05, longest_retry=0.1)
+
+
+@asynccontextmanager
+async def daemon(desk: Desk, timings: Timings = QUICK, hours: float = 0.0) -> AsyncIterator[Daemon]:
+    """A daemon at work, whose clock is some hours ahead."""
+    project.add_project(desk.place.project, desk.home)
+    work = Work(desk.home, dict(os.environ))
+    made = Daemon(
+        desk.home, dict(os.environ), work, lambda: datetime.now(UTC) + timedelta(hours=hours), timings=timings
+    )
+    task = asyncio.create_task(made.run())
+    try:
+        yield made
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        await work.close()
+
+
+async def until(what: str, check: Callable[[], bool]) -> None:
+    """Waits until this is true."""
+    async with asyncio.timeout(HANG):
+        while not check():  # noqa: ASYNC110 - what is waited for happens in other processes, too
+            await asyncio.sleep(0.02)
+
+
+async def test_a_new_session_is_found_and_its_candidates_wait(desk: Desk) -> None:
+    desk.projects.mkdir(parents=True)
+    async with daemon(desk):
+        desk.session("s1", *correction(desk))
+        await until("the candidate waits", lambda: len(desk.waiting()) == 1)
+
+
+async def test_memories_are_maintained_once_a_day(desk: Desk) -> None:
+    added(desk.place)
+    stamp = desk.home.project(desk.place.project.key) / "maintained.json"
+    async with daemon(desk):
+        await until("the memories were maintained", stamp.exists)
+        first = stamp.read_bytes()
+    async with daemon(desk) as running:
+        for _ in range(3):
+            await running.step()
+        assert stamp.read_bytes() == first
+    async with daemon(desk, hours=-30):
+        await until("the clock was set back", lambda: stamp.read_bytes() != first)
+
+
+async def test_it_leaves_a_project_alone_while_another_process_holds_it(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    key = desk.place.project.key
+    async with daemon(desk) as running:
+        with hold_project_lock(desk.home, key, "syncing in an editor"):
+            await until("it says who is at work", lambda: "syncing in an editor" in running.state.last)
+            assert desk.waiting() == []
+        await until("it tried again", lambda: len(desk.waiting()) == 1)
+
+
+async def test_it_waits_for_a_sync_of_another_process_and_others_see_its_progress(desk: Desk) -> None:
+    desk.session("s1", *correction(desk))
+    key = desk.place.project.key
+    with share_progress(desk.home, key):
+        found = find_sync_elsewhere(desk.home, key)
+        assert found is not None
+        assert found.pid == os.getpid()
+        async with daemon(desk) as running:
+            await until("it says who syncs", lambda: f"process {os.getpid()} is syncing" in running.state.last)
+    assert find_sync_elsewhere(desk.home, key) is None
