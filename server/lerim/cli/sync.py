@@ -30,11 +30,11 @@ from lerim.cli.terminal import (
 )
 from lerim.config import DEFAULT_ORIGIN, SETTING_CHECKS, RoleName
 from lerim.errors import SpendingError
-from lerim.jobs import combine_reports, register_aliases
+from lerim.jobs import combine_reports, register_aliases, wait_for_other_sync
 from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
 from lerim.project import find_gone_project
 from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
-from lerim.views import ProjectContext
+from lerim.views import ProjectContext, find_running_server
 
 if TYPE_CHECKING:
     from lerim.jobs import SyncEvent, SyncOptions, SyncReport
@@ -125,10 +125,12 @@ def _validate_guidance(guidance: str) -> str:
 
 
 def run_sync(context: ProjectContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
-    """Runs a sync, with progress on a terminal; Ctrl-C cancels it."""
+    """Runs a sync, with progress on a terminal; Ctrl-C cancels it. A sync of the running server is waited for first."""
     from lerim.jobs import sync
 
     with interruptible() as cancelled, _show_sync_progress(quiet=quiet) as emit:
+        if find_running_server(context.home) is not None:
+            wait_for_other_sync(context.home, context.project.key, emit, cancelled)
         return sync.sync_project(context.project, context.home, os.environ, options, emit, cancelled)
 
 

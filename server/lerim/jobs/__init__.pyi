@@ -24,6 +24,7 @@ from .processes import JobProcesses as JobProcesses
 from .processes import make_job_error as make_job_error
 from .progress import SyncElsewhere as SyncElsewhere
 from .progress import find_sync_elsewhere as find_sync_elsewhere
+from .progress import wait_for_other_sync as wait_for_other_sync
 from .report import CandidateFound as CandidateFound
 from .report import CandidateWithdrawn as CandidateWithdrawn
 from .report import SessionCounts as SessionCounts

@@ -20,6 +20,7 @@ from lerim.paths import Home
 from lerim.project import make_private_folder, replace_file
 
 WRITE_INTERVAL_SECONDS = 0.3
+LOOK_AGAIN_SECONDS = 0.3
 _FILE, _LOCK = "progress.json", "progress.lock"
 
 
@@ -63,6 +64,18 @@ def share_progress(
         with suppress(OSError):
             (folder / _FILE).unlink(missing_ok=True)
         lock.release()
+
+
+def wait_for_other_sync(
+    home: Home, key: str, emit: Callable[[SyncProgress], None], cancelled: Callable[[], bool]
+) -> None:
+    """Waits until no other process syncs a project, or until cancelled; `emit` gets that sync's progress."""
+    shown: SyncProgress | None = None
+    while not cancelled() and (found := find_sync_elsewhere(home, key)) is not None:
+        if found.progress is not None and found.progress != shown:
+            shown = found.progress
+            emit(shown)
+        time.sleep(LOOK_AGAIN_SECONDS)
 
 
 def find_sync_elsewhere(home: Home, key: str) -> SyncElsewhere | None:

@@ -11,6 +11,7 @@ from lerim.errors import ServerError, UsageError, error_reason
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8765
+BACKLOG = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen(BACKLOG)  # from now on requests wait; the server announces itself before it accepts them
     except OSError as error:
         listener.close()
         todo = "Another program may use this port; choose another one with --port."

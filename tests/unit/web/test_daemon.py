@@ -12,7 +12,8 @@ import pytest
 
 from desk import Desk, correction
 from hang import HANG
-from lerim.jobs.progress import find_sync_elsewhere, share_progress
+from lerim.jobs.progress import find_sync_elsewhere, share_progress, wait_for_other_sync
+from lerim.jobs.report import SyncProgress
 from lerim.project import project
 from lerim.project.lock import hold_project_lock
 from lerim.web.daemon.daemon import Daemon
@@ -89,3 +90,16 @@ async def test_it_waits_for_a_sync_of_another_process_and_others_see_its_progres
         async with daemon(desk) as running:
             await until("it says who syncs", lambda: f"process {os.getpid()} is syncing" in running.state.last)
     assert find_sync_elsewhere(desk.home, key) is None
+
+
+async def test_a_sync_in_the_terminal_waits_for_that_of_the_server_and_shows_its_progress(desk: Desk) -> None:
+    key, seen = desk.place.project.key, []
+    progress = SyncProgress("reading", 3, 9, 1)
+    with share_progress(desk.home, key) as share:
+        share(progress)
+        waiting = asyncio.create_task(
+            asyncio.to_thread(wait_for_other_sync, desk.home, key, seen.append, lambda: False)
+        )
+        await until("its progress is seen", lambda: seen == [progress])
+        assert not waiting.done()
+    await asyncio.wait_for(waiting, HANG)

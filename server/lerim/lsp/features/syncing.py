@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import msgspec
 
 from lerim.errors import LerimError
-from lerim.jobs import CandidateFound, CandidateWithdrawn, JobLine, Stage, SyncProgress, SyncReport, check_stores
+from lerim.jobs import (
+    CandidateFound,
+    CandidateWithdrawn,
+    JobLine,
+    Stage,
+    SyncProgress,
+    SyncReport,
+    check_stores,
+    find_sync_elsewhere,
+)
 from lerim.lsp.features import exporting
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, reload
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger("lerim.sync")
 FINAL_STAGES = ("done", "failed", "cancelled")
 COUNT_INTERVAL_SECONDS = 0.25
 """Interval between counts of the candidates while a sync adds them."""
+LOOK_AGAIN_SECONDS = 0.5
+"""How often the progress of another process's sync is read."""
 
 
 class SyncProgressParams(msgspec.Struct, frozen=True):
@@ -48,6 +56,10 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
         report = await sidecar.jobs.sync(
             repo.project.key, repo.project.root, notifier, explicit=explicit, has_waiter=has_waiter
         )
+        if report.state == "busy" and explicit and await _follow_other_sync(sidecar, repo, notifier):
+            report = await sidecar.jobs.sync(
+                repo.project.key, repo.project.root, notifier, explicit=explicit, has_waiter=has_waiter
+            )
     except asyncio.CancelledError:
         notifier.finish("cancelled", "")
         raise
@@ -61,6 +73,23 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
     await candidate_counts.announce_candidates(sidecar, repo)
     exporting.refresh_agent_files(sidecar, repo)
     return report
+
+
+async def _follow_other_sync(sidecar: Sidecar, repo: Repo, show: Callable[[JobLine], None]) -> bool:
+    """Shows the progress of another process that syncs this repository, until it has ended. Returns whether there was
+    one."""
+    was_found = False
+    while (found := await sidecar.run_in_thread(find_sync_elsewhere, sidecar.home, repo.project.key)) is not None:
+        was_found = True
+        if found.progress is not None:
+            show(msgspec.structs.replace(found.progress, stage=_running_stage(found.progress.stage)))
+        await asyncio.sleep(LOOK_AGAIN_SECONDS)
+    return was_found
+
+
+def _running_stage(stage: Stage) -> Stage:
+    """Returns the stage to show for another process; the last one is ours to report."""
+    return "learning" if stage in FINAL_STAGES else stage
 
 
 class SyncNotifier:
