@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -25,8 +26,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-import uvicorn
-
 from lerim.extraction.candidate import Candidate
 from lerim.memory.record import Evidence, MemoryRecord, render_record
 from lerim.paths import Home
@@ -37,8 +36,10 @@ from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Tokens, ToolCall, Transcript, Turn
 from lerim.web.app import make_app
 from lerim.web.binding import open_socket, plan_binding
+from lerim.web.daemon.daemon import Daemon
+from lerim.web.options import ServeOptions
 from lerim.web.served import Served
-from lerim.web.server import make_config
+from lerim.web.server import QuietServer, make_config
 from lerim.web.token import load_token
 from lerim.web.work import Work
 from memory_search import write_memories
@@ -157,23 +158,17 @@ def make_home(folder: Path, count: int) -> tuple[Home, Project]:
 def serve(home: Home) -> Iterator[tuple[str, str]]:
     """Serves the home; the address and the token."""
     with open_socket("127.0.0.1", 0) as listener:
-        listener.listen()  # requests wait until the server answers
         binding = plan_binding("127.0.0.1", listener.getsockname()[1], has_certificate=False)
-        served = Served(
-            home,
-            dict(os.environ),
-            binding,
-            load_token(home),
-            lambda: datetime.now().astimezone(),
-            Work(home, dict(os.environ)),
-        )
-        server = uvicorn.Server(make_config(make_app(served)))
+        environ, work = dict(os.environ), Work(home, dict(os.environ))
+        clock = lambda: datetime.now().astimezone()  # noqa: E731
+        served = Served(home, environ, binding, load_token(home), clock, work, Daemon(home, environ, work, clock))
+        server = QuietServer(make_config(make_app(served), ServeOptions()))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()
         try:
             yield binding.origin, served.token
         finally:
-            server.should_exit = True
+            server.handle_exit(signal.SIGTERM, None)
             thread.join()
 
 
