@@ -9,6 +9,7 @@ import { ModelWatch } from "./sidecar/modelwatch";
 import { TurnOpener } from "./commands/turns";
 import { AgentsTree } from "./views/agents/host";
 import { AskPanel } from "./views/ask/host";
+import { JournalDocuments } from "./commands/journal";
 import { BenefitPanel } from "./views/benefit/host";
 import { MemoriesView } from "./views/memories/host";
 import { ReviewPanel } from "./views/review/host";
@@ -30,6 +31,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const memories = new MemoriesView(owner);
   const ask = new AskPanel(owner, turns);
   const benefit = new BenefitPanel(owner);
+  const journal = new JournalDocuments(owner);
   const merging = new ConflictMerger(owner);
   extension.subscriptions.push(
     owner,
@@ -41,13 +43,14 @@ export function activate(extension: vscode.ExtensionContext): void {
     memories,
     ask,
     benefit,
+    journal,
     merging,
     new ModelWatch(owner),
     registerTools(owner),
     registerMcpServer(owner),
     registerParticipant(owner),
     extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
-    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }),
+    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, journal, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),

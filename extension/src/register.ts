@@ -10,6 +10,7 @@ import { copyFileMemories, copyMemories } from "./commands/copycontext";
 import { showDebugInformation } from "./commands/debug";
 import { maintainRoot } from "./commands/maintain";
 import { openMemory, searchMemories, showFileMemories } from "./commands/memories";
+import type { JournalDocuments } from "./commands/journal";
 import type { ConflictMerger } from "./commands/merging";
 import { errorText, NotRunning } from "./editor/errors";
 import { chooseRoot, rootFolders } from "./editor/roots";
@@ -34,11 +35,12 @@ export interface Views {
   readonly memories: MemoriesView;
   readonly ask: AskPanel;
   readonly benefit: BenefitPanel;
+  readonly journal: JournalDocuments;
   readonly merging: ConflictMerger;
 }
 
 /** Registers all commands. An error of a command is shown once, with a button for the log. */
-export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, merging }: Views): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, journal, merging }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
@@ -115,6 +117,9 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.importRules": () => importRules(context, review),
     "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
     "lerim.showBenefit": () => benefit.show(),
+    "lerim.openJournal": () => journal.show(),
+    "lerim.previousJournalDay": () => journal.move("previous"),
+    "lerim.nextJournalDay": () => journal.move("next"),
     "lerim.chooseModel": () => chooseModel(context),
     "lerim.enterModelKey": () => enterKey(context),
     "lerim.forgetModelKey": () => forgetKey(context),

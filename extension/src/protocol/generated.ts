@@ -811,6 +811,25 @@ export interface ImportPlanView {
   problems: Problem[];
 }
 /**
+ * An entry as markdown. `previous` and `next` are the nearest days with something to tell, "" if there is none;
+ * `problems` are messages.
+ */
+export interface JournalPage {
+  day: string;
+  title: string;
+  markdown: string;
+  previous: string;
+  next: string;
+  problems: string[];
+}
+/**
+ * The journal of a root's repository on a local day (`2026-03-02`); "" is today.
+ */
+export interface JournalParams {
+  root: string;
+  day?: string;
+}
+/**
  * Items left out of the review, newest first; `total` counts all of them.
  */
 export interface LeftOutList {
@@ -1531,6 +1550,7 @@ export const agentTool = request<AgentToolParams, AgentToolView>("lerim/agentToo
 export const maintain = request<MaintainParams, MaintainReport>("lerim/maintain");
 export const ask = request<AskParams, Answer>("lerim/ask");
 export const benefit = request<RootParams, BenefitView>("lerim/benefit");
+export const journal = request<JournalParams, JournalPage>("lerim/journal");
 export const turn = request<TurnParams, TurnView>("lerim/turn");
 export const sessionsDays = request<DaysParams, DaysView>("lerim/sessions/days");
 export const sessionsList = request<SessionsParams, SessionsView>("lerim/sessions/list");

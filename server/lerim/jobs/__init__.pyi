@@ -46,6 +46,7 @@ from .worker import BenefitLine as BenefitLine
 from .worker import CancelLine as CancelLine
 from .worker import FailureLine as FailureLine
 from .worker import JobLine as JobLine
+from .worker import JournalLine as JournalLine
 from .worker import MaintainReportLine as MaintainReportLine
 from .worker import ModelTestLine as ModelTestLine
 from .worker import ParentLine as ParentLine

@@ -6,6 +6,7 @@
 - `worker model`: asks the chosen model one tiny question
 - `worker try --repo PATH`: lets the chosen model read one session
 - `worker benefit --repo PATH`: computes what became of the memories that agents were given
+- `worker journal --repo PATH --day DAY`: tells a day (`2026-03-02`, `today`)
 
 The process may be killed at any time: the next job continues from what the catalog has. It exits when its parent does.
 """
@@ -27,10 +28,11 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 import msgspec
 
 from lerim.assistant import Answer, Question, SentenceEvent
-from lerim.errors import LerimError
+from lerim.errors import LerimError, UsageError
 from lerim.jobs.maintain import MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
 from lerim.jobs.session_trial import SessionTrial
+from lerim.journal import JournalPage
 from lerim.models import (
     EditorAnswer,
     EditorAnswerPart,
@@ -82,6 +84,12 @@ class BenefitLine(msgspec.Struct, frozen=True, tag_field="event", tag="benefit")
     benefit: Benefit
 
 
+class JournalLine(msgspec.Struct, frozen=True, tag_field="event", tag="journal"):
+    """The last line of a job that told a day."""
+
+    page: JournalPage
+
+
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
     """The last line of a job that answered a question."""
 
@@ -115,6 +123,7 @@ JobLine: TypeAlias = (
     | SessionTrialLine
     | AnswerLine
     | BenefitLine
+    | JournalLine
     | MaintainReportLine
     | FailureLine
 )
@@ -132,14 +141,15 @@ ParentLine: TypeAlias = CancelLine | EditorAnswer | EditorAnswerPart | EditorRef
 class Order:
     """One job: its name, and the folder whose repository it works on (`model` works on none).
 
-    `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`.
+    `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`, `day` to `journal`.
     """
 
-    job: Literal["sync", "maintain", "ask", "model", "try", "benefit"]
+    job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal"]
     repo: Path = Path()
     explicit: bool = False
     dry_run: bool = False
     question: Question | None = None
+    day: str = ""
 
 
 def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
@@ -151,6 +161,8 @@ def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
             return Order("try", Path(path))
         case ["benefit", "--repo", path]:
             return Order("benefit", Path(path))
+        case ["journal", "--repo", path, "--day", day]:
+            return Order("journal", Path(path), day=day)
         case ["ask", "--repo", path]:
             try:
                 question = msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
@@ -226,6 +238,7 @@ _NOUNS = {
     "model": "test",
     "try": "trial",
     "benefit": "computation",
+    "journal": "journal",
 }
 """What a message about a failure calls each job."""
 
@@ -256,7 +269,7 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
 
 def _execute_order(
     order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge
-) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | BenefitLine | MaintainReportLine:
+) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | BenefitLine | JournalLine | MaintainReportLine:
     """Carry out the order and return its last line. What a job needs is imported only by that job."""
     environ, home = os.environ, _find_home(Path.cwd() if order.job == "model" else order.repo)
     if order.job == "model":
@@ -274,6 +287,8 @@ def _execute_order(
         from lerim.statistics import compute_benefit
 
         return BenefitLine(compute_benefit(project, home, cancelled))
+    if order.job == "journal":
+        return JournalLine(_tell_day(project, home, order.day))
     if order.question is not None:
         from lerim.assistant import answer_question
 
@@ -290,6 +305,17 @@ def _execute_order(
 
     sync_options = sync.SyncOptions(explicit=order.explicit)
     return SyncReportLine(sync.sync_project(project, home, environ, sync_options, lines.send, cancelled, bridge=bridge))
+
+
+def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
+    """Return the page of a day. Raises UsageError if it is none."""
+    from lerim.journal import build_page, open_journal, parse_day
+
+    now = datetime.now(UTC)
+    try:
+        return build_page(open_journal(project, home, os.environ), parse_day(day, now), now)
+    except ValueError as error:
+        raise UsageError(f"{error}.") from error
 
 
 def _find_home(folder: Path) -> Home:
@@ -321,7 +347,8 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(
             "usage: lerim worker sync --repo PATH [--explicit], lerim worker maintain --repo PATH [--explicit]"
             " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model,"
-            " lerim worker try --repo PATH, lerim worker benefit --repo PATH\n"
+            " lerim worker try --repo PATH, lerim worker benefit --repo PATH,"
+            " lerim worker journal --repo PATH --day DAY\n"
         )
         return 2
     lower_priority()

@@ -10,10 +10,12 @@ from .days import week_of as week_of
 from .entry import SECTION_TITLES as SECTION_TITLES
 from .entry import JournalDay as JournalDay
 from .entry import JournalEntry as JournalEntry
+from .entry import JournalPage as JournalPage
 from .entry import JournalSentence as JournalSentence
 from .entry import JournalSource as JournalSource
 from .entry_files import WrittenEntry as WrittenEntry
 from .entry_files import write_entry as write_entry
+from .page import build_page as build_page
 from .render import render_markdown as render_markdown
 from .render import render_release as render_release
 from .render import render_span as render_span

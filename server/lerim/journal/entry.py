@@ -84,3 +84,15 @@ class JournalDay(msgspec.Struct, frozen=True):
     day: str
     commits: int
     has_sessions: bool
+
+
+class JournalPage(msgspec.Struct, frozen=True):
+    """An entry as markdown. `previous` and `next` are the nearest days with something to tell, "" if there is none;
+    `problems` are messages."""
+
+    day: str
+    title: str
+    markdown: str
+    previous: str
+    next: str
+    problems: list[str]

@@ -28,7 +28,7 @@ from lerim.lsp.boundary import (
     register_request,
     uri_to_path,
 )
-from lerim.lsp.protocol import Params, agent_tools, agents, core, exporting, memories, models, sessions
+from lerim.lsp.protocol import Params, agent_tools, agents, core, exporting, journal, memories, models, sessions
 from lerim.lsp.window import Sidecar, editor_models, parse_options
 from lerim.paths import Home
 from lerim.project import check_home_outside_repository
@@ -81,6 +81,7 @@ REQUESTS = (
     RequestHandler(core.MAINTAIN, memories.MaintainParams, "features.maintaining", "maintain_memories"),
     RequestHandler(core.ASK, memories.AskParams, "features.asking", "ask_question"),
     RequestHandler(core.BENEFIT, core.RootParams, "features.benefits", "compute_benefit"),
+    RequestHandler(core.JOURNAL, journal.JournalParams, "features.journal", "open_journal_page"),
     RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
     # The views refresh by themselves after each sync.
     RequestHandler(

@@ -24,6 +24,7 @@ from lerim.jobs.worker import (
     CancelLine,
     FailureLine,
     JobLine,
+    JournalLine,
     MaintainReportLine,
     ModelTestLine,
     ParentLine,
@@ -44,7 +45,14 @@ _ASK_AGAIN = "Try again."
 LineHandler = Callable[[JobLine], None]
 JobReport: TypeAlias = SyncReport | MaintainReport
 LastLine: TypeAlias = (
-    SyncReportLine | MaintainReportLine | AnswerLine | BenefitLine | ModelTestLine | SessionTrialLine | FailureLine
+    SyncReportLine
+    | MaintainReportLine
+    | AnswerLine
+    | BenefitLine
+    | JournalLine
+    | ModelTestLine
+    | SessionTrialLine
+    | FailureLine
 )
 """What a job ends with."""
 

@@ -2,6 +2,7 @@ from . import agent_tools as agent_tools
 from . import agents as agents
 from . import core as core
 from . import exporting as exporting
+from . import journal as journal
 from . import memories as memories
 from . import models as models
 from . import sessions as sessions
@@ -64,6 +65,7 @@ from .exporting import ExportUndoParams as ExportUndoParams
 from .exporting import ImportClaimView as ImportClaimView
 from .exporting import ImportDoneView as ImportDoneView
 from .exporting import ImportPlanView as ImportPlanView
+from .journal import JournalParams as JournalParams
 from .memories import AskParams as AskParams
 from .memories import MaintainParams as MaintainParams
 from .memories import MemoryActParams as MemoryActParams

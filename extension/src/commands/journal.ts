@@ -1,0 +1,75 @@
+import * as vscode from "vscode";
+import { chooseRoot } from "../editor/roots";
+import * as protocol from "../protocol";
+import type { Context } from "../sidecar/context";
+
+const scheme = "lerim-journal";
+
+/** What the URI of a journal document names: a root and a local day. */
+interface Place {
+  readonly root: string;
+  readonly day: string;
+}
+
+/** Shows the journal day by day, each day as a read-only markdown document. */
+export class JournalDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.#changed.event;
+  /** The pages that were opened, by URI. */
+  readonly #pages = new Map<string, protocol.JournalPage>();
+  readonly #provider = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+
+  constructor(private readonly context: Pick<Context, "request">) {}
+
+  /** Lerim: Open Journal. Shows today. */
+  async show(): Promise<void> {
+    const folder = await chooseRoot();
+    if (folder !== undefined) await this.#open({ root: folder.uri.toString(), day: "" });
+  }
+
+  /** Shows the nearest day before or after the one in the active editor that has something to tell. */
+  async move(step: "previous" | "next"): Promise<void> {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const place = uri === undefined ? undefined : placeOf(uri);
+    if (uri === undefined || place === undefined) throw new Error("Open the journal first.");
+    const page = this.#pages.get(uri.toString()) ?? (await this.context.request(protocol.journal, place));
+    if (page[step] === "") {
+      void vscode.window.showInformationMessage(step === "next" ? "There is no later day in the journal." : "There is no earlier day in the journal.");
+      return;
+    }
+    await this.#open({ root: place.root, day: page[step] });
+  }
+
+  /** Called by VS Code, also for a tab restored from an earlier session. */
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const place = placeOf(uri);
+    if (place === undefined) return "";
+    const page = this.#pages.get(uri.toString()) ?? (await this.context.request(protocol.journal, place));
+    this.#pages.set(uri.toString(), page);
+    return page.markdown;
+  }
+
+  dispose(): void {
+    this.#provider.dispose();
+    this.#changed.dispose();
+  }
+
+  async #open(place: Place): Promise<void> {
+    const progress = { location: vscode.ProgressLocation.Window, title: "Lerim: telling the day" };
+    const page = await vscode.window.withProgress(progress, () => Promise.resolve(this.context.request(protocol.journal, place)));
+    const uri = vscode.Uri.from({ scheme, path: `/${page.title}.md`, query: JSON.stringify({ root: place.root, day: page.day }) });
+    this.#pages.set(uri.toString(), page);
+    this.#changed.fire(uri); // today's document may be open with an earlier text
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+  }
+}
+
+function placeOf(uri: vscode.Uri): Place | undefined {
+  if (uri.scheme !== scheme) return undefined;
+  try {
+    const { root, day } = JSON.parse(uri.query) as Partial<Record<keyof Place, unknown>>;
+    return typeof root === "string" && typeof day === "string" ? { root, day } : undefined;
+  } catch {
+    return undefined;
+  }
+}

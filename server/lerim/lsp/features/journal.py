@@ -1,0 +1,21 @@
+"""The journal of a day, told by a job: it reads many turns and asks git."""
+
+from __future__ import annotations
+
+from lerim.jobs import FailureLine, JobError, JournalLine, make_job_error
+from lerim.journal import JournalPage
+from lerim.lsp.protocol import JournalParams
+from lerim.lsp.window import Sidecar
+
+
+async def open_journal_page(sidecar: Sidecar, params: JournalParams) -> JournalPage:
+    """Tells a day of a repository. Cancelling ends the process. Raises JobError."""
+    sidecar.require_trust("Reading sessions")
+    repo = await sidecar.find_repo(params.root)
+    arguments = ["journal", "--repo", str(repo.project.root), "--day", params.day or "today"]
+    result = await sidecar.jobs.run_once(arguments, "journal")
+    if isinstance(result, FailureLine):
+        raise make_job_error(result)
+    if not isinstance(result, JournalLine):
+        raise JobError("The output of the job was not understood.", todo="See Lerim: Show Log.")
+    return result.page

@@ -1,0 +1,52 @@
+import { beforeEach, expect, test } from "vitest";
+import { JournalDocuments } from "../../extension/src/commands/journal";
+import * as protocol from "../../extension/src/protocol";
+import { FakeContext } from "./fakes/sidecar";
+import { shown, Uri, window, workspace } from "./fakes/vscode";
+
+let context: FakeContext;
+let journal: JournalDocuments;
+const root = "file:///repo";
+
+beforeEach(() => {
+  context = new FakeContext();
+  context.answer(protocol.journal, ({ day }) => page(day === "" ? "2026-03-03" : String(day)));
+  journal = new JournalDocuments(context);
+});
+
+function page(day: string): protocol.JournalPage {
+  const known = ["2026-03-01", "2026-03-03"];
+  const markdown = `# Journal of ${day}\n`;
+  const previous = known.filter((one) => one < day).at(-1) ?? "";
+  return { day, title: `Journal of ${day}`, markdown, previous, next: known.find((one) => one > day) ?? "", problems: [] };
+}
+
+function lastDocument(): Uri {
+  const document = shown.documents.at(-1);
+  if (document === undefined) throw new Error("no document was opened");
+  return document.uri as Uri;
+}
+
+test("today is shown as a markdown document, and the days before and after it that have something to tell", async () => {
+  await journal.show();
+  expect(context.asked).toEqual([{ method: "lerim/journal", params: { root, day: "" } }]);
+  expect(shown.documents).toMatchObject([{ uri: { scheme: "lerim-journal", path: "/Journal of 2026-03-03.md" } }]);
+  expect(workspace.textDocuments.at(-1)?.getText()).toBe("# Journal of 2026-03-03\n");
+  window.activeTextEditor = { document: { uri: lastDocument() } };
+  await journal.move("previous");
+  expect(lastDocument().path).toBe("/Journal of 2026-03-01.md");
+  window.activeTextEditor = { document: { uri: lastDocument() } };
+  await journal.move("previous");
+  expect(shown.messages.at(-1)).toMatchObject({ text: "There is no earlier day in the journal." });
+  await journal.move("next");
+  expect(lastDocument().path).toBe("/Journal of 2026-03-03.md");
+});
+
+test("a tab restored with the window is told again, and any other document has no neighbours", async () => {
+  const uri = Uri.from({ scheme: "lerim-journal", path: "/x.md", query: JSON.stringify({ root, day: "2026-03-01" }) });
+  expect((await workspace.openTextDocument(uri)).getText()).toBe("# Journal of 2026-03-01\n");
+  const broken = Uri.from({ scheme: "lerim-journal", path: "/x.md", query: "no JSON" });
+  expect((await workspace.openTextDocument(broken)).getText()).toBe("");
+  window.activeTextEditor = { document: { uri: Uri.file("/repo/a.ts") } };
+  await expect(journal.move("next")).rejects.toThrow("Open the journal first.");
+});
