@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dspy import lm15
-
 from lerim.assistant.answer_parser import INSTRUCTIONS, AnswerParser, render_prompt
 from lerim.assistant.answers import Passage
-from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
-from lerim.models import Engine, Model, count_tokens, faults
-from lerim.redaction import clean_text
+from lerim.models import Engine, Model, count_tokens, stream_answer
 
 OVERHEAD_TOKENS = 1_500
 """Tokens reserved for what is sent besides the passages."""
@@ -25,15 +21,10 @@ def send_question(
     Raises ModelError if there is no answer or it breaks off; what was parsed until then remains valid.
     """
     shown = fit_passages(question, passages, engine.window_tokens)
-    request = lm15.Request(
-        model=model.name, messages=(lm15.Message.user(render_prompt(question, shown)),), system=INSTRUCTIONS
-    )
+    prompt = render_prompt(question, shown)
     is_complete = False
     try:
-        response = engine.complete(request, parser.feed)
-        is_complete = response.finish_reason != "length"
-    except lm15.LM15Error as error:
-        raise _to_lerim_error(error, model) from error
+        is_complete = stream_answer(engine, model, INSTRUCTIONS, prompt, parser.feed, "lead")
     finally:
         parser.end(is_complete=is_complete)
 
@@ -48,17 +39,3 @@ def fit_passages(question: str, passages: Sequence[Passage], tokens: int) -> lis
             break
         fitting.append(passage)
     return fitting
-
-
-def _to_lerim_error(error: lm15.LM15Error, model: Model) -> LerimError:
-    message = f"{model.label} did not finish its answer: {clean_text(faults.error_message(error)).rstrip('.')}."
-    if isinstance(error, lm15.AuthError | lm15.BillingError):
-        todo = "Set a valid key in the environment, or choose another model."
-        return ModelKeyError(message, where=model.key_variable, todo=todo)
-    if error.code == "gone" or isinstance(error, lm15.UnsupportedModelError):
-        return ModelGoneError(message, todo="Choose another model.")
-    if isinstance(error, lm15.RateLimitError) or error.code == faults.UNSENT:
-        return ModelAwayError(message, todo="Ask again in a moment.")
-    if isinstance(error, lm15.TransportError | lm15.TimeoutError | lm15.ServerError):
-        return ModelSilentError(message, todo="Ask again, or raise roles.lead.timeout.")
-    return ModelError(message, todo="See `lerim model list`.")

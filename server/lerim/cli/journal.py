@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,10 +14,12 @@ from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,
     RepoOption,
+    interruptible,
     open_command_context,
     output,
     with_error_exit,
 )
+from lerim.models import describe_spent, merge_role_usage
 from lerim.times import format_date
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def journal_command(
     output_format: Annotated[
         FormatName, typer.Option("--format", help="Markdown, or JSON (see docs/PROTOCOL.md).")
     ] = "md",
+    model: Annotated[str, typer.Option(metavar="none", help="“none”: use no model; tell the day by rules.")] = "auto",
     write: Annotated[
         bool,
         typer.Option(
@@ -71,8 +74,11 @@ def journal_command(
 ) -> None:
     """Tell what was done, decided, learned and left open on a day, from your sessions and git, with the sources of each
     sentence."""
-    from lerim.journal import JournalScope, JournalSpan, build_entries
+    from lerim.journal import JournalScope, JournalSpan
 
+    if model not in ("auto", "none"):
+        todo = "use “none” or leave --model out; the settings say which model tells the journal (roles.summarize)"
+        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     context = open_command_context(repo)
     scope = JournalScope(context.project, context.home, os.environ, sources=context.settings.journal_sources)
     chosen = _choose(scope, day, since, until, week=week, release=release, write=write, now=datetime.now(UTC))
@@ -80,9 +86,12 @@ def journal_command(
     if self_reference:
         _show_self_reference(scope, chosen, as_json=as_json)
         return
-    entries = list(build_entries(scope, chosen.spans, chosen.commits))
+    with interruptible() as cancelled:
+        entries = _tell(scope, chosen, cancelled, uses_model=model == "auto")
     for entry in entries:
         output.print_problems(entry.problems)
+    for spent in merge_role_usage(one for entry in entries for one in entry.spent):
+        output.print_note(output.escape_controls(f"Called {describe_spent(spent)}."))
     if as_json:
         output.show_json(JournalSpan(chosen.title, entries) if chosen.title else entries[0])
     elif not write:
@@ -115,6 +124,25 @@ def _choose(
         return _Chosen(list_span(scope, first, last, now), title)
     span = day_span(_parse(day or "today", "--day", now), scope.zone)
     return _Chosen([DaySpan(span.day, span.since, max(span.since, min(span.until, now)))])
+
+
+def _tell(
+    scope: JournalScope, chosen: _Chosen, cancelled: Callable[[], bool], *, uses_model: bool
+) -> list[JournalEntry]:
+    """Returns the entries, told by the model of the settings if there is one that may be asked."""
+    from lerim.journal import build_entries, choose_journal_model, collect_material, tell_day_with_model
+
+    choice = choose_journal_model(scope) if uses_model else None
+    if choice is None or choice.model is None or choice.why:
+        if choice is not None and choice.model is not None:
+            output.print_note(f"{choice.model.label} costs money, and you have not approved it (`lerim model allow`).")
+        output.print_problems(choice.problems if choice is not None else ())
+        return list(build_entries(scope, chosen.spans, chosen.commits))
+    entries: list[JournalEntry] = []
+    for span in chosen.spans:
+        material = collect_material(scope, span, chosen.commits)
+        entries.append(tell_day_with_model(scope, material, choice.model, cancelled, lambda: datetime.now(UTC)))
+    return entries
 
 
 def _parse(text: str, option: str, now: datetime) -> date:

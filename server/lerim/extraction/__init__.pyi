@@ -7,6 +7,13 @@ from .candidate import Withdrawal as Withdrawal
 from .candidate import current_signal as current_signal
 from .candidate import decode_candidate as decode_candidate
 from .candidate import drop_candidate as drop_candidate
+from .cited import NO_ANSWER as NO_ANSWER
+from .cited import CitedSentence as CitedSentence
+from .cited import CitedSentenceParser as CitedSentenceParser
+from .cited import NumberedText as NumberedText
+from .cited import escape_lines as escape_lines
+from .cited import is_supported as is_supported
+from .cited import split_cited_sentences as split_cited_sentences
 from .confidence import raise_confidence as raise_confidence
 from .contradictions import contradicts as contradicts
 from .facts import extract_from_turn as extract_from_turn

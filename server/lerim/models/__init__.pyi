@@ -38,6 +38,7 @@ from .money import merge_role_usage as merge_role_usage
 from .money import summarize_steps as summarize_steps
 from .money import total_spent_today as total_spent_today
 from .money import total_usage as total_usage
+from .plain_request import stream_answer as stream_answer
 from .services import faults as faults
 from .state import ModelChoice as ModelChoice
 from .state import ModelView as ModelView

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from lerim.assistant.answer_parser import (
     AnswerParser,
-    is_grounded,
+    as_numbered_text,
     passages_for_model,
     render_prompt,
-    split_cited_sentences,
 )
 from lerim.assistant.answers import Citation, Passage, Sentence
+from lerim.extraction import is_supported, split_cited_sentences
 
 
 def passage(number: int, text: str, kind: str = "turn", detail: str = "user, claude", **changes: object) -> Passage:
@@ -148,4 +148,4 @@ def test_no_text_of_a_passage_or_question_forges_the_form(text: str, question: s
 def test_every_sentence_has_a_source_whatever_comes_in_whatever_pieces(text: str, size: int) -> None:
     made = heard(text, size)
     assert made.sentences == heard(text, 1_000).sentences
-    assert all(one.citations and is_grounded(one.text, [MONEY]) for one in made.sentences)
+    assert all(one.citations and is_supported(one.text, [as_numbered_text(MONEY)]) for one in made.sentences)

@@ -1,0 +1,5 @@
+"""Sentences of a model that cite numbered texts, and the check that these texts support them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

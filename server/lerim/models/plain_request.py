@@ -1,0 +1,49 @@
+"""One plain request to a model, streamed, without DSPy's signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
+from lerim.models.model import Model
+from lerim.models.services import faults
+from lerim.redaction import clean_text
+
+if TYPE_CHECKING:
+    from lerim.models.engine import Engine
+
+
+def stream_answer(
+    engine: Engine, model: Model, system: str, prompt: str, feed: Callable[[str], None], role: str
+) -> bool:
+    """Send one request and feed the answer, piece by piece, to `feed`. Return whether the answer is complete.
+
+    `role` names the settings in what the person can do. Raises ModelError if there is no answer or it breaks off; what
+    was fed until then remains valid.
+    """
+    from dspy import lm15
+
+    request = lm15.Request(model=model.name, messages=(lm15.Message.user(prompt),), system=system)
+    try:
+        response = engine.complete(request, feed)
+    except lm15.LM15Error as error:
+        raise _to_lerim_error(error, model, role) from error
+    return bool(response.finish_reason != "length")
+
+
+def _to_lerim_error(error: Exception, model: Model, role: str) -> LerimError:
+    from dspy import lm15
+
+    assert isinstance(error, lm15.LM15Error)
+    message = f"{model.label} did not finish its answer: {clean_text(faults.error_message(error)).rstrip('.')}."
+    if isinstance(error, lm15.AuthError | lm15.BillingError):
+        todo = "Set a valid key in the environment, or choose another model."
+        return ModelKeyError(message, where=model.key_variable, todo=todo)
+    if error.code == "gone" or isinstance(error, lm15.UnsupportedModelError):
+        return ModelGoneError(message, todo="Choose another model.")
+    if isinstance(error, lm15.RateLimitError) or error.code == faults.UNSENT:
+        return ModelAwayError(message, todo="Ask again in a moment.")
+    if isinstance(error, lm15.TransportError | lm15.TimeoutError | lm15.ServerError):
+        return ModelSilentError(message, todo=f"Ask again, or raise roles.{role}.timeout.")
+    return ModelError(message, todo="See `lerim model list`.")
