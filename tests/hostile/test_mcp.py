@@ -109,7 +109,7 @@ def test_a_home_that_cannot_be_written_gives_no_error_but_only_what_can_be_check
         with bound():
             done = subprocess.run(
                 [sys.executable, "-c", script, str(repo)],
-                cwd=Path(__file__).parents[1],
+                cwd=Path(__file__).parents[1] / "services",
                 capture_output=True,
                 text=True,
                 timeout=HANG,

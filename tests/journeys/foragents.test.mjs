@@ -227,12 +227,17 @@ for (const [editor, variable] of editors) {
       await screen.shot("proposed");
     });
 
-    await run("what is known of a file is copied as context for an agent", async () => {
+    await run("what is known of a file, and of a selection, is copied as context for an agent", async () => {
       await screen.openFile("src/cart.py");
       await screen.command("Lerim: Copy Memories of File as Context");
       await screen.statusMessage(/Copied what is known here/);
       const copied = await screen.page.evaluate(() => navigator.clipboard.readText());
       assert.match(copied, /^<lerim-memories>\n[^]*integer cents[^]*<\/lerim-memories>/);
+      await screen.page.evaluate(() => navigator.clipboard.writeText(""));
+      await screen.page.locator(".monaco-editor .view-lines").first().click();
+      await screen.page.keyboard.press("Control+A");
+      await screen.command("Lerim: Copy Memories of Selection as Context");
+      await until("what is known of the selection is copied", async () => (await screen.page.evaluate(() => navigator.clipboard.readText())) === copied);
     });
 
     await run("what became of the memories that agents were given is shown", async () => {
