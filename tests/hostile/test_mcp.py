@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -109,7 +110,7 @@ def test_a_home_that_cannot_be_written_gives_no_error_but_only_what_can_be_check
         with bound():
             done = subprocess.run(
                 [sys.executable, "-c", script, str(repo)],
-                cwd=Path(__file__).parents[1] / "services",
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
                 capture_output=True,
                 text=True,
                 timeout=HANG,
