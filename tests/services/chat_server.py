@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+ASKS_FOR_FACTS = "List what this turn of a coding agent establishes"
 KEY = "sk-or-v1-lerimtestkey0123456789abcdefABCDEF"
 
 
@@ -220,10 +221,13 @@ def huge(handler: Handler, _asked: Asked) -> None:
 
 @dataclass
 class Chat:
-    """The running server: what it was asked, and where it is."""
+    """The running server: what it was asked, and where it is. Questions for facts, which any turn may lead to, are kept
+    apart and answered by `facts`."""
 
     acts: list[Act]
     asked: list[Asked] = field(default_factory=list)
+    asked_for_facts: list[Asked] = field(default_factory=list)
+    facts: Act = field(default_factory=lambda: says("[]"))
     over: threading.Event = field(default_factory=threading.Event)
     came: threading.Event = field(default_factory=threading.Event)
     url: str = ""
@@ -249,6 +253,10 @@ class Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         asked = Asked(self.path, headers, json.loads(self.rfile.read(size)))
         script = self.server.script
+        if ASKS_FOR_FACTS in str(asked.body):
+            script.asked_for_facts.append(asked)
+            script.facts(self, asked)
+            return
         script.asked.append(asked)
         act = script.next()
         script.came.set()

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from chat_server import fails, finds, says
 from claude_lines import answer as result
 from claude_lines import call, prompt, reply, text
 from desk import Desk
 from lerim.paths import Home
 from lerim.sessions import Catalog, list_facts_between
+from model_desk import model
 from stories import FIRST
 from story_stores import AGENTS
 from terminal import answer, run
@@ -149,3 +151,33 @@ def test_a_summary_says_what_was_decided_against(desk: Desk) -> None:
     desk.sync()
     [path] = (desk.repo / ".lerim" / "memory" / "summaries").glob("*/*/*.md")
     assert "Decided: “We don't use pip any more, always uv.”" in path.read_text(encoding="utf-8")
+
+
+FOUND = '[{"entity": "ids", "relation": "depends_on", "value": "uuid", "confidence": 0.9}]'
+
+
+def test_a_chosen_model_finds_facts_in_turns_that_are_worth_it_and_is_asked_once(desk: Desk) -> None:
+    work(desk)
+    with model(desk, finds()) as service:
+        service.facts = says(FOUND)
+        assert desk.sync().problems == []
+        [asked] = service.asked_for_facts
+        assert "We decided to use uuid." in asked.prompt and SECRET not in str(asked.body)
+        desk.session("s1", reply("e", text("Anything else?")))
+        desk.sync()
+        assert len(service.asked_for_facts) == 1
+    assert (3, "ids", "depends_on", "uuid") in listed()
+    [fact] = answer("sessions", "facts", only_session(), "--relation", "depends_on")["facts"]
+    assert fact["confidence"] == 0.8
+
+
+def test_turns_wait_for_facts_while_the_model_does_not_answer(desk: Desk) -> None:
+    work(desk)
+    with model(desk, finds(), timeout=2) as service:
+        service.facts = fails(400)
+        desk.sync()
+        assert len(service.asked_for_facts) == 1
+        assert all(relation != "depends_on" for _, _, relation, _ in listed())
+        service.facts = says(FOUND)
+        desk.sync()
+    assert (3, "ids", "depends_on", "uuid") in listed()

@@ -20,7 +20,14 @@ from lerim.hook import refresh_if_used
 from lerim.jobs.activity_log import log_activity
 from lerim.jobs.progress import share_progress
 from lerim.jobs.report import EmitSyncEvent, SessionCounts, Stage, SyncEvent, SyncProgress, SyncReport, combine_reports
-from lerim.jobs.steps import accept_automatically, ask_model, suggest_answers, summarize_sessions, sync_by_rules
+from lerim.jobs.steps import (
+    accept_automatically,
+    ask_for_facts,
+    ask_model,
+    suggest_answers,
+    summarize_sessions,
+    sync_by_rules,
+)
 from lerim.jobs.sync_context import Cancelled, Clock, SyncContext, SyncOptions, now, resume_reading
 from lerim.jobs.temporary_aliases import temporary_aliases
 from lerim.models import EditorBridge
@@ -98,7 +105,7 @@ def _count_due_jobs(project: Project, home: Home) -> int:
 
 def run_model_steps(report: SyncReport, context: SyncContext) -> SyncReport:
     """Return the report with the results of the steps that ask a model, if the settings name one."""
-    for step in (ask_model, suggest_answers, summarize_sessions):
+    for step in (ask_model, suggest_answers, summarize_sessions, ask_for_facts):
         if report.state != "cancelled" and context.options.model == "auto":
             report = step(context, report)
     return report

@@ -95,8 +95,10 @@ from .tables import columns as columns
 from .tables import convert_sqlite_errors as convert_sqlite_errors
 from .tables import digest_text as digest_text
 from .tables import encode_facts as encode_facts
+from .tables import keep_model_facts as keep_model_facts
 from .tables import list_facts as list_facts
 from .tables import list_facts_between as list_facts_between
+from .tables import list_model_turns as list_model_turns
 from .tables import parse_stored_calls as parse_stored_calls
 from .tables import place_file as place_file
 from .transcript_page import MAX_TEXT as MAX_TEXT

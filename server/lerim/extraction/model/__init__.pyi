@@ -20,6 +20,7 @@ from .material import Material as Material
 from .merge import JoinedCandidates as JoinedCandidates
 from .model_call import ParsedAnswer as ParsedAnswer
 from .model_call import ask_signature as ask_signature
+from .model_call import ask_text as ask_text
 from .windows import CountTokens as CountTokens
 from .windows import TokenCounter as TokenCounter
 from .windows import Window as Window

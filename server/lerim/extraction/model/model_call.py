@@ -78,6 +78,17 @@ def ask_signature(
     return _ask_once(lm, signature, {**inputs, last: f"{inputs[last]}\n{correction}"}, item, think)
 
 
+def ask_text(lm: dspy.LM, prompt: str) -> str:
+    """Asks once, without a form for the answer. Raises as `ask_signature`."""
+    with use_language_model(lm):
+        try:
+            [answer, *_] = lm(prompt) or [""]
+        except dspy.LMError as error:
+            raise _convert_error(error) from error
+    text = answer.get("text") if isinstance(answer, dict) else answer
+    return str(text or "")[:MAX_ANSWER_CHARS]
+
+
 def _ask_once(
     lm: dspy.LM, signature: type[dspy.Signature], inputs: Mapping[str, str], item: type[Item], think: bool
 ) -> ParsedAnswer[Item]:

@@ -13,6 +13,7 @@ import msgspec
 from lerim import files
 from lerim.errors import MemoryError_
 from lerim.jobs.backfill.report import BackfillPlan
+from lerim.jobs.steps import FACT_TOKENS, MAX_MODEL_TURNS
 from lerim.jobs.sync import index_other_sessions
 from lerim.jobs.sync_context import SyncContext
 from lerim.journal import day_span, local_day
@@ -49,7 +50,7 @@ def plan_backfill(context: SyncContext, until: date | None) -> BackfillPlan:
     return BackfillPlan(
         project=str(context.project.root),
         days=[day.isoformat() for day in days],
-        waits=waits,
+        waits=_with_facts(waits, len(days)),
         done_through=done.isoformat() if done else "",
     )
 
@@ -64,6 +65,15 @@ def _estimate(context: SyncContext, catalog: Catalog, last: date) -> WaitingWork
     summarizer, _ = find_role_model("summarize", context.settings, context.environ)
     kinds = (EXTRACT_JOB, MODEL_JOB)
     return estimate_waiting(catalog, key, chosen.model, why, summarizer=summarizer, until=until, kinds=kinds)
+
+
+def _with_facts(waits: WaitingWork, days: int) -> WaitingWork:
+    """Add the most that the questions for facts of so many days may take; their price is that of the other tokens."""
+    if not (waits.model and waits.tokens):
+        return waits
+    tokens = waits.tokens + days * MAX_MODEL_TURNS * FACT_TOKENS
+    cost = None if waits.cost is None else round(waits.cost * tokens / waits.tokens, 4)
+    return msgspec.structs.replace(waits, tokens=tokens, cost=cost)
 
 
 def load_progress(context: SyncContext) -> date | None:

@@ -1,26 +1,53 @@
 """The step of a sync that keeps the facts of each turn: which command failed and how, what was decided, which files
-were written. It reads the turns while the rules extract from them, so that no session is read twice."""
+were written. It reads the turns while the rules extract from them, so that no session is read twice.
+
+If a model is chosen, it is asked about a few of the turns that are worth it, last of all, within consent and budget.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import msgspec
 
 from lerim import extraction
+from lerim.errors import BusyError, LerimError, StoppedError
+from lerim.jobs.model_session import ModelSession
+from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, combine_reports
+from lerim.jobs.sync_context import SyncContext
+from lerim.models import ModelChoice, attribute_calls
 from lerim.project import Project
-from lerim.sessions import Fact, Transcript, Turn, encode_facts
+from lerim.sessions import (
+    Catalog,
+    Fact,
+    Transcript,
+    Turn,
+    TurnRow,
+    convert_sqlite_errors,
+    encode_facts,
+    keep_model_facts,
+    list_model_turns,
+)
 
+MAX_MODEL_TURNS = 8
+"""How many turns a model is asked about in one sync, the newest first; the others wait for the next."""
+MAX_TEXT_CHARS = 6_000
+FACT_TOKENS = 1_500
+"""About how many tokens a question for facts takes."""
 _PATH_RELATIONS = ("wrote", "read", "mentions")
 
 
 class FactsStep:
-    """Collects the facts of one session's turns, encoded, by turn id; `by_turn` has them for `Catalog.finish_job`."""
+    """Collects the facts of one session's turns, encoded, by turn id, and the turns that are worth a model's time, for
+    `Catalog.finish_job`."""
 
     def __init__(self, project: Project, transcript: Transcript) -> None:
         self.by_turn: dict[str, bytes] = {}
+        self.model_turns: list[str] = []
         roots = (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
         self._locate = extraction.Locator(() if project.is_personal else roots)
+        self._is_subagent = bool(transcript.parent)
 
     def take(self, turn: Turn | None) -> None:
         """Takes the next redacted turn; None is ignored."""
@@ -29,6 +56,10 @@ class FactsStep:
         self._locate.record_cwd(turn.cwd)
         facts = list(self._with_relative_paths(extraction.extract_from_turn(turn), turn.cwd))
         self.by_turn[turn.id] = encode_facts(facts) if facts else b""
+        names = [call.name for call in turn.tool_calls]
+        is_reply = turn.role == "assistant" and bool(turn.text.strip()) and not self._is_subagent
+        if is_reply and extraction.qualifies_for_llm_extraction(names, turn.text):
+            self.model_turns.append(turn.id)
 
     def _with_relative_paths(self, facts: Iterable[Fact], cwd: str) -> Iterable[Fact]:
         for fact in facts:
@@ -36,3 +67,47 @@ class FactsStep:
                 yield msgspec.structs.replace(fact, value=path)
             else:
                 yield fact
+
+
+def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:
+    """Let the extraction model find facts in the newest turns that wait for it, unless an earlier step stopped asking.
+    Return the report with the usage added. Raises CatalogError."""
+    key, options = context.project.key, context.options
+    if any(step.kind == "stopped" for step in report.steps):
+        return report
+    with Catalog.open(context.home) as catalog, convert_sqlite_errors(catalog.path):
+        waiting = list_model_turns(catalog.db, key, context.model_since, options.as_of, MAX_MODEL_TURNS)
+    session = context.open_model("extract") if waiting else None
+    if session is None or isinstance(session, ModelChoice):
+        return report  # the step that extracts candidates has said why
+    try:
+        with context.open_part("finding facts") as part:
+            for number, turn in enumerate(waiting):
+                message = f"asking {session.model.name} for facts"
+                context.emit(SyncProgress("learning", number, len(waiting), len(report.candidates), message))
+                _ask_about_turn(session, part.catalog, turn)
+                if session.ended:
+                    break
+    except BusyError:
+        return report  # they wait for the next sync
+    label = session.model.label
+    found, summary = SessionCounts(report.sessions.found), f"{label}, {session.usage.calls} calls for facts"
+    facts_report = part.finish(found, session.state, summary, model_sessions=[session], model=label, waits=report.waits)
+    return combine_reports(report, facts_report)
+
+
+def _ask_about_turn(session: ModelSession, catalog: Catalog, turn: str) -> None:
+    """Ask about one turn and keep the answer; an error leaves the turn waiting. Raises CatalogError."""
+    row = catalog.load_turn(turn)
+    if row is None:
+        return
+    with attribute_calls(f"{row.platform}:{row.session}"):
+        facts = session.ask(partial(_find_facts, session, row), str(row.path))
+    if not isinstance(facts, LerimError | StoppedError):
+        with convert_sqlite_errors(catalog.path):
+            keep_model_facts(catalog.db, turn, facts)
+
+
+def _find_facts(session: ModelSession, row: TurnRow) -> list[Fact]:
+    text, tools = row.text[:MAX_TEXT_CHARS], row.tools[:MAX_TEXT_CHARS].splitlines()
+    return extraction.extract_with_llm(text, tools, row.ordinal, partial(extraction.ask_text, session.lm))

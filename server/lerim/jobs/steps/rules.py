@@ -193,7 +193,9 @@ class _RulesPass:
         )
         redactions = reading.redactions + len(secrets)
         state = extraction.state()
-        catalog.finish_job(job, reading.resume, state, reading.settles_at, frictions, redactions, facts.by_turn)
+        catalog.finish_job(
+            job, reading.resume, state, reading.settles_at, frictions, redactions, facts.by_turn, facts.model_turns
+        )
 
     def count_sessions(self) -> SessionCounts:
         """Count the project's existing sessions. A subagent's transcript is part of its parent's session if that was

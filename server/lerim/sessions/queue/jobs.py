@@ -130,11 +130,12 @@ def finish_job(
     new_frictions: Iterable[Friction] = (),
     redactions: int = 0,
     new_facts: Mapping[str, bytes] = NO_FACTS,
+    model_turns: Iterable[str] = (),
 ) -> None:
     """Ends a job and saves how far it got, in one transaction.
 
-    `new_frictions` (the errors it met), `new_facts` (encoded, by turn id) and the number of redactions so far are saved
-    too. If `again_at` is set, the job
+    `new_frictions` (the errors it met), `new_facts` (encoded, by turn id), the `model_turns` that wait for a model
+    to find more, and the number of redactions so far are saved too. If `again_at` is set, the job
     waits once more, from that time on. A job that was put back meanwhile (the lock was lost) is left unchanged, and so
     is its position.
     """
@@ -149,7 +150,7 @@ def finish_job(
         if ended.rowcount:
             _save_position(db, job, resume, state, redactions)
             frictions.keep_frictions(db, job.project, new_frictions)
-            facts.keep_facts(db, new_facts)
+            facts.keep_facts(db, new_facts, model_turns)
         if ended.rowcount and job.kind == EXTRACT_JOB:
             [(transcript,)] = db.execute("SELECT transcript FROM jobs WHERE id = ?", (job.id,))
             enqueue_job(db, MODEL_JOB, transcript, job.project)

@@ -18,8 +18,10 @@ from .facts import Fact as Fact
 from .facts import Relation as Relation
 from .facts import SessionFact as SessionFact
 from .facts import encode_facts as encode_facts
+from .facts import keep_model_facts as keep_model_facts
 from .facts import list_facts as list_facts
 from .facts import list_facts_between as list_facts_between
+from .facts import list_model_turns as list_model_turns
 from .frictions import Friction as Friction
 from .schema import IS_MAIN_SESSION as IS_MAIN_SESSION
 from .schema import PARENT_MISSING as PARENT_MISSING

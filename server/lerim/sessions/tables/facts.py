@@ -1,7 +1,8 @@
 """Facts: what single turns show, such as a command that failed, a decision, or a file that was written.
 
 Each turn has one packed row, written in the same transaction as the position of the job that read it, so both are kept
-or rolled back. They are derived: reading a session again writes the same rows.
+or rolled back. They are derived: reading a session again writes the same rows. What a model found in a turn is a row of
+its own, which is NULL while the turn waits for one.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ class SessionFact(msgspec.Struct, frozen=True):
 _FACTS = msgspec.json.Decoder(list[Fact])
 _FIND = (
     "SELECT facts.facts, turns.turn, turns.time, transcripts.session, transcripts.platform FROM turns"
-    " JOIN transcripts ON transcripts.id = turns.transcript JOIN facts ON facts.turn = turns.turn"
+    " JOIN transcripts ON transcripts.id = turns.transcript"
+    " JOIN (SELECT 0 AS maker, turn, facts FROM facts"
+    "  UNION ALL SELECT 1, turn, facts FROM model_facts WHERE length(facts)) AS facts ON facts.turn = turns.turn"
 )
 
 
@@ -79,20 +82,43 @@ def encode_facts(facts: Sequence[Fact]) -> bytes:
     return replace_surrogates(msgspec.json.encode(facts).decode()).encode()
 
 
-def keep_facts(db: sqlite3.Connection, facts: Mapping[str, bytes]) -> None:
-    """Saves the encoded facts of turns, by turn id, inside a transaction. A turn without any loses those it had."""
+def keep_facts(db: sqlite3.Connection, facts: Mapping[str, bytes], model_turns: Iterable[str] = ()) -> None:
+    """Saves the encoded facts of turns, by turn id, inside a transaction. A turn without any loses those it had.
+    `model_turns` wait for a model from now on, unless one was asked about them before."""
+    db.executemany("INSERT OR IGNORE INTO model_facts VALUES (?, NULL)", [(turn,) for turn in model_turns])
     db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", [(turn, text) for turn, text in facts.items() if text])
     db.executemany("DELETE FROM facts WHERE turn = ?", [(turn,) for turn, text in facts.items() if not text])
 
 
 def delete_facts(db: sqlite3.Connection, turns: Iterable[str]) -> None:
     """Deletes the facts of turns, by turn id, inside a transaction."""
-    db.executemany("DELETE FROM facts WHERE turn = ?", [(turn,) for turn in turns])
+    gone = [(turn,) for turn in turns]
+    db.executemany("DELETE FROM facts WHERE turn = ?", gone)
+    db.executemany("DELETE FROM model_facts WHERE turn = ?", gone)
+
+
+def list_model_turns(
+    db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None, most: int
+) -> list[str]:
+    """Returns the ids of a project's turns that wait for a model to find facts in them, the newest `most`."""
+    rows = db.execute(
+        "SELECT model_facts.turn FROM model_facts JOIN turns ON turns.turn = model_facts.turn"
+        " JOIN folders ON folders.id = turns.folder WHERE model_facts.facts IS NULL AND folders.project = :project"
+        " AND (:since IS NULL OR turns.time >= :since) AND (:until IS NULL OR turns.time < :until)"
+        " ORDER BY turns.time DESC, turns.id LIMIT :most",
+        {"project": project, "most": most, **time_bounds(since, until)},
+    )
+    return [turn for (turn,) in rows]
+
+
+def keep_model_facts(db: sqlite3.Connection, turn: str, facts: Sequence[Fact]) -> None:
+    """Saves what a model found in a turn, which may be nothing."""
+    db.execute("UPDATE model_facts SET facts = ? WHERE turn = ?", (encode_facts(facts) if facts else b"", turn))
 
 
 def list_facts(db: sqlite3.Connection, place: str) -> list[SessionFact]:
     """Returns the facts of the session at a place, in order."""
-    query = f"{_FIND} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id"
+    query = f"{_FIND} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id, facts.maker"
     return _make_facts(db.execute(query, (replace_surrogates(place),)))
 
 
@@ -104,7 +130,7 @@ def list_facts_between(
     query = (
         f"{_FIND} WHERE turns.folder IN (SELECT value FROM json_each(:folders))"
         " AND (:since IS NULL OR turns.time >= :since) AND (:until IS NULL OR turns.time < :until)"
-        " ORDER BY turns.time, transcripts.id, turns.ordinal"
+        " ORDER BY turns.time, transcripts.id, turns.ordinal, facts.maker"
     )
     return _make_facts(db.execute(query, {"folders": to_json_list(folders), **time_bounds(since, until)}))
 

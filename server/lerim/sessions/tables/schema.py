@@ -13,7 +13,7 @@ from lerim.paths import Home
 from lerim.project import make_private_folder
 from lerim.sessions.tables import turn_words
 
-VERSION = 8
+VERSION = 9
 
 # transcripts is narrow, because all of it is read in every cycle to compare stamps; wide columns are in sessions. A
 # place is a file, or a database and the session's key in it. stores are the databases with their stamps when all of
@@ -23,7 +23,7 @@ VERSION = 8
 # stored once, packed, in turns.body, the last column, so that the columns before it are cheap to read. touched are the
 # files of a turn's tool calls. counted is the token counts of texts sent to a model, by a digest of 64 bits.
 # left_folders keeps the jobs and positions a project had for a transcript when one of its folders moved to another
-# project (see folder_owners.py). facts are in facts.py.
+# project (see folder_owners.py). facts and model_facts are explained in facts.py.
 #
 # SCHEMA and the upgrades share the texts of tables. When a table changes, write out its old text in the upgrade that
 # created it.
@@ -99,6 +99,9 @@ CREATE TABLE left_folders (
 FACTS = """
 CREATE TABLE facts (turn TEXT PRIMARY KEY, facts BLOB NOT NULL) WITHOUT ROWID;
 """
+MODEL_FACTS = """
+CREATE TABLE model_facts (turn TEXT PRIMARY KEY, facts BLOB) WITHOUT ROWID;
+"""
 TRANSCRIPTS_SESSION = "CREATE INDEX transcripts_session ON transcripts (session);"
 
 SCHEMA = f"""
@@ -127,6 +130,7 @@ CREATE INDEX jobs_waiting ON jobs (project, state);
 {DAMAGED_STORES}
 {LEFT_FOLDERS}
 {FACTS}
+{MODEL_FACTS}
 """
 
 PARENT_MISSING = (
@@ -202,8 +206,13 @@ UPGRADE_FROM_6 = f"""
 UPGRADE_FROM_7 = f"""
 {FACTS}
 """
+# Version 8 asked no model for facts.
+UPGRADE_FROM_8 = f"""
+{MODEL_FACTS}
+"""
 _UPGRADE_SCRIPTS = (
     *(UPGRADE_FROM_1, UPGRADE_FROM_2, UPGRADE_FROM_3, UPGRADE_FROM_4, UPGRADE_FROM_5, UPGRADE_FROM_6, UPGRADE_FROM_7),
+    UPGRADE_FROM_8,
 )
 
 
