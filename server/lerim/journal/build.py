@@ -23,7 +23,14 @@ from lerim.journal.obsolescence import tell_obsolete
 from lerim.journal.sources import DayNote, read_notes, tell_notes
 from lerim.paths import Home, user_home
 from lerim.project import Commit, Git, History, Project, Tag, open_git
-from lerim.sessions import Catalog, WorkedSession, convert_sqlite_errors, list_worked_times, load_worked_sessions
+from lerim.sessions import (
+    Catalog,
+    WorkedSession,
+    convert_sqlite_errors,
+    list_facts_between,
+    list_worked_times,
+    load_worked_sessions,
+)
 from lerim.times import format_date
 
 OWN_SENTENCES_PER_OTHER = 1 / 3
@@ -45,13 +52,15 @@ class JournalScope:
 
 @dataclass(frozen=True, slots=True)
 class DayMaterial:
-    """What an entry is told from. `memories` are those of the whole day; `git` reads committed files."""
+    """What an entry is told from. `memories` are those of the whole day; `errors` are
+    the last errors that commands and tools gave, by turn; `git` reads committed files."""
 
     span: DaySpan
     sessions: Sequence[WorkedSession]
     commits: Sequence[Commit]
     tags: Sequence[Tag]
     memories: MemoriesOfDay
+    errors: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[DayNote] = ()
     git: Git | None = None
     problems: list[Problem] = field(default_factory=list)
@@ -92,10 +101,12 @@ def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] |
     Raises CatalogError, MemoryError_.
     """
     project, problems = scope.project, list[Problem]()
-    sessions: list[WorkedSession] = []
+    sessions, errors = list[WorkedSession](), dict[str, str]()
     if scope.home.catalog.exists():
         with Catalog.open(scope.home) as catalog, convert_sqlite_errors(catalog.path):
             sessions = load_worked_sessions(catalog.db, project.key, span.since, span.until)
+            facts = list_facts_between(catalog.db, project.key, span.since, span.until)
+            errors = {one.turn: one.fact.value for one in facts if one.fact.relation == "produced_error"}
     commits, tags, git = list[Commit](), list[Tag](), None
     if not project.is_personal:
         history = _history(scope)
@@ -109,7 +120,7 @@ def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] |
     notes, unread = list[DayNote](), list[Problem]()
     if scope.sources:
         notes, unread = read_notes(scope.sources, Path(user_home(scope.environ)), span, scope.zone)
-    return DayMaterial(span, sessions, commits, tags, memories, notes, git, [*problems, *more, *unread])
+    return DayMaterial(span, sessions, commits, tags, memories, errors, notes, git, [*problems, *more, *unread])
 
 
 def tell_day(project: Project, material: DayMaterial) -> JournalEntry:
@@ -135,7 +146,7 @@ def draft_day(project: Project, material: DayMaterial) -> tuple[list[DraftSenten
     said: list[DraftSentence] = []
     for session in material.sessions:
         try:
-            said += tell_session(session, project, len(material.sessions))
+            said += tell_session(session, project, len(material.sessions), material.errors)
         except LerimError as error:
             problems.append(error.problem(session.place))
     drafts = [*mark_repeated([*said, *tell_notes(material.notes)], material.memories.before)]

@@ -18,6 +18,7 @@ from lerim.sessions import PLATFORM_NAMES, SummaryTurn, WorkedSession, faults_as
 MAX_SESSION_SENTENCES = 60
 """How many sentences about what was done in sessions an entry has at most, divided among its sessions."""
 MAX_SENTENCES_PER_SESSION = 6
+MAX_ERROR_CHARS = 200
 MAX_TURNS_READ = 4_000
 """How many of the latest turns of one session are searched for what was decided and learned."""
 _SECTIONS: Mapping[str, Section] = {"decision": "decided", "learning": "learned", "question": "open"}
@@ -37,14 +38,19 @@ def turn_source(session: WorkedSession, turn: SummaryTurn, title: str) -> Journa
     )
 
 
-def tell_session(session: WorkedSession, project: Project, session_count: int) -> Iterator[DraftSentence]:
-    """Yields the sentences about one of `session_count` sessions. Only what was said in the span is told; what was said
-    before is read to understand it. Raises TranscriptError."""
+def tell_session(
+    session: WorkedSession, project: Project, session_count: int, errors: Mapping[str, str]
+) -> Iterator[DraftSentence]:
+    """Yields the sentences about one of `session_count` sessions. `errors` are the errors that commands and tools gave,
+    by turn. Only what was said in the span is told; what was said before is read to understand it. Raises
+    TranscriptError."""
     with faults_as_errors(session.platform, session.place):
-        yield from _tell_session(session, project, session_count)
+        yield from _tell_session(session, project, session_count, errors)
 
 
-def _tell_session(session: WorkedSession, project: Project, session_count: int) -> Iterator[DraftSentence]:
+def _tell_session(
+    session: WorkedSession, project: Project, session_count: int, errors: Mapping[str, str]
+) -> Iterator[DraftSentence]:
     share = max(2, min(MAX_SENTENCES_PER_SESSION, MAX_SESSION_SENTENCES // max(1, session_count)))
     locate = extraction.Locator(_project_folders(project))
     for turn in session.turns:
@@ -59,7 +65,9 @@ def _tell_session(session: WorkedSession, project: Project, session_count: int) 
     exchanges = extraction.split_exchanges(session.new_turns, locate)
     for run in extraction.find_last_runs([one for one in exchanges if one.runs][-2:]):
         if run.outcome == "failed":
-            text = f"`{run.name}` failed the last time it was run."
+            error = extraction.shorten(" ".join(errors.get(run.turn, "").split()), MAX_ERROR_CHARS)
+            why = f": “{error}”" if error and not find_flags(error) else "."
+            text = f"`{run.name}` failed the last time it was run{why}"
             yield DraftSentence("open", text, (sources[run.turn],), "session", title)
 
 

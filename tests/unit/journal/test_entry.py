@@ -28,7 +28,7 @@ def work(desk: Desk) -> None:
         *exchange(
             "Now run the tests", "The tests fail.", "2026-03-02T10:05:00Z", call("b1", "Bash", command="npm test")
         ),
-        answer("b1", "Exit code 1", is_error=True, timestamp="2026-03-02T10:05:05Z"),
+        answer("b1", "Exit code 1\nError: Cannot find module load", is_error=True, timestamp="2026-03-02T10:05:05Z"),
     )
     commit(desk, "Use pathlib, fixes #12", "2026-03-02T11:00:00Z", src__app_DOT_py="from pathlib import Path\n")
 
@@ -41,15 +41,16 @@ def test_a_day_is_told_from_sessions_and_commits_and_each_sentence_has_its_sourc
     assert "Committed “Use pathlib, fixes #12”, which changed `src/app.py` and closed #12." in texts(told, "done")
     assert any(text.startswith("The user asked: “Always use pathlib") for text in texts(told, "done"))
     assert any("Always use pathlib instead of os.path" in text for text in texts(told, "decided"))
-    assert texts(told, "open") == ["`npm test` failed the last time it was run."]
+    failed = "`npm test` failed the last time it was run: “Error: Cannot find module load”"
+    assert texts(told, "open") == [failed]
     sources = {source.number: source for source in told.sources}
     assert all(one.sources and set(one.sources) <= sources.keys() for one in told.sentences)
-    [failed] = [one for one in told.sentences if one.section == "open"]
-    source = sources[failed.sources[0]]
+    [left_open] = [one for one in told.sentences if one.section == "open"]
+    source = sources[left_open.sources[0]]
     assert (source.kind, source.ref, source.session) == ("turn", f"t:s1#{source.turn_number}", "s1")
     markdown = render_markdown(told)
     assert markdown.startswith("# Journal of 2 Mar 2026\n\n## Done\n")
-    assert f"- `npm test` failed the last time it was run. [{source.number}]\n" in markdown
+    assert f"- {failed} [{source.number}]\n" in markdown
     assert f"- [{source.number}] turn {source.turn_number} of session `s1`, “" in markdown
 
 
