@@ -21,6 +21,8 @@ from lerim.project import make_private_folder, replace_file
 
 WRITE_INTERVAL_SECONDS = 0.3
 LOOK_AGAIN_SECONDS = 0.3
+LOOK_SECONDS = 0.2
+"""How long the lock is waited for: who looks for a sync holds it for a moment."""
 _FILE, _LOCK = "progress.json", "progress.lock"
 
 
@@ -38,7 +40,7 @@ def share_progress(
     """Yields a function that shares the progress events of this process. It does nothing if another process shares its
     own, or if the files cannot be written: nothing depends on them."""
     folder = home.project(key)
-    lock = filelock.FileLock(folder / _LOCK, timeout=0, thread_local=False, mode=0o600)
+    lock = filelock.FileLock(folder / _LOCK, timeout=LOOK_SECONDS, thread_local=False, mode=0o600)
     try:
         make_private_folder(home, folder)
         lock.acquire()

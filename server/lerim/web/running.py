@@ -18,13 +18,15 @@ from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, RunningServer, re
 from lerim.web.token import load_token
 
 REQUEST_SECONDS = 30.0
+LOOK_SECONDS = 2.0
+"""How long the lock is waited for: who looks whether a server runs holds it for a moment."""
 
 
 @contextmanager
 def hold_server_lock(home: Home) -> Iterator[None]:
     """Holds the home's server lock for the block. Raises ServerError if a server runs already, or the lock cannot be
     used."""
-    lock = filelock.FileLock(home.server / SERVER_LOCK_FILE, timeout=0, thread_local=False, mode=0o600)
+    lock = filelock.FileLock(home.server / SERVER_LOCK_FILE, timeout=LOOK_SECONDS, thread_local=False, mode=0o600)
     try:
         make_private_folder(home, home.server)
         lock.acquire()

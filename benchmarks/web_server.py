@@ -1,0 +1,104 @@
+"""Measures `lerim up` with many memories: how long the API takes to answer, and what the idle daemon costs.
+
+    python benchmarks/web_server.py [--count 10000] [--idle 60] [--json FILE]
+
+The server is the process that `lerim up` starts. Idle is measured before anything was asked, with the agents' stores
+watched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import psutil
+
+from dashboard import make_home
+from lerim.paths import Home
+from lerim.views import RunningServer
+from lerim.web.background import start_server, stop_server
+from lerim.web.options import ServeOptions
+from lerim.web.token import load_token
+
+TIMES = 20
+WARM_UP_SECONDS = 3.0
+API_BUDGET_MS, CPU_BUDGET_PERCENT, MEMORY_BUDGET_MB = 200.0, 0.1, 60.0
+Row = dict[str, object]
+
+
+def list_requests(key: str) -> dict[str, str]:
+    """The measured requests, by name."""
+    return {
+        "memories, a page of 100": f"/projects/{key}/memories",
+        "memories, search": f"/projects/{key}/memories/search?q=ra+to",
+        "one memory": f"/projects/{key}/memories/20260101-choice-7-2",
+        "candidates": f"/projects/{key}/candidates",
+        "sessions": "/sessions",
+        "sessions, search": "/sessions/search?q=run+main",
+        "queue": f"/projects/{key}/queue",
+        "status": f"/projects/{key}/status",
+    }
+
+
+def measure_request(address: str, token: str) -> float:
+    """The 95th percentile of the milliseconds until the answer was read, without the first request."""
+    times = []
+    for _ in range(TIMES + 1):
+        request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})
+        started = time.perf_counter()
+        with urllib.request.urlopen(request) as response:
+            response.read()
+        times.append((time.perf_counter() - started) * 1000)
+    return sorted(times[1:])[math.ceil(0.95 * TIMES) - 1]
+
+
+def measure_idle(server: RunningServer, seconds: float) -> list[Row]:
+    """The processor time and memory of a server that nobody asks anything."""
+    process = psutil.Process(server.pid)
+    time.sleep(WARM_UP_SECONDS)
+    before, started = sum(process.cpu_times()[:2]), time.monotonic()
+    time.sleep(seconds)
+    used = sum(process.cpu_times()[:2]) - before
+    percent = used / (time.monotonic() - started) * 100
+    size = process.memory_info().rss / 1e6
+    return [
+        {"what": "idle: processor", "measured": percent, "unit": "%", "budget": CPU_BUDGET_PERCENT},
+        {"what": "idle: memory", "measured": size, "unit": "MB", "budget": MEMORY_BUDGET_MB},
+    ]
+
+
+def main() -> int:
+    """Print the rows. Return 1 if a budget is not met."""
+    parser = argparse.ArgumentParser(description="Measure the server.")
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--idle", type=float, default=60.0)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home, project = make_home(Path(folder).resolve(), arguments.count)
+        (Path(folder) / ".claude" / "projects").mkdir(parents=True)
+        environ = {**os.environ, "HOME": folder, "LERIM_HOME": str(home.root)}
+        server = start_server(Home(home.root, Path(folder)), environ, ServeOptions(port=0))
+        try:
+            rows = measure_idle(server, arguments.idle)
+            token = load_token(home)
+            for name, path in list_requests(project.key).items():
+                measured = measure_request(f"{server.address}/api/v1{path}", token)
+                rows.append({"what": f"{name}: p95", "measured": measured, "unit": "ms", "budget": API_BUDGET_MS})
+        finally:
+            stop_server(home)
+    for row in rows:
+        print("{what:32} {measured:10.2f} {unit}  (budget {budget:g})".format(**row))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
