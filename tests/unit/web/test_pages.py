@@ -86,7 +86,7 @@ def choose_quotes(place: ReviewPaths) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["today", "review", "memories", "memories/links", "sessions", "agents", "runs", "statistics"]
+    ["today", "review", "memories", "memories/links", "sessions", "journal", "ask", "agents", "runs", "statistics"]
     + [f"statistics?part={part}&span=365" for part in ("agent", "model", "review")],
 )
 def test_each_page_is_complete_and_has_nothing_that_the_policy_forbids(

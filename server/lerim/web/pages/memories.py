@@ -24,6 +24,7 @@ from lerim.memory import (
     subject_of,
 )
 from lerim.review import ReviewResult, acts, find_ending, queue
+from lerim.views import refresh_agent_files
 from lerim.web.pages.endpoints import Form, read_number, redirect
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.rendering import Pager, make_project_address, render_page
@@ -96,6 +97,7 @@ def act_on_memory(request: Request, form: Form) -> Response:
         result = _act(place, memory_id, form.get("action", ""))
         if not result.ok:
             raise UsageError(result.message)
+        refresh_agent_files(place.project, place.home)
     except LerimError as error:
         return _render_memory(request, place, memory_id, refused=error)
     return redirect(make_project_address(place, "memories", memory_id, done=result.action or "").unescape())

@@ -29,6 +29,8 @@ SECTIONS = (
     ("review", "Review"),
     ("memories", "Memories"),
     ("sessions", "Sessions"),
+    ("journal", "Journal"),
+    ("ask", "Ask"),
     ("agents", "Agents"),
     ("runs", "Runs"),
     ("statistics", "Statistics"),

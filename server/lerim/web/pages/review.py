@@ -24,6 +24,7 @@ from lerim.review import (
     queue,
     undo_view,
 )
+from lerim.views import refresh_agent_files
 from lerim.web.answers import find_status
 from lerim.web.pages.endpoints import Form, read_number, redirect
 from lerim.web.pages.place import Place, find_place
@@ -106,6 +107,7 @@ def act_on_candidate(request: Request, form: Form) -> Response:
     if result.ask_quotes:
         address = str(make_project_address(place, "review", "act"))
         return _render_review(request, place, form=form, ask_quotes=QuoteQuestion(address, list(form.items())))
+    refresh_agent_files(place.project, place.home)
     following = form.get("candidate", "") if form.get("action") == "edit" else form.get("next", "")
     return redirect(_review_address(place, candidate=following, done=result.action or ""))
 
@@ -119,6 +121,7 @@ def undo_action(request: Request, form: Form) -> Response:
         return _render_review(request, place, form=form, refused=error)
     if not result.ok:
         return _render_review(request, place, form=form, refused=StaleError(result.message))
+    refresh_agent_files(place.project, place.home)
     return redirect(_review_address(place, undone="yes"))
 
 

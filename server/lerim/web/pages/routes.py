@@ -8,7 +8,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from lerim.web.pages.agents import act_on_jobs, show_agents
+from lerim.web.pages.ask import show_ask
 from lerim.web.pages.endpoints import action, page
+from lerim.web.pages.journal import show_journal
 from lerim.web.pages.links import show_links
 from lerim.web.pages.memories import act_on_memory, show_memories, show_memory
 from lerim.web.pages.review import act_on_candidate, propose_left_out, show_review, undo_action
@@ -38,6 +40,8 @@ page_routes: list[BaseRoute] = [
             Route("/sessions/show", page(show_transcript), methods=["GET"]),
             Route("/sessions/whole", page(show_whole_turn), methods=["GET"]),
             Route("/sessions/turn", page(show_turn), methods=["GET"]),
+            Route("/journal", page(show_journal), methods=["GET"]),
+            Route("/ask", page(show_ask), methods=["GET"]),
             Route("/agents", page(show_agents), methods=["GET"]),
             Route("/agents/queue", action(act_on_jobs), methods=["POST"]),
             Route("/runs", page(show_runs), methods=["GET"]),
