@@ -225,6 +225,7 @@ class Journeys:
                 return
             name = uuid.uuid4().hex
             environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED_ENVIRONMENT), "LERIM_JOURNEY": name}
+            environ["LERIM_PYTHON"] = PYTHON  # has the packages of `lerim serve`, which the locked environment has not
             JOURNEYS_REPORT.unlink(missing_ok=True)
             # several at a time: each has a machine of its own
             command = (

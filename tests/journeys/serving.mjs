@@ -1,0 +1,75 @@
+// A home that `lerim serve` serves, without an editor: a repository with sessions, the server's process, and a signed-in browser.
+import { execFile, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Machine, repository } from "./machine.mjs";
+import { Screen } from "./screen.mjs";
+import { HANG, until } from "./until.mjs";
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** What is missing to run such a journey here; undefined when nothing is. */
+export function missing() {
+  if (!process.env.LERIM_PYTHON) return "run by `make test`, which names the Python with the server's packages (LERIM_PYTHON)";
+  if (!existsSync(process.env.CHROMIUM || "/usr/bin/chromium")) return "there is no Chromium (CHROMIUM)";
+  return undefined;
+}
+
+export class Serving {
+  #server;
+
+  /** `name` begins the names of the screenshots, `project` is the repository's folder. */
+  constructor(name, project) {
+    this.machine = new Machine();
+    this.screen = new Screen(name);
+    this.root = this.machine.folder("work", project);
+    this.environ = { ...this.machine.environ, PYTHONPATH: join(repository, "server") };
+  }
+
+  get page() {
+    return this.screen.page;
+  }
+
+  /** Runs a command in the repository, as a person does in a terminal; what it printed. */
+  async cli(...args) {
+    const { stdout } = await promisify(execFile)(process.env.LERIM_PYTHON, ["-P", "-m", "lerim", ...args], { cwd: this.root, env: this.environ, timeout: HANG });
+    return stdout;
+  }
+
+  /** Starts the server on a free port, and a browser that is signed in by the link of `lerim dashboard`. */
+  async begin() {
+    const args = ["-P", "-m", "lerim", "serve", "--port", "0"];
+    this.#server = spawn(process.env.LERIM_PYTHON, args, { cwd: this.root, env: this.environ, stdio: ["ignore", "pipe", "pipe"] });
+    let printed = "";
+    for (const stream of [this.#server.stdout, this.#server.stderr]) stream.setEncoding("utf8").on("data", (chunk) => (printed += chunk));
+    await until("the server says where it is", () => this.#server.exitCode !== null || /http:\/\/127\.0\.0\.1:\d+/.test(printed));
+    if (this.#server.exitCode !== null) throw new Error(`The server ended: ${printed}`);
+    await this.screen.open(this.machine.environ);
+    await this.screen.page.goto((await this.cli("dashboard", "--no-open")).trim());
+  }
+
+  /** Opens a page of the project by its name in the navigation. */
+  async open(name) {
+    await this.page.getByRole("navigation", { name: "Pages of the project" }).getByRole("link", { name, exact: true }).click();
+    await this.page.getByRole("heading", { level: 1 }).waitFor();
+  }
+
+  /** What axe-core finds wrong on the page, in a line each. */
+  async barriers() {
+    // evaluated by the browser's own protocol: the page's policy allows no script but the server's
+    await this.page.evaluate(readFileSync(axe, "utf8"));
+    const { violations } = await this.page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] }));
+    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ").slice(0, 600)}`);
+  }
+
+  async end() {
+    await this.screen.close();
+    if (this.#server?.exitCode === null) {
+      this.#server.kill("SIGTERM");
+      await until("the server has ended", () => this.#server.exitCode !== null || this.#server.signalCode !== null);
+    }
+    await this.machine.close();
+  }
+}
