@@ -73,7 +73,7 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
   await run("all are accepted and one is edited before", async () => {
     await serving.page.getByRole("link", { name: /SQLite/ }).first().click();
     await serving.page.getByRole("link", { name: "Edit", exact: true }).click();
-    await serving.page.getByLabel("Text", { exact: true }).fill("Keep the cache in src/cache.py in SQLite, so that it outlives a restart.");
+    await serving.page.locator("textarea[name=body]").fill("Keep the cache in src/cache.py in SQLite, so that it outlives a restart.");
     await screen.shot("edit");
     await serving.page.getByRole("button", { name: "Save and accept" }).click();
     await serving.page.getByRole("status").getByText(/^Accepted/).waitFor();
@@ -155,6 +155,7 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
     await screen.shot("narrow");
     assert.deepEqual(found, []);
     assert.equal(overflow, 0, "nothing is wider than a phone");
-    assert.deepEqual(said, [], "the browser had nothing to complain about");
+    // that a stale decision is refused is an error to the browser, too
+    assert.deepEqual(said.filter((line) => !/status of 409/.test(line)), [], "the browser had nothing to complain about");
   });
 });

@@ -1,4 +1,4 @@
-"""The page on which you ask about the project. The answer comes from the API, sentence by sentence (`static/ask.js`)."""
+"""The page on which you ask about the project. The answer comes from the API as it is made (`static/ask.js`)."""
 
 from __future__ import annotations
 
