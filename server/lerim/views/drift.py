@@ -9,7 +9,6 @@ from lerim.memory import (
     Drift,
     DriftChecker,
     DriftSubject,
-    DriftSummary,
     SourceReader,
     StoredMemory,
     baselines,
@@ -19,6 +18,7 @@ from lerim.project import Project
 from lerim.review import ReviewPaths
 
 WRONG_STATES = ("drifted", "gone")
+MAX_CHECKED_ALONE = 1000
 DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 """The names of these states for people."""
 
@@ -26,8 +26,8 @@ DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
 def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: list[Problem]) -> dict[str, Drift]:
     """Returns, by id, the active memories whose references are drifted or gone.
 
-    Checks all memories with a stored baseline, and those of `memories` that have none yet. Files are read only if their
-    stat changed. If there are no baselines here yet, none are created. Errors are added to `problems`, and so are
+    Only `memories` are checked, unless there are so many that checking all at once is quicker. Files are read only if
+    their stat changed. If there are no baselines here yet, none are created. Errors are added to `problems`, and so are
     those of `memories` that were never compared with the code here.
     """
     if paths.project.is_personal:
@@ -45,12 +45,15 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
     if not baselines.has_baselines(paths.private):
         _report_unknown(paths, [one.id for one in subjects], problems)
         return {}
-    summaries: list[DriftSummary] = []
+    standings: dict[str, Drift] = {}
+    checker = DriftChecker(paths.project, paths.home)
     try:
-        DriftChecker(paths.project, paths.home).check(subjects=subjects, on_summary=summaries.append)
+        if len(subjects) <= MAX_CHECKED_ALONE:
+            standings = checker.check_memories(subjects)
+        else:
+            checker.check(subjects=subjects, on_summary=lambda found: standings.update(found.drift_by_memory))
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
-    standings = {name: one for found in summaries for name, one in found.drift_by_memory.items()}
     unknown = [one.id for one in subjects if one.id in standings and standings[one.id].state == "unknown"]
     _report_unknown(paths, unknown, problems)
     return {name: one for name, one in standings.items() if one.state in WRONG_STATES}

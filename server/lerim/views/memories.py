@@ -13,6 +13,7 @@ from lerim.errors import Problem
 from lerim.memory import (
     Drift,
     MemoryFilters,
+    MemorySearch,
     MemoryView,
     Scope,
     StoredMemory,
@@ -85,12 +86,13 @@ def find_memories(
     has_statuses: bool,
     scan: bool = False,
     resolve_file: Callable[[str], tuple[str, ...]] = lambda name: (name,),
+    search: MemorySearch | None = None,
 ) -> MemoryListOutput:
     """Searches the project's memories and the personal ones, best match first.
 
     `words` may contain the editor's filters, such as `kind:pitfall`. `has_statuses` says that `filters` names statuses,
     which then count instead of those in `words`. `limit` None is the setting search.limit. `resolve_file` returns what
-    a `file:` filter stands for.
+    a `file:` filter stands for. `search` is an open search of the project; by default, one is opened.
     """
     problems: list[Problem] = []
     query, query_filters = parse_memory_query(words)
@@ -102,16 +104,22 @@ def find_memories(
     )
     files = tuple(name for one in query_filters.files for name in resolve_file(one))
     query_filters = replace(query_filters, files=files)
-    hits = search_memories(
-        None if context.project.is_personal else context.project,
-        context.home,
-        query,
-        limit or context.settings.search_limit,
-        filters=combine_filters(query_filters, filters, statuses=has_statuses),
-        scan=scan,
-        problems=problems,
-        rules=context.settings.maintenance_rules,
-    )
+    combined = combine_filters(query_filters, filters, statuses=has_statuses)
+    most = limit or context.settings.search_limit
+    if search is None:
+        hits = search_memories(
+            None if context.project.is_personal else context.project,
+            context.home,
+            query,
+            most,
+            filters=combined,
+            scan=scan,
+            problems=problems,
+            rules=context.settings.maintenance_rules,
+        )
+    else:
+        hits = search.search(query, most, combined)
+        problems += search.problems
     if not needs_all_drifts:
         drifts |= find_drifts(context.review_paths, [hit.stored for hit in hits if hit.scope == "project"], problems)
     return MemoryListOutput([make_memory_view(hit.stored, hit.scope, drifts) for hit in hits], problems)

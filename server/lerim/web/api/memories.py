@@ -67,14 +67,18 @@ def search_project_memories(call: Call, query: MemorySearchQuery) -> MemoryListO
     """Returns the project's and your personal memories that match, best first."""
     context = call.context()
     paths = context.review_paths
-    return find_memories(
-        context,
-        query.q,
-        _make_filters(paths, query),
-        query.limit,
-        has_statuses=bool(query.status),
-        resolve_file=lambda name: resolve_file(paths, name),
-    )
+    project = None if context.project.is_personal else context.project
+    filters = _make_filters(paths, query)
+    with call.served.searches.use(project, call.home) as search:
+        return find_memories(
+            context,
+            query.q,
+            filters,
+            query.limit,
+            has_statuses=bool(query.status),
+            resolve_file=lambda name: resolve_file(paths, name),
+            search=search,
+        )
 
 
 def show_memory(call: Call) -> ShownMemoryOutput:
