@@ -30,6 +30,7 @@ from lerim.jobs.sync_context import SyncContext
 from lerim.journal import JournalScope, build_entry, day_span, write_entry
 from lerim.models import RoleUsage, merge_role_usage, total_usage
 from lerim.project import hold_project_lock
+from lerim.review import queue
 from lerim.sessions import shared_copies
 
 _LATER_MEMORIES = (
@@ -120,6 +121,7 @@ class _Backfill:
         context = self.at(moment)
         report = run_model_steps(sync_by_rules(context), context)
         if report.state != "cancelled":
+            self.accept_left_waiting(context, day)
             report = accept_automatically(context, report)
         self.spent = merge_role_usage((*self.spent, *report.spent))
         self.problems += report.problems
@@ -131,6 +133,18 @@ class _Backfill:
             BackfillDay(day.isoformat(), len(report.candidates), len(report.accepted), maintained, journal)
         )
         return not self.is_unread(report)
+
+    def accept_left_waiting(self, context: SyncContext, day: date) -> None:
+        """Accept what a killed run proposed on this day, and did not come to accept. Raises MemoryError_."""
+        least, place = self.options.accept_above, context.place
+        if least is None:
+            return
+        quotes = self.options.quotes or place.store().quotes.read_choice() or "shared"
+        since, now = day_span(day).since, context.clock()
+        for one in queue.list_pending(place)[0]:
+            is_of_day = bool(one.session) and since <= one.time <= now
+            if is_of_day and one.action == "add" and one.record.confidence >= least and not queue.doubt_reason(one):
+                queue.accept_candidate(place, one.id, quotes=quotes, now=now, automatic=True)
 
     def is_unread(self, report: SyncReport) -> bool:
         """Whether the chosen model has not read all sessions until this day: later ones must not come before them."""
