@@ -39,6 +39,18 @@ def without(answered: Any, *names: str) -> Any:
     return {name: value for name, value in answered.items() if name not in names}
 
 
+def test_a_run_is_listed_and_shown_with_what_it_found(desk: Desk, server: WebServer) -> None:
+    desk.session("s1", *correction(desk))
+    desk.sync()
+    listed = server.get(at(desk, "/runs"))
+    [run] = listed["runs"]
+    assert (run["kind"], listed["total"]) == ("sync", 1)
+    shown = server.get(at(desk, f"/runs/{run['name']}"))
+    assert (shown["run"], shown["problems"]) == (run, []) and shown["outcomes"]["candidate"] >= 1
+    assert server.get(at(desk, "/runs"), start="1") == {"runs": [], "total": 1}
+    assert server.client.get(f"/api/v1{at(desk, '/runs/none')}").status_code == 404
+
+
 def test_reading_returns_what_the_command_line_prints(desk: Desk, server: WebServer) -> None:
     desk.session("s1", *correction(desk))
     desk.sync()

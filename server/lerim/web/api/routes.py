@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lerim.web.api import memories, memory_acts, projects, queue, review, server, sessions, work
+from lerim.web.api import memories, memory_acts, projects, queue, review, runs, server, sessions, work
 from lerim.web.api.openapi import make_document
 from lerim.web.api.operations import make_route
 
@@ -22,6 +22,7 @@ OPERATIONS = [
     *sessions.operations,
     *queue.operations,
     *work.operations,
+    *runs.operations,
     *server.operations,
 ]
 """In the order of the document. A path with a fixed last part comes before one with a variable there."""
