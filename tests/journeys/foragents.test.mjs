@@ -243,7 +243,7 @@ for (const [editor, variable] of editors) {
     await run("what became of the memories that agents were given is shown", async () => {
       await screen.command("Lerim: Show Benefit of Memories");
       const frame = await screen.frame("#benefit table");
-      assert.match(await frame.locator("tbody").innerText(), /Amounts in src\/cart\.py are integer cents\s+3\s+0/);
+      assert.match(await frame.locator("tbody").innerText(), /Amounts in src\/cart\.py are integer cents\s+4\s+0/);
       assert.match(await frame.locator("#benefit").innerText(), /Without a known session: \d/);
       await screen.shot("benefit");
     });
