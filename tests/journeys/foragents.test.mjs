@@ -130,7 +130,8 @@ for (const [editor, variable] of editors) {
         if ((await other.getAttribute("aria-expanded")) === "true") await other.locator(".title").click();
       }
       if ((await header.getAttribute("aria-expanded")) !== "true") await header.locator(".title").click();
-      await screen.row(screen.viewRow("Agents", "Gemini CLI"), "the facts of Gemini CLI", async () => (await screen.viewRows("Agents")).some((row) => /MCP server.*installed/.test(row)));
+      await screen.unfold(screen.viewRow("Agents", "Gemini CLI"), "Gemini CLI");
+      await screen.listed("Agents", /MCP server.*installed/);
       await screen.listed("Agents", /Hooks.*installed · your files/);
       await screen.shot("view");
     });

@@ -57,8 +57,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   const listed = (pattern) => screen.listed("Memories", pattern);
   const unfold = async (pattern) => {
     await listed(pattern);
-    const unfolded = async () => (await row(pattern).getAttribute("aria-expanded")) === "true";
-    if (!(await unfolded())) await screen.row(row(pattern), `${pattern} is unfolded`, unfolded);
+    await screen.unfold(row(pattern), pattern);
   };
   /** Types over a word of the active editor and saves. */
   const retype = async (word, words) => {

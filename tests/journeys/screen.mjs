@@ -225,6 +225,19 @@ export class Screen {
     });
   }
 
+  /** Unfolds a row of a tree. A click can be lost, and a second one would fold the row again if the first was only slow: the arrow key never folds. */
+  async unfold(target, what) {
+    let clicked = 0;
+    await until(`${what} is unfolded`, async () => {
+      if ((await target.getAttribute("aria-expanded", { timeout: 5000 })) === "true") return true;
+      if (Date.now() - clicked > 20_000) {
+        await target.click({ timeout: 5000 });
+        clicked = Date.now();
+      } else await this.page.keyboard.press("ArrowRight");
+      return false;
+    });
+  }
+
   /** Clicks an action at the end of a row of a tree. The actions show while the pointer is on the row: a tree that is drawn anew under a
    * resting pointer hides them, so the pointer leaves first and comes back. */
   async rowAction(target, label) {
