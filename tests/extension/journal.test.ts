@@ -24,7 +24,7 @@ function page(day: string): protocol.JournalPage {
 function lastDocument(): Uri {
   const document = shown.documents.at(-1);
   if (document === undefined) throw new Error("no document was opened");
-  return document.uri as Uri;
+  return document.uri;
 }
 
 test("today is shown as a markdown document, and the days before and after it that have something to tell", async () => {

@@ -1,6 +1,6 @@
 """Measures `lerim up` with many memories: how long the API takes to answer, and what the idle daemon costs.
 
-    python benchmarks/web_server.py [--count 10000] [--idle 60] [--json FILE]
+    python benchmarks/http_api.py [--count 10000] [--idle 60] [--json FILE]
 
 The server is the process that `lerim up` starts. Idle is measured before anything was asked, with the agents' stores
 watched.
