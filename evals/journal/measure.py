@@ -32,7 +32,7 @@ LINES: tuple[tuple[str, str, Callable[[OriginCounts], float | None]], ...] = (
     ("sessions only", "#c0392b", lambda counts: counts.share_of_sessions_only),
     ("with git", "#e08e0b", lambda counts: counts.share_with_git),
     ("with notes and feeds", "#2980b9", lambda counts: counts.share_with_notes),
-    ("told or sent", "#27ae60", lambda counts: counts.share_told),
+    ("included or sent", "#27ae60", lambda counts: counts.share_included),
 )
 
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     print(
         f"{len(entries)} entries in {seconds:.1f} s, {sum(entry.sessions for entry in entries)} parts of sessions, "
         f"{sum(entry.commits for entry in entries)} commits, {len(cited)} sentences, "
-        f"{sum(cited) / max(1, len(cited)):.2f} sources per sentence, {found.total.tokens.told} tokens; "
+        f"{sum(cited) / max(1, len(cited)):.2f} sources per sentence, {found.total.tokens.included} tokens; "
         f"highest share in an entry {_percent(found.highest_share)}"
     )
     if len(arguments) > 3:

@@ -811,7 +811,7 @@ export interface ImportPlanView {
   problems: Problem[];
 }
 /**
- * An entry as markdown. `previous` and `next` are the nearest days with something to tell, "" if there is none;
+ * An entry as markdown. `previous` and `next` are the nearest days that have an entry, "" if there is none;
  * `problems` are messages.
  */
 export interface JournalPage {

@@ -64,7 +64,7 @@ def backfill_command(
     as_json: JsonOption = False,
 ) -> None:
     """Work through this repository's whole past in the order of its days: read the sessions of each day, maintain the
-    memories, and tell the journal, each as on that day. What was read before is not read again; a run that was stopped
+    memories, and write the journal, each as on that day. What was read before is not read again; a run that was stopped
     or killed is continued by the same command."""
     from lerim.jobs import BackfillOptions, SyncContext, SyncOptions, backfill_project, plan_backfill
 

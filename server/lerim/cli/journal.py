@@ -33,7 +33,7 @@ LEFT_ALONE = 3
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The days to tell, the title of what is told (a day has its own), and the commits if only some are wanted."""
+    """The days to cover, their common title (a single day has its own), and the commits if only some are wanted."""
 
     spans: list[DaySpan]
     title: str = ""
@@ -53,7 +53,9 @@ def journal_command(
     output_format: Annotated[
         FormatName, typer.Option("--format", help="Markdown, or JSON (see docs/PROTOCOL.md).")
     ] = "md",
-    model: Annotated[str, typer.Option(metavar="none", help="“none”: use no model; tell the day by rules.")] = "auto",
+    model: Annotated[
+        str, typer.Option(metavar="none", help="“none”: use no model; write the entry by rules.")
+    ] = "auto",
     write: Annotated[
         bool,
         typer.Option(
@@ -72,12 +74,12 @@ def journal_command(
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what was done, decided, learned and left open on a day, from your sessions and git, with the sources of each
+    """Show what was done, decided, learned and left open on a day, from your sessions and git, with the sources of each
     sentence."""
     from lerim.journal import JournalScope, JournalSpan
 
     if model not in ("auto", "none"):
-        todo = "use “none” or leave --model out; the settings say which model tells the journal (roles.summarize)"
+        todo = "use “none” or leave --model out; the settings say which model writes the journal (roles.summarize)"
         raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     context = open_command_context(repo)
     scope = JournalScope(context.project, context.home, os.environ, sources=context.settings.journal_sources)
@@ -129,7 +131,7 @@ def _choose(
 def _tell(
     scope: JournalScope, chosen: _Chosen, cancelled: Callable[[], bool], *, uses_model: bool
 ) -> list[JournalEntry]:
-    """Returns the entries, told by the model of the settings if there is one that may be asked."""
+    """Returns the entries, written by the model of the settings if there is one that may be asked."""
     from lerim.journal import build_entries, choose_journal_model, collect_material, tell_day_with_model
 
     choice = choose_journal_model(scope) if uses_model else None
@@ -194,7 +196,7 @@ def _show_self_reference(scope: JournalScope, chosen: _Chosen, *, as_json: bool)
     output.show_table(
         (
             "day",
-            *("sentences", "sessions only", "with git", "with notes", "told"),
+            *("sentences", "sessions only", "with git", "with notes", "included"),
             *("tokens", "sessions only", "with git", "with notes", "sent"),
         ),
         ((day.day, *_format_shares(day.sentences), *_format_shares(day.tokens)) for day in (*found.days, found.total)),
@@ -204,5 +206,5 @@ def _show_self_reference(scope: JournalScope, chosen: _Chosen, *, as_json: bool)
 
 
 def _format_shares(counts: OriginCounts) -> tuple[str, ...]:
-    shares = (counts.share_of_sessions_only, counts.share_with_git, counts.share_with_notes, counts.share_told)
-    return f"{counts.told:,}", *("" if share is None else output.format_percent(share) for share in shares)
+    shares = (counts.share_of_sessions_only, counts.share_with_git, counts.share_with_notes, counts.share_included)
+    return f"{counts.included:,}", *("" if share is None else output.format_percent(share) for share in shares)

@@ -6,7 +6,7 @@
 - `worker model`: asks the chosen model one tiny question
 - `worker try --repo PATH`: lets the chosen model read one session
 - `worker benefit --repo PATH`: computes what became of the memories that agents were given
-- `worker journal --repo PATH --day DAY`: tells a day (`2026-03-02`, `today`)
+- `worker journal --repo PATH --day DAY`: makes the entry of a day (`2026-03-02`, `today`)
 
 The process may be killed at any time: the next job continues from what the catalog has. It exits when its parent does.
 """
@@ -85,7 +85,7 @@ class BenefitLine(msgspec.Struct, frozen=True, tag_field="event", tag="benefit")
 
 
 class JournalLine(msgspec.Struct, frozen=True, tag_field="event", tag="journal"):
-    """The last line of a job that told a day."""
+    """The last line of a job that made the entry of a day."""
 
     page: JournalPage
 

@@ -1,4 +1,4 @@
-"""The journal: what was done, decided, learned and left open on a day, told from sessions, commits and memories.
+"""The journal: what was done, decided, learned and left open on a day, written from sessions, commits and memories.
 
 An entry is made anew whenever it is asked for, from what was there at the end of its day. It becomes a file only when
 the person says so.

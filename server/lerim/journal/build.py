@@ -16,11 +16,11 @@ from lerim.errors import LerimError, Problem
 from lerim.journal.days import DaySpan, day_span, local_day
 from lerim.journal.drafts import DraftSentence, number_sources
 from lerim.journal.entry import JournalDay, JournalEntry
-from lerim.journal.from_git import is_told, tell_commits
-from lerim.journal.from_sessions import tell_session
-from lerim.journal.memories import MemoriesOfDay, load_memories_of_day, mark_repeated, tell_memories
-from lerim.journal.obsolescence import tell_obsolete
-from lerim.journal.sources import DayNote, read_notes, tell_notes
+from lerim.journal.from_git import describe_commits, is_included
+from lerim.journal.from_sessions import describe_session
+from lerim.journal.memories import MemoriesOfDay, describe_memories, load_memories_of_day, mark_repeated
+from lerim.journal.obsolescence import describe_obsolete
+from lerim.journal.sources import DayNote, describe_notes, read_notes
 from lerim.paths import Home, user_home
 from lerim.project import Commit, Git, History, Project, Tag, open_git
 from lerim.sessions import (
@@ -35,7 +35,7 @@ from lerim.times import format_date
 
 OWN_SENTENCES_PER_OTHER = 1 / 3
 """How many sentences from Lerim's own earlier output an entry has at most for each other sentence: a quarter of all."""
-GIT_SILENT = "Git did not list the commits: it failed, took too long, or there are too many. The entry is told without."
+GIT_SILENT = "Git did not list the commits: it failed, took too long, or there are too many. The entry has none."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class JournalScope:
 
 @dataclass(frozen=True, slots=True)
 class DayMaterial:
-    """What an entry is told from. `memories` are those of the whole day; `errors` are
+    """What an entry is made from. `memories` are those of the whole day; `errors` are
     the last errors that commands and tools gave, by turn; `git` reads committed files."""
 
     span: DaySpan
@@ -77,7 +77,7 @@ def build_entry(scope: JournalScope, day: date, now: datetime) -> JournalEntry:
     ValueError for a day far outside the calendar."""
     span = day_span(day, scope.zone)
     until = max(span.since, min(span.until, now))
-    return tell_day(scope.project, collect_material(scope, DaySpan(day, span.since, until)))
+    return make_entry_by_rules(scope.project, collect_material(scope, DaySpan(day, span.since, until)))
 
 
 def list_days(scope: JournalScope) -> list[JournalDay]:
@@ -96,7 +96,7 @@ def list_days(scope: JournalScope) -> list[JournalDay]:
 
 
 def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] | None = None) -> DayMaterial:
-    """Collects what an entry is told from; of the commits only those with a hash in `only`, if that is given.
+    """Collects what an entry is made from; of the commits only those with a hash in `only`, if that is given.
 
     Raises CatalogError, MemoryError_.
     """
@@ -123,8 +123,8 @@ def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] |
     return DayMaterial(span, sessions, commits, tags, memories, errors, notes, git, [*problems, *more, *unread])
 
 
-def tell_day(project: Project, material: DayMaterial) -> JournalEntry:
-    """Tells a day by rules."""
+def make_entry_by_rules(project: Project, material: DayMaterial) -> JournalEntry:
+    """Makes the entry of a day by rules, without a model."""
     drafts, problems = draft_day(project, material)
     kept = limit_own_output(drafts)
     sentences, sources = number_sources(kept)
@@ -134,31 +134,31 @@ def tell_day(project: Project, material: DayMaterial) -> JournalEntry:
         sentences=sentences,
         sources=sources,
         sessions=len(material.sessions),
-        commits=sum(map(is_told, material.commits)),
+        commits=sum(map(is_included, material.commits)),
         left_out=len(drafts) - len(kept),
         problems=[*material.problems, *problems],
     )
 
 
 def draft_day(project: Project, material: DayMaterial) -> tuple[list[DraftSentence], list[Problem]]:
-    """Returns everything that there is to tell of a day, and a problem for each session that cannot be told."""
+    """Returns all sentences about a day, and a problem for each session that cannot be read."""
     problems: list[Problem] = []
     said: list[DraftSentence] = []
     for session in material.sessions:
         try:
-            said += tell_session(session, project, len(material.sessions), material.errors)
+            said += describe_session(session, project, len(material.sessions), material.errors)
         except LerimError as error:
             problems.append(error.problem(session.place))
-    drafts = [*mark_repeated([*said, *tell_notes(material.notes)], material.memories.before)]
-    drafts += tell_commits(material.commits, material.tags)
-    drafts += tell_obsolete(material.commits, material.memories.before, material.git)
-    drafts += tell_memories(material.memories, drafts)
+    drafts = [*mark_repeated([*said, *describe_notes(material.notes)], material.memories.before)]
+    drafts += describe_commits(material.commits, material.tags)
+    drafts += describe_obsolete(material.commits, material.memories.before, material.git)
+    drafts += describe_memories(material.memories, drafts)
     return drafts, problems
 
 
 def limit_own_output(drafts: Sequence[DraftSentence]) -> list[DraftSentence]:
     """Returns the sentences without those from Lerim's own earlier output that are more than a quarter of all, so that
-    the journal does not come to tell itself. The first ones stay."""
+    the journal does not come to repeat itself. The first ones stay."""
     left = int(sum(not draft.is_own_output for draft in drafts) * OWN_SENTENCES_PER_OTHER)
     kept: list[DraftSentence] = []
     for draft in drafts:

@@ -60,7 +60,7 @@ class JournalSentence(msgspec.Struct, frozen=True):
 class JournalEntry(msgspec.Struct, frozen=True):
     """The journal of one day (`2026-03-02`, the person's local day) or of a part of it.
 
-    `sessions` and `commits` count what the day had. `model` is the label of the model that told it, "none" without one.
+    `sessions` and `commits` count what the day had. `model` is the label of the model that wrote it, or "none".
     `left_out` counts the sentences that were too many, that no source supports, or that only repeat what Lerim had
     written before.
     """
@@ -79,7 +79,7 @@ class JournalEntry(msgspec.Struct, frozen=True):
 
 
 class JournalDay(msgspec.Struct, frozen=True):
-    """A day with something to tell: how many commits were made, and whether anything was said in sessions."""
+    """A day that has an entry: how many commits were made, and whether anything was said in sessions."""
 
     day: str
     commits: int
@@ -87,7 +87,7 @@ class JournalDay(msgspec.Struct, frozen=True):
 
 
 class JournalPage(msgspec.Struct, frozen=True):
-    """An entry as markdown. `previous` and `next` are the nearest days with something to tell, "" if there is none;
+    """An entry as markdown. `previous` and `next` are the nearest days that have an entry, "" if there is none;
     `problems` are messages."""
 
     day: str

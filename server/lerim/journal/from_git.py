@@ -1,4 +1,4 @@
-"""What git tells of a day: its commits and tags, the files they changed, the issues they name and close."""
+"""The sentences from git about a day: its commits and tags, the files they changed, the issues they name and close."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from lerim.redaction import clean_text, find_flags, strip_markup
 
 TOPIC = "Commits"
 MAX_COMMITS = 40
-"""How many commits of a day are told one by one."""
+"""How many commits of a day get a sentence of their own."""
 MAX_FILES_NAMED = 3
 MAX_FILES_COUNTED = 5
 MAX_SUBJECT_CHARS = 160
 MAX_PATH_CHARS = 160
 OWN_FOLDER = ".lerim/"
-"""Lerim's own files in a repository: a commit of nothing else tells nothing new."""
+"""Lerim's own files in a repository: a commit of nothing else is left out."""
 
 
-def tell_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator[DraftSentence]:
+def describe_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator[DraftSentence]:
     """Yields the sentences about commits and tags. A commit that only keeps Lerim's own files is left out."""
     merges = [commit for commit in commits if len(commit.parents) > 1]
-    told = [commit for commit in commits if is_told(commit) and commit not in merges]
-    for commit in told[:MAX_COMMITS]:
+    included = [commit for commit in commits if is_included(commit) and commit not in merges]
+    for commit in included[:MAX_COMMITS]:
         yield DraftSentence("done", _describe_commit(commit), (commit_source(commit),), "git", TOPIC)
-    if rest := told[MAX_COMMITS:]:
+    if rest := included[MAX_COMMITS:]:
         more = "1 more commit was" if len(rest) == 1 else f"{len(rest)} more commits were"
         yield DraftSentence("done", f"{more} made.", (commit_source(rest[0]), commit_source(rest[-1])), "git", TOPIC)
     if merges:
         yield _describe_merges(merges)
-    if len(told) > 1 and (sentence := _describe_files(told)):
+    if len(included) > 1 and (sentence := _describe_files(included)):
         yield sentence
     for tag in tags:
         name = clean_line(tag.name, MAX_PATH_CHARS)
@@ -44,7 +44,7 @@ def tell_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator[Dra
         yield DraftSentence("done", text, (source,), "git", TOPIC)
 
 
-def is_told(commit: Commit) -> bool:
+def is_included(commit: Commit) -> bool:
     """Returns whether a commit changed anything besides Lerim's own files; a merge counts."""
     return not commit.files or any(not file.path.startswith(OWN_FOLDER) for file in commit.files)
 

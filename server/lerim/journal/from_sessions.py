@@ -1,4 +1,4 @@
-"""What sessions tell of a day: what was asked and done, what was decided, learned and asked, what failed at the end."""
+"""The sentences from sessions about a day: what was asked, done, decided and learned, and what failed at the end."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def turn_source(session: WorkedSession, turn: SummaryTurn, title: str) -> Journa
     )
 
 
-def tell_session(
+def describe_session(
     session: WorkedSession, project: Project, session_count: int, errors: Mapping[str, str]
 ) -> Iterator[DraftSentence]:
     """Yields the sentences about one of `session_count` sessions. `errors` are the errors that commands and tools gave,
-    by turn. Only what was said in the span is told; what was said before is read to understand it. Raises
+    by turn. Only what was said in the span is included; what was said before is read to understand it. Raises
     TranscriptError."""
     with faults_as_errors(session.platform, session.place):
         yield from _tell_session(session, project, session_count, errors)

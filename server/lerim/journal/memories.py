@@ -85,10 +85,10 @@ def title_of(record: MemoryRecord) -> str:
     return clean_line(redact_record(record).title, MAX_TITLE_CHARS)
 
 
-def tell_memories(memories: MemoriesOfDay, told: Sequence[DraftSentence]) -> Iterator[DraftSentence]:
-    """Yields the sentences about what the day changed in the memories: what it added, unless a sentence in `told` rests
+def describe_memories(memories: MemoriesOfDay, others: Sequence[DraftSentence]) -> Iterator[DraftSentence]:
+    """Yields the sentences about what the day changed in the memories: what it added, unless one of the `others` rests
     on the same turn, and what it ended."""
-    turns = {source.turn for draft in told if draft.section != "done" for source in draft.sources if source.turn}
+    turns = {source.turn for draft in others if draft.section != "done" for source in draft.sources if source.turn}
     for item in memories.added:
         record = item.record
         if source_parts(record.source)[2] not in turns:

@@ -1,7 +1,7 @@
-"""An entry told by a model, from the sources that the rules chose. Each sentence is checked against the sources it
+"""An entry written by a model, from the sources that the rules chose. Each sentence is checked against the sources it
 cites, as the sentences of answers are; what they do not support is left out and counted.
 
-What a commit made out of date is always told by the rules. If the model cannot be asked, or nothing of its answer is
+What a commit made out of date is always written by the rules. If the model cannot be asked, or nothing of its answer is
 supported, the entry is the one by the rules.
 """
 
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from lerim.config import load
 from lerim.errors import LerimError
 from lerim.extraction import CitedSentence, CitedSentenceParser, NumberedText, escape_lines
-from lerim.journal.build import DayMaterial, JournalScope, draft_day, limit_own_output, tell_day
+from lerim.journal.build import DayMaterial, JournalScope, draft_day, limit_own_output, make_entry_by_rules
 from lerim.journal.drafts import DraftSentence, number_sources
 from lerim.journal.entry import JournalEntry, JournalSource, Origin, Section
 from lerim.journal.passages import JournalPassage, limit_own_passages, make_passages
@@ -45,7 +45,7 @@ _ORIGINS: Mapping[str, Origin] = {"turn": "session", "commit": "git", "tag": "gi
 
 
 def choose_journal_model(scope: JournalScope) -> ModelChoice:
-    """Returns the model that tells the journal, and why it may not be asked ("" if it may). Raises SettingsError."""
+    """Returns the model that writes the journal, and why it may not be asked ("" if it may). Raises SettingsError."""
     settings, _ = load.load_settings(scope.environ, scope.home, scope.project.root)
     return choose_allowed(ROLE, settings, scope.home, scope.environ)
 
@@ -57,8 +57,8 @@ def tell_day_with_model(
     cancelled: Callable[[], bool],
     clock: Callable[[], datetime],
 ) -> JournalEntry:
-    """Tells a day with a model. A model that fails is a problem of the entry."""
-    by_rules = tell_day(scope.project, material)
+    """Makes the entry of a day with a model. A model that fails is a problem of the entry."""
+    by_rules = make_entry_by_rules(scope.project, material)
     passages = limit_own_passages(make_passages(material, by_rules.sources))
     if not passages:
         return by_rules
@@ -79,18 +79,18 @@ def tell_day_with_model(
         reader.end(is_complete=is_complete)
     problems += budget.problems
     spent = {"spent": engine.role_usage, "steps": engine.steps, "problems": problems}
-    told = reader.drafts
-    if not told or not is_complete:
+    written = reader.drafts
+    if not written or not is_complete:
         return replace(by_rules, **spent)
     obsolete = [draft for draft in draft_day(scope.project, material)[0] if draft.section == "obsolete"]
-    kept = limit_own_output([*told, *obsolete])
+    kept = limit_own_output([*written, *obsolete])
     sentences, sources = number_sources(kept)
     return replace(
         by_rules,
         sentences=sentences,
         sources=sources,
         model=engine.role_usage[-1].model if engine.role_usage else model.label,
-        left_out=reader.unsupported_count + len(told) + len(obsolete) - len(kept),
+        left_out=reader.unsupported_count + len(written) + len(obsolete) - len(kept),
         **spent,
     )
 

@@ -17,7 +17,7 @@ MAX_OBSOLETE = 30
 TOPIC = "Named by memories"
 
 
-def tell_obsolete(
+def describe_obsolete(
     commits: Sequence[Commit], memories: Sequence[StoredMemory], git: Git | None
 ) -> Iterator[DraftSentence]:
     """Yields a sentence for each file, symbol or issue that one of these memories names, and that one of these commits

@@ -1,4 +1,4 @@
-"""A day's entry as one page, with the days before and after it that have something to tell."""
+"""A day's entry as one page, with the days before and after it that have an entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is shown to tell a day: the text of the sources that the rules chose, and memories from before the day.
+"""What a model is shown for an entry: the text of the sources that the rules chose, and memories from before the day.
 
 Memories are Lerim's own earlier output. They help to understand the day but are not what happened on it, so they have
 at most a quarter of the tokens.

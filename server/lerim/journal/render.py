@@ -12,7 +12,7 @@ from lerim.times import format_date, format_moment
 NOTHING = "Nothing was said in sessions or committed."
 MAX_SOURCE_TITLE_CHARS = 90
 RELEASE_SECTIONS: tuple[Section, ...] = ("done", "decided", "learned", "obsolete")
-"""What release notes tell: what was left open in between is not part of a release."""
+"""The sections of release notes: what was left open in between is not part of a release."""
 
 
 def render_markdown(entry: JournalEntry) -> str:
@@ -29,7 +29,7 @@ def render_body(entry: JournalEntry) -> str:
 
 
 def render_span(title: str, entries: Sequence[JournalEntry]) -> str:
-    """Renders the entries of several days, such as a week, each with its own sources. Days with nothing to tell are
+    """Renders the entries of several days, such as a week, each with its own sources. Days without an entry are
     left out."""
     parts = [f"# {title}", ""]
     for entry in entries:

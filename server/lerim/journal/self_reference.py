@@ -1,8 +1,8 @@
 """Measures how much of the journal comes from Lerim's own earlier output instead of from sessions, git and notes.
 
-A system that is fed what it wrote comes to tell itself. For each day this counts, by where they come from, the
-sentences there are to tell and the tokens a model would be shown, before anything is limited; and what share is Lerim's
-own of what is then told and sent.
+A system that is fed what it wrote comes to repeat itself. For each day this counts, by where they come from, the
+sentences that could be in the entry and the tokens a model would be shown, before anything is limited; and which share
+of what is then included and sent is Lerim's own.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from lerim.project import Project
 
 class OriginCounts(msgspec.Struct, frozen=True):
     """Counts of sentences or tokens by where they come from; `own` is Lerim's own earlier output: memories, and what
-    repeats one from before the day. `told_own` of `told` are in the entry, or sent to the model."""
+    repeats one from before the day. `included_own` of `included` are in the entry, or sent to the model."""
 
     session: int = 0
     git: int = 0
     note: int = 0
     own: int = 0
-    told: int = 0
-    told_own: int = 0
+    included: int = 0
+    included_own: int = 0
 
     def __add__(self, other: OriginCounts) -> OriginCounts:
         pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
@@ -49,9 +49,9 @@ class OriginCounts(msgspec.Struct, frozen=True):
         return _share(self.own, self.session + self.git + self.note)
 
     @property
-    def share_told(self) -> float | None:
-        """The share of Lerim's own output in what is told or sent."""
-        return _share(self.told_own, self.told - self.told_own)
+    def share_included(self) -> float | None:
+        """The share of Lerim's own output in what is included or sent."""
+        return _share(self.included_own, self.included - self.included_own)
 
 
 class DaySelfReference(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ def measure_self_reference(scope: JournalScope, spans: Iterable[DaySpan]) -> Sel
         sum((day.sentences for day in days), OriginCounts()),
         sum((day.tokens for day in days), OriginCounts()),
     )
-    return SelfReference(days, total, max((day.sentences.share_told or 0.0 for day in days), default=0.0))
+    return SelfReference(days, total, max((day.sentences.share_included or 0.0 for day in days), default=0.0))
 
 
 def _measure_days(scope: JournalScope, spans: Iterable[DaySpan]) -> Iterator[DaySelfReference]:
@@ -103,7 +103,9 @@ def _count_sentences(drafts: Sequence[DraftSentence], kept: Sequence[DraftSenten
         for origin in ("session", "git", "note")
     }
     own = sum(draft.is_own_output for draft in drafts)
-    return OriginCounts(**by_origin, own=own, told=len(kept), told_own=sum(draft.is_own_output for draft in kept))
+    return OriginCounts(
+        **by_origin, own=own, included=len(kept), included_own=sum(draft.is_own_output for draft in kept)
+    )
 
 
 def _count_tokens(passages: Sequence[JournalPassage], sent: Sequence[JournalPassage]) -> OriginCounts:
@@ -115,8 +117,8 @@ def _count_tokens(passages: Sequence[JournalPassage], sent: Sequence[JournalPass
         git=by_kind.get("commit", 0) + by_kind.get("tag", 0),
         note=by_kind.get("note", 0),
         own=by_kind.get("memory", 0),
-        told=sum(one.tokens for one in sent),
-        told_own=sum(one.tokens for one in sent if one.is_own_output),
+        included=sum(one.tokens for one in sent),
+        included_own=sum(one.tokens for one in sent if one.is_own_output),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from lerim.errors import NotFoundError
-from lerim.journal.build import JournalScope, collect_material, list_days, tell_day
+from lerim.journal.build import JournalScope, collect_material, list_days, make_entry_by_rules
 from lerim.journal.days import DaySpan, day_span, split_days
 from lerim.journal.entry import JournalEntry
 from lerim.project import History, Tag
@@ -20,7 +20,7 @@ _SECOND = timedelta(seconds=1)
 
 
 class JournalSpan(msgspec.Struct, frozen=True):
-    """The entries of several days, oldest first, without days that have nothing to tell."""
+    """The entries of several days, oldest first, without days that have no entry."""
 
     title: str
     entries: list[JournalEntry]
@@ -36,7 +36,7 @@ class Release:
 
 
 def list_span(scope: JournalScope, first: date, last: date, now: datetime) -> list[DaySpan]:
-    """Returns the days from `first` to `last` that have something to tell, oldest first, as far as they have passed.
+    """Returns the days from `first` to `last` that have an entry, oldest first, as far as they have passed.
 
     Raises CatalogError, and ValueError for days far outside the calendar.
     """
@@ -45,7 +45,7 @@ def list_span(scope: JournalScope, first: date, last: date, now: datetime) -> li
 
 
 def list_parts(scope: JournalScope, since: datetime, until: datetime) -> list[DaySpan]:
-    """Returns the days between two moments that have something to tell, oldest first; the first and last one may be
+    """Returns the days between two moments that have an entry, oldest first; the first and last one may be
     parts of days. Raises CatalogError."""
     known = {day.day for day in list_days(scope)}
     return [span for span in split_days(since, until, scope.zone) if span.day.isoformat() in known]
@@ -59,7 +59,7 @@ def build_entries(
     Raises CatalogError, MemoryError_.
     """
     for span in spans:
-        yield tell_day(scope.project, collect_material(scope, span, only))
+        yield make_entry_by_rules(scope.project, collect_material(scope, span, only))
 
 
 def find_release(scope: JournalScope, tags: str) -> Release:

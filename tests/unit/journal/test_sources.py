@@ -143,7 +143,7 @@ def test_self_reference_counts_what_is_lerims_own_and_falls_with_other_sources(d
             counts.share_of_sessions_only,
             counts.share_with_git,
             counts.share_with_notes,
-            counts.share_told,
+            counts.share_included,
         )
         assert only is not None and git is not None and notes is not None and told is not None
         assert only > git > notes

@@ -1,5 +1,5 @@
 """Works through a project's past, one local day after the other, as if Lerim had been there: each day is synced,
-maintained and, if wanted, told in the journal with the clock at its end.
+maintained and, if wanted, written to the journal with the clock at its end.
 
 It holds the project's lock for all its days, because a sync in between would read the newest sessions first. A process
 that is killed loses nothing: the next run continues with the day it was at, and the parts of a day can be repeated.

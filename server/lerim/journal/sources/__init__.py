@@ -1,4 +1,4 @@
-"""What a journal is told from besides sessions and git: the person's notes and feed files (`journal.sources`)."""
+"""What a journal is made from besides sessions and git: the person's notes and feed files (`journal.sources`)."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Reads notes and feed files of the person, and tells which of them belong to a day.
+"""Reads notes and feed files of the person, and finds those that belong to a day.
 
 A note belongs to the day in its name (`2026-03-02 meeting.md`, `2026/03/02.md`, `20260302.md`), else to that of its
 header's `date` or `created`, else to the day it was last changed. Symbolic links are not followed, and everything is
@@ -29,7 +29,7 @@ MAX_FILES = 2_000
 MAX_DEPTH = 4
 MAX_FILE_BYTES = 2 * 1024 * 1024
 MAX_NOTES = 20
-"""How many notes and feed items of one day are told."""
+"""How many notes and feed items of one day are included."""
 MAX_TITLE_CHARS, MAX_TEXT_CHARS = 120, 280
 NOTE_SUFFIXES, FEED_SUFFIXES = (".md", ".markdown", ".txt"), (".xml", ".rss", ".atom", ".json")
 TOPIC = "Notes"
@@ -67,7 +67,7 @@ def read_notes(
     return notes[:MAX_NOTES], problems
 
 
-def tell_notes(notes: Sequence[DayNote]) -> Iterator[DraftSentence]:
+def describe_notes(notes: Sequence[DayNote]) -> Iterator[DraftSentence]:
     """Yields a sentence for each note. One that reads like an order to an agent is left out."""
     for note in notes:
         if find_flags(note.title, note.text):

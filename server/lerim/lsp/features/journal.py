@@ -1,4 +1,4 @@
-"""The journal of a day, told by a job: it reads many turns and asks git."""
+"""The journal of a day, made by a job: it reads many turns and asks git."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lerim.lsp.window import Sidecar
 
 
 async def open_journal_page(sidecar: Sidecar, params: JournalParams) -> JournalPage:
-    """Tells a day of a repository. Cancelling ends the process. Raises JobError."""
+    """Returns the entry of a day of a repository. Cancelling ends the process. Raises JobError."""
     sidecar.require_trust("Reading sessions")
     repo = await sidecar.find_repo(params.root)
     arguments = ["journal", "--repo", str(repo.project.root), "--day", params.day or "today"]

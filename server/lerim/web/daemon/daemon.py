@@ -107,7 +107,7 @@ class Daemon:
             log.warning("%s", error)
             self._schedule.note_failure("", self.monotonic())
         except Exception as error:
-            log.error("The daemon stumbled: %s at %s.", type(error).__name__, error_location(error))
+            log.error("The daemon failed: %s at %s.", type(error).__name__, error_location(error))
             self._schedule.note_failure("", self.monotonic())
 
     async def _sync_if_due(self) -> None:

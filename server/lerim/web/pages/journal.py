@@ -36,7 +36,7 @@ class SectionView:
 
 
 def show_journal(request: Request) -> Response:
-    """Shows the entry of a day; without one, of the last day on which there was something to tell."""
+    """Shows the entry of a day; without one, of the last day that has an entry."""
     place = find_place(request)
     now = place.served.clock()
     scope = open_journal(place.project, place.home, place.served.environ)
