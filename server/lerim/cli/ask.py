@@ -16,6 +16,7 @@ from lerim.cli.terminal import (
     EXIT_CODES,
     GlobalOption,
     JsonOption,
+    ModelChoice,
     RepoOption,
     interruptible,
     open_command_context,
@@ -38,7 +39,7 @@ MIN_LINE_CHARACTERS = 20
 def ask_command(
     words: Annotated[list[str], typer.Argument(metavar="QUESTION", help="The question, in your own words.")],
     model: Annotated[
-        str, typer.Option(metavar="none", help="“none”: use no model; show only what was found.")
+        ModelChoice, typer.Option(metavar="none", help="“none”: use no model; show only what was found.")
     ] = "auto",
     include_all: Annotated[
         bool, typer.Option("--all", help="Include inactive memories and memories whose code has changed.")
@@ -51,11 +52,8 @@ def ask_command(
     sources."""
     from lerim.assistant import answer_question
 
-    if model not in ("auto", "none"):
-        todo = "use “none” or leave --model out; the settings say which model answers (roles.lead)"
-        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     context = open_personal_context() if personal else open_command_context(repo)
-    question = Question(" ".join(words), "none" if model == "none" else "auto", include_all)
+    question = Question(" ".join(words), model, include_all)
 
     def print_sentence(event: SentenceEvent) -> None:
         if not as_json:

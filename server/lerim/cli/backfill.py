@@ -15,6 +15,7 @@ from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,
     JsonOption,
+    ModelChoice,
     RepoOption,
     interruptible,
     open_command_context,
@@ -42,7 +43,7 @@ def backfill_command(
         typer.Option(metavar="USD", min=0.0, help="The most that models may cost in this run, in US dollars."),
     ] = None,
     model: Annotated[
-        str, typer.Option(metavar="none", help="“none”: use no model in this run, whatever the settings say.")
+        ModelChoice, typer.Option(metavar="none", help="“none”: use no model in this run, whatever the settings say.")
     ] = "auto",
     accept_above: Annotated[
         float | None,
@@ -68,18 +69,14 @@ def backfill_command(
     or killed is continued by the same command."""
     from lerim.jobs import BackfillOptions, SyncContext, SyncOptions, backfill_project, plan_backfill
 
-    if model not in ("auto", "none"):
-        todo = "use “none” or leave --model out; the settings say which model is used (roles.extract)"
-        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     last = _parse_until(until)
     opened = open_command_context(repo)
     with interruptible() as cancelled:
-        asks_model = model != "none"
         context = SyncContext(
             opened.project,
             opened.home,
             os.environ,
-            SyncOptions(model="auto" if asks_model else "none"),
+            SyncOptions(model=model),
             lambda _: None,
             cancelled,
         )
@@ -98,7 +95,7 @@ def backfill_command(
         options = BackfillOptions(
             until=last,
             budget=budget,
-            model="auto" if asks_model else "none",
+            model=model,
             accept_above=accept_above,
             quotes=quotes,
             write_journal=write,

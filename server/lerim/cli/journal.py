@@ -13,6 +13,7 @@ import typer
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,
+    ModelChoice,
     RepoOption,
     interruptible,
     open_command_context,
@@ -54,7 +55,7 @@ def journal_command(
         FormatName, typer.Option("--format", help="Markdown, or JSON (see docs/PROTOCOL.md).")
     ] = "md",
     model: Annotated[
-        str, typer.Option(metavar="none", help="“none”: use no model; write the entry by rules.")
+        ModelChoice, typer.Option(metavar="none", help="“none”: use no model; write the entry by rules.")
     ] = "auto",
     write: Annotated[
         bool,
@@ -78,9 +79,6 @@ def journal_command(
     sentence."""
     from lerim.journal import JournalScope, JournalSpan
 
-    if model not in ("auto", "none"):
-        todo = "use “none” or leave --model out; the settings say which model writes the journal (roles.summarize)"
-        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     context = open_command_context(repo)
     scope = JournalScope(context.project, context.home, os.environ, sources=context.settings.journal_sources)
     chosen = _choose(scope, day, since, until, week=week, release=release, write=write, now=datetime.now(UTC))

@@ -14,6 +14,7 @@ from lerim.cli.terminal import (
     EXIT_CODES,
     GlobalOption,
     JsonOption,
+    ModelChoice,
     RepoOption,
     find_home,
     find_review_paths,
@@ -82,15 +83,12 @@ def maintain_command(
         bool, typer.Option("--all-projects", help="Maintain every repository Lerim knows, and your personal memories.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
-    model: Annotated[str, typer.Option(metavar="none", help="Maintenance asks no model.")] = "auto",
+    model: Annotated[ModelChoice, typer.Option(metavar="none", help="Maintenance asks no model.")] = "auto",
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
     """Maintain the memories: propose to merge duplicates, archive outdated ones and combine related ones."""
-    if model not in ("auto", "none"):
-        todo = "use “none” or leave --model out: maintenance asks no model"
-        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     if not all_projects:
         project = find_review_paths(repo, personal=True).project if personal else open_command_context(repo).project
         report = _maintain_project(project, dry_run=dry_run, quiet=as_json)

@@ -18,6 +18,7 @@ from lerim.cli.terminal import (
     EXIT_CODES,
     AliasOption,
     JsonOption,
+    ModelChoice,
     RepoOption,
     interruptible,
     open_command_context,
@@ -62,7 +63,7 @@ def sync_command(
     ] = None,
     quotes: QuotesOption = None,
     model: Annotated[
-        str, typer.Option(metavar="none", help="“none”: use no model in this run, whatever the settings say.")
+        ModelChoice, typer.Option(metavar="none", help="“none”: use no model in this run, whatever the settings say.")
     ] = "auto",
     guidance: Annotated[
         str,
@@ -76,9 +77,6 @@ def sync_command(
     """Read this repository's new sessions and propose the decisions and learnings in them."""
     from lerim.jobs import sync
 
-    if model not in ("auto", "none"):
-        todo = "use “none” or leave --model out; the settings say which model is used (roles.extract)"
-        raise typer.BadParameter(f"There is no model {model!r}; {todo}.", param_hint="--model")
     if personal and alias:
         raise typer.BadParameter("Sessions outside any repository have no former folder.", param_hint="--alias")
     context = open_personal_context() if personal else open_command_context(repo, alias)
@@ -96,7 +94,7 @@ def sync_command(
         until=parse_time_option(until, "--until"),
         accept_above=accept_threshold if accept_threshold > 0 or accept_above is not None else None,
         quotes=quotes or _find_quote_sharing(context),
-        model="none" if model == "none" else "auto",
+        model=model,
         guidance=_validate_guidance(guidance),
     )
     if yes and options.model == "auto":

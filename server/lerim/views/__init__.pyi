@@ -8,6 +8,9 @@ from .context import load_context as load_context
 from .drift import DRIFT_LABELS as DRIFT_LABELS
 from .drift import find_drifts as find_drifts
 from .drift import find_missing_references as find_missing_references
+from .errors import ErrorOutput as ErrorOutput
+from .errors import ErrorView as ErrorView
+from .errors import make_error_output as make_error_output
 from .file_filter import match_referenced_files as match_referenced_files
 from .memories import MemoryListOutput as MemoryListOutput
 from .memories import ShownMemoryOutput as ShownMemoryOutput

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import traceback
 
-import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -23,6 +22,7 @@ from lerim.errors import (
 )
 from lerim.files import encode_writable_json
 from lerim.redaction import redact_json
+from lerim.views import ErrorOutput, ErrorView, make_error_output
 from lerim.web.security import MAX_BODY_BYTES, BodyTooLargeError
 
 log = logging.getLogger("lerim.web")
@@ -40,22 +40,6 @@ STATUS_CODES: tuple[tuple[type[LerimError], int], ...] = (
 """HTTP statuses of our errors; any other error of ours is 422: the request was understood and could not be done."""
 
 
-class ErrorView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error: a stable code, what happened, where, and what to do; `diff` if a file was changed in the meantime."""
-
-    code: str
-    message: str
-    where: str
-    todo: str
-    diff: str = ""
-
-
-class ErrorOutput(msgspec.Struct, frozen=True):
-    """The answer of the API to a request that failed; the same object as of `--json`."""
-
-    error: ErrorView
-
-
 def json_response(answer: object, status: int = 200, *, is_secret: bool = False) -> Response:
     """Returns an answer as JSON. Secrets are removed from it, as from everything that is printed, unless the answer
     itself is one (`is_secret`)."""
@@ -68,11 +52,6 @@ def json_response(answer: object, status: int = 200, *, is_secret: bool = False)
 def find_status(error: LerimError) -> int:
     """Returns the HTTP status of an error of ours."""
     return next((code for kind, code in STATUS_CODES if isinstance(error, kind)), 422)
-
-
-def make_error_output(error: LerimError) -> ErrorOutput:
-    """Returns an error as the API describes it."""
-    return ErrorOutput(ErrorView(error.code, error.message, error.where, error.todo, error.diff))
 
 
 def error_response(_request: Request, error: Exception) -> Response:

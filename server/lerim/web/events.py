@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from lerim.errors import LerimError
 from lerim.files import encode_writable_json
 from lerim.redaction import redact_json
-from lerim.web.answers import make_error_output
+from lerim.views import make_error_output
 
 KEEP_ALIVE_SECONDS = 15.0
 _END: Final = object()

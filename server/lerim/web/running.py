@@ -14,7 +14,7 @@ import msgspec
 from lerim.errors import ServerError, error_reason
 from lerim.paths import Home
 from lerim.project import make_private_folder, replace_file
-from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, RunningServer, read_server_address
+from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, ErrorOutput, RunningServer, read_server_address
 from lerim.web.token import load_token
 
 REQUEST_SECONDS = 30.0
@@ -95,21 +95,10 @@ def _connect(scheme: str, host: str, port: int | None) -> http.client.HTTPConnec
     return http.client.HTTPSConnection(host, port, timeout=REQUEST_SECONDS, context=context)
 
 
-class _Failure(msgspec.Struct):
-    code: str
-    message: str
-    where: str = ""
-    todo: str = ""
-
-
-class _FailureBody(msgspec.Struct):
-    error: _Failure
-
-
 def _make_error(answer: bytes, status: int, running: RunningServer) -> ServerError:
     """Returns the error that the server answered with."""
     try:
-        failure = msgspec.json.decode(answer, type=_FailureBody).error
+        failure = msgspec.json.decode(answer, type=ErrorOutput).error
     except msgspec.MsgspecError:
         text = answer[:200].decode("utf-8", "replace").strip()
         return ServerError(f"The running server refused the request ({status}): {text}", where=running.address)

@@ -14,6 +14,7 @@ from .repository import CURRENT_FOLDER as CURRENT_FOLDER
 from .repository import AliasOption as AliasOption
 from .repository import GlobalOption as GlobalOption
 from .repository import JsonOption as JsonOption
+from .repository import ModelChoice as ModelChoice
 from .repository import OnlyRepoOption as OnlyRepoOption
 from .repository import RepoOption as RepoOption
 from .repository import find_home as find_home

@@ -18,6 +18,7 @@ import msgspec
 
 from lerim.errors import LerimError, Problem, error_reason
 from lerim.files import encode_writable_json
+from lerim.views import make_error_output
 
 _INVISIBLE_CHARACTERS = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -36,16 +37,6 @@ class OutputError(LerimError):
     """The output of a command could not be written."""
 
     code = "output"
-
-
-class ErrorView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error as `--json` prints it, under the key `error`; `diff` if a file was changed in the meantime."""
-
-    code: str
-    message: str
-    where: str
-    todo: str
-    diff: str = ""
 
 
 def escape_controls(text: str, *, lines: bool = False) -> str:
@@ -236,7 +227,7 @@ def print_problems(problems: Iterable[Problem]) -> None:
 def show_error(error: LerimError, *, as_json: bool) -> None:
     """Prints an error: as a JSON object on standard output, or as text on standard error."""
     if as_json:
-        show_json({"error": ErrorView(error.code, error.message, error.where, error.todo, error.diff)})
+        show_json(make_error_output(error))
         return
     print_note(f"error: {escape_controls(error.message)}")
     if error.where:

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, Literal, ParamSpec, TypeVar
 
 import typer
 
@@ -40,6 +40,8 @@ AliasOption = Annotated[
 GlobalOption = Annotated[
     bool, typer.Option("--global", help="Use your personal memories, which belong to no repository.")
 ]
+ModelChoice = Literal["auto", "none"]
+"""Whether a command uses the model of the settings, if there is one, or none."""
 CURRENT_FOLDER = Path()
 
 P = ParamSpec("P")

@@ -28,9 +28,8 @@ Offset = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
 ShortText = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
-class MemoryQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memories to list: the same filters as of `lerim memory list`. `since` and `until` are times such as `30d`
-    or `2026-07-01`."""
+class MemoryFilterQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """The same filters as of `lerim memory list`. `since` and `until` are times such as `30d` or `2026-07-01`."""
 
     primitive: list[PrimitiveName] = []
     kind: list[LearningKind] = []
@@ -39,21 +38,19 @@ class MemoryQuery(msgspec.Struct, frozen=True, kw_only=True):
     status: list[StatusName] = []
     since: ShortText = ""
     until: ShortText = ""
+
+
+class MemoryQuery(MemoryFilterQuery, frozen=True, kw_only=True):
+    """Which memories to list."""
+
     limit: Limit = 100
     offset: Offset = 0
 
 
-class MemorySearchQuery(msgspec.Struct, frozen=True, kw_only=True):
+class MemorySearchQuery(MemoryFilterQuery, frozen=True, kw_only=True):
     """What to search for: words, which may contain filters such as `kind:pitfall`, and the filters of the list."""
 
     q: ShortText
-    primitive: list[PrimitiveName] = []
-    kind: list[LearningKind] = []
-    tag: list[ShortText] = []
-    file: ShortText = ""
-    status: list[StatusName] = []
-    since: ShortText = ""
-    until: ShortText = ""
     limit: Limit | None = None
 
 
@@ -87,7 +84,7 @@ def show_memory(call: Call) -> ShownMemoryOutput:
     return load_memory(call.review_paths(), call.path["memory"], problems)[0]
 
 
-def _make_filters(paths: ReviewPaths, query: MemoryQuery | MemorySearchQuery) -> MemoryFilters:
+def _make_filters(paths: ReviewPaths, query: MemoryFilterQuery) -> MemoryFilters:
     return MemoryFilters(
         primitives=tuple(query.primitive),
         kinds=tuple(query.kind),

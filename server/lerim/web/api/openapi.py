@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from lerim import __version__
-from lerim.web.answers import ErrorOutput
+from lerim.views import ErrorOutput
 from lerim.web.api.operations import Operation
 
 _PATH_VARIABLE = re.compile(r"\{(\w+)\}")
