@@ -17,6 +17,14 @@ from .claims import split_sentences as split_sentences
 from .claims import strip_boilerplate as strip_boilerplate
 from .claims import update_file_sentence as update_file_sentence
 from .claims import word_stems as word_stems
+from .documents import DocumentKind as DocumentKind
+from .documents import DocumentProblem as DocumentProblem
+from .documents import Field as Field
+from .documents import MemoryDocument as MemoryDocument
+from .documents import Span as Span
+from .documents import Value as Value
+from .documents import kind_of_document as kind_of_document
+from .documents import parse_memory_document as parse_memory_document
 from .freshness import Drift as Drift
 from .freshness import DriftChecker as DriftChecker
 from .freshness import DriftSubject as DriftSubject

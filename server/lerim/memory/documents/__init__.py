@@ -1,0 +1,5 @@
+"""Memory files as text: where their keys and values stand, for editors and checks."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

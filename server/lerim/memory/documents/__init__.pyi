@@ -1,0 +1,8 @@
+from .document import DocumentKind as DocumentKind
+from .document import DocumentProblem as DocumentProblem
+from .document import Field as Field
+from .document import MemoryDocument as MemoryDocument
+from .document import Span as Span
+from .document import Value as Value
+from .document import kind_of_document as kind_of_document
+from .parsing import parse_memory_document as parse_memory_document
