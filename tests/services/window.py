@@ -70,6 +70,9 @@ def _capabilities() -> types.ClientCapabilities:
     capabilities = client_capabilities("visual-studio-code")
     assert capabilities.workspace and capabilities.workspace.did_change_watched_files
     capabilities.workspace.did_change_watched_files.relative_pattern_support = True  # as since VS Code 1.66
+    capabilities.workspace.text_document_content = types.TextDocumentContentClientCapabilities(
+        dynamic_registration=True
+    )
     return capabilities
 
 
@@ -91,6 +94,9 @@ class Editor:
         self.repo = repo
         self.told: dict[str, list[Any]] = {method: [] for method in (*NOTIFICATIONS, REFRESH)}
         self.watched: list[Any] = []
+        self.registered: dict[str, Any] = {}
+        self.home = Path.home()
+        self.server: types.InitializeResult | None = None
 
     @property
     def server_pid(self) -> int:
@@ -114,7 +120,8 @@ class Editor:
             workspace_folders=[types.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
             initialization_options=default if options is None else options,
         )
-        return await self.client.initialize_session(params)
+        self.server = await self.client.initialize_session(params)
+        return self.server
 
     def open(self, path: str, text: str | None = None, uri: str = "") -> str:
         file = self.repo / path
@@ -243,6 +250,8 @@ def _make_editor(client: LanguageClient, repo: Path) -> Editor:
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
     def register(params: types.RegistrationParams) -> None:
-        editor.watched += [watcher for one in params.registrations for watcher in one.register_options["watchers"]]
+        editor.registered |= {one.method: one.register_options for one in params.registrations}
+        options = [one.register_options for one in params.registrations]
+        editor.watched += [watcher for one in options for watcher in one.get("watchers", ())]
 
     return editor

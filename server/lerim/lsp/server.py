@@ -164,6 +164,7 @@ def _register_lifecycle(sidecar: Sidecar, handler: EditorHandler | None) -> None
         _check_home_location(sidecar)
         if params.process_id:
             parent.watch_parent(params.process_id, functools.partial(_exit_process, sidecar, 1))
+        _register_language_features(sidecar, later=False)
         sidecar.start_ms = round((time.monotonic() - sidecar.started_at) * 1000)
         for problem in problems:
             sidecar.warn(problem)
@@ -176,6 +177,8 @@ def _register_lifecycle(sidecar: Sidecar, handler: EditorHandler | None) -> None
         from lerim.lsp.features import watching
 
         await watching.start_watching(sidecar)
+        if registrations := _register_language_features(sidecar, later=True):
+            await server.client_register_capability_async(types.RegistrationParams(registrations))
 
     @server.feature(types.EXIT)
     def exit_server(_params: Any) -> None:
@@ -206,18 +209,34 @@ def _make_log_sender(sidecar: Sidecar) -> Callable[[int, str], None]:
     return send
 
 
+def _register_handler(
+    sidecar: Sidecar, method: str, handler: Handler, options: object = None, *, is_user_action: bool = False
+) -> None:
+    """Registers a handler whose parameters are not ours. `is_user_action`: it shows that the person is active."""
+
+    async def call(params: Any) -> Any:
+        if is_user_action:
+            sidecar.note_activity()
+        return await guard_request(method, handler(sidecar, params))
+
+    sidecar.server.feature(method, options)(call)
+
+
+def _register_language_features(sidecar: Sidecar, *, later: bool) -> list[types.Registration]:
+    """Registers the handlers of requests about memory files: at `initialize` those that the editor must know then,
+    `later` the others. Returns the registrations to send to the editor."""
+    from lerim.lsp.features import language
+
+    capabilities = sidecar.server.client_capabilities
+    features = [one for one in language.LANGUAGE_FEATURES if language.can_register_later(capabilities, one) is later]
+    for one in features:
+        handler = _lazy_handler(f"features.language.{one.module}", one.function)
+        _register_handler(sidecar, one.method, handler, None if later else one.options, is_user_action=True)
+    return language.make_registrations(capabilities, features, sidecar.home) if later else []
+
+
 def _register_document_handlers(sidecar: Sidecar) -> None:
-    server = sidecar.server
-
-    def register(method: str, handler: Handler, options: object = None, *, is_user_action: bool = False) -> None:
-        """Registers a handler whose parameters are not ours. `is_user_action`: it shows that the person is active."""
-
-        async def call(params: Any) -> Any:
-            if is_user_action:
-                sidecar.note_activity()
-            return await guard_request(method, handler(sidecar, params))
-
-        server.feature(method, options)(call)
+    register = functools.partial(_register_handler, sidecar)
 
     register(types.TEXT_DOCUMENT_DID_OPEN, _handle_opened_document, is_user_action=True)
     register(types.TEXT_DOCUMENT_DID_CHANGE, _ignore, is_user_action=True)
@@ -230,8 +249,30 @@ def _register_document_handlers(sidecar: Sidecar) -> None:
     register(types.TEXT_DOCUMENT_DID_CLOSE, _handle_closed_document, is_user_action=True)
     register(
         types.TEXT_DOCUMENT_HOVER,
-        _lazy_handler("features.memories.editor_requests", "hover_at_position"),
+        _lazy_handler("features.language.hovers", "hover_at_position"),
         is_user_action=True,
+    )
+    register(
+        types.TEXT_DOCUMENT_REFERENCES,
+        _lazy_handler("features.language.references", "find_references"),
+        is_user_action=True,
+    )
+    register(
+        types.WORKSPACE_SYMBOL,
+        _lazy_handler("features.language.symbols", "list_workspace_symbols"),
+        is_user_action=True,
+    )
+    register(
+        types.WORKSPACE_WILL_RENAME_FILES,
+        _lazy_handler("features.language.file_renames", "edit_before_renames"),
+        types.FileOperationRegistrationOptions(
+            [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
+        ),
+        is_user_action=True,
+    )
+    register(
+        types.WORKSPACE_TEXT_DOCUMENT_CONTENT,
+        _lazy_handler("features.language.transcripts", "provide_transcript"),
     )
     # The editor asks for lenses by itself, also after our own refresh, so it is no user action.
     register(

@@ -42,6 +42,7 @@ from .header import load_header as load_header
 from .header import split_header as split_header
 from .header_lines import HeaderValue as HeaderValue
 from .header_lines import format_time as format_time
+from .header_lines import quote_scalar as quote_scalar
 from .lifecycle import NO_OUTCOMES as NO_OUTCOMES
 from .lifecycle import Feedback as Feedback
 from .lifecycle import ServedOutcomes as ServedOutcomes
@@ -73,6 +74,7 @@ from .record import Speaker as Speaker
 from .record import evidence_values as evidence_values
 from .record import examine_record as examine_record
 from .record import parse_record as parse_record
+from .record import primitive_of as primitive_of
 from .record import render_record as render_record
 from .reference import Reference as Reference
 from .reference import parse_reference as parse_reference

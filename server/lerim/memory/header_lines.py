@@ -29,6 +29,17 @@ def yaml_scalar(value: str, *, in_list: bool = False) -> str:
     return UNSAFE_CHARACTERS.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
 
 
+def quote_scalar(value: str, quote: str = "", *, in_list: bool = False) -> str:
+    """Returns a string as it stands between the quotation marks `quote`, or without any, then in marks of its own if
+    YAML would read it otherwise."""
+    if quote == "'":
+        return value.replace("'", "''")
+    written = yaml_scalar(value, in_list=in_list)
+    if not quote:
+        return written
+    return written[1:-1] if written.startswith('"') else json.dumps(value, ensure_ascii=False)[1:-1]
+
+
 def format_time(value: datetime) -> str:
     """Formats a time as in memory files: UTC, `2026-08-01T10:20:30Z`. A time without a zone counts as UTC."""
     utc = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

@@ -1,5 +1,8 @@
 from . import parent as parent
 from .documents import Document as Document
+from .documents import count_units as count_units
+from .documents import find_column as find_column
+from .documents import split_lines as split_lines
 from .logs import EditorHandler as EditorHandler
 from .logs import start_logging as start_logging
 from .markdown import escape_block as escape_block

@@ -37,12 +37,20 @@ def find_column(line: str, character: int, encoding: str = "utf-16") -> int:
     return len(units.decode(codec, "replace" if codec == "utf-8" else "surrogatepass"))
 
 
+def count_units(text: str, encoding: str = "utf-16") -> int:
+    """The editor's column at the end of `text`, which is the start of a line: the inverse of `find_column`."""
+    if text.isascii():
+        return len(text)
+    codec, size = CODE_UNITS.get(encoding, CODE_UNITS["utf-16"])
+    return len(text.encode(codec, "surrogatepass")) // size
+
+
 class Document(TextDocument):
     """One open document. An `oversize` one has no text, so requests for it find nothing until it is reopened."""
 
     def __init__(self, *arguments: Any, encoding: str, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
-        self._encoding = encoding
+        self.encoding = encoding
         self._lines: list[str] | None = None
         self.oversize = False
         self._drop_if_oversize()
@@ -78,7 +86,7 @@ class Document(TextDocument):
 
     def index_in_line(self, position: types.Position) -> int:
         """Converts a position to an index in its line."""
-        return find_column(self.line(position.line), position.character, self._encoding)
+        return find_column(self.line(position.line), position.character, self.encoding)
 
     def _offset(self, position: types.Position) -> int:
         if position.line >= len(self.lines):
@@ -101,13 +109,12 @@ class Documents(Workspace):
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
     ) -> Document:
-        return Document(
-            doc_uri,
-            source=source,
-            version=version,
-            language_id=language_id,
-            encoding=str(getattr(self.position_encoding, "value", self.position_encoding)),
-        )
+        return Document(doc_uri, source=source, version=version, language_id=language_id, encoding=self.encoding_name)
+
+    @property
+    def encoding_name(self) -> str:
+        """The units in which the editor counts columns: `utf-8`, `utf-16` or `utf-32`."""
+        return str(getattr(self.position_encoding, "value", self.position_encoding))
 
     def find_open_document(self, uri: str) -> Document | None:
         """The document if the editor has it open, else None. Never reads the file from disk."""

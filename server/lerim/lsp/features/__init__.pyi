@@ -1,1 +1,2 @@
+from . import language as language
 from . import watching as watching

@@ -79,6 +79,11 @@ class FileOutline:
         self._fingerprints: dict[str, list[SymbolFingerprint]] = {}
         self._names_by_length: dict[str, list[str]] = {}
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Every defined name, qualified (`Store.save`)."""
+        return self._definitions.names
+
     def fingerprints(self, name: str) -> list[SymbolFingerprint]:
         """Returns the fingerprint of each definition that `name` names, as a whole or by its last parts."""
         return [one for full in self._matching_names(name) for one in self._own_fingerprints(full)]

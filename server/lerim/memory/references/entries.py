@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from lerim.memory.record import LearningKind, Primitive
+from lerim.memory.record import LearningKind, MemoryRecord, Primitive
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.store import LIVE_FOLDERS, MemoryFile, StoredMemory
 
@@ -29,6 +29,9 @@ class MemoryEntry:
     confidence: float
     references: tuple[Reference, ...]
     verified: str = ""
+    tags: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """The ids of the memories that this one names: what it ends, what ended it, and related ones."""
 
     @property
     def path(self) -> Path:
@@ -91,7 +94,15 @@ def entry_of(stored: StoredMemory, found: MemoryFile) -> MemoryEntry:
         confidence=_SHARED_CONFIDENCES.setdefault(record.confidence, record.confidence),
         references=tuple(references),
         verified=sys.intern(record.verified),
+        tags=tuple(map(sys.intern, record.tags)),
+        links=linked_ids(record),
     )
+
+
+def linked_ids(record: MemoryRecord) -> tuple[str, ...]:
+    """Returns the ids that a memory names in its links, without duplicates."""
+    named = (*record.supersedes, *record.resolves, record.superseded_by, record.resolved_by, *record.related)
+    return tuple(dict.fromkeys(filter(None, named)))
 
 
 def newest_first(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:

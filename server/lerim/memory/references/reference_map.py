@@ -106,6 +106,22 @@ class ReferenceMap:
         names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
         return sorted({*names, *self._moved_references.symbols.get(path, ())} - {""})
 
+    def for_folder(self, path: str) -> tuple[MemoryEntry, ...]:
+        """Returns the memories that refer to a file or folder, or to something in it, newest first."""
+        inside = [
+            entries for place, entries in list(self._by_file.items()) if place == path or place.startswith(f"{path}/")
+        ]
+        return newest_first({entry.name: entry for entries in inside for entry in entries}.values())
+
+    def linking_to(self, memory_id: str) -> tuple[MemoryEntry, ...]:
+        """Returns the live memories that name this memory in a link, newest first."""
+        return newest_first(entry for entry in self.entries if memory_id in entry.links)
+
+    def entry_of_id(self, memory_id: str) -> MemoryEntry | None:
+        """Returns the live memory with this id, or None."""
+        names = (f"{folder}/{memory_id}.md" for folder in LIVE_FOLDERS)
+        return next((entry for name in names if (entry := self._entries.get(name)) is not None), None)
+
     def set_moves(self, moves: ReferenceMoves) -> None:
         """Sets where renamed or moved references are now: by memory, the old and the new reference as written."""
         self._moves = moves

@@ -1,1 +1,4 @@
+from . import editor_requests as editor_requests
 from . import views as views
+from .hovers import HoverMemory as HoverMemory
+from .hovers import render_hover as render_hover

@@ -15,7 +15,7 @@ from lerim.lsp.features.memories.hovers import MAX_MEMORIES, render_hover
 from lerim.lsp.features.memories.lenses import Lens, place_lenses
 from lerim.lsp.protocol import SHOW_FILE_MEMORIES
 from lerim.lsp.window import FileLocation, Repo, Sidecar, uses
-from lerim.memory import MemoryEntry, definitions, redact_record
+from lerim.memory import MemoryEntry, Reference, definitions, redact_record
 
 MAX_PREFETCHED = 64
 MAX_WORD = 200
@@ -90,18 +90,38 @@ def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
 
 def find_entries(document: Document, position: types.Position, location: FileLocation) -> list[MemoryEntry]:
     """The memories about the symbol at `position`, or else the path there, or else, on line 1, the file itself."""
+    found = find_named_entries(document, position, location)[1]
+    return found or (list(location.repo.references.for_file(location.path)) if position.line == 0 else [])
+
+
+def find_named_entries(
+    document: Document, position: types.Position, location: FileLocation
+) -> tuple[Reference, list[MemoryEntry]]:
+    """The symbol at `position`, or else the path there, and the memories about it."""
     references = location.repo.references
     line = document.line(position.line)
     index = document.index_in_line(position)
     word = word_at(line, index)
     found = list(references.for_symbol(location.path, word)) if word else []
     if found:
-        return found
+        return Reference(location.path, word), found
     for path in possible_paths(path_at(line, index), location.folder):
         found = list(references.for_file(path))
         if found:
-            return found
-    return list(references.for_file(location.path)) if position.line == 0 else []
+            return Reference(path), found
+    return Reference(location.path), []
+
+
+async def find_symbol_entries(
+    sidecar: Sidecar, uri: str, position: types.Position
+) -> tuple[Repo, list[MemoryEntry], Reference] | None:
+    """The memories about the symbol or path at a place of a source file; None if there are none."""
+    document = _find_document(sidecar, uri)
+    location = await sidecar.repos.locate_file(uri) if document is not None else None
+    if document is None or location is None:
+        return None
+    reference, entries = find_named_entries(document, position, location)
+    return (location.repo, entries, reference) if entries else None
 
 
 def _make_wrong_key(location: FileLocation) -> Callable[[MemoryEntry], bool]:

@@ -1,0 +1,5 @@
+"""Memory files as a language: completion, hovers, definitions, references, renames, links, symbols and folding."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,69 @@
+"""Edits of values in memory files that leave everything else as it is, and workspace edits of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from lsprotocol import types
+
+from lerim.lsp.boundary import path_to_uri
+from lerim.lsp.features.language.memory_texts import MemoryText
+from lerim.lsp.features.language.targets import COMMA_ITEM, is_comma_list
+from lerim.lsp.window import Sidecar
+from lerim.memory import Value, quote_scalar
+
+
+def replace_values(text: MemoryText, change: Callable[[str, str], str]) -> list[types.TextEdit]:
+    """The edits that give values other texts. `change` takes a key, dotted inside a list, and a value or an item of a
+    list, and returns what it should be. A value that spans lines, or that YAML reads by a tag or an anchor, stays."""
+    edits: list[types.TextEdit] = []
+    for field in text.document.fields:
+        for value in field.values:
+            if is_comma_list(text, field, value):
+                new = COMMA_ITEM.sub(lambda item, key=value.key: change(key, item.group()), value.text)  # type: ignore[misc]
+            else:
+                new = change(value.key, value.text)
+            if new != value.text and (edit := _replace_value(text, value, new)) is not None:
+                edits.append(edit)
+    return edits
+
+
+def _replace_value(text: MemoryText, value: Value, new: str) -> types.TextEdit | None:
+    line, span = text.line(value.span.start_line), value.span
+    before, after = line[: span.start_character], line[span.end_character :]
+    quote = before[-1:] if before[-1:] in ("'", '"') and after.startswith(before[-1:]) else ""
+    is_written_plainly = bool(quote) or text.part(span) == value.text
+    if span.start_line != span.end_line or not is_written_plainly or not new.isprintable():
+        return None
+    return types.TextEdit(text.range(span), quote_scalar(new, quote, in_list="[" in before))
+
+
+def make_workspace_edit(
+    sidecar: Sidecar,
+    edits: Iterable[tuple[MemoryText, Sequence[types.TextEdit]]],
+    renamed: Mapping[Path, Path] | None = None,
+) -> types.WorkspaceEdit:
+    """One edit of several files, and the files that it then renames. Files that are open carry their version, so that
+    the editor refuses an edit of a text that changed meanwhile."""
+    changed = [(text, list(own)) for text, own in edits if own]
+    workspace = sidecar.server.client_capabilities.workspace
+    capability = workspace.workspace_edit if workspace is not None else None
+    if not renamed and (capability is None or not capability.document_changes):
+        return types.WorkspaceEdit(changes={text.uri: own for text, own in changed})
+    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
+        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(text.uri, text.version), own)
+        for text, own in changed
+    ]
+    changes += [
+        types.RenameFile(path_to_uri(old), path_to_uri(new)) for old, new in (renamed.items() if renamed else ())
+    ]
+    return types.WorkspaceEdit(document_changes=changes)
+
+
+def can_rename_files(sidecar: Sidecar) -> bool:
+    """Whether the editor renames files as a part of an edit."""
+    workspace = sidecar.server.client_capabilities.workspace
+    capability = workspace.workspace_edit if workspace is not None else None
+    operations = capability.resource_operations if capability is not None else None
+    return operations is not None and types.ResourceOperationKind.Rename in operations

@@ -1,0 +1,110 @@
+"""Hovers in memory files: the memory that an id names, whether a path exists, where a symbol is defined, who said what.
+
+All that comes from files is escaped. Anywhere else in a document, the memories about the word there are shown.
+"""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+from lsprotocol import types
+
+from lerim.errors import LerimError
+from lerim.lsp.boundary import escape_block, escape_line, shorten_text
+from lerim.lsp.features.language import transcripts
+from lerim.lsp.features.language.memory_texts import (
+    MemoryText,
+    find_memory_path,
+    find_memory_text,
+    find_source_path,
+    is_memory_uri,
+)
+from lerim.lsp.features.language.symbol_places import find_symbol_place
+from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at
+from lerim.lsp.features.memories import HoverMemory, editor_requests, render_hover, views
+from lerim.lsp.protocol import OPEN_TURN, redact_text
+from lerim.lsp.window import HandleTarget, Sidecar
+
+MAX_QUOTED = 600
+"""Characters of a turn in a hover."""
+
+
+async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
+    """What is known about the place under the cursor; None if that is nothing."""
+    if sidecar.options.settings.hover and is_memory_uri(sidecar, params.text_document.uri):
+        text = await find_memory_text(sidecar, params.text_document.uri)
+        position = params.position
+        target = find_target_at(text, position.line, text.index(position)) if text is not None else None
+        if text is not None and target is not None:
+            shown = await sidecar.run_in_thread(_describe, sidecar, text, target)
+            return (
+                types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown), text.range(target.span))
+                if shown
+                else None
+            )
+    return await editor_requests.hover_at_position(sidecar, params)
+
+
+def _describe(sidecar: Sidecar, text: MemoryText, target: Target) -> str:
+    if isinstance(target, IdTarget):
+        return _describe_memory(sidecar, text, target.id)
+    if isinstance(target, PathTarget):
+        return redact_text(_describe_path(text, target.path))
+    if isinstance(target, SymbolTarget):
+        return redact_text(_describe_symbol(sidecar, text, target))
+    return redact_text(_describe_turn(sidecar, text, target.session, target.turn))
+
+
+def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
+    path = find_memory_path(text, memory_id)
+    if path is None:
+        return f"There is no memory with the id {escape_line(memory_id[:200])}."
+    try:
+        stored = text.store.load(path)[0]
+    except LerimError:
+        return f"The memory {escape_line(memory_id[:200])} cannot be read. Its file shows why."
+    if text.repo is not None:
+        memories = views.make_hover_memories(sidecar, text.repo, [stored])
+    else:
+        handle = sidecar.handles.make_handle(HandleTarget(sidecar.home.root, stored.record.id))
+        memories = [HoverMemory(stored.record, handle)]
+    shown = render_hover(memories, 0, sidecar.clock(), trusted=sidecar.options.trusted)
+    ender = stored.record.superseded_by or stored.record.resolved_by
+    state = stored.status if not ender else f"{stored.status} by {ender}"
+    return f"{escape_line(redact_text(state)).capitalize()}\n\n{shown}"
+
+
+def _describe_path(text: MemoryText, path: str) -> str:
+    if text.repo is None:
+        return "A personal memory belongs to no repository, so its references lead nowhere."
+    count = len(text.repo.references.for_file(path))
+    state = "exists" if find_source_path(text.repo, path) is not None else "does not exist in this checkout"
+    refer = f"{count} {'memory refers' if count == 1 else 'memories refer'} to it."
+    return f"{escape_line(path)} {state}. {refer}"
+
+
+def _describe_symbol(sidecar: Sidecar, text: MemoryText, target: SymbolTarget) -> str:
+    if text.repo is None:
+        return "A personal memory belongs to no repository, so its references lead nowhere."
+    reference = target.reference
+    place = find_symbol_place(sidecar, text.repo, reference)
+    name, path = escape_line(reference.symbol), escape_line(reference.path)
+    count = len(text.repo.references.for_symbol(reference.path, reference.symbol))
+    refer = f"{count} {'memory refers' if count == 1 else 'memories refer'} to it."
+    if place is None:
+        return f"{name} is not found in {path}, or is defined there more than once. {refer}"
+    return f"{name} is defined in {path}, line {place.line + 1}. {refer}"
+
+
+def _describe_turn(sidecar: Sidecar, text: MemoryText, session: str, turn: str) -> str:
+    if not sidecar.options.trusted:
+        return "The transcript is off in Restricted Mode."
+    found = transcripts.find_turn(sidecar, turn)
+    if found is None:
+        return f"Session {escape_line(session[:80])} is not on this machine."
+    said = escape_block(shorten_text(found.text, MAX_QUOTED))
+    root = text.repo.uris[0] if text.repo is not None else None
+    argument = quote(json.dumps([{"root": root, "session": session, "turn": turn}]), safe="")
+    heading = f"**{escape_line(found.speaker)}** in {escape_line(found.title)}"
+    return f"{heading}\n\n{said}\n\n[Open the transcript](command:{OPEN_TURN}?{argument})"

@@ -1,0 +1,88 @@
+"""Which requests about memory files the sidecar answers, and for which documents an editor sends them.
+
+An editor that can register a feature later is told the folders of memory files, so that it sends nothing about other
+documents. Any other editor, such as an old Neovim, learns the feature from the answer to `initialize`, and sends its
+requests for every document.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from lerim.paths import Home
+
+TRANSCRIPT_SCHEME = "lerim-transcript"
+MEMORY_PATTERNS = ("**/.lerim/memory/**/*.md", "**/.lerim/review/*.md")
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageFeature:
+    """A request about a document, and the function of `lerim.lsp.features.language.<module>` that answers it.
+
+    `capability` is its name among an editor's `textDocument` capabilities. `options` are sent at `initialize`,
+    `registered_options` with a later registration; the latter are None if the request belongs to another feature.
+    """
+
+    method: str
+    capability: str
+    module: str
+    function: str
+    options: object = None
+    registered_options: dict[str, object] | None = field(default_factory=dict)
+
+
+COMPLETION_TRIGGERS = (" ", "/", "#", "[")
+LANGUAGE_FEATURES = (
+    LanguageFeature(
+        types.TEXT_DOCUMENT_COMPLETION,
+        "completion",
+        "completion",
+        "complete_at_position",
+        types.CompletionOptions(trigger_characters=COMPLETION_TRIGGERS),
+        {"triggerCharacters": list(COMPLETION_TRIGGERS)},
+    ),
+    LanguageFeature(types.TEXT_DOCUMENT_DEFINITION, "definition", "definitions", "find_definition"),
+    LanguageFeature(
+        types.TEXT_DOCUMENT_RENAME, "rename", "renames", "rename_id", registered_options={"prepareProvider": True}
+    ),
+    LanguageFeature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename", "renames", "prepare_rename", registered_options=None),
+    LanguageFeature(types.TEXT_DOCUMENT_DOCUMENT_LINK, "document_link", "links", "list_document_links"),
+    LanguageFeature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, "document_symbol", "symbols", "list_document_symbols"),
+    LanguageFeature(types.TEXT_DOCUMENT_FOLDING_RANGE, "folding_range", "symbols", "list_folding_ranges"),
+)
+
+
+def can_register_later(capabilities: types.ClientCapabilities, feature: LanguageFeature) -> bool:
+    """Whether an editor can be told about a feature after `initialize`."""
+    capability = getattr(capabilities.text_document, feature.capability, None)
+    return bool(capability is not None and capability.dynamic_registration)
+
+
+def make_registrations(
+    capabilities: types.ClientCapabilities, features: Iterable[LanguageFeature], home: Home
+) -> list[types.Registration]:
+    """The registrations of these features, and of transcripts as documents if the editor can show them."""
+    selector = [{"scheme": "file", "pattern": pattern} for pattern in _list_patterns(home)]
+    found = [
+        types.Registration(f"lerim-{one.method}", one.method, {"documentSelector": selector, **one.registered_options})
+        for one in features
+        if one.registered_options is not None
+    ]
+    content = capabilities.workspace.text_document_content if capabilities.workspace is not None else None
+    if content is not None and content.dynamic_registration:
+        method = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
+        found.append(types.Registration(f"lerim-{method}", method, {"schemes": [TRANSCRIPT_SCHEME]}))
+    return found
+
+
+def _list_patterns(home: Home) -> tuple[str, ...]:
+    """The patterns of memory files, also in a home folder of another name (`LERIM_HOME`)."""
+    if home.memory.parts[-2:] == (".lerim", "memory"):
+        return MEMORY_PATTERNS
+    return (*MEMORY_PATTERNS, f"{glob.escape(home.memory.as_posix())}/**/*.md")

@@ -1,0 +1,104 @@
+"""Renames a memory's id: in its file, in the file's name, and in every link to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from lsprotocol import types
+
+from lerim.errors import MemoryError_, NotFoundError
+from lerim.lsp.boundary import path_to_uri
+from lerim.lsp.features.language.edits import can_rename_files, make_workspace_edit, replace_values
+from lerim.lsp.features.language.memory_texts import (
+    MemoryText,
+    find_memory_path,
+    find_memory_text,
+    read_memory_text,
+)
+from lerim.lsp.features.language.targets import LINK_KEYS, IdTarget, find_target_at
+from lerim.lsp.window import Repo, Sidecar, candidate_counts
+from lerim.memory import Store, slug
+
+Edits = list[tuple[MemoryText, list[types.TextEdit]]]
+
+
+async def prepare_rename(sidecar: Sidecar, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+    """The id under the cursor; None if there is none, or if no memory has it."""
+    text = await find_memory_text(sidecar, params.text_document.uri)
+    target = _find_id(text, params.position) if text is not None else None
+    if text is None or target is None:
+        return None
+    path = await sidecar.run_in_thread(find_memory_path, text, target.id)
+    return types.PrepareRenamePlaceholder(text.range(target.span), target.id) if path is not None else None
+
+
+async def rename_id(sidecar: Sidecar, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    """The edit that gives the memory under the cursor another id. Raises MemoryError_ if that id is not possible."""
+    text = await find_memory_text(sidecar, params.text_document.uri)
+    target = _find_id(text, params.position) if text is not None else None
+    if text is None or target is None:
+        return None
+    if not can_rename_files(sidecar):
+        todo = "Rename the memory's file instead, or change its id, its links and its file name by hand."
+        raise MemoryError_("This editor cannot rename a file as part of an edit.", where=target.id, todo=todo)
+    return await sidecar.run_in_thread(_rename, sidecar, text, target.id, params.new_name.strip())
+
+
+def _find_id(text: MemoryText, position: types.Position) -> IdTarget | None:
+    target = find_target_at(text, position.line, text.index(position))
+    return target if isinstance(target, IdTarget) and target.key != "targets" else None
+
+
+def _rename(sidecar: Sidecar, text: MemoryText, old: str, new: str) -> types.WorkspaceEdit | None:
+    path = find_memory_path(text, old)
+    if path is None:
+        raise NotFoundError(f"There is no memory {old[:80]!r}.", where=str(text.path), todo="See `lerim memory list`.")
+    if old == new:
+        return None
+    if not slug.is_id(new):
+        todo = "Use letters, digits and hyphens, such as 20260801-use-sqlite."
+        raise MemoryError_(f"{new[:80]!r} cannot be an id, because it cannot be a file name.", where=old, todo=todo)
+    if text.store.path_of(new) is not None:
+        raise MemoryError_(f"There is already a memory {new[:80]!r}.", where=old, todo="Choose another id.")
+    edits = edit_id(sidecar, text.repo, text.store, path, old, new)
+    return make_workspace_edit(sidecar, edits, {path: path.with_name(f"{new}.md")})
+
+
+def edit_id(sidecar: Sidecar, repo: Repo | None, store: Store, path: Path, old: str, new: str) -> Edits:
+    """The edits that change an id in its own file and in each link to it, also in archived memories and in candidates
+    (blocking)."""
+    found: Edits = []
+    for other in _files_naming(sidecar, repo, store, old):
+        text = read_memory_text(sidecar, repo, other)
+        if text is None:
+            continue
+        keys = LINK_KEYS | {"id"} if other == path else LINK_KEYS
+
+        def change(key: str, value: str, keys: frozenset[str] = keys) -> str:
+            if key == "targets" and value.partition("@")[0] == old:
+                return new + value[len(old) :]
+            return new if key in keys and value == old else value
+
+        found.append((text, replace_values(text, change)))
+    return found
+
+
+def _files_naming(sidecar: Sidecar, repo: Repo | None, store: Store, memory_id: str) -> Iterator[Path]:
+    """The files that contain an id: open ones by the editor's text, all others by their bytes."""
+    wanted = memory_id.encode("utf-8", "replace")
+    paths = [found.path for found in store.find_files(archived=True)[0]]
+    if repo is not None:
+        review = candidate_counts.find_review_paths(sidecar, repo).review
+        with suppress(OSError):
+            paths += sorted(path for path in review.iterdir() if path.suffix == ".md" and path.name[0] != ".")
+    for path in paths:
+        document = sidecar.server.documents.find_open_document(path_to_uri(path))
+        if document is not None and not document.oversize:
+            if memory_id in document.source:
+                yield path
+            continue
+        with suppress(OSError):
+            if wanted in path.read_bytes():
+                yield path

@@ -1,0 +1,59 @@
+"""Where a symbol of a referenced file is defined, and which symbols a file has. Files are read within limits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lsprotocol import types
+
+from lerim.lsp.boundary import count_units, path_to_uri, split_lines
+from lerim.lsp.features.language.memory_texts import find_source_path
+from lerim.lsp.window import Repo, Sidecar
+from lerim.memory import Reference, SourceReader, definitions
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolPlace:
+    """The line, from 0, that defines a symbol, and the range of its name there."""
+
+    uri: str
+    line: int
+    range: types.Range
+
+
+def find_symbol_place(sidecar: Sidecar, repo: Repo, reference: Reference) -> SymbolPlace | None:
+    """Where a symbol is defined (blocking); None if it is not found, or may be one of several."""
+    path = find_source_path(repo, reference.path)
+    source = read_source(sidecar, repo, reference.path) if path is not None else None
+    if path is None or source is None:
+        return None
+    lines = split_lines(source)
+    number = definitions.make_symbol_finder(reference.path, source, lines)(reference.symbol)
+    if number is None or number >= len(lines):
+        return None
+    line = lines[number].rstrip("\r\n")
+    name = reference.symbol.rpartition(".")[2]
+    found = re.search(rf"\b{re.escape(name)}\b", line)
+    start, end = found.span() if found is not None else (0, 0)
+    encoding = sidecar.server.documents.encoding_name
+    columns = (count_units(line[:start], encoding), count_units(line[:end], encoding))
+    place = types.Range(types.Position(number, columns[0]), types.Position(number, columns[1]))
+    return SymbolPlace(path_to_uri(path), number, place)
+
+
+def list_symbols(sidecar: Sidecar, repo: Repo, path: str) -> list[str]:
+    """The symbols that a file defines, with those in a class by their full name (blocking)."""
+    source = read_source(sidecar, repo, path)
+    outline = SourceReader(repo.project.root).outline(path, source) if source is not None else None
+    return list(dict.fromkeys(outline.names)) if outline is not None else []
+
+
+def read_source(sidecar: Sidecar, repo: Repo, path: str) -> str | None:
+    """A file's text: from the editor if it is open there, else from the disk (blocking). None if it is no text file of
+    the repository."""
+    document = sidecar.server.documents.find_open_document(path_to_uri(repo.project.root / path))
+    if document is not None and not document.oversize:
+        return document.source
+    found = SourceReader(repo.project.root).source(path)
+    return found.text if found is not None else None

@@ -1,0 +1,126 @@
+"""The outline of a memory file, its folding, and memories among the symbols of the workspace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from lsprotocol import types
+
+from lerim.lsp.boundary import path_to_uri, shorten_text, show_hidden_characters
+from lerim.lsp.features.language.definitions import START
+from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text
+from lerim.lsp.protocol import redact_text
+from lerim.lsp.window import Repo, Sidecar
+from lerim.memory import Field, MemoryEntry, Span
+
+MAX_SYMBOLS = 200
+MAX_DETAIL = 80
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+
+
+async def list_document_symbols(
+    sidecar: Sidecar, params: types.DocumentSymbolParams
+) -> list[types.DocumentSymbol] | None:
+    """The keys of a memory file with their values, its quotes, and the headings of its body."""
+    text = await find_memory_text(sidecar, params.text_document.uri)
+    if text is None:
+        return None
+    return [*(_field_symbol(text, field) for field in text.document.fields if field.key), *_heading_symbols(text)]
+
+
+async def list_folding_ranges(sidecar: Sidecar, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+    """The frontmatter, and each key of it with several lines, such as `evidence`."""
+    text = await find_memory_text(sidecar, params.text_document.uri)
+    if text is None:
+        return None
+    head = text.document.frontmatter
+    found = []
+    if head is not None and text.line(head.end_line).startswith("---"):
+        found.append(types.FoldingRange(max(0, head.start_line - 1), head.end_line))
+    return found + [
+        types.FoldingRange(field.span.start_line, field.span.end_line)
+        for field in text.document.fields
+        if field.span.end_line > field.span.start_line
+    ]
+
+
+async def list_workspace_symbols(sidecar: Sidecar, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+    """The memories whose title or id contains the words of the query, newest first."""
+    if not sidecar.options.settings.enabled:
+        return []
+    repos = await sidecar.repos.load()
+    return await sidecar.run_in_thread(_find_memories, sidecar, repos, params.query)
+
+
+def _find_memories(sidecar: Sidecar, repos: Sequence[Repo], query: str) -> list[types.WorkspaceSymbol]:
+    words = query.casefold().split()
+    entries = [entry for repo in repos for entry in repo.references.entries]
+    entries += sidecar.repos.list_personal_memories()
+    found = [
+        entry
+        for entry in entries
+        if all(word in entry.title.casefold() or word in entry.id.casefold() for word in words)
+    ]
+    found.sort(key=lambda entry: (entry.created, entry.name), reverse=True)
+    return [_workspace_symbol(entry) for entry in found[:MAX_SYMBOLS]]
+
+
+def _workspace_symbol(entry: MemoryEntry) -> types.WorkspaceSymbol:
+    title = show_hidden_characters(redact_text(" ".join(entry.title.split())))
+    return types.WorkspaceSymbol(
+        location=types.Location(path_to_uri(entry.path), START),
+        name=title or entry.id,
+        kind=types.SymbolKind.String,
+        container_name=entry.label,
+    )
+
+
+def _field_symbol(text: MemoryText, field: Field) -> types.DocumentSymbol:
+    quotes = [value for value in field.values if value.key == "evidence.quote"]
+    if quotes:
+        detail, kind = f"{len(quotes)} {'quote' if len(quotes) == 1 else 'quotes'}", types.SymbolKind.Array
+    else:
+        detail, kind = ", ".join(value.text for value in field.values), types.SymbolKind.Property
+    children = [
+        types.DocumentSymbol(
+            name=_one_line(quote.text) or "quote",
+            kind=types.SymbolKind.String,
+            range=text.range(quote.span),
+            selection_range=text.range(quote.span),
+        )
+        for quote in quotes
+    ]
+    return types.DocumentSymbol(
+        name=field.key,
+        detail=_one_line(detail),
+        kind=kind,
+        range=text.range(field.span),
+        selection_range=text.range(field.key_span),
+        children=children,
+    )
+
+
+def _heading_symbols(text: MemoryText) -> Iterator[types.DocumentSymbol]:
+    """The headings of the body, each with the lines up to the next one."""
+    is_code = False
+    found: list[tuple[int, str]] = []
+    for number in range(text.document.body.start_line, len(text.lines)):
+        line = text.line(number)
+        is_code ^= _FENCE.match(line) is not None
+        heading = _HEADING.match(line) if not is_code else None
+        if heading is not None:
+            found.append((number, heading[2]))
+    ends = [number - 1 for number, _ in found[1:]] + [max(0, len(text.lines) - 1)]
+    for (start, name), end in zip(found, ends, strict=True):
+        yield types.DocumentSymbol(
+            name=_one_line(name),
+            kind=types.SymbolKind.String,
+            range=text.range(Span(start, 0, end, len(text.line(end)))),
+            selection_range=text.range(Span(start, 0, start, len(text.line(start)))),
+        )
+
+
+def _one_line(text: str) -> str:
+    return shorten_text(show_hidden_characters(redact_text(" ".join(text.split()))), MAX_DETAIL)

@@ -1,0 +1,117 @@
+"""What the values of a memory file name: memories, files, symbols and turns, each with its place in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from lerim.lsp.features.language.memory_texts import MemoryText
+from lerim.memory import Field, Reference, Span, Value, parse_reference, source_parts
+
+LINK_KEYS = frozenset(("supersedes", "resolves", "superseded_by", "resolved_by", "related"))
+ID_KEYS = LINK_KEYS | {"id", "targets"}
+"""The keys whose values are ids of memories; `targets` is a candidate's and has a hash after each id."""
+COMMA_KEYS = frozenset(("references", "supersedes", "resolves", "related"))
+"""The lists that may also be written as one text with commas."""
+COMMA_ITEM = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
+
+
+@dataclass(frozen=True, slots=True)
+class IdTarget:
+    """A memory's id; `key` is the field that names it."""
+
+    id: str
+    key: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PathTarget:
+    """A file of the repository, without the symbol that may follow it."""
+
+    path: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolTarget:
+    """A symbol of a file, without the path before it."""
+
+    reference: Reference
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTarget:
+    """A session and, unless it is "", one of its turns."""
+
+    session: str
+    turn: str
+    span: Span
+
+
+Target = IdTarget | PathTarget | SymbolTarget | TurnTarget
+
+
+def find_targets(text: MemoryText) -> Iterator[Target]:
+    """Everything that the frontmatter names, in the order of the text."""
+    session = source_parts(source.text)[1] if (source := text.document.field("source")) is not None else ""
+    for field in text.document.fields:
+        for value in named_values(text, field):
+            if value.key in ID_KEYS:
+                yield _id_target(text, value)
+            elif value.key == "references":
+                yield from _place_targets(text, value)
+            elif value.key == "source" and session:
+                yield TurnTarget(session, source_parts(value.text)[2], value.span)
+            elif value.key == "evidence.turn" and session:
+                yield TurnTarget(session, value.text, value.span)
+
+
+def find_target_at(text: MemoryText, line: int, character: int) -> Target | None:
+    """What the value at this place names; None if it names nothing."""
+    return next((one for one in find_targets(text) if one.span.contains(line, character)), None)
+
+
+def named_values(text: MemoryText, field: Field) -> Iterator[Value]:
+    """The values of a field, with a list that is written as one text with commas taken apart."""
+    for value in field.values:
+        if is_comma_list(text, field, value):
+            for found in COMMA_ITEM.finditer(value.text):
+                yield Value(value.key, found.group(), _part_span(value.span, *found.span()))
+        else:
+            yield value
+
+
+def is_comma_list(text: MemoryText, field: Field, value: Value) -> bool:
+    """Whether a value is a list written as one text with commas: on the line of its key, without brackets."""
+    if value.key not in COMMA_KEYS or "," not in value.text:
+        return False
+    key = field.key_span
+    between = text.line(key.end_line)[key.end_character : value.span.start_character]
+    return key.end_line == value.span.start_line and "[" not in between and text.part(value.span) == value.text
+
+
+def _id_target(text: MemoryText, value: Value) -> IdTarget:
+    name = value.text.partition("@")[0] if value.key == "targets" else value.text
+    is_plain = text.part(value.span) == value.text
+    return IdTarget(name, value.key, _part_span(value.span, 0, len(name)) if is_plain else value.span)
+
+
+def _place_targets(text: MemoryText, value: Value) -> Iterator[Target]:
+    reference = parse_reference(value.text)
+    if reference is None:
+        return
+    sign = value.text.find("#")
+    if not reference.symbol or sign < 0 or text.part(value.span) != value.text:
+        yield PathTarget(reference.path, value.span)
+        return
+    yield PathTarget(reference.path, _part_span(value.span, 0, sign))
+    yield SymbolTarget(reference, _part_span(value.span, sign + 1, len(value.text)))
+
+
+def _part_span(span: Span, start: int, end: int) -> Span:
+    """The part of a span on one line, by offsets from its start."""
+    first = span.start_character
+    return replace(span, start_character=first + start, end_character=first + end)
