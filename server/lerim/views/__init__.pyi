@@ -16,6 +16,7 @@ from .memories import MemoryListOutput as MemoryListOutput
 from .memories import ShownMemoryOutput as ShownMemoryOutput
 from .memories import find_memories as find_memories
 from .memories import list_memories as list_memories
+from .memories import list_memory_page as list_memory_page
 from .memories import load_memory as load_memory
 from .memories import make_memory_view as make_memory_view
 from .projects import ProjectListOutput as ProjectListOutput

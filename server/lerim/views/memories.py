@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
@@ -49,13 +49,11 @@ class MemoryListOutput(msgspec.Struct, frozen=True):
 def list_memories(
     paths: ReviewPaths,
     filters: MemoryFilters,
-    limit: int | None = None,
-    offset: int = 0,
     *,
     as_of: datetime | None = None,
     with_text: bool = True,
 ) -> MemoryListOutput:
-    """Returns the memories that match, most recently changed first: up to `limit` after the first `offset`.
+    """Returns the memories that match, most recently changed first.
 
     With `as_of`, the memories are those of that moment, and their drift is left out. Without `with_text` the bodies,
     quotes and tags are left out, which saves searching them for secrets.
@@ -67,14 +65,24 @@ def list_memories(
         stored, problems = load_memories_as_of(paths.project, paths.home, as_of)
     memories = [memory for memory in stored if is_match(memory.record, memory.status, filters)]
     memories.sort(key=lambda memory: (memory.record.updated, memory.record.id), reverse=True)
-    memories = memories[offset : None if limit is None else offset + limit]
     drifts = find_drifts(paths, memories, problems) if as_of is None else {}
     if not with_text:
         memories = [
             replace(memory, record=replace(memory.record, body="", evidence=(), tags=())) for memory in memories
         ]
-    scope: Scope = "global" if paths.project.is_personal else "project"
-    return MemoryListOutput([make_memory_view(memory, scope, drifts) for memory in memories], problems)
+    return MemoryListOutput(_make_views(paths, memories, drifts), problems)
+
+
+def list_memory_page(
+    paths: ReviewPaths, search: MemorySearch, filters: MemoryFilters, limit: int, offset: int
+) -> MemoryListOutput:
+    """Returns a page of the memories that match, most recently changed first: up to `limit` after the first `offset`.
+    `search` is an open search of the project; memories changed in the same second may be in another order than in
+    `list_memories`."""
+    memories = search.list_newest(limit, filters, offset)
+    problems = search.own_problems
+    drifts = find_drifts(paths, memories, problems)
+    return MemoryListOutput(_make_views(paths, memories, drifts), problems)
 
 
 def find_memories(
@@ -125,15 +133,21 @@ def find_memories(
     return MemoryListOutput([make_memory_view(hit.stored, hit.scope, drifts) for hit in hits], problems)
 
 
-def load_memory(paths: ReviewPaths, name: str, problems: list[Problem]) -> tuple[ShownMemoryOutput, Drift | None]:
-    """Returns a memory by its id, and how the code it refers to has changed. Opening it counts as a use.
+def load_memory(
+    paths: ReviewPaths, name: str, problems: list[Problem], search: MemorySearch | None = None
+) -> tuple[ShownMemoryOutput, Drift | None]:
+    """Returns a memory by its id, and how the code it refers to has changed. Opening it counts as a use. `search` is an
+    open search of the project, which spares reading the others.
 
     Raises NotFoundError and MemoryError_.
     """
     stored = paths.store().load_by_id(name)
     if stored.status == "active":  # other memories may supersede or resolve it
-        all_memories = with_current_status(paths.store().load_all(archived=True)[0])
-        stored = next((one for one in all_memories if one.path == stored.path), stored)
+        if search is None:
+            all_memories = with_current_status(load_all(paths.project, paths.home, paths.store())[0])
+            stored = next((one for one in all_memories if one.path == stored.path), stored)
+        else:
+            stored = search.with_shown_status(stored)
     drifts = find_drifts(paths, [stored], problems)
     view = make_memory_view(stored, "global" if paths.project.is_personal else "project", drifts)
     ending = find_ending(paths, stored)
@@ -142,6 +156,13 @@ def load_memory(paths: ReviewPaths, name: str, problems: list[Problem]) -> tuple
     problems += uses.problems
     shown = ShownMemoryOutput(**msgspec.structs.asdict(view), ended=ending.time, why=ending.why)
     return shown, drifts.get(stored.record.id)
+
+
+def _make_views(
+    paths: ReviewPaths, memories: Sequence[StoredMemory], drifts: Mapping[str, Drift]
+) -> list[MemoryView]:
+    scope: Scope = "global" if paths.project.is_personal else "project"
+    return [make_memory_view(memory, scope, drifts) for memory in memories]
 
 
 def make_memory_view(stored: StoredMemory, scope: Scope, drifts: Mapping[str, Drift]) -> MemoryView:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+import many_memories
 from desk import Desk, correction
 from lerim.project import project
 from proposals import propose
@@ -114,6 +116,25 @@ def test_memories_are_added_and_changed(desk: Desk, server: WebServer) -> None:
     assert server.get("/projects/global/memories")["memories"][0]["title"] == "The customer pays"
     refused = server.post(f"{decision_path}/delete", None, 422)
     assert refused["error"]["message"] == "Only themes are deleted."
+
+
+def test_pages_of_memories_make_up_the_list_of_the_command_line(desk: Desk, server: WebServer) -> None:
+    records = many_memories.memories(7, "a number")
+    records[5] = replace(records[5], supersedes=(records[2].id,))  # only the newer file says so
+    many_memories.write(desk.repo, records)
+    repo = ("--repo", str(desk.repo))
+    for status in ("active", "any"):
+        listed = answer("memory", "list", "--status", status, *repo)["memories"]
+        pages = [
+            server.get(at(desk, "/memories"), status=status, limit="3", offset=str(offset))["memories"]
+            for offset in (0, 3, 6)
+        ]
+        assert [one for page in pages for one in page] == listed
+    shown = server.get(at(desk, f"/memories/{records[2].id}"))
+    assert shown["status"] == "superseded"
+    assert shown == answer("memory", "show", records[2].id, *repo)
+    (desk.repo / ".lerim" / "memory" / "decisions" / f"{records[5].id}.md").unlink()
+    assert server.get(at(desk, f"/memories/{records[2].id}"))["status"] == "active"
 
 
 def test_a_sync_starts_once_reports_its_progress_and_ends_with_its_report(desk: Desk, server: WebServer) -> None:

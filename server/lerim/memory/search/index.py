@@ -258,6 +258,11 @@ class Index:
         query = "SELECT 1 FROM files WHERE (memory = ? OR said = ?) AND ? IN (shown, 'active') LIMIT 1"
         return {one.row for one in found if self._rows(query, (one.memory, one.text_hash, one.status))}
 
+    def shown_status(self, name: str) -> Status | None:
+        """Returns the status of the memory in this file; None if the index does not have it. Raises MemoryError_."""
+        rows = self._rows("SELECT shown FROM files WHERE path = ? AND memory != ''", (name,))
+        return rows[0][0] if rows else None
+
     def links(self) -> list[MemoryLinks]:
         """Returns the links of every memory that has a link or is linked to. Raises MemoryError_."""
         with self._lock:

@@ -163,6 +163,12 @@ class IndexedFolder:
         over = {one.name: one.status for one in ranked}
         return {name: _with_shown_status(stored, over[name]) for name, stored in loaded.items()}
 
+    def with_shown_status(self, stored: StoredMemory) -> StoredMemory:
+        """Returns a memory as ended if another one ends it, even if its own file does not say so."""
+        name = self.store.relative_name(stored.path)
+        status = self.query_index(lambda index: index.shown_status(name), None)
+        return stored if status is None else _with_shown_status(stored, status)
+
     def query_index(self, ask: Callable[[Index], R], nothing: R) -> R:
         """Queries the index, or a new one in memory if it turns out to be unusable."""
         if self._index is None:

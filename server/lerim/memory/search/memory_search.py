@@ -130,6 +130,11 @@ class MemorySearch:
         """What the last refresh could not read."""
         return [problem for folder in self._folders for problem in (*folder.problems, *folder.uses.problems)]
 
+    @property
+    def own_problems(self) -> list[Problem]:
+        """What the last refresh could not read of the project's own memories; see `list_newest`."""
+        return [problem for folder in self._folders[:1] for problem in folder.problems]
+
     def refresh(self) -> None:
         """Brings the indexes up to date with the files, by stat."""
         self._add_personal_folder()
@@ -213,6 +218,19 @@ class MemorySearch:
         else:
             found.sort(key=lambda one: one[0])
         return _load_hits(found[first : first + limit])
+
+    def list_newest(self, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES, start: int = 0) -> list[StoredMemory]:
+        """Returns the project's own memories that pass the filters, most recently changed first: up to `limit` after
+        the first `start`. Without a project, the person's own."""
+        states = self._drift_states()
+        loaded: list[StoredMemory] = []
+        for folder in self._folders[:1]:
+            loaded += folder.load(folder.find("", start + limit, filters, states)[start:]).values()
+        return loaded
+
+    def with_shown_status(self, stored: StoredMemory) -> StoredMemory:
+        """Returns one of the own memories with the status it has once the links of the others are considered."""
+        return next((folder.with_shown_status(stored) for folder in self._folders[:1]), stored)
 
     def count(self, filters: MemoryFilters = ACTIVE_MEMORIES) -> int:
         """Returns how many of the project's own memories pass the filters; without a project, of the person's own."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import msgspec
 
 from lerim.errors import Problem, UsageError
-from lerim.memory import STATUSES, LearningKind, MemoryFilters, parse_reference
+from lerim.memory import STATUSES, LearningKind, MemoryFilters, MemorySearch, parse_reference
 from lerim.review import ReviewPaths
 from lerim.times import parse_time
 from lerim.views import (
     MemoryListOutput,
     ShownMemoryOutput,
     find_memories,
-    list_memories,
+    list_memory_page,
     load_memory,
     match_referenced_files,
 )
@@ -57,16 +58,16 @@ class MemorySearchQuery(MemoryFilterQuery, frozen=True, kw_only=True):
 def list_project_memories(call: Call, query: MemoryQuery) -> MemoryListOutput:
     """Returns the memories of a project, most recently changed first."""
     paths = call.review_paths()
-    return list_memories(paths, _make_filters(paths, query), query.limit, query.offset)
+    with _use_search(call, paths) as search:
+        return list_memory_page(paths, search, _make_filters(paths, query), query.limit, query.offset)
 
 
 def search_project_memories(call: Call, query: MemorySearchQuery) -> MemoryListOutput:
     """Returns the project's and your personal memories that match, best first."""
     context = call.context()
     paths = context.review_paths
-    project = None if context.project.is_personal else context.project
     filters = _make_filters(paths, query)
-    with call.served.searches.use(project, call.home) as search:
+    with _use_search(call, paths) as search:
         return find_memories(
             context,
             query.q,
@@ -81,7 +82,13 @@ def search_project_memories(call: Call, query: MemorySearchQuery) -> MemoryListO
 def show_memory(call: Call) -> ShownMemoryOutput:
     """Returns one memory. Opening it counts as a use."""
     problems: list[Problem] = []
-    return load_memory(call.review_paths(), call.path["memory"], problems)[0]
+    paths = call.review_paths()
+    with _use_search(call, paths) as search:
+        return load_memory(paths, call.path["memory"], problems, search)[0]
+
+
+def _use_search(call: Call, paths: ReviewPaths) -> AbstractContextManager[MemorySearch]:
+    return call.served.searches.use(None if paths.project.is_personal else paths.project, call.home)
 
 
 def _make_filters(paths: ReviewPaths, query: MemoryFilterQuery) -> MemoryFilters:
