@@ -15,6 +15,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from lerim.jobs.progress import share_progress
+from lerim.jobs.report import SyncProgress
 from lerim.lsp.protocol import core
 from lerim.memory.record import Evidence
 from lerim.paths import Home
@@ -202,6 +204,28 @@ async def test_a_busy_repository_does_not_keep_an_idle_editor_from_the_others(
         assert f"process {os.getpid()} is syncing" in busy.message
     editor.open("README.md")
     await editor.until(lambda: waiting().get(editor.root) == 1)
+
+
+async def test_a_sync_shows_the_progress_of_another_process_and_then_finds_its_own(
+    editor: Editor, isolated: Path
+) -> None:
+    session(isolated, editor.repo, "11111111-2222-3333-4444-555555555555", *exchange(editor.repo))
+    await editor.start()
+    home = Home(isolated / ".lerim")
+    project = locate_project(editor.repo, home)
+    assert project
+
+    def counts() -> list[tuple[int, int]]:
+        return [(told.sessionsDone, told.sessionsTotal) for told in editor.told[core.SYNC_PROGRESS]]
+
+    with hold_project_lock(home, project.key, "syncing"), share_progress(home, project.key) as share:
+        share(SyncProgress("learning", 3, 7, 2))
+        asked = ask_sync(editor)
+        await editor.until(lambda: (3, 7) in counts())
+        assert not asked.done()
+    report = await asked
+    assert (report.state, report.sessions.new) == ("done", 1)
+    assert editor.told[core.SYNC_PROGRESS][-1].stage == "done"
 
 
 async def test_an_idle_editor_in_restricted_mode_or_with_idle_off_does_nothing(editor: Editor, isolated: Path) -> None:
