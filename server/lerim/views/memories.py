@@ -158,9 +158,7 @@ def load_memory(
     return shown, drifts.get(stored.record.id)
 
 
-def _make_views(
-    paths: ReviewPaths, memories: Sequence[StoredMemory], drifts: Mapping[str, Drift]
-) -> list[MemoryView]:
+def _make_views(paths: ReviewPaths, memories: Sequence[StoredMemory], drifts: Mapping[str, Drift]) -> list[MemoryView]:
     scope: Scope = "global" if paths.project.is_personal else "project"
     return [make_memory_view(memory, scope, drifts) for memory in memories]
 

@@ -245,6 +245,25 @@ def test_a_memory_is_archived_restored_and_not_touched_if_its_text_has_changed(
     assert titles(place) == ["Use uv"]
 
 
+def test_a_memory_is_edited_and_rated_and_what_was_not_shown_stays(server: WebServer, place: ReviewPaths) -> None:
+    memory = added(place, "Use uv\u200b, not pip", "It is fast.")
+    name = f"memories/{memory.stem}"
+    text = page(server, place, name, edit="yes")
+    shown = re.search(r'name="title" value="([^"]*)"', text)
+    assert shown
+    fields = {"title": html.unescape(shown[1]), "body": "It is\r\nvery fast.", "tags": "packaging"}
+    stale = send(server, place, name, 409, action="edit", seen="0" * 64, **fields)
+    assert "This memory has changed since it was shown." in stale
+    send(server, place, name, action="edit", seen=field(text, "seen"), **fields)
+    edited = memory.read_text(encoding="utf-8")
+    assert "Use uv\u200b, not pip" in edited
+    assert "It is\nvery fast." in edited
+    [before] = place.store().load_all()[0]
+    send(server, place, name, action="wrong", seen=field(page(server, place, name), "seen"))
+    [after] = place.store().load_all()[0]
+    assert after.record.confidence < before.record.confidence
+
+
 def test_a_claim_that_was_left_out_is_proposed_anyway(sample_server: WebServer, sample: Sample) -> None:
     text = page(sample_server, sample.place, "review")
     before = len(waiting(sample.place))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lerim.errors import LerimError, UsageError
+from lerim.review import CandidateEdit
 from lerim.web.answers import find_status
-from lerim.web.pages.rendering import render_page
+from lerim.web.pages.rendering import clean_shown_text, render_page
 
 MAX_FIELDS = 50
 MAX_NUMBER = 10**9
@@ -61,6 +62,22 @@ def read_number(request: Request, name: str) -> int:
     """Returns a number of the query, 0 if it is missing or not a number."""
     text = request.query_params.get(name, "")
     return min(int(text), MAX_NUMBER) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+
+
+def read_edit(form: Form, title: str, body: str, tags: Sequence[str]) -> CandidateEdit | None:
+    """Returns the words that the person changed; None if the form has none.
+
+    A field that is as it was shown stays as it is in the file, where it may contain what is not shown: a secret, or an
+    invisible character.
+    """
+    if "title" not in form:
+        return None
+    new_title, new_body, new_tags = form["title"], form.get("body", "").replace("\r\n", "\n"), form.get("tags", "")
+    return CandidateEdit(
+        None if new_title == clean_shown_text(title) else new_title,
+        None if new_body == clean_shown_text(body) else new_body,
+        None if new_tags == clean_shown_text(", ".join(tags)) else tuple(tag.strip() for tag in new_tags.split(",")),
+    )
 
 
 def _parse_form(body: bytes) -> Form:

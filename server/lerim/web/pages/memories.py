@@ -25,7 +25,7 @@ from lerim.memory import (
 )
 from lerim.review import ReviewResult, acts, find_ending, queue
 from lerim.views import refresh_agent_files
-from lerim.web.pages.endpoints import Form, read_number, redirect
+from lerim.web.pages.endpoints import Form, read_edit, read_number, redirect
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.rendering import Pager, make_project_address, render_page
 
@@ -84,7 +84,7 @@ def show_memory(request: Request) -> Response:
 
 
 def act_on_memory(request: Request, form: Form) -> Response:
-    """Archives, restores or verifies a memory, unless its text has changed since it was shown."""
+    """Edits, rates, archives, restores or verifies a memory, unless its text has changed since it was shown."""
     place, memory_id = find_place(request), str(request.path_params["memory"])
     try:
         stored = place.paths.store().load_by_id(memory_id)
@@ -94,7 +94,7 @@ def act_on_memory(request: Request, form: Form) -> Response:
                 where=str(stored.path),
                 todo="Check its new text, then decide again.",
             )
-        result = _act(place, memory_id, form.get("action", ""))
+        result = _act(place, stored, form)
         if not result.ok:
             raise UsageError(result.message)
         refresh_agent_files(place.project, place.home)
@@ -103,8 +103,15 @@ def act_on_memory(request: Request, form: Form) -> Response:
     return redirect(make_project_address(place, "memories", memory_id, done=result.action or "").unescape())
 
 
-def _act(place: Place, memory_id: str, action: str) -> ReviewResult:
-    match action:
+def _act(place: Place, stored: StoredMemory, form: Form) -> ReviewResult:
+    memory_id = stored.record.id
+    match form.get("action", ""):
+        case "edit":
+            view = memory_view(stored, place.scope)
+            if (edit := read_edit(form, view.title, view.body, view.tags)) is not None:
+                return acts.edit_memory(place.paths, memory_id, edit)
+        case "useful" | "wrong" | "outdated" as feedback:
+            return acts.give_feedback(place.paths, memory_id, feedback)
         case "archive":
             return acts.archive_memory(place.paths, memory_id)
         case "restore":
@@ -136,6 +143,7 @@ def _render_memory(request: Request, place: Place, memory_id: str, *, refused: L
         "has_baselines": bool(view.references) and baselines.has_baselines(place.paths.private),
         "undo": undoable if undoable is not None and undoable.id == done else None,
         "refused": refused,
+        "is_editing": bool(request.query_params.get("edit")) and view.status == "active",
     }
     status = 409 if isinstance(refused, StaleError) else 422 if refused is not None else 200
     return render_page(request, "memory.html", view.title, context, place=place, section="memories", status=status)

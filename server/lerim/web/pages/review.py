@@ -26,9 +26,9 @@ from lerim.review import (
 )
 from lerim.views import refresh_agent_files
 from lerim.web.answers import find_status
-from lerim.web.pages.endpoints import Form, read_number, redirect
+from lerim.web.pages.endpoints import Form, read_edit, read_number, redirect
 from lerim.web.pages.place import Place, find_place
-from lerim.web.pages.rendering import Pager, clean_shown_text, make_project_address, render_page
+from lerim.web.pages.rendering import Pager, make_project_address, render_page
 
 PAGE_SIZE = 30
 MAX_LEFT_OUT = 50
@@ -166,18 +166,10 @@ def _parse_choice(form: Form) -> queue.NeighbourChoice | None:
 
 
 def _parse_edit(place: Place, form: Form) -> CandidateEdit | None:
-    """Returns the words that the person changed. A field that is as it was shown stays as it is in the file, where it
-    may contain what is not shown: a secret, or an invisible character."""
     if "title" not in form:
         return None
     shown = candidate_view(queue.load_pending(place.paths, form.get("candidate", "")))
-    title, body = form["title"], form.get("body", "").replace("\r\n", "\n")
-    tags = form.get("tags", "")
-    return CandidateEdit(
-        None if title == clean_shown_text(shown.title) else title,
-        None if body == clean_shown_text(shown.body) else body,
-        None if tags == clean_shown_text(", ".join(shown.tags)) else tuple(tag.strip() for tag in tags.split(",")),
-    )
+    return read_edit(form, shown.title, shown.body, shown.tags)
 
 
 def _render_review(
