@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from lerim.errors import LerimError, Problem
-from lerim.memory import Scope
+from lerim.memory import MemorySearch, Scope
 from lerim.review import (
     CandidateView,
     LeftOutView,
@@ -60,10 +60,14 @@ class ResultListOutput(msgspec.Struct, frozen=True):
     results: list[ResultView]
 
 
-def load_pending_list(paths: ReviewPaths) -> PendingListOutput:
-    """Returns the candidates that wait, oldest first, each with the memories most similar to it."""
+def load_pending_list(
+    paths: ReviewPaths, search: MemorySearch | None = None, limit: int | None = None, offset: int = 0
+) -> PendingListOutput:
+    """Returns the candidates that wait, oldest first, each with the memories most similar to it: up to `limit` after
+    the first `offset`. `search` is an open search of the project; by default, one is opened."""
     proposals, problems, blocked = queue.list_pending(paths)
-    views = [candidate_view(proposal) for proposal in queue.with_neighbours(paths, proposals)]
+    proposals = proposals[offset : None if limit is None else offset + limit]
+    views = [candidate_view(proposal) for proposal in queue.with_neighbours(paths, proposals, search)]
     return PendingListOutput(views, blocked, problems)
 
 

@@ -184,7 +184,7 @@ def list_session_rows(
         "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
         "  AND jobs.state IN ('pending', 'running', 'failed'))"
         " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
-        "  AND jobs.project = :project)), t.vanished, t.error"
+        f"  AND jobs.project = :project AND jobs.kind = '{EXTRACT_JOB}')), t.vanished, t.error"
         " FROM (SELECT transcript, count(*) AS number, max(time) AS last FROM turns"
         f"  WHERE :project IS NULL OR folder IN ({_PROJECT_FOLDERS}) GROUP BY transcript"
         f"  UNION ALL {_COPIED_TRANSCRIPTS})"

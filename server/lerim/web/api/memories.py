@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import msgspec
 
 from lerim.errors import Problem, UsageError
-from lerim.memory import STATUSES, LearningKind, MemoryFilters, MemorySearch, parse_reference
+from lerim.memory import STATUSES, LearningKind, MemoryFilters, parse_reference
 from lerim.review import ReviewPaths
 from lerim.times import parse_time
 from lerim.views import (
@@ -20,12 +19,10 @@ from lerim.views import (
     load_memory,
     match_referenced_files,
 )
-from lerim.web.api.operations import Call, Operation
+from lerim.web.api.operations import Call, Limit, Offset, Operation
 
 PrimitiveName = Literal["decision", "learning", "question", "theme"]
 StatusName = Literal["active", "superseded", "resolved", "archived", "any"]
-Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
-Offset = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
 ShortText = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
@@ -58,7 +55,7 @@ class MemorySearchQuery(MemoryFilterQuery, frozen=True, kw_only=True):
 def list_project_memories(call: Call, query: MemoryQuery) -> MemoryListOutput:
     """Returns the memories of a project, most recently changed first."""
     paths = call.review_paths()
-    with _use_search(call, paths) as search:
+    with call.use_search(paths) as search:
         return list_memory_page(paths, search, _make_filters(paths, query), query.limit, query.offset)
 
 
@@ -67,7 +64,7 @@ def search_project_memories(call: Call, query: MemorySearchQuery) -> MemoryListO
     context = call.context()
     paths = context.review_paths
     filters = _make_filters(paths, query)
-    with _use_search(call, paths) as search:
+    with call.use_search(paths) as search:
         return find_memories(
             context,
             query.q,
@@ -83,12 +80,8 @@ def show_memory(call: Call) -> ShownMemoryOutput:
     """Returns one memory. Opening it counts as a use."""
     problems: list[Problem] = []
     paths = call.review_paths()
-    with _use_search(call, paths) as search:
+    with call.use_search(paths) as search:
         return load_memory(paths, call.path["memory"], problems, search)[0]
-
-
-def _use_search(call: Call, paths: ReviewPaths) -> AbstractContextManager[MemorySearch]:
-    return call.served.searches.use(None if paths.project.is_personal else paths.project, call.home)
 
 
 def _make_filters(paths: ReviewPaths, query: MemoryFilterQuery) -> MemoryFilters:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lerim.errors import UsageError
+from lerim.memory import MemorySearch
 from lerim.paths import Home
 from lerim.review import ReviewPaths
 from lerim.views import ProjectContext, find_project_by_key, load_context
@@ -26,6 +28,9 @@ from lerim.web.events import event_response
 from lerim.web.served import Served, find_served
 
 Method = Literal["GET", "POST"]
+Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+Offset = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
+"""Pages of a list: up to `limit` items after the first `offset`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,10 @@ class Call:
     def review_paths(self) -> ReviewPaths:
         """Returns the paths of the project named in the path. Raises NotFoundError."""
         return ReviewPaths(find_project_by_key(self.path["project"], self.home), self.home)
+
+    def use_search(self, paths: ReviewPaths) -> AbstractContextManager[MemorySearch]:
+        """Gives the open search of these memories, as `OpenSearches.use`."""
+        return self.served.searches.use(None if paths.project.is_personal else paths.project, self.home)
 
 
 @dataclass(frozen=True, slots=True)

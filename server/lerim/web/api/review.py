@@ -20,7 +20,7 @@ from lerim.views import (
     make_result_view,
     refresh_agent_files,
 )
-from lerim.web.api.operations import Call, Operation
+from lerim.web.api.operations import Call, Limit, Offset, Operation
 
 Title = Annotated[str, msgspec.Meta(max_length=10_000)]
 Body = Annotated[str, msgspec.Meta(max_length=500_000)]
@@ -66,6 +66,13 @@ class UndoBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     action: Id = ""
 
 
+class CandidatesQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which candidates to list."""
+
+    limit: Limit = 100
+    offset: Offset = 0
+
+
 class LeftOutQuery(msgspec.Struct, frozen=True, kw_only=True):
     """`session` is the beginning of a session's id."""
 
@@ -86,9 +93,11 @@ def act(paths: ReviewPaths, name: str, do: Callable[[ReviewPaths, str], ReviewRe
     return make_result_view(name, result)
 
 
-def list_candidates(call: Call) -> PendingListOutput:
+def list_candidates(call: Call, query: CandidatesQuery) -> PendingListOutput:
     """Returns the candidates that wait for review, oldest first."""
-    return load_pending_list(call.review_paths())
+    paths = call.review_paths()
+    with call.use_search(paths) as search:
+        return load_pending_list(paths, search, query.limit, query.offset)
 
 
 def show_candidate(call: Call) -> CandidateView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 
@@ -22,9 +22,7 @@ from lerim.views import (
     search_turns,
 )
 from lerim.web.api.memories import ShortText, parse_query_time
-from lerim.web.api.operations import Call, Operation
-
-Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+from lerim.web.api.operations import Call, Limit, Operation
 
 
 class SessionQuery(msgspec.Struct, frozen=True, kw_only=True):
