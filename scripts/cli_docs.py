@@ -11,7 +11,7 @@ from typing import Any
 from typer import Context
 from typer.main import get_command
 
-from lerim.cli.app import app
+from lerim.cli.app import make_app
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "CLI.md"
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
 
 def cli_page() -> str:
     """The whole page: an introduction, a list of the commands, and a section for each."""
-    program = get_command(app)
+    program = get_command(make_app())
     context = Context(program, info_name="lerim")
     commands = list(walk_commands(context))
     links = [f"- [`{one.command_path}`](#{anchor(one)}): {short_help(one)}" for one in commands]

@@ -7,8 +7,9 @@ from typing import Any
 from typer import testing
 from typer.testing import CliRunner, Result
 
-from lerim.cli.app import app
+from lerim.cli.app import make_app
 
+app = make_app()
 # Building all commands takes three quarters of the time of a call: in this process they are built once.
 testing._get_command = functools.cache(testing._get_command)  # type: ignore[attr-defined]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from lerim.cli.app import app
+from lerim.cli.app import make_app
 from terminal import answer, run
 
 CLONE = Path(__file__).resolve().parents[2]
@@ -160,7 +160,7 @@ def test_a_sync_puts_links_right(repo: Path, memory: str) -> None:
 def test_what_every_command_of_memories_prints_as_json_is_documented() -> None:
     page = (CLONE / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
     told = set(re.findall(r"lerim memory ([a-z]+)", page.split("## 3. Command line")[1]))
-    assert told == set(get_command(app).commands["memory"].commands)  # type: ignore[attr-defined]
+    assert told == set(get_command(make_app()).commands["memory"].commands)  # type: ignore[attr-defined]
 
 
 class Typing(io.StringIO):
@@ -181,6 +181,6 @@ def test_what_a_person_saves_while_a_memory_is_edited_is_not_lost(
 ) -> None:
     monkeypatch.setattr("sys.stdin", Typing("Very fast.", Path(shown(repo, memory)["path"])))
     edit = ["memory", "edit", memory, "--body", "-", "--tag", "new", "--repo", str(repo)]
-    get_command(app)(edit, standalone_mode=False)
+    get_command(make_app())(edit, standalone_mode=False)
     view = shown(repo, memory)
     assert (view["title"], view["body"], view["tags"]) == ("Use uv by hand", "Very fast.", ["new"])

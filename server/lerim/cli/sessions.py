@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from lerim.cli.session_turns import export_session_command, facts_command
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,
@@ -234,3 +235,7 @@ def _make_snippet(turn_output: TurnOutput, query: str) -> str:
     start = max(0, match.start() - SNIPPET_MARGIN) if match else 0
     cut = flat[start : start + SNIPPET_CHARACTERS]
     return ("…" if start else "") + cut + ("…" if start + SNIPPET_CHARACTERS < len(flat) else "")
+
+
+sessions_app.command("facts")(facts_command)
+sessions_app.command("export")(export_session_command)
