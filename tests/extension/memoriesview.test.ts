@@ -71,7 +71,7 @@ test("what drifted, is missing or inactive looks so and says of what; hostile wo
   const items = (await view.getChildren(decisions)).map(itemOf);
   expect(items.map(({ description, iconPath, contextValue }) => [description, (iconPath as ThemeIcon).id, contextValue])).toEqual([
     ["drifted", "git-compare", "lerim.memory.active.decision.project.drifted"],
-    ["missing", "circle-slash", "lerim.memory.active.decision.project.gone"],
+    ["not found", "circle-slash", "lerim.memory.active.decision.project.gone"],
     ["superseded", "history", "lerim.memory.over.decision.project."],
     ["personal · pitfall", "warning", "lerim.memory.active.learning.global."],
     ["", "law", "lerim.memory.active.decision.project.fresh"],

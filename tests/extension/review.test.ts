@@ -7,7 +7,7 @@ import { act, answers, type FakePanel, shown, Uri, workspace } from "./fakes/vsc
 
 const message = messagesOf<ToWebview>();
 const root = Uri.file("/repo").toString();
-const done: protocol.ReviewResult = { ok: true, code: "", message: "Accepted: c1", action: "a1", path: null, askQuotes: false };
+const done: protocol.ReviewResult = { ok: true, code: "", message: "Accepted: c1", action: "a1", path: null, askQuotes: false, note: "" };
 const accept: FromWebview & { type: "act" } = { type: "act", id: "c1", action: "accept", edit: null, choice: null };
 
 let context: FakeContext;

@@ -188,7 +188,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
 
   await run("line 1 of the referenced file shows the memory, who said it, and a lens", async () => {
     await screen.openFile(contextFile);
-    await screen.lens(/^1 \w+/);
+    await screen.lens(/^Lerim: 1 \w+/);
     const text = await screen.hover("package", /contextKey/);
     assert.match(text, /decision|preference/);
     assert.match(text, /confidence \d+ ?%/);

@@ -41,7 +41,7 @@ test("the oldest editor", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await screen.page.keyboard.press("Enter");
     await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings").length === 1);
     await screen.openFile("src/cart.py");
-    await screen.lens(/^1 preference$/);
+    await screen.lens(/^Lerim: 1 preference$/);
     const text = await screen.hover("def", /integer cents/);
     assert.match(text, /\(the user\)/);
     await screen.shot("hover");

@@ -61,7 +61,7 @@ async def test_a_lens_counts_what_is_known_about_a_file(editor: Editor) -> None:
     write_memory(editor.repo, **SECOND, references=("src/app.py",))
     await editor.start()
     app = editor.open("src/app.py")
-    assert await editor.lenses(app) == [(0, "2 decisions · 1 pitfall")]
+    assert await editor.lenses(app) == [(0, "Lerim: 2 decisions · 1 pitfall")]
     assert await editor.lenses(editor.open("README.md")) == []
 
 

@@ -22,12 +22,12 @@ async def test_lenses_sit_on_symbols_when_asked_for_and_nowhere_when_off(editor:
     write_memory(editor.repo, references=("src/app.py#Store.save",))
     await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
     app = editor.open("src/app.py")
-    assert await editor.lenses(app) == [(0, "1 decision"), (5, "1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision"), (5, "Lerim: 1 decision")]
     editor.configure(codeLens="off")
     assert await editor.lenses(app) == []
     editor.configure(hover=False)
     assert await editor.hover(app, 0, 0) is None
-    assert await editor.lenses(app) == [(0, "1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     editor.configure(enabled=False)
     assert await editor.lenses(app) == []
 

@@ -88,14 +88,14 @@ async def test_a_changed_function_marks_its_memory_until_it_is_as_it_was(editor:
     verified(editor, isolated)
     await editor.start()
     app = editor.open(APP)
-    assert await editor.lenses(app) == [(0, "1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
-    await until_lens(editor, app, "1 drifted")
+    await until_lens(editor, app, "Lerim: 1 drifted memory")
     found = await editor.hover(app, 0, 5) or ""
     assert re.search(r"\*\*Drifted since \d{4}\\?-\d\d\\?-\d\d: `load` changed\*\*", found)
     assert re.findall(r"\(command:lerim\.(\w+)\?%5B%22[0-9a-f]+%22%5D\)", found) == LINKS
     edit(editor, app, 3, (".strip()", ""))
-    await until_lens(editor, app, "1 decision")
+    await until_lens(editor, app, "Lerim: 1 decision")
     assert "Drifted" not in (await editor.hover(app, 0, 5) or "")
 
 
@@ -106,28 +106,28 @@ async def test_what_is_known_is_written_back_and_let_go_a_while_after_the_last_l
     await editor.start()
     app = editor.open(APP)
     edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
-    await until_lens(editor, app, "1 drifted")
+    await until_lens(editor, app, "Lerim: 1 drifted memory")
     assert logs(isolated)
     await editor.until(lambda: not logs(isolated))
     edit(editor, app, 3, (".strip()", ""))
-    await until_lens(editor, app, "1 decision")
+    await until_lens(editor, app, "Lerim: 1 decision")
 
 
 async def test_a_renamed_function_keeps_its_memory_and_a_removed_one_is_gone(editor: Editor, isolated: Path) -> None:
     verified(editor, isolated)
     await editor.start({"trusted": True, "settings": {"codeLens": "symbols", "idleSeconds": 0}})
     app = editor.open(APP)
-    assert await editor.lenses(app) == [(0, "1 decision"), (0, "1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision"), (0, "Lerim: 1 decision")]
     edit(editor, app, 2, ("def load(path):", "# how it is read\ndef read_all(path):"))
     while (found := await editor.hover(app, 1, 8)) is None:
         pass
     assert "Keep load small" in found
     assert "`load` was renamed to `read_all`" in found
     assert "verifyMemory" not in found
-    assert (1, "1 decision") in await editor.lenses(app)
+    assert (1, "Lerim: 1 decision") in await editor.lenses(app)
     edit(editor, app, 3, ("def read_all(path):\n    return open(path).read()\n", ""))
-    await until_lens(editor, app, "1 gone")
-    assert ": `load`" in (await editor.hover(app, 0, 0) or "")
+    await until_lens(editor, app, "Lerim: 1 memory not found")
+    assert ": `load` in `src/app.py`" in (await editor.hover(app, 0, 0) or "")
 
 
 async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: Path, git: Git) -> None:
@@ -140,7 +140,7 @@ async def test_a_file_moved_in_git_keeps_its_memories(editor: Editor, isolated: 
         pass
     assert "Keep load small" in found
     assert "`src/app.py` was moved to `src/main.py`" in found
-    assert await editor.lenses(main) == [(0, "1 decision")]
+    assert await editor.lenses(main) == [(0, "Lerim: 1 decision")]
 
 
 async def test_a_checkout_that_takes_the_change_back_takes_the_mark_back(
@@ -153,10 +153,10 @@ async def test_a_checkout_that_takes_the_change_back_takes_the_mark_back(
     await editor.start()
     readme = editor.open("README.md")
     app = editor.open(APP)
-    await until_lens(editor, app, "1 drifted")
+    await until_lens(editor, app, "Lerim: 1 drifted memory")
     git(editor.repo, "checkout", "-q", "main")
     save(editor, readme)
-    await until_lens(editor, app, "1 decision")
+    await until_lens(editor, app, "Lerim: 1 decision")
 
 
 async def test_a_memory_verified_by_another_process_is_marked_no_more(editor: Editor, isolated: Path) -> None:
@@ -164,10 +164,10 @@ async def test_a_memory_verified_by_another_process_is_marked_no_more(editor: Ed
     await editor.start()
     app = editor.open(APP)
     edit(editor, app, 2, ("open(path).read()", "open(path).read().strip()"))
-    await until_lens(editor, app, "1 drifted")
+    await until_lens(editor, app, "Lerim: 1 drifted memory")
     verified(editor, isolated)
     editor.changed(path)
-    await until_lens(editor, app, "1 decision")
+    await until_lens(editor, app, "Lerim: 1 decision")
 
 
 async def test_what_an_active_memory_says_it_ends_is_not_served(editor: Editor) -> None:
@@ -178,7 +178,7 @@ async def test_what_an_active_memory_says_it_ends_is_not_served(editor: Editor) 
     found = await editor.hover(app, 0, 5) or ""
     assert "Load streams" in found
     assert "Keep load small" not in found
-    assert await editor.lenses(app) == [(0, "1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     later.unlink()
     editor.changed(later)
     await editor.until(lambda: len(editor.told["lerim/memoriesChanged"]) > 1)
@@ -191,8 +191,8 @@ async def test_a_memory_written_by_hand_counts_as_it_is_when_its_file_is_opened(
     (editor.repo / APP).write_text(long, encoding="utf-8")
     await editor.start()
     app = editor.open(APP)
-    assert await editor.lenses(app) == [(0, "1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     await editor.until(lambda: baselines(isolated))
     (editor.repo / APP).write_text(long.replace("return", "yield").replace("def f_", "def g_"), encoding="utf-8")
     save(editor, app)
-    await until_lens(editor, app, "1 drifted")
+    await until_lens(editor, app, "Lerim: 1 drifted memory")

@@ -58,7 +58,7 @@ def test_what_changed_and_what_is_gone_is_told_wherever_a_memory_is_shown(repo: 
     assert standings(repo, "list") == told
     assert standings(repo, "search", "is:drifted") == {"Load once": "drifted"}
     assert answer(repo, "status")["standing"] == {"drifted": 1, "gone": 1}
-    assert "1 drifted, 1 missing" in run(repo, "status").stdout
+    assert "1 drifted, 1 not found" in run(repo, "status").stdout
     assert "drifted" in run(repo, "memory", "list").stdout
     assert "`load` changed" in run(repo, "memory", "show", loads).stdout
     run(repo, "memory", "verify", loads)
@@ -97,13 +97,13 @@ def test_new_references_are_compared_with_now_and_the_old_ones_with_what_they_we
 def test_a_reference_that_is_not_there_is_told_and_written_all_the_same(repo: Path, app_file: Path) -> None:
     named = ("--reference", "src/nope.py", "--reference", "src/app.py#nothing", "--reference", "src/app.py#load")
     added = run(repo, "memory", "add", "--title", "Load once", *named)
-    assert "src/nope.py does not exist" in added.stderr
-    assert "nothing is not in src/app.py" in added.stderr
-    assert "load is not" not in added.stderr
+    assert "src/nope.py was not found" in added.stderr
+    assert "nothing was not found in src/app.py" in added.stderr
+    assert "load was not" not in added.stderr
     [shown] = answer(repo, "memory", "list")["memories"]
     assert shown["references"] == ["src/nope.py", "src/app.py#nothing", "src/app.py#load"]
     edited = run(repo, "memory", "edit", shown["id"], "--reference", "src/gone.py")
-    assert "src/gone.py does not exist" in edited.stderr
+    assert "src/gone.py was not found" in edited.stderr
 
 
 def test_a_look_makes_nothing_in_a_clone_where_nothing_was_kept(repo: Path) -> None:

@@ -1213,7 +1213,8 @@ export interface UndoView {
 /**
  * The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
  *
- * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git.
+ * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
+ * person should know besides, such as a reference that was not found; "" if there is nothing.
  */
 export interface ReviewResult {
   ok: boolean;
@@ -1222,6 +1223,7 @@ export interface ReviewResult {
   action: string | null;
   path: string | null;
   askQuotes: boolean;
+  note: string;
 }
 /**
  * A workspace folder by its URI.

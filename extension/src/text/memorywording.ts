@@ -4,7 +4,7 @@ import { dateText } from "./sessionwording";
 import { counted, kindOf } from "./wording";
 
 const primitiveLabels: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
-const standingLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Missing", unknown: "Not checked" };
+const standingLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Not found", unknown: "Not checked" };
 
 /** The label of a group's row; for a file its name, since the folder is in the description. */
 export function groupLabel({ kind, name }: TreeGroup): string {
@@ -57,7 +57,7 @@ function standingText(standing: string): string {
     case "drifted":
       return "The code they refer to has changed since they were last checked";
     case "gone":
-      return "The code they refer to is missing";
+      return "The code they refer to was not found in this checkout";
     default:
       return "Not compared with the code yet";
   }
@@ -67,14 +67,14 @@ function standingText(standing: string): string {
 export function memoryMarks({ status, standing, scope }: Pick<TreeMemory, "status" | "standing" | "scope">): string {
   const marks = [
     ...(status === "active" || status === "" ? [] : [status]),
-    ...(standing === "drifted" ? ["drifted"] : standing === "gone" ? ["missing"] : []),
+    ...(standing === "drifted" ? ["drifted"] : standing === "gone" ? ["not found"] : []),
     ...(scope === "global" ? ["personal"] : []),
   ];
   return marks.join(" · ");
 }
 
 export function memoryTooltip(memory: TreeMemory): string {
-  const driftText = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `Missing: ${memory.detail}` : "";
+  const driftText = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `Not found: ${memory.detail}` : "";
   const ended = memory.status !== "active" && memory.detail !== "" ? `${memory.status === "resolved" ? "Resolved" : "Superseded"} by ${memory.detail}` : "";
   const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `created ${dateText(memory.created)}`, memoryMarks(memory)];
   return [memory.title, facts.filter((fact) => fact !== "").join(" · "), driftText, ended].filter((line) => line !== "").join("\n");

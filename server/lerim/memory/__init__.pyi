@@ -29,9 +29,11 @@ from .freshness import Drift as Drift
 from .freshness import DriftChecker as DriftChecker
 from .freshness import DriftSubject as DriftSubject
 from .freshness import DriftSummary as DriftSummary
+from .freshness import ReferenceProblem as ReferenceProblem
 from .freshness import SourceReader as SourceReader
 from .freshness import StatStamp as StatStamp
 from .freshness import baselines as baselines
+from .freshness import check_references as check_references
 from .freshness import definitions as definitions
 from .freshness import inherit_baselines as inherit_baselines
 from .freshness import stamp_of as stamp_of

@@ -35,7 +35,8 @@ class AlreadyKnown:
 class ReviewResult:
     """The outcome of a review action. `action` is the id for undoing it, `path` the file of the memory or candidate.
 
-    `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git.
+    `ask_quotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
+    person should know besides, such as a reference that was not found; "" if there is nothing.
     """
 
     ok: bool
@@ -44,3 +45,4 @@ class ReviewResult:
     action: str | None = None
     path: str | None = None
     ask_quotes: bool = False
+    note: str = ""

@@ -12,14 +12,16 @@ from lerim.memory import (
     SourceReader,
     StoredMemory,
     baselines,
+    check_references,
     parse_reference,
+    reference_text,
 )
 from lerim.project import Project
 from lerim.review import ReviewPaths
 
 WRONG_STATES = ("drifted", "gone")
 MAX_CHECKED_ALONE = 1000
-DRIFT_LABELS = {"drifted": "drifted", "gone": "missing"}
+DRIFT_LABELS = {"drifted": "drifted", "gone": "not found"}
 """The names of these states for people."""
 
 
@@ -72,18 +74,22 @@ def _report_unknown(paths: ReviewPaths, unknown: Sequence[str], problems: list[P
 
 
 def find_missing_references(project: Project, references: Sequence[str]) -> list[str]:
-    """Returns a message for each reference that cannot be found."""
+    """Returns a message for each reference that is not found, is ambiguous or cannot be compared by its definition."""
     if project.is_personal:
         return []
+    problems = {problem.reference: problem.message for problem in check_references(project.root, references)}
     reader = SourceReader(project.root)
     messages: list[str] = []
     for reference in dict.fromkeys(filter(None, map(parse_reference, references))):
         baseline = reader.baseline(reference)
-        if baseline is None:
-            messages.append(f"{reference.path} does not exist or cannot be read")
+        if (problem := problems.get(reference_text(reference))) is not None:
+            messages.append(problem)
+        elif baseline is None:
+            messages.append(f"{reference.path} cannot be read")
         elif reference.symbol and not baseline.digest:
-            messages.append(
-                f"{reference.symbol} is not in {reference.path}, or occurs there more than once; "
-                "the whole file is used instead"
-            )
+            messages.append(f"the definition of {reference.symbol} in {reference.path} was not recognised")
+        else:
+            continue
+        if baseline is not None and not baseline.digest and "was not found" not in messages[-1]:
+            messages[-1] += "; the whole file is compared instead"
     return messages

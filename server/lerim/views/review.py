@@ -52,6 +52,7 @@ class ResultView(msgspec.Struct, frozen=True):
     path: str | None = None
     ask_quotes: bool = False
     diff: str | None = None
+    note: str = ""
 
 
 class ResultListOutput(msgspec.Struct, frozen=True):
@@ -108,4 +109,6 @@ def collect_results(
 
 def make_result_view(name: str, result: ReviewResult) -> ResultView:
     """Return the outcome for this id."""
-    return ResultView(name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes)
+    return ResultView(
+        name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes, note=result.note
+    )

@@ -6,13 +6,13 @@ from lerim.lsp.features.memories.lenses import MAX_SYMBOLS, Lens, lens_title, pl
 
 
 def test_counts_name_the_weightier_kinds_first() -> None:
-    assert lens_title(["pitfall", "decision", "decision"]) == "2 decisions · 1 pitfall"
-    assert lens_title(["summary", "summary", "learning"]) == "1 learning · 2 summaries"
+    assert lens_title(["pitfall", "decision", "decision"]) == "Lerim: 2 decisions · 1 pitfall"
+    assert lens_title(["summary", "summary", "learning"]) == "Lerim: 1 learning · 2 summaries"
 
 
 def test_a_symbol_not_found_is_left_to_the_editor() -> None:
     assert place_lenses("symbols", ["decision"], {"load": ["decision"]}, lambda _: None)[1] == Lens(
-        None, "1 decision", "load"
+        None, "Lerim: 1 decision", "load"
     )
 
 

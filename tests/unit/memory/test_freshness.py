@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lerim.memory.freshness.drift import Drift, DriftChecker, DriftSubject
+from lerim.memory.freshness.reference_check import check_references
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.reference import parse_reference
@@ -68,6 +69,7 @@ def test_verified_names_the_day_and_the_commit_or_the_day_alone(desk: Desk, tmp_
     bare = tmp_path / "new"
     bare.mkdir()
     git(bare, "init", "-q")
+    (bare / "a.py").write_text("a = 1\n")
     assert Desk(bare, desk.home).memory("a.py").verified == "2026-11-01"
     own = make_personal_project(desk.home)
     record = MemoryRecord("20261101-x", "decision", "x", NOW, NOW, "manual", 0.9, (), "x", references=("a.py",))
@@ -85,6 +87,31 @@ def test_the_worst_reference_counts_and_since_is_the_day_it_was_seen(desk: Desk)
     desk.fresh.check(now=datetime(2026, 12, 1, tzinfo=UTC))
     gone = Drift("gone", "README.md", "", "`README.md`", "2026-12-01")
     assert desk.fresh.summary().drift_by_memory == {"20261101-one": gone}
+
+
+def test_a_symbol_that_is_nowhere_is_not_found_and_never_verified_and_its_likely_place_is_named(
+    desk: Desk, git: Git
+) -> None:
+    (desk.root / "src" / "reading.py").write_text(
+        "class Reader:\n    def parse_all(self):\n        return 1\n", "utf-8"
+    )
+    memory = desk.memory(f"{APP}#parse_all")
+    assert memory.verified == ""
+    assert desk.fresh.check() == {memory.id}
+    found = desk.fresh.summary().drift_by_memory[memory.id]
+    assert (found.state, found.detail) == ("gone", f"`parse_all` in `{APP}`")
+    [problem] = check_references(desk.root, [f"{APP}#parse_all", f"{APP}#load"])
+    assert problem.likely == ("src/reading.py#Reader.parse_all",)
+    assert problem.message == f"parse_all was not found in {APP}; it may be src/reading.py#Reader.parse_all"
+    [moved] = check_references(desk.root, ["elsewhere/reading.py"])
+    assert (moved.state, moved.likely) == ("not-found", ("src/reading.py",))
+
+
+def test_a_symbol_that_several_classes_define_is_ambiguous(desk: Desk) -> None:
+    text = "class One:\n    def run(self):\n        pass\n\n\nclass Two:\n    def run(self):\n        return 2\n"
+    (desk.root / "src" / "two.py").write_text(text, "utf-8")
+    [problem] = check_references(desk.root, ["src/two.py#run", "src/two.py#One.run"])
+    assert (problem.state, problem.likely) == ("ambiguous", ("src/two.py#One.run", "src/two.py#Two.run"))
 
 
 def test_only_files_with_another_stamp_are_looked_at(desk: Desk) -> None:
@@ -139,7 +166,7 @@ def test_what_cannot_be_read_is_unknown_and_nothing_outside_is_read(desk: Desk, 
     (desk.root / "out.py").symlink_to(tmp_path / "secret.py")
     os.mkfifo(desk.root / "pipe.py")
     (desk.root / "blob.bin").write_bytes(b"\0" * 100)
-    desk.memory("out.py#key", "pipe.py", "none.py", "blob.bin", "../up.py", "")
+    desk.memory("out.py#key", "pipe.py", "blob.bin", "../up.py", "")
     desk.fresh.check()
     (tmp_path / "secret.py").write_text("def key():\n    return 2\n", encoding="utf-8")
     desk.fresh.check()

@@ -128,6 +128,8 @@ def show_result(result: ResultView, *, personal: bool = False) -> None:
         output.show_difference(result.diff or "")
         return
     output.print_line(message)
+    if result.note:
+        output.print_note(f"note: {output.escape_controls(result.note)}")
     if result.path:
         output.print_line(f"  file: {output.escape_controls(result.path)}")
     if result.action and result.code not in ("undone", "already"):

@@ -8,5 +8,7 @@ from .drift import DriftSubject as DriftSubject
 from .drift import DriftSummary as DriftSummary
 from .drift import subject_of as subject_of
 from .inherited_baselines import inherit_baselines as inherit_baselines
+from .reference_check import ReferenceProblem as ReferenceProblem
+from .reference_check import check_references as check_references
 from .sources import SourceReader as SourceReader
 from .sources import stamp_of as stamp_of

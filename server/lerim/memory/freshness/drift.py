@@ -15,6 +15,7 @@ from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, StatStamp
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
+from lerim.memory.freshness.reference_check import contains_symbol, is_missing
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import DriftState, Reference, parse_reference, reference_text
@@ -338,9 +339,11 @@ class _Check:
             place = known or self._moved_files.find_new_path(place, baseline, self._reader) or place
         drift_record = DriftRecord(memory, reference, verified, place, self._reader.stamp(place), "fresh")
         if baseline is None:
+            if self._is_not_found(reference, verified):
+                return replace(drift_record, state="gone", detail=not_found_text(reference))
             return replace(drift_record, state="unknown", detail="not verified here yet")
         if not drift_record.stamp:
-            return replace(drift_record, state="gone", detail=f"`{reference.path}`")
+            return replace(drift_record, state="gone", detail=not_found_text(Reference(reference.path)))
         moved = reference_text(Reference(place, reference.symbol)) if place != reference.path else ""
         there = f"`{reference.path}` was moved to `{place}`" if moved else ""
         source = self._reader.source(place)
@@ -354,11 +357,7 @@ class _Check:
                 return replace(before, checked_path=place, stamp=drift_record.stamp) if before else unknown
             return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
         if not baseline.digest:
-            if baseline.word_count and is_blank(source.text):
-                return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is now empty")
-            if matches_sketch(reference.path, baseline.sketch, source.text):
-                return replace(drift_record, moved_to=moved, detail=there)
-            return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` changed")
+            return _check_whole_file(drift_record, baseline, source.text, moved)
         return self._check_symbol(drift_record, baseline, source.text, moved, before)
 
     def _check_symbol(
@@ -385,7 +384,33 @@ class _Check:
         if name:
             moved = reference_text(Reference(place, name))
             return replace(drift_record, moved_to=moved, detail=f"`{reference.symbol}` was renamed to `{name}`")
-        return replace(drift_record, state="gone", moved_to="", detail=f"`{reference.symbol}`")
+        missing = Reference(place, reference.symbol)
+        return replace(drift_record, state="gone", moved_to="", detail=not_found_text(missing))
+
+    def _is_not_found(self, reference: Reference, verified: str) -> bool:
+        """Returns whether a reference without a baseline is not in this worktree. Its former text may still tell a job
+        with git where a file was moved to."""
+        if not self._reader.stamp(reference.path):
+            return "@" not in verified or self._git is not None
+        return is_missing(self._reader, reference)
+
+
+def _check_whole_file(drift_record: DriftRecord, baseline: Baseline, text: str, moved: str) -> DriftRecord:
+    reference, place = drift_record.reference, drift_record.checked_path
+    if not contains_symbol(text, reference):
+        missing = Reference(place, reference.symbol)
+        return replace(drift_record, state="gone", moved_to="", detail=not_found_text(missing))
+    if baseline.word_count and is_blank(text):
+        return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is now empty")
+    if matches_sketch(reference.path, baseline.sketch, text):
+        there = f"`{reference.path}` was moved to `{place}`" if moved else ""
+        return replace(drift_record, moved_to=moved, detail=there)
+    return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` changed")
+
+
+def not_found_text(reference: Reference) -> str:
+    """Returns "`load` in `src/app.py`", or the path alone without a symbol."""
+    return f"`{reference.symbol}` in `{reference.path}`" if reference.symbol else f"`{reference.path}`"
 
 
 def _has_changed(drift_record: DriftRecord, before: DriftRecord | None) -> bool:

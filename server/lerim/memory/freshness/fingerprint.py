@@ -86,14 +86,14 @@ class FileOutline:
 
     def fingerprints(self, name: str) -> list[SymbolFingerprint]:
         """Returns the fingerprint of each definition that `name` names, as a whole or by its last parts."""
-        return [one for full in self._matching_names(name) for one in self._own_fingerprints(full)]
+        return [one for full in self.matching_names(name) for one in self._own_fingerprints(full)]
 
     def is_redefined(self, name: str, digest: str) -> bool:
         """Returns whether the symbol with this fingerprint has another, different definition under the same name. Only
         in Python, where the last one counts; elsewhere it is an overload."""
         if self.kind != KIND:
             return False
-        own = [{one.digest for one in self._own_fingerprints(full)} for full in self._matching_names(name)]
+        own = [{one.digest for one in self._own_fingerprints(full)} for full in self.matching_names(name)]
         return all(len(digests) > 1 for digests in own if digest in digests)
 
     def find_renamed(self, name: str, known: SymbolFingerprint, identical_symbols: Iterable[str]) -> str:
@@ -114,11 +114,11 @@ class FileOutline:
 
     def find_identical_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
         """Returns the other symbols with the same fingerprint; only `TOO_MANY_TWINS` above `MAX_TWINS`."""
-        own = set(self._matching_names(name))
+        own = set(self.matching_names(name))
         same = [full for full in self._same_symbols(name, known) if full not in own]
         return same if len(same) <= MAX_IDENTICAL_SYMBOLS else [TOO_MANY_IDENTICAL]
 
-    def _matching_names(self, name: str) -> list[str]:
+    def matching_names(self, name: str) -> list[str]:
         """Returns the qualified names that `name` may mean: itself, else those that end with it."""
         dotted = name.replace("::", ".")
         if self._definitions.defines(dotted):

@@ -10,6 +10,7 @@ from lerim.errors import LerimError
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
 from lerim.memory.freshness.moved_files import MovedFiles
+from lerim.memory.freshness.reference_check import is_missing
 from lerim.memory.freshness.sources import SourceReader
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, parse_reference
@@ -27,7 +28,8 @@ def verify_record(
     `before` keep their former baseline.
 
     `verified` becomes `YYYY-MM-DD@<commit>`, or the day alone if no commit is checked out. Never raises for an
-    unreadable file: its reference stays unknown. If nothing can be stored, the record is returned unchanged.
+    unreadable file: its reference stays unknown. If a reference is not found or nothing can be
+    stored, the record is returned unchanged: nobody can have verified it.
     """
     if project.is_personal:
         return replace(record, verified=f"{now:%Y-%m-%d}")  # its references belong to no repository
@@ -46,6 +48,8 @@ def verify_record(
                     found.append((reference, was, drift_record))
                 elif (there := _baseline_after_move(drift_record, baseline, reader)) is not None:
                     found.append((reference, *there))
+                elif is_missing(reader, reference):
+                    return record
                 elif baseline is not None:
                     stamp = reader.stamp(reference.path)
                     found.append(

@@ -29,7 +29,7 @@ _STATE_LABELS: dict[DriftState, str] = {
     "fresh": "",
     "unknown": "not compared with the code here yet",
     "drifted": "DRIFTED: the code has changed since",
-    "gone": "GONE: the code it is about no longer exists",
+    "gone": "NOT FOUND: the code it is about is not in this checkout",
 }
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
 _ADDRESS = re.compile(

@@ -8,7 +8,16 @@ from datetime import UTC, datetime
 from functools import partial
 
 from lerim.errors import MemoryError_, StaleError
-from lerim.memory import MemoryRecord, MemorySearch, QuoteChoice, Store, Uses, inherit_baselines, verifying
+from lerim.memory import (
+    MemoryRecord,
+    MemorySearch,
+    QuoteChoice,
+    Store,
+    Uses,
+    check_references,
+    inherit_baselines,
+    verifying,
+)
 from lerim.review import actions
 from lerim.review.accepting.edit_or_reject import check_seen, load_claim, load_waiting
 from lerim.review.accepting.effects import Effects, compute_effects
@@ -75,7 +84,8 @@ def accept_candidate(
             final = replace(final, record=accepted_record(final.record))
         judged: JudgmentKind | None = None if automatic or in_bulk else "edited" if final.edited else "accepted"
         near = find_kept_beside(paths, ledger, store, final, choice, memories)
-        return _carry_out(paths, ledger, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
+        done = _carry_out(paths, ledger, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
+    return done if automatic or in_bulk else replace(done, note=describe_references(paths, final.record.references))
 
 
 def _carry_out(
@@ -150,6 +160,14 @@ def _describe_accepted(final: Proposal) -> str:
             return f"Refers to {', '.join(new)}: {title}" if new else f"Fewer references: {title}"
         case "add":
             return f"Accepted: {title}"
+
+
+def describe_references(paths: ReviewPaths, references: Sequence[str]) -> str:
+    """Says which references are not found or ambiguous, and where they may be; "" if all are found."""
+    if paths.project.is_personal:
+        return ""
+    problems = check_references(paths.project.root, references)
+    return "".join(f"{problem.message}. " for problem in problems).rstrip()
 
 
 def verify_references(

@@ -8,7 +8,17 @@ from datetime import UTC, datetime
 
 from lerim.errors import MemoryError_
 from lerim.files import hash_text
-from lerim.memory import Feedback, HeaderValue, Uses, lifecycle, parse_record, parse_references, split_header, verifying
+from lerim.memory import (
+    Feedback,
+    HeaderValue,
+    Uses,
+    check_references,
+    lifecycle,
+    parse_record,
+    parse_references,
+    split_header,
+    verifying,
+)
 from lerim.redaction import redact_secrets
 from lerim.review.accepting import record_kept, withdraw_archiving
 from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, hold_memory
@@ -67,12 +77,13 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
     """Confirm that a memory is still true: its references are compared with their current state from now on. Raises as
-    `edit_memory`, and MemoryError_ if that state cannot be saved."""
+    `edit_memory`, and MemoryError_ if a reference is not found or that state cannot be saved."""
     with hold_memory(paths, memory_id) as memory:
         verified = verifying.verify_record(
             paths.project, paths.home, replace(memory.record, verified=""), current_second()
         ).verified
         if not verified:
+            _require_found(memory)
             todo = "Free some space or make the folder writable, then try again."
             raise MemoryError_("The state of its references could not be saved.", where=str(paths.private), todo=todo)
         text = memory.updated_text({"verified": verified})
@@ -81,6 +92,18 @@ def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
             record_kept(paths, memory_id)
             return ReviewResult(True, "verify", label, path=str(memory.path))
         return memory.perform("verify", label, [memory.rewrite_change(text)])
+
+
+def _require_found(memory: HeldMemory) -> None:
+    """Raises MemoryError_ if a reference of the memory is not found, and names the places it may mean."""
+    problems = check_references(memory.paths.project.root, memory.record.references)
+    messages = [problem.message for problem in problems if problem.state == "not-found"]
+    if messages:
+        raise MemoryError_(
+            f"Not marked as still true: {'; '.join(messages)}.",
+            where=str(memory.path),
+            todo="Correct its references, or archive it.",
+        )
 
 
 def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewResult:

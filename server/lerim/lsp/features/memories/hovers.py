@@ -31,7 +31,7 @@ SPEAKER_NAMES: dict[Speaker, str] = {
 }
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 WRONG_STATES = ("drifted", "gone")
-DRIFT_LABELS = {"drifted": "Drifted", "gone": "Missing"}
+DRIFT_LABELS = {"drifted": "Drifted", "gone": "Not found"}
 DRIFT_COMMANDS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
 """Links offered for a memory that is drifted or gone."""
 AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))

@@ -22,15 +22,18 @@ KIND_ORDER = (
     "drifted",
     "gone",
 )
-PLURALS = {"summary": "summaries", "drifted": "drifted", "gone": "gone"}
+PLURALS = {"summary": "summaries"}
+DRIFT_NAMES = {"drifted": ("drifted memory", "drifted memories"), "gone": ("memory not found", "memories not found")}
 MAX_SYMBOLS = 50
 
 
 def lens_title(kinds: Iterable[str]) -> str:
-    """`2 decisions · 1 pitfall · 1 drifted`: the most important kinds first, drifted and gone memories last."""
+    """`Lerim: 2 decisions · 1 pitfall · 1 drifted memory`: the most important kinds first.
+
+    Drifted memories and those not found come last."""
     counts = Counter(kinds)
     ranked = sorted(counts, key=lambda kind: (KIND_ORDER.index(kind) if kind in KIND_ORDER else len(KIND_ORDER), kind))
-    return " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
+    return "Lerim: " + " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
 
 
 class Lens(NamedTuple):
@@ -62,4 +65,5 @@ def place_lenses(
 
 
 def _plural(kind: str, count: int) -> str:
-    return kind if count == 1 else PLURALS.get(kind, f"{kind}s")
+    one, many = DRIFT_NAMES.get(kind, (kind, PLURALS.get(kind, f"{kind}s")))
+    return one if count == 1 else many

@@ -1,0 +1,120 @@
+"""Checks references before a person relies on them: whether the file exists and its symbol is in it, only once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lerim.memory.freshness.sources import SourceReader
+from lerim.memory.reference import Reference, parse_reference, reference_text
+from lerim.project import find_named_files, find_word
+
+MAX_PLACES = 3
+"""How many likely places are named for one reference."""
+_MAX_SEARCHED_FILES = 12
+_WORD = re.compile(r"[^\W\d]\w*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceProblem:
+    """A reference that does not name one place. `likely` are the references it may mean, as written in a memory."""
+
+    reference: str
+    state: Literal["not-found", "ambiguous"]
+    likely: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """What is wrong, as a sentence without a full stop."""
+        path, _, symbol = self.reference.partition("#")
+        if self.state == "ambiguous":
+            text = f"{symbol} is in {path} more than once"
+        else:
+            text = f"{symbol} was not found in {path}" if symbol else f"{path} was not found"
+        return f"{text}; it may be {' or '.join(self.likely)}" if self.likely else text
+
+
+def check_references(
+    root: Path, references: Iterable[str], environ: Mapping[str, str] = os.environ
+) -> list[ReferenceProblem]:
+    """Returns a problem for each reference that is not found in the worktree at `root`, or is ambiguous.
+
+    Reads the referenced files. Likely places are found with git, within a limited time; without git there are none.
+    """
+    reader = SourceReader(root)
+    problems: list[ReferenceProblem] = []
+    for reference in dict.fromkeys(filter(None, map(parse_reference, references))):
+        names = [] if is_missing(reader, reference) else list_meanings(reader, reference)
+        if len(names) > 1:
+            likely = [reference_text(Reference(reference.path, name)) for name in names[:MAX_PLACES]]
+            problems.append(ReferenceProblem(reference_text(reference), "ambiguous", tuple(likely)))
+        elif is_missing(reader, reference):
+            likely = _find_likely_places(reader, reference, environ)
+            problems.append(ReferenceProblem(reference_text(reference), "not-found", tuple(likely)))
+    return problems
+
+
+def is_missing(reader: SourceReader, reference: Reference) -> bool:
+    """Returns whether the referenced file does not exist, or its text does not contain the symbol's name at all.
+
+    A name that is only used in the file counts as found: not every definition is recognised, and a module may pass on
+    what another one defines.
+    """
+    if not reader.stamp(reference.path):
+        return True
+    source = reader.source(reference.path)
+    return source is not None and source.text is not None and not contains_symbol(source.text, reference)
+
+
+def contains_symbol(text: str, reference: Reference) -> bool:
+    """Returns whether a text contains the last part of the symbol's name as a whole word; True without a symbol."""
+    word = reference.symbol.rpartition(".")[2].strip()
+    if not word:
+        return True
+    at = text.find(word)
+    while at >= 0:
+        if not _continues(text, at - 1, word[0]) and not _continues(text, at + len(word), word[-1]):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def list_meanings(reader: SourceReader, reference: Reference) -> Sequence[str]:
+    """Returns the qualified names in the file that the reference's symbol may mean; overloads of one name are one."""
+    source = reader.source(reference.path) if reference.symbol else None
+    outline = reader.outline(reference.path, source.text) if source is not None and source.text is not None else None
+    return sorted(set(outline.matching_names(reference.symbol))) if outline is not None else []
+
+
+def _continues(text: str, at: int, neighbour: str) -> bool:
+    """Returns whether the character at `at` belongs to the same word as its `neighbour`."""
+    if not 0 <= at < len(text):
+        return False
+    return (text[at].isalnum() or text[at] == "_") and (neighbour.isalnum() or neighbour == "_")
+
+
+def _find_likely_places(reader: SourceReader, reference: Reference, environ: Mapping[str, str]) -> list[str]:
+    """Returns where a missing reference may be now: the symbol's definition in another file, else a file of the same
+    name."""
+    word = reference.symbol.rpartition(".")[2]
+    if _WORD.match(word):
+        found = _find_definitions(reader, reference, find_word(reader.root, word, environ)[:_MAX_SEARCHED_FILES])
+        if found:
+            return found[:MAX_PLACES]
+    if reader.stamp(reference.path):
+        return []
+    name = reference.path.rpartition("/")[2]
+    return [reference_text(Reference(path)) for path in find_named_files(reader.root, name, environ)[:MAX_PLACES]]
+
+
+def _find_definitions(reader: SourceReader, reference: Reference, paths: Iterable[str]) -> list[str]:
+    last = reference.symbol.rpartition(".")[2]
+    found: list[str] = []
+    for path in paths:
+        names = list_meanings(reader, Reference(path, reference.symbol)) or list_meanings(reader, Reference(path, last))
+        found += (reference_text(Reference(path, name)) for name in names)
+    return found
