@@ -75,6 +75,33 @@ def test_values_in_quotes_are_found_without_their_quotes(items: list[str]) -> No
         assert [part(text, value.span) for value in document.values("related")] == plain
 
 
+PLAIN_VALUES = st.sampled_from(
+    [
+        "a b",
+        '"a: b"',
+        "0.5",
+        "[]",
+        '[a, "b, c"]',
+        "\n  - src/a.py#b",
+        '\n  - quote: "x # y"\n    turn: ab12',
+        "it's",
+        '""',
+    ]
+)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["id", "tags", "references", "evidence", "own"]), PLAIN_VALUES),
+        unique_by=lambda one: one[0],
+    )
+)
+def test_headers_of_lerim_itself_are_read_line_by_line_as_yaml_reads_them(fields: list[tuple[str, str]]) -> None:
+    head = "".join(f"{key}: {value}\n" for key, value in fields).replace(": \n", ":\n")
+    quick, by_yaml = (parse_memory_document(f"---\n{head}{more}---\n") for more in ("", "# a comment\n"))
+    assert quick.fields == by_yaml.fields
+
+
 def test_every_key_and_value_of_a_memory_has_its_place() -> None:
     document = parse_memory_document(MEMORY)
     assert document.problems == ()

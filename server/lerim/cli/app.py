@@ -23,6 +23,7 @@ _COMMANDS = {
     "journal": "journal:journal_command",
     "backfill": "backfill:backfill_command",
     "status": "status:status_command",
+    "check": "check:check_command",
     "stats": "stats:stats_command",
     "export": "export:export_command",
     "import": "importing:import_command",

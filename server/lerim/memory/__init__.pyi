@@ -25,6 +25,7 @@ from .documents import Span as Span
 from .documents import Value as Value
 from .documents import kind_of_document as kind_of_document
 from .documents import parse_memory_document as parse_memory_document
+from .documents import text_span as text_span
 from .freshness import Drift as Drift
 from .freshness import DriftChecker as DriftChecker
 from .freshness import DriftSubject as DriftSubject
@@ -36,6 +37,8 @@ from .freshness import baselines as baselines
 from .freshness import check_references as check_references
 from .freshness import definitions as definitions
 from .freshness import inherit_baselines as inherit_baselines
+from .freshness import is_missing as is_missing
+from .freshness import list_meanings as list_meanings
 from .freshness import stamp_of as stamp_of
 from .freshness import subject_of as subject_of
 from .freshness import verifying as verifying
@@ -65,6 +68,7 @@ from .quotes import QuoteChoice as QuoteChoice
 from .quotes import Quotes as Quotes
 from .quotes import merge_evidence as merge_evidence
 from .quotes import strip_quotes as strip_quotes
+from .record import HEADER_KEYS as HEADER_KEYS
 from .record import KINDS as KINDS
 from .record import MAX_FILE_BYTES as MAX_FILE_BYTES
 from .record import Evidence as Evidence
@@ -75,6 +79,7 @@ from .record import Scope as Scope
 from .record import Speaker as Speaker
 from .record import evidence_values as evidence_values
 from .record import examine_record as examine_record
+from .record import examine_values as examine_values
 from .record import parse_record as parse_record
 from .record import primitive_of as primitive_of
 from .record import render_record as render_record
@@ -116,6 +121,8 @@ from .serving import record_serving as record_serving
 from .serving import render_memory as render_memory
 from .serving import render_memory_line as render_memory_line
 from .serving import tells_to_act as tells_to_act
+from .similarity import claim_vector as claim_vector
+from .similarity import cosine as cosine
 from .slug import new_id as new_id
 from .store import ARCHIVED_FOLDERS as ARCHIVED_FOLDERS
 from .store import LIVE_FOLDERS as LIVE_FOLDERS

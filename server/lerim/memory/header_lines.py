@@ -169,7 +169,7 @@ def _find_key_spans(head: str, where: str) -> dict[str, _KeySpan]:
             raise MemoryError_(
                 "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."
             )
-        stop = max(key.end_mark.index, _value_end(value))
+        stop = max(key.end_mark.index, value_end(value))
         stop = start + len(head[start:stop].rstrip())
         found = head.find("\n", stop)
         line_end = len(head) if found < 0 else found
@@ -180,11 +180,12 @@ def _find_key_spans(head: str, where: str) -> dict[str, _KeySpan]:
     return spans
 
 
-def _value_end(node: Any) -> int:
+def value_end(node: Any) -> int:
+    """Returns the offset at which a YAML node ends, white space after a block included."""
     if isinstance(node.value, str) or node.flow_style:
         return int(node.end_mark.index)
     children = [child for item in node.value for child in (item if isinstance(item, tuple) else (item,))]
-    return max((_value_end(child) for child in children), default=int(node.end_mark.index))
+    return max((value_end(child) for child in children), default=int(node.end_mark.index))
 
 
 def _replace_edit(head: str, key: str, value: HeaderValue, span: _KeySpan, newline: str) -> tuple[int, int, str]:

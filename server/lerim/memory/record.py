@@ -98,19 +98,23 @@ def examine_record(text: str, path: Path, primitive: Primitive | None = None) ->
         raise ConflictError(
             "Two branches changed this memory, and git left both sides in it.", where=str(path), todo=todo
         )
+    record, faults = examine_values(text, path, primitive)
+    return record, [Problem("memory-value", str(path), message) for _, message in faults]
+
+
+def examine_values(
+    text: str, path: Path, primitive: Primitive | None = None
+) -> tuple[MemoryRecord, list[tuple[str, str]]]:
+    """As `examine_record`, for a text without conflict markers: what had to be guessed, as (key, message)."""
     parts = split_header(text)
     if parts is None:
         raise MemoryError_(
             "This file has no header between two --- lines.", where=str(path), todo="Add one, or move the file away."
         )
-    fields = load_header(text[parts.start : parts.end], str(path))
-    reader = _HeaderReader(
-        text[parts.start : parts.end],
-        fields,
-        path,
-        text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline),
-    )
-    return reader.read_record(primitive), reader.problems
+    head = text[parts.start : parts.end]
+    body = text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline)
+    reader = _HeaderReader(head, load_header(head, str(path)), path, body)
+    return reader.read_record(primitive), reader.faults
 
 
 def primitive_of(path: Path) -> Primitive | None:
@@ -128,14 +132,14 @@ def id_of(path: Path) -> str:
 
 
 class _HeaderReader:
-    """Reads the values of one header and collects problems."""
+    """Reads the values of one header and collects what is wrong with them, as (key, message)."""
 
     def __init__(self, head: str, fields: dict[str, Yaml], path: Path, body: str) -> None:
         self.head = head
         self.fields = fields
         self.path = path
         self.body = body
-        self.problems: list[Problem] = []
+        self.faults: list[tuple[str, str]] = []
         self._raw_values: dict[str, Yaml] | None = None
 
     def read_record(self, primitive: Primitive | None) -> MemoryRecord:
@@ -148,10 +152,11 @@ class _HeaderReader:
             )
         stem = id_of(self.path)
         if (written := self._text("id")) != stem:
-            self._add_problem(
+            self._add_fault(
+                "id",
                 f"the id {written!r} is not the file's name, which is used: rename one of them"
                 if written
-                else "there is no id"
+                else "there is no id",
             )
         created = self._time("created", None)
         lists = {key: self._text_list(key) for key in ("tags", *_LINK_KEYS)}
@@ -176,8 +181,8 @@ class _HeaderReader:
             related=lists["related"],
         )
 
-    def _add_problem(self, message: str) -> None:
-        self.problems.append(Problem("memory-value", str(self.path), f"{message[:1].upper()}{message[1:]}."))
+    def _add_fault(self, key: str, message: str) -> None:
+        self.faults.append((key, f"{message[:1].upper()}{message[1:]}."))
 
     def _text(self, key: str) -> str:
         value = self.fields.get(key)
@@ -186,7 +191,7 @@ class _HeaderReader:
         if value is None:
             return ""
         if isinstance(value, list | dict):
-            self._add_problem(f"{key} must be one line of text")
+            self._add_fault(key, f"{key} must be one line of text")
             return ""
         return self._as_written(value, key)
 
@@ -210,7 +215,7 @@ class _HeaderReader:
         written = self._text("title")
         if written.strip():
             return written
-        self._add_problem("there is no title")
+        self._add_fault("title", "there is no title")
         first = next((line.lstrip("# ").strip() for line in self.body.splitlines() if line.strip("# ")), "")
         return first[:120] or self.path.stem
 
@@ -222,16 +227,16 @@ class _HeaderReader:
             try:
                 value = datetime.fromisoformat(value.strip())
             except ValueError:
-                self._add_problem(f"{key} is not a date")
+                self._add_fault(key, f"{key} is not a date")
                 value = None
         elif value is not None and not isinstance(value, date):
-            self._add_problem(f"{key} is not a date")
+            self._add_fault(key, f"{key} is not a date")
             value = None
         if isinstance(value, datetime):
             try:
                 return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
             except OverflowError:
-                self._add_problem(f"{key} is out of range")
+                self._add_fault(key, f"{key} is out of range")
         elif isinstance(value, date):
             return datetime(value.year, value.month, value.day, tzinfo=UTC)
         return default or self._day_from_id()
@@ -252,7 +257,8 @@ class _HeaderReader:
                 number = None
         if isinstance(number, int | float) and 0 <= number <= 1:
             return round(float(number), 4)
-        self._add_problem("there is no confidence" if value is None else "the confidence is not a number from 0 to 1")
+        message = "there is no confidence" if value is None else "the confidence is not a number from 0 to 1"
+        self._add_fault("confidence", message)
         return 0.5
 
     def _text_list(self, key: str) -> tuple[str, ...]:
@@ -266,7 +272,7 @@ class _HeaderReader:
         items = list(enumerate(value)) if isinstance(value, list) else [(-1, value)]
         good = [(at, item) for at, item in items if item is not None and not isinstance(item, list | dict)]
         if len(good) < len(items):
-            self._add_problem(f"{key} is not a list of texts")
+            self._add_fault(key, f"{key} is not a list of texts")
         return tuple(self._as_written(item, key, *(() if at < 0 else (at,))) for at, item in good)
 
     def _references(self) -> tuple[str, ...]:
@@ -274,18 +280,19 @@ class _HeaderReader:
         found = self._text_list("references")
         for text in found:
             if parse_reference(text) is None:
-                self._add_problem(f"the reference {text[:80]!r} is not a path in this repository and is ignored")
+                message = f"the reference {text[:80]!r} is not a path in this repository and is ignored"
+                self._add_fault("references", message)
         return found
 
     def _kind(self, primitive: Primitive) -> LearningKind | None:
         written = self._text("kind")
         if written and primitive != "learning":
-            self._add_problem(f"a {primitive} has no kind; only a learning has one. Remove it")
+            self._add_fault("kind", f"a {primitive} has no kind; only a learning has one. Remove it")
         for kind in KINDS:
             if kind == written:
                 return kind
         if written:
-            self._add_problem(f"the kind {written[:40]!r} is none of {', '.join(KINDS)}")
+            self._add_fault("kind", f"the kind {written[:40]!r} is none of {', '.join(KINDS)}")
         return None
 
     def _evidence(self) -> tuple[Evidence, ...]:
@@ -296,7 +303,7 @@ class _HeaderReader:
             quote, turn = entry.get("quote"), entry.get("turn")
             who = next((speaker for speaker in _SPEAKERS if speaker == entry.get("who")), None)
             if who is None or isinstance(quote, list | dict) or turn is None or isinstance(turn, list | dict):
-                self._add_problem("an evidence entry is not `quote`, `turn` and `who`")
+                self._add_fault("evidence", "an evidence entry is not `quote`, `turn` and `who`")
                 continue
             spoken = "" if quote is None else self._as_written(quote, "evidence", at, "quote")
             found.append(Evidence(spoken, self._as_written(turn, "evidence", at, "turn"), who))

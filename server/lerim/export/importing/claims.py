@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -11,10 +11,10 @@ from itertools import islice
 
 from lerim import files
 from lerim.errors import BoundaryError
-from lerim.export.importing.rules_header import RulesHeader, read_rules_header
-from lerim.export.importing.rules_text import RuleClaim, split_rules
+from lerim.export.importing.rules_header import RulesHeader
+from lerim.export.importing.rules_lines import list_rules
+from lerim.export.importing.rules_text import RuleClaim
 from lerim.export.importing.sources import RulesSource
-from lerim.export.rule_files import parse_rule_file
 from lerim.extraction import make_title
 from lerim.memory import Evidence, LearningKind, MemoryRecord, Primitive, parse_reference, reference_text
 from lerim.project import Project, tracked
@@ -56,7 +56,7 @@ def make_file_claims(sources: Iterable[RulesSource], project: Project, now: date
     seen: set[tuple[str, str]] = set()
     with_secret = too_many = 0
     for source in sources:
-        for rule, header in _list_rules(source):
+        for rule, header in list_rules(source):
             record = _make_record(source, rule, header, names, now)
             key = (record.title.casefold(), record.body.casefold())
             if redact_secrets(f"{rule.text}\n{rule.code}").count:
@@ -69,22 +69,6 @@ def make_file_claims(sources: Iterable[RulesSource], project: Project, now: date
                 seen.add(key)
                 claims.append(FileClaim(record))
     return ImportableClaims(tuple(claims), with_secret, too_many)
-
-
-def _list_rules(source: RulesSource) -> Iterator[tuple[RuleClaim, RulesHeader]]:
-    """Yields the claims of a file. One memory of an agent (with a description) is one claim; the index of such memories
-    only lists the others; Lerim's own files say nothing new."""
-    if parse_rule_file(source.text) is not None:
-        return
-    header = read_rules_header(source.text)
-    if source.author == "assistant" and header.description:
-        text = " ".join(header.description.split())
-        details = header.body.strip()[:1_000]
-        line = source.text[: max(0, source.text.find("description:"))].count("\n") + 1
-        yield RuleClaim(line, text, (), details if details != text else ""), header
-        return
-    for rule in split_rules(header.body, header.first_line):
-        yield rule, header
 
 
 def _make_record(

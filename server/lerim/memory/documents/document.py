@@ -112,10 +112,9 @@ class Lines:
         return line, offset - self._starts[line]
 
 
-def span_text(text: str, span: Span) -> str:
-    """The part of a text that a span covers."""
-    lines = Lines(text)
-    return text[lines.offset(span.start_line, span.start_character) : lines.offset(span.end_line, span.end_character)]
+def text_span(text: str, start: int, end: int) -> Span:
+    """The span between two offsets of a text."""
+    return Lines(text).span(start, end)
 
 
 def kind_of_document(path: Path, personal_folder: Path | None = None) -> DocumentKind | None:

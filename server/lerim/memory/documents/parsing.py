@@ -17,10 +17,12 @@ from lerim.memory.header import (
     MAX_HEADER,
     UNSAFE_CHARACTERS,
     load_header,
+    load_plain_header,
     refuse_yaml_bombs,
     safe_loader,
     split_header,
 )
+from lerim.memory.header_lines import value_end
 
 _OPEN = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\Z)")
 _FRONTMATTER_LINE = re.compile(r"(?:[A-Za-z_][\w-]*[ \t]*:|[ \t]+\S|-[ \t]|#)[^\r\n]*(?:\r\n|\n|\r|\Z)")
@@ -37,8 +39,10 @@ def parse_memory_document(text: str) -> MemoryDocument:
     problems: list[DocumentProblem] = []
     fields: tuple[Field, ...] | None = None
     try:
-        fields = _composed_fields(head, parts.start, lines)
-        load_header(head, "")
+        if "\\" in head or load_plain_header(head) is None:
+            fields = _composed_fields(head, parts.start, lines)
+            load_header(head, "")
+        # else single lines show all there is, fifty times faster
     except MemoryError_ as error:
         span = _unreadable_span(error, head, parts.start, fields or (), lines)
         problems.append(DocumentProblem("frontmatter", error.explanation, span))
@@ -86,9 +90,8 @@ def _composed_fields(head: str, start: int, lines: Lines) -> tuple[Field, ...]:
         name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
         values = tuple(_node_values(name, node, head, start, lines))
         key_start, key_end = start + key.start_mark.index, start + key.end_mark.index
-        last = values[-1].span if values else None
-        end = lines.offset(last.end_line, last.end_character) if last else key_end
-        found.append(Field(name, lines.span(key_start, key_end), values, lines.span(key_start, max(end, key_end))))
+        end = start + len(head[: max(key.end_mark.index, value_end(node))].rstrip())
+        found.append(Field(name, lines.span(key_start, key_end), values, lines.span(key_start, end)))
     return tuple(found)
 
 
@@ -100,7 +103,7 @@ def _node_values(key: str, node: Any, head: str, start: int, lines: Lines) -> It
         first, last = node.start_mark.index, node.end_mark.index
         if node.style in ("'", '"') and head[first : first + 1] in _MARKS:
             first, last = first + 1, max(first + 1, last - 1)
-        if last > first:
+        if last > first or node.style:  # nothing at all is no value, but "" is one
             yield Value(key, str(node.value), lines.span(start + first, start + last))
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:

@@ -10,5 +10,7 @@ from .drift import subject_of as subject_of
 from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references
+from .reference_check import is_missing as is_missing
+from .reference_check import list_meanings as list_meanings
 from .sources import SourceReader as SourceReader
 from .sources import stamp_of as stamp_of

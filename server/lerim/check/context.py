@@ -1,0 +1,66 @@
+"""What a check of one document needs to know of the project around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lerim.check.contradictions import RuleIndex, index_rules
+from lerim.errors import BoundaryError, MemoryError_
+from lerim.export import list_rules_lines
+from lerim.memory import Drift, SourceReader, Store
+from lerim.project import Project, tracked
+
+NO_RULES = index_rules(())
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """The project that a document is checked in.
+
+    `drifts` are the memories that are known to have drifted or moved, by id; `moves` says by memory where its
+    references are now. `rules` are the statements of rules files. `load_ends` returns the ids that a memory replaces or
+    resolves. `has_file` and `paths_of` say which files there are.
+    """
+
+    project: Project
+    reader: SourceReader
+    paths_of: Callable[[str], list[Path]]
+    load_ends: Callable[[str], tuple[str, ...]]
+    drifts: Mapping[str, Drift] = field(default_factory=dict)
+    moves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    rules: RuleIndex = NO_RULES
+
+    def list_files(self) -> list[str]:
+        """The files that git tracks, from the repository's root."""
+        return tracked.read_tracked_paths(self.project.root, self.project.common_dir)
+
+
+def make_check_context(
+    project: Project,
+    store: Store,
+    *,
+    drifts: Mapping[str, Drift] | None = None,
+    moves: Mapping[str, Mapping[str, str]] | None = None,
+    rules: RuleIndex = NO_RULES,
+) -> CheckContext:
+    """Returns the context of a check that looks at the disk as it is now. What was read of source files is kept in it,
+    so make a new one for each check."""
+
+    def load_ends(memory_id: str) -> tuple[str, ...]:
+        try:
+            record = store.load_by_id(memory_id).record
+        except (MemoryError_, BoundaryError):
+            return ()
+        return (*record.supersedes, *record.resolves)
+
+    return CheckContext(
+        project, SourceReader(project.root), store.paths_of, load_ends, drifts or {}, moves or {}, rules
+    )
+
+
+def read_rule_index(project: Project) -> RuleIndex:
+    """Returns the statements of the repository's rules files (AGENTS.md, CLAUDE.md and others). Files that cannot be
+    read are skipped: they are not Lerim's to report."""
+    return NO_RULES if project.is_personal else index_rules(list_rules_lines(project.root))

@@ -1,0 +1,119 @@
+"""Finds lines of rules files that say the opposite of a memory.
+
+The rule, which looks at words alone and at English ones only: two sentences contradict each other if
+
+1. all the words that matter of one stand in the other, after stemming and without filler words, and their cosine
+   (`memory/similarity.py`, with equal weights) is at least `MIN_SIMILARITY`, and
+2. they differ in exactly one of these: whether they are negated (*never*, *avoid*, *do not* …), or one pair of
+   opposites (*tabs* and *spaces*, *before* and *after* …).
+
+What follows *instead of*, *rather than* or *, not* says what is not wanted, and is left out. The rule prefers silence
+to a false alarm: on made-up pairs (`tests/unit/check/test_contradictions.py`) it finds four of five contradictions and
+reports none of the pairs that only sound alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lerim.export import RulesLine
+from lerim.memory import claim_vector, cosine, split_sentences
+from lerim.words import stem
+
+MIN_SIMILARITY = 0.6
+MAX_SENTENCES = 40
+"""Sentences of one text that are compared."""
+MAX_STATEMENTS = 5_000
+_WORD = re.compile(r"[^\W_][\w+.'’/-]*")
+_UNWANTED = re.compile(r",? (?:instead of|rather than)\b|,? and not\b|, (?:not|never)\b", re.IGNORECASE)
+_NEGATION_WORDS = """
+    not never no avoid without forbid forbids forbidden cannot nothing none neither disable disables disabled ban banned
+    prohibit prohibited stop refuse reject skip nobody
+"""
+_NEGATIONS = frozenset(_NEGATION_WORDS.split())
+_NEUTRAL_WORDS = """
+    use uses used using prefer prefers preferred always enable enables enabled allow allows allowed need needs want
+    wants make makes sure ensure ensures try longer anymore ever any every each all only please rule decision
+"""
+_NEUTRAL = frozenset(_NEUTRAL_WORDS.split())
+_OPPOSITES = (
+    *("tab space", "single double", "before after", "sync async", "synchronous asynchronous", "public private"),
+    *("required optional", "mutable immutable", "camelcase snake_case", "merge rebase", "ascending descending"),
+    *("uppercase lowercase", "relative absolute", "implicit explicit", "eager lazy", "minimum maximum", "local global"),
+    *("named default", "static dynamic", "strict loose", "serial parallel", "manual automatic", "light dark"),
+)
+_AXES: Mapping[str, tuple[str, int]] = {
+    stem(word): (stem(pair.split()[0]), side) for pair in _OPPOSITES for side, word in enumerate(pair.split())
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """The words of a sentence as a vector of length 1, whether it is negated, and its side of each opposition."""
+
+    words: Mapping[str, float]
+    is_negated: bool
+    sides: Mapping[str, int]
+
+    def contradicts(self, other: _Statement) -> bool:
+        """Whether the two differ in exactly one way. Their words are compared elsewhere."""
+        turned = sum(side != other.sides[axis] for axis, side in self.sides.items() if axis in other.sides)
+        return (self.is_negated != other.is_negated) + turned == 1
+
+
+@dataclass(frozen=True, slots=True)
+class RuleIndex:
+    """The statements of rules files, by their words."""
+
+    statements: tuple[tuple[_Statement, RulesLine], ...]
+    by_word: Mapping[str, tuple[int, ...]]
+
+    def find_contradiction(self, text: str) -> RulesLine | None:
+        """Returns the nearest line that says the opposite of a sentence of this text; None if there is none."""
+        best: tuple[float, RulesLine] | None = None
+        for statement in _statements(text) if self.statements else ():
+            shared = Counter(number for word in statement.words for number in self.by_word.get(word, ()))
+            for number, count in shared.items():
+                other, line = self.statements[number]
+                if count < min(len(statement.words), len(other.words)) or not statement.contradicts(other):
+                    continue
+                similarity = cosine(statement.words, other.words)
+                if similarity >= MIN_SIMILARITY and (best is None or similarity > best[0]):
+                    best = (similarity, line)
+        return best[1] if best else None
+
+
+def index_rules(lines: Iterable[RulesLine]) -> RuleIndex:
+    """Returns the index of these lines, the first `MAX_STATEMENTS` sentences of them."""
+    found: list[tuple[_Statement, RulesLine]] = []
+    by_word: dict[str, list[int]] = defaultdict(list)
+    for line in lines:
+        for statement in _statements(line.text):
+            if len(found) == MAX_STATEMENTS:
+                break
+            for word in statement.words:
+                by_word[word].append(len(found))
+            found.append((statement, line))
+    return RuleIndex(tuple(found), {word: tuple(numbers) for word, numbers in by_word.items()})
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    for sentence in split_sentences(text)[:MAX_SENTENCES]:
+        wanted = _UNWANTED.split(sentence, maxsplit=1)[0]
+        negations, sides, words = 0, dict[str, int](), list[str]()
+        for found in _WORD.findall(wanted.casefold()):
+            word = found.rstrip(".'’-/").replace("’", "'")
+            axis = _AXES.get(stem(word))
+            if word in _NEGATIONS or word.endswith("n't"):
+                negations += 1
+            elif axis is not None:
+                sides[axis[0]] = axis[1]
+                words.append(axis[0])
+            elif word not in _NEUTRAL:
+                words.append(word)
+        vector = claim_vector((), words, lambda _: 1.0)
+        if len(vector) > 1 or sides:
+            yield _Statement(vector, negations % 2 == 1, sides)

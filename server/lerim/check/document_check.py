@@ -1,0 +1,67 @@
+"""Checks one memory or candidate file, given as text: quick enough to run while it is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lerim.check.context import CheckContext
+from lerim.check.findings import Finding
+from lerim.check.header_rules import check_header
+from lerim.check.link_rules import check_links
+from lerim.check.reference_rules import check_references
+from lerim.memory import DocumentKind, MemoryDocument, Span, split_conflict, text_span
+from lerim.redaction import redact_secrets
+
+
+def check_document(document: MemoryDocument, path: Path, kind: DocumentKind, context: CheckContext) -> list[Finding]:
+    """Returns what is wrong with a document, in the order of its lines. `path` need not exist.
+
+    Of an archived memory, references are not checked, and neither is what rules files say: it is about the past.
+    """
+    found = [*_check_secrets(document, path)]
+    if split_conflict(document.text) is not None:
+        found.append(_make_conflict_finding(document, path))
+    else:
+        found += check_header(document, path, kind)
+        found += check_links(document, path, kind, context)
+        if "archived" not in path.parts[-4:]:
+            found += check_references(document, path, context)
+            found += _check_rules(document, path, context)
+    return sorted(found, key=lambda one: (one.span.start_line, one.span.start_character))
+
+
+def _make_conflict_finding(document: MemoryDocument, path: Path) -> Finding:
+    start = document.text.index("<<<<<<<")
+    end = document.text.find("\n", start)
+    todo = f"Merge them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
+    message = f"Two branches changed this memory, and git left both sides in it. {todo}"
+    span = text_span(document.text, start, end if end >= 0 else len(document.text))
+    return Finding("memory-conflict", message, path, span)
+
+
+def _check_secrets(document: MemoryDocument, path: Path) -> Iterator[Finding]:
+    for secret in redact_secrets(document.text).spans:
+        message = (
+            f"This looks like a secret ({secret.kind}). Remove it; if it was committed, replace it where it is used."
+        )
+        yield Finding(
+            "secret", message, path, text_span(document.text, secret.start, secret.end), (f"[redacted:{secret.kind}]",)
+        )
+
+
+def _check_rules(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
+    title = document.field("title")
+    body = _body_text(document)
+    line = context.rules.find_contradiction(f"{title.text if title else ''}\n{body}")
+    if line is not None:
+        said = " ".join(redact_secrets(line.text).text.split())[:200]
+        message = f"{line.path}, line {line.line}, says the opposite: “{said}”"
+        yield Finding(
+            "contradiction", message, path, title.values[0].span if title and title.values else Span(0, 0, 0, 3)
+        )
+
+
+def _body_text(document: MemoryDocument) -> str:
+    lines = document.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(lines[document.body.start_line :])

@@ -1,0 +1,76 @@
+"""What a check finds: where it is, how bad it is, and what may be written there instead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lerim.memory import Span
+
+Severity = Literal["error", "warning", "information", "hint"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRule:
+    """One thing that is checked. Its code never changes: configurations and reports name it."""
+
+    severity: Severity
+    description: str
+
+
+RULES: Mapping[str, CheckRule] = {
+    "memory-unreadable": CheckRule("error", "The header of a memory cannot be read."),
+    "memory-conflict": CheckRule("error", "Git left both sides of a merge in a memory."),
+    "memory-value": CheckRule("warning", "A value of the header is missing or invalid, so a default is used."),
+    "unknown-kind": CheckRule("error", "The kind of a learning is none of the known ones."),
+    "unknown-key": CheckRule("hint", "A key of the header means nothing to Lerim. It is kept as it is."),
+    "repeated-key": CheckRule("warning", "A key stands twice in the header, and only its last value counts."),
+    "memory-twice": CheckRule("error", "Two files have the same id."),
+    "memory-misplaced": CheckRule("warning", "A markdown file is in no folder of memories."),
+    "unknown-memory": CheckRule("warning", "A link names a memory that does not exist."),
+    "link-circle": CheckRule("error", "Memories replace or resolve each other in a circle."),
+    "two-answers": CheckRule("warning", "A question has several active answers."),
+    "reference-gone": CheckRule("error", "A reference names a file or symbol that does not exist."),
+    "reference-moved": CheckRule("warning", "What a reference names was renamed or moved."),
+    "reference-ambiguous": CheckRule("warning", "A reference names a symbol that its file defines more than once."),
+    "drifted": CheckRule("warning", "The code that a memory is about has changed since the memory was verified."),
+    "secret": CheckRule("error", "A memory contains what looks like a secret."),
+    "contradiction": CheckRule("warning", "A rules file says the opposite of a memory."),
+    "unreviewed": CheckRule("information", "Candidates wait for review."),
+    "problem": CheckRule("warning", "Something else went wrong."),
+}
+"""Every rule by its code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where a rule is broken. `replacements` are texts that may stand at `span` instead, the best first."""
+
+    code: str
+    message: str
+    path: Path
+    span: Span
+    replacements: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is, which depends on the rule alone."""
+        return RULES[self.code].severity
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What the check of a project found, in the order of files and lines, and how many files it read."""
+
+    root: Path
+    findings: tuple[Finding, ...]
+    memory_count: int
+    candidate_count: int
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are as bad as this."""
+        return Counter(one.severity for one in self.findings)[severity]

@@ -1,0 +1,66 @@
+"""Checks the header of a document: whether it can be read, its keys and its values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import get_args
+
+from lerim.check.findings import Finding
+from lerim.errors import MemoryError_
+from lerim.memory import HEADER_KEYS, KINDS, DocumentKind, MemoryDocument, Primitive, Span, examine_values
+
+CANDIDATE_KEYS = (
+    *("primitive", "action", "targets", "reason", "maker", "session", "platform", "time", "signal", "replaces"),
+    *("flags", "status", "undecided", "asked"),
+)
+"""The keys that only the files of candidates have."""
+FIRST_LINE = Span(0, 0, 0, 3)
+
+
+def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> Iterator[Finding]:
+    """Yields what is wrong with the header of a document that has no conflict markers."""
+    if document.problems:
+        yield from (Finding("memory-unreadable", one.message, path, one.span) for one in document.problems)
+        return
+    yield from _check_keys(document, path, (*HEADER_KEYS, *(CANDIDATE_KEYS if kind == "candidate" else ())))
+    field = document.field("primitive")
+    primitive = next((one for one in get_args(Primitive) if field and field.text == one), None)
+    try:
+        faults = examine_values(document.text, path, primitive if kind == "candidate" else None)[1]
+    except MemoryError_ as error:
+        yield Finding("memory-unreadable", error.explanation, path, FIRST_LINE)
+        return
+    for key, message in faults:
+        yield _make_value_finding(document, path, key, message)
+
+
+def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for field in document.fields:
+        if field.key in seen:
+            message = f"`{field.key}` stands twice; only this value counts. Remove one of them."
+            yield Finding("repeated-key", message, path, field.key_span)
+        seen.add(field.key)
+        if field.key not in known:
+            near = tuple(get_close_matches(field.key, known, 2, 0.75))
+            meant = f" Did you mean `{near[0]}`?" if near else ""
+            message = f"`{field.key}` means nothing to Lerim and is kept as it is.{meant}"
+            yield Finding("unknown-key", message, path, field.key_span, near)
+
+
+def _make_value_finding(document: MemoryDocument, path: Path, key: str, message: str) -> Finding:
+    """Returns a finding at the value of a key, or at the first line if the key is missing."""
+    field = document.field(key)
+    span = FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span
+    if field is None or key not in ("kind", "references", "id"):
+        return Finding("memory-value", message, path, span)
+    if key == "references":
+        span = next((value.span for value in field.values if repr(value.text[:80]) in message), span)
+    if key == "id":
+        return Finding("memory-value", message, path, span, (path.stem,))
+    if field.text in KINDS or "has no kind" in message:
+        return Finding("memory-value", message, path, span)
+    near = get_close_matches(field.text, KINDS, 1, 0.5)
+    return Finding("unknown-kind", message, path, span, tuple(dict.fromkeys((*near, *KINDS))))

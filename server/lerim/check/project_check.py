@@ -1,0 +1,109 @@
+"""Checks all memories of a project: their files, links and references, drift, secrets, contradictions with rules files,
+and whether candidates wait."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from lerim import files
+from lerim.check.context import make_check_context, read_rule_index
+from lerim.check.document_check import check_document
+from lerim.check.findings import RULES, CheckReport, Finding
+from lerim.check.header_rules import FIRST_LINE
+from lerim.errors import BoundaryError, LerimError, MemoryError_, NotFoundError
+from lerim.memory import (
+    MAX_FILE_BYTES,
+    DriftChecker,
+    DriftSubject,
+    DriftSummary,
+    ReferenceMap,
+    baselines,
+    parse_memory_document,
+)
+from lerim.paths import Home
+from lerim.project import Project, open_git
+from lerim.review import ReviewPaths, pending_count
+
+_FOUND_IN_DOCUMENTS = frozenset({"memory-value", "memory-unreadable", "memory-conflict", "memory-twice"})
+"""Problems of the reference map that the check of the document finds too, at their place."""
+
+
+def check_project(
+    project: Project, home: Home, environ: Mapping[str, str], raise_if_cancelled: Callable[[], None] = lambda: None
+) -> CheckReport:
+    """Checks every memory of a project, archived ones included. One that cannot be read is a finding.
+
+    Only derived data is written: where memories were compared with the code before, the result is stored; elsewhere, as
+    in CI, they are compared with the commits that they were verified at, and nothing is kept. `raise_if_cancelled` is
+    called between two memories.
+    """
+    paths = ReviewPaths(project, home)
+    store = paths.store()
+    live = ReferenceMap(project.memory_dir, store.anchor)
+    live.scan()
+    findings = [
+        Finding(one.code if one.code in RULES else "problem", one.message, Path(one.path), FIRST_LINE)
+        for one in live.problems
+        if one.code not in _FOUND_IN_DOCUMENTS
+    ]
+    summary = _check_drift(project, home, environ, live, findings)
+    context = make_check_context(
+        project,
+        store,
+        drifts=summary.drift_by_memory,
+        moves=summary.moved_references,
+        rules=read_rule_index(project),
+    )
+    memory_files, _ = store.find_files(archived=True)
+    for item in memory_files:
+        raise_if_cancelled()
+        try:
+            text = files.read_text(item.path, MAX_FILE_BYTES, store.anchor)
+        except NotFoundError:
+            continue
+        except (MemoryError_, BoundaryError) as error:
+            findings.append(Finding("memory-unreadable", error.explanation, item.path, FIRST_LINE))
+            continue
+        findings += check_document(parse_memory_document(text), item.path, "memory", context)
+    candidate_count = pending_count.count_pending(paths)
+    if candidate_count:
+        what = "1 candidate waits" if candidate_count == 1 else f"{candidate_count} candidates wait"
+        message = f"{what} for review. See `lerim review list`."
+        findings.append(Finding("unreviewed", message, _first_candidate(paths), FIRST_LINE))
+    findings.sort(key=lambda one: (str(one.path), one.span.start_line, one.span.start_character))
+    return CheckReport(project.root, tuple(findings), len(memory_files), candidate_count)
+
+
+def _check_drift(
+    project: Project, home: Home, environ: Mapping[str, str], live: ReferenceMap, findings: list[Finding]
+) -> DriftSummary:
+    """Returns the drift of all live memories. If it cannot be determined, that is a finding."""
+    found = [DriftSummary({}, {})]
+    subjects = [DriftSubject(one.id, one.references, one.verified) for one in live.entries if one.references]
+    if subjects and not project.is_personal:
+        try:
+            with _baseline_home(project, home) as place:
+                checker = DriftChecker(project, place, open_git(project.root, environ))
+                checker.check(subjects=subjects, on_summary=found.append)
+        except LerimError as error:
+            message = f"Memories could not be compared with the code: {error.explanation}"
+            findings.append(Finding("problem", message, project.memory_dir, FIRST_LINE))
+    return found[-1]
+
+
+@contextmanager
+def _baseline_home(project: Project, home: Home) -> Iterator[Home]:
+    """Gives the home whose baselines are used. A project that has none there gets none: from then on, the code as it is
+    now would count as what its memories were verified against."""
+    if baselines.has_baselines(home.project(project.key)):
+        yield home
+        return
+    with tempfile.TemporaryDirectory(prefix="lerim-check-") as folder:
+        yield Home(Path(folder))
+
+
+def _first_candidate(paths: ReviewPaths) -> Path:
+    return min(paths.review.glob("[!.]*.md"), default=paths.review)

@@ -1,0 +1,95 @@
+"""Checks the references of a document: whether the files and symbols that they name exist, and what they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from lerim.check.context import CheckContext
+from lerim.check.findings import Finding
+from lerim.memory import MemoryDocument, Reference, Value, is_missing, list_meanings, parse_reference, reference_text
+
+MAX_REPLACEMENTS = 5
+MAX_NAMES = 2_000
+_NO_SYMBOL_ENDINGS = (
+    ".md .markdown .mdx .rst .txt .adoc .json .jsonc .yaml .yml .toml .ini .cfg .env .lock .csv .xml .html .css"
+)
+_NO_SYMBOLS = frozenset(_NO_SYMBOL_ENDINGS.split())
+"""Files without definitions: what follows `#` in a reference to them may be a heading or a key."""
+
+
+def check_references(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
+    """Yields the references that name nothing, several things, or what is elsewhere or different now."""
+    if context.project.is_personal:
+        return
+    moves = context.moves.get(path.stem, {})
+    drift = context.drifts.get(path.stem)
+    for value in document.values("references"):
+        reference = parse_reference(value.text)
+        if reference is None:
+            continue  # a fault of the value, which the header's check reports
+        written = reference_text(reference)
+        moved_to = moves.get(written) or (drift.moved_to if drift and drift.reference == written else "")
+        found = _check_reference(path, value, reference, moved_to, context)
+        if found is not None:
+            yield found
+        elif drift is not None and drift.state == "drifted" and drift.reference == written:
+            said = drift.detail[:200] or f"{written} changed"
+            message = (
+                f"{said} since this memory was verified. Check it, then mark it as still true, change or archive it."
+            )
+            yield Finding("drifted", message, path, value.span)
+
+
+def _check_reference(
+    path: Path, value: Value, reference: Reference, moved_to: str, context: CheckContext
+) -> Finding | None:
+    written = reference_text(reference)
+    if not context.reader.stamp(reference.path):
+        near = (moved_to,) if moved_to else _similar_files(reference, context)
+        message = f"There is no file {reference.path}.{_name_replacements(near, moved_to)}"
+        return Finding("reference-gone", message, path, value.span, near)
+    if moved_to and moved_to != written:
+        message = f"{written} is {moved_to} now."
+        return Finding("reference-moved", message, path, value.span, (moved_to,))
+    return _check_symbol(path, value, reference, context) if reference.symbol else None
+
+
+def _check_symbol(path: Path, value: Value, reference: Reference, context: CheckContext) -> Finding | None:
+    if Path(reference.path).suffix.lower() in _NO_SYMBOLS:
+        return None
+    if is_missing(context.reader, reference):
+        near = _similar_symbols(reference, context)
+        message = f"{reference.symbol} is not in {reference.path}.{_name_replacements(near, '')}"
+        return Finding("reference-gone", message, path, value.span, near)
+    names = list_meanings(context.reader, reference)
+    if len(names) < 2:
+        return None
+    places = tuple(reference_text(Reference(reference.path, name)) for name in names[:MAX_REPLACEMENTS])
+    message = f"{reference.symbol} is in {reference.path} more than once: {', '.join(names[:3])}."
+    return Finding("reference-ambiguous", message, path, value.span, places)
+
+
+def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, ...]:
+    """Returns references to symbols of the same file that have a similar name."""
+    source = context.reader.source(reference.path)
+    outline = context.reader.outline(reference.path, source.text) if source is not None and source.text else None
+    shorts = {name.rpartition(".")[2]: name for name in (outline.names if outline is not None else ())}
+    last = reference.symbol.rpartition(".")[2]
+    similar = get_close_matches(last, list(shorts)[:MAX_NAMES], MAX_REPLACEMENTS, 0.6)
+    return tuple(reference_text(Reference(reference.path, shorts[name])) for name in similar)
+
+
+def _similar_files(reference: Reference, context: CheckContext) -> tuple[str, ...]:
+    """Returns references to tracked files of the same name, those with the most folders in common first."""
+    name, folders = reference.path.rpartition("/")[2], set(reference.path.split("/"))
+    same = [path for path in context.list_files() if path.rpartition("/")[2] == name and context.reader.stamp(path)]
+    same.sort(key=lambda path: (-len(folders & set(path.split("/"))), path))
+    return tuple(reference_text(Reference(path, reference.symbol)) for path in same[:MAX_REPLACEMENTS])
+
+
+def _name_replacements(near: Sequence[str], moved_to: str) -> str:
+    if moved_to:
+        return f" It was renamed to {moved_to}."
+    return f" Did you mean {near[0]}?" if near else ""

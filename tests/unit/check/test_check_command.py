@@ -1,0 +1,142 @@
+"""`lerim check` in a repository: what is wrong with the memories, where, and how it is reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from lerim.check.findings import RULES
+from lerim.memory.freshness.verifying import verify_record
+from lerim.memory.record import render_record
+from lerim.paths import Home
+from lerim.project import locate_project
+from lerim.review import ReviewPaths, queue
+from reviews import START, made_candidate
+from terminal import answer, run
+from window import RECORD, write_memory
+
+Git = Callable[..., str]
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+HEAD = "title: T\ncreated: 2026-08-01\nupdated: 2026-08-01\nsource: manual\nconfidence: 0.9\ntags: []\n"
+
+
+def put(repo: Path, name: str, header: str, body: str = "Text.", folder: str = "decisions") -> Path:
+    path = repo / ".lerim" / "memory" / folder / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\nid: {name}\n{HEAD}{header}---\n\n{body}\n", encoding="utf-8")
+    return path
+
+
+def found(*options: str, code: int = 1) -> list[tuple[str, str, int]]:
+    """The code, file name and line of every finding."""
+    findings = answer("check", *options, code=code)["findings"]
+    return [(one["code"], one["path"].rpartition("/")[2], one["line"]) for one in findings]
+
+
+def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(repo)
+    (repo / "AGENTS.md").write_text("# Rules\n\n- Never mock the database in tests.\n")
+    (repo / "lib").mkdir()
+    (repo / "lib" / "twice.py").write_text("class A:\n    def run(self): ...\n\nclass B:\n    def run(self): ...\n")
+    write_memory(repo)
+    put(
+        repo,
+        "a-references",
+        "references:\n  - src/app.py#lod\n  - src/gone.py\n  - lib/twice.py#run\n  - src/app.py#load\n",
+    )
+    put(repo, "b-links", "supersedes: [c-links]\nrelated:\n  - nowhere\n")
+    put(repo, "c-links", "supersedes: [b-links]\n")
+    put(repo, "d-kind", "kind: pitfal\nreferences: []\ntags: [a]\ntag: [b]\n", folder="learnings")
+    put(repo, "e-secret", "", f"The token is {SECRET}.")
+    put(repo, "f-twice", "")
+    put(repo, "f-twice", "", folder="learnings")
+    put(repo, "g-broken", 'verified: "x\n')
+    put(repo, "h-rules", "", "Mock the database in tests.")
+    put(repo, "i-conflict", "", "<<<<<<< ours\nA\n=======\nB\n>>>>>>> theirs")
+    put(repo, "j-old", "references:\n  - src/gone.py\n", folder="archived/decisions")
+    (repo / ".lerim" / "memory" / "stray.md").write_text("x")
+    assert sorted(found()) == [
+        ("contradiction", "h-rules.md", 3),
+        ("link-circle", "b-links.md", 9),
+        ("link-circle", "c-links.md", 9),
+        ("memory-conflict", "i-conflict.md", 11),
+        ("memory-misplaced", "stray.md", 1),
+        ("memory-twice", "f-twice.md", 2),
+        ("memory-twice", "f-twice.md", 2),
+        ("memory-unreadable", "g-broken.md", 10),
+        ("reference-ambiguous", "a-references.md", 12),
+        ("reference-gone", "a-references.md", 10),
+        ("reference-gone", "a-references.md", 11),
+        ("repeated-key", "d-kind.md", 11),
+        ("secret", "e-secret.md", 11),
+        ("unknown-key", "d-kind.md", 12),
+        ("unknown-kind", "d-kind.md", 9),
+        ("unknown-memory", "b-links.md", 11),
+    ]
+    text = run("check").output
+    assert "decisions/a-references.md:10:5: error: lod is not in src/app.py. Did you mean src/app.py#load?" in text
+    assert "`tag` means nothing to Lerim and is kept as it is. Did you mean `tags`?" in text
+    assert "AGENTS.md, line 3, says the opposite: “Never mock the database in tests.”" in text
+    assert SECRET not in text and text.endswith("Checked 12 memories: 10 errors, 5 warnings.\n")
+
+
+def test_a_project_in_order_passes_and_candidates_are_only_mentioned(repo: Path, isolated: Path, git: Git) -> None:
+    write_memory(repo)
+    assert found("--repo", str(repo), code=0) == []
+    home = Home(isolated / ".lerim")
+    project = locate_project(repo, home)
+    assert project is not None
+    queue.propose_candidate(ReviewPaths(project, home), made_candidate("It waits for review"))
+    assert [code for code, _, _ in found("--repo", str(repo), code=0)] == ["unreviewed"]
+
+
+def test_drift_is_a_warning_that_only_strict_fails_on_and_a_rename_names_the_new_place(
+    repo: Path, isolated: Path, git: Git
+) -> None:
+    home = Home(isolated / ".lerim")
+    project = locate_project(repo, home)
+    assert project is not None
+    path = write_memory(repo)
+    path.write_text(render_record(verify_record(project, home, RECORD, START)), encoding="utf-8")
+    app = repo / "src" / "app.py"
+    app.write_text(app.read_text().replace("open(path).read()", "1"))
+    assert [code for code, _, _ in found("--repo", str(repo), code=0)] == ["drifted"]
+    assert found("--repo", str(repo), "--strict")
+    git(repo, "checkout", "-q", "--", ".")
+    git(repo, "mv", "src/app.py", "src/main.py")
+    git(repo, "commit", "-q", "-m", "Move")
+    findings = answer("check", "--repo", str(repo), code=1)["findings"]
+    assert [(one["code"], one["replacements"]) for one in findings] == [("reference-gone", ["src/main.py#load"])]
+
+
+def test_sarif_names_rules_levels_and_places_relative_to_the_repository(repo: Path, isolated: Path) -> None:
+    put(repo, "a b", "references:\n  - src/gone.py\nown: 1\n")
+    result = run("check", "--repo", str(repo), "--format", "sarif")
+    assert result.exit_code == 1
+    log = json.loads(result.stdout)
+    assert (log["version"], log["$schema"]) == ("2.1.0", "https://json.schemastore.org/sarif-2.1.0.json")
+    [one] = log["runs"]
+    driver = one["tool"]["driver"]
+    assert [rule["id"] for rule in driver["rules"]] == list(RULES)
+    assert {rule["defaultConfiguration"]["level"] for rule in driver["rules"]} == {"error", "warning", "note"}
+    assert (
+        all(rule["shortDescription"]["text"] for rule in driver["rules"]) and one["columnKind"] == "unicodeCodePoints"
+    )
+    gone, own = one["results"]
+    assert (gone["ruleId"], gone["level"], own["ruleId"], own["level"]) == (
+        "reference-gone",
+        "error",
+        "unknown-key",
+        "note",
+    )
+    assert driver["rules"][gone["ruleIndex"]]["id"] == "reference-gone"
+    assert gone["message"]["text"] == "There is no file src/gone.py."
+    assert gone["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": ".lerim/memory/decisions/a%20b.md", "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": 10, "startColumn": 5, "endLine": 10, "endColumn": 16},
+            }
+        }
+    ]

@@ -1,0 +1,66 @@
+"""Rules files that say the opposite of a memory: made-up pairs, and what the rule promises about them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lerim.check.contradictions import index_rules
+from lerim.export import RulesLine
+
+OPPOSITE = [
+    ("Use tabs for indentation", "Use spaces for indentation"),
+    ("Use tabs", "Use spaces."),
+    ("Never mock the database in integration tests", "Mock the database in tests."),
+    ("Always run the tests before committing", "Run the tests after committing."),
+    ("Commit generated files", "Do not commit generated files"),
+    ("Use single quotes in JavaScript", "Use double quotes"),
+    ("Don't use default exports", "Use default exports in modules."),
+    ("We rebase feature branches onto main", "Merge feature branches into main, never rebase them."),
+    ("Avoid global state in services", "Use global state"),
+    ("Keep the config file immutable", "The config file is mutable"),
+    ("Log errors without stack traces", "Log errors with stack traces."),
+    ("Use Decimal for money", "Never use Decimal for money; floats are fast enough."),
+    ("Private methods start with an underscore", "Private methods do not start with an underscore."),
+    ("Use async handlers instead of threads", "Handlers are sync."),
+    ("Imports are relative inside a package", "Imports are absolute inside a package."),
+    ("Pin dependencies exactly", "Dependencies are never pinned."),
+]
+ALIKE = [
+    ("Use tabs for indentation", "Indentation uses tabs."),
+    ("Do not commit generated files", "Commit lock files."),
+    ("Never push directly to the main branch", "Push directly to the feature branch."),
+    ("Do not use print for logging", "Use logging for errors."),
+    ("Never edit migrations by hand", "Edit the changelog by hand."),
+    ("Use tabs instead of spaces", "Use tabs, not spaces."),
+    ("Avoid mocks in integration tests", "Use mocks in unit tests."),
+    ("Use Decimal for money", "Never use float for money."),
+    ("Run the linter before pushing", "Run the tests before pushing."),
+    ("Never log secrets", "Do not log secrets."),
+    ("Use async handlers", "Never block the event loop."),
+    ("Do not deploy on Fridays", "Deploy with make deploy."),
+    ("Tests use a real database", "The database is Postgres."),
+    ("Single source of truth for prices", "Two sources of truth are forbidden."),
+    ("Functions return values, not None", "Functions never return None."),
+    ("Retry three times", "Do not retry POST requests."),
+]
+
+
+def contradicts(memory: str, rule: str) -> bool:
+    return index_rules([RulesLine("AGENTS.md", 1, rule)]).find_contradiction(memory) is not None
+
+
+def test_four_of_five_contradictions_are_found() -> None:
+    missed = [pair for pair in OPPOSITE if not contradicts(*pair)]
+    assert len(missed) <= len(OPPOSITE) / 5, missed
+
+
+@pytest.mark.parametrize(("memory", "rule"), ALIKE)
+def test_what_only_sounds_alike_is_no_contradiction(memory: str, rule: str) -> None:
+    assert not contradicts(memory, rule)
+
+
+def test_the_nearest_of_several_lines_is_named() -> None:
+    lines = ["Write short functions.", "Never mock the database in slow tests.", "Never mock the database."]
+    index = index_rules(RulesLine("AGENTS.md", number, text) for number, text in enumerate(lines, 1))
+    found = index.find_contradiction("Tests\nWe decided: mock the database.")
+    assert found == RulesLine("AGENTS.md", 3, "Never mock the database.")
