@@ -1,4 +1,5 @@
-"""Install the programs that neither pip nor npm provides: a browser for the journeys, a compiler for the editor.
+"""Install the programs that neither pip nor npm provides: a browser for the journeys, a compiler for the editor, and
+Neovim for a test of the language server.
 
 Installs them with apt if run as root, otherwise says what to install. Prints the browser's path. Uses only the standard
 library.
@@ -12,11 +13,14 @@ import sys
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 COMPILERS = ("c++", "g++", "clang++")
 PACKAGES = {BROWSERS: ("chromium", "fonts-dejavu-core"), COMPILERS: ("g++",), ("git",): ("git",), ("make",): ("make",)}
+OPTIONAL_PACKAGES = {("nvim",): ("neovim",)}
+"""Programs whose tests are skipped where they cannot be installed."""
 
 
 def main() -> int:
     """Install what is missing, or say what to install; print the browser's path."""
-    missing = [package for names, packages in PACKAGES.items() if not find_program(names) for package in packages]
+    wanted = PACKAGES | (OPTIONAL_PACKAGES if can_install() else {})
+    missing = [package for names, packages in wanted.items() if not find_program(names) for package in packages]
     if missing:
         install_packages(missing)
     browser = find_program(BROWSERS)
@@ -33,9 +37,14 @@ def find_program(names: tuple[str, ...]) -> str | None:
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
+def can_install() -> bool:
+    """Whether packages can be installed: with apt, as root."""
+    return bool(shutil.which("apt-get")) and hasattr(os, "geteuid") and os.geteuid() == 0
+
+
 def install_packages(packages: list[str]) -> None:
     """Install Debian packages. Raises SystemExit if that is not possible, with what the person has to install."""
-    if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
+    if not can_install():
         raise SystemExit(f"Please install: {', '.join(packages)} (a browser elsewhere: set CHROMIUM to its path).")
     print(f"system: apt-get install {' '.join(packages)}", file=sys.stderr, flush=True)
     apt = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=600"]

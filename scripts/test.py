@@ -103,6 +103,7 @@ def run_python_tests(tally: Tally) -> None:
     with print_section("python tests"):
         if locked_environment.wait():
             tally.add_failure("installing requirements.lock by itself")
+        editor_installation.wait_for_packages()  # one of them is an editor that a Python test starts
         report = new_report_path("python.xml")
         # a worker gets runs of consecutive tests, which share module fixtures, and then steals from the other's end
         command = (PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={report}")
@@ -158,11 +159,17 @@ class EditorInstallation:
     def __init__(self) -> None:
         self.log = REPORTS / "editor.log"
         self._found: list[str] = []
+        self._packages_tried = threading.Event()
         self._thread = threading.Thread(target=self._install, daemon=True)
 
     def start(self) -> None:
         """Start the installation and return at once."""
         self._thread.start()
+
+    def wait_for_packages(self) -> None:
+        """Wait until the system's packages are installed, or could not be, if the installation has started."""
+        if self._thread.ident:
+            self._packages_tried.wait()
 
     def wait(self) -> dict[str, str] | None:
         """Wait for the end. Return the environment variables with their paths; None if an installation failed."""
@@ -174,20 +181,27 @@ class EditorInstallation:
 
     def _install(self) -> None:
         with self.log.open("w", encoding="utf-8") as log:
-            for script in ("install_system_packages.py", "install_editor.py"):
-                command = [PYTHON, f"scripts/{script}"]
-                result = subprocess.run(
-                    command,
-                    check=False,
-                    cwd=REPOSITORY,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    text=True,
-                )
-                if result.returncode:
+            try:
+                if not self._run_script("install_system_packages.py", log):
                     return
-                self._found += result.stdout.split("\n")[:-1]
+            finally:
+                self._packages_tried.set()
+            self._run_script("install_editor.py", log)
+
+    def _run_script(self, script: str, log: IO[str]) -> bool:
+        """Run an installation script and keep the paths it prints. Return whether it succeeded."""
+        result = subprocess.run(
+            [PYTHON, f"scripts/{script}"],
+            check=False,
+            cwd=REPOSITORY,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+        if result.returncode == 0:
+            self._found += result.stdout.split("\n")[:-1]
+        return result.returncode == 0
 
 
 class Journeys:

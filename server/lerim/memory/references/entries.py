@@ -41,7 +41,7 @@ class MemoryEntry:
     @property
     def id(self) -> str:
         """The memory's id."""
-        return self.path.stem
+        return self.name.rpartition("/")[2].removesuffix(".md")
 
     @property
     def label(self) -> str:

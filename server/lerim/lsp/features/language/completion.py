@@ -8,12 +8,12 @@ from typing import get_args
 
 from lsprotocol import types
 
-from lerim.lsp.boundary import count_units, show_hidden_characters
+from lerim.lsp.boundary import count_units
 from lerim.lsp.features.language.completion_places import CompletionPlace, find_completion_place
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text, list_entries
 from lerim.lsp.features.language.symbol_places import list_symbols
 from lerim.lsp.features.language.targets import ID_KEYS
-from lerim.lsp.protocol import redact_text
+from lerim.lsp.features.language.titles import find_by_words, show_titles
 from lerim.lsp.window import Sidecar
 from lerim.memory import KINDS, MemoryEntry, Speaker, parse_reference, primitive_of, quote_scalar, record
 from lerim.project import tracked
@@ -87,16 +87,9 @@ def _id_items(
     text: MemoryText, place: CompletionPlace, entries: Iterable[MemoryEntry]
 ) -> Iterator[types.CompletionItem]:
     """The live memories whose id or title has the words typed so far, newest first."""
-    words = place.typed.casefold().split()
     own = text.path.stem
-    found = [
-        entry
-        for entry in entries
-        if entry.id != own and all(word in entry.id.casefold() or word in entry.title.casefold() for word in words)
-    ]
-    found.sort(key=lambda entry: (entry.created, entry.name), reverse=True)
-    for entry in found:
-        title = show_hidden_characters(redact_text(entry.title))
+    found = find_by_words((entry for entry in entries if entry.id != own), place.typed, MAX_ITEMS)
+    for entry, title in zip(found, show_titles(found), strict=True):
         item = _value_item(text, place, entry.id, types.CompletionItemKind.Reference, f"{entry.label}: {title}")
         item.filter_text = f"{entry.id} {title}"
         yield item

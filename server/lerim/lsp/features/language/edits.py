@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from lsprotocol import types
@@ -39,26 +39,28 @@ def _replace_value(text: MemoryText, value: Value, new: str) -> types.TextEdit |
     return types.TextEdit(text.range(span), quote_scalar(new, quote, in_list="[" in before))
 
 
+def edit_file(text: MemoryText, change: Callable[[str, str], str]) -> list[types.TextDocumentEdit]:
+    """The edit of a file by `replace_values`; none if it would change nothing. An open file carries its version,
+    so that the editor refuses an edit of a text that changed."""
+    edits = replace_values(text, change)
+    document = types.OptionalVersionedTextDocumentIdentifier(text.uri, text.version)
+    return [types.TextDocumentEdit(document, edits)] if edits else []
+
+
 def make_workspace_edit(
-    sidecar: Sidecar,
-    edits: Iterable[tuple[MemoryText, Sequence[types.TextEdit]]],
-    renamed: Mapping[Path, Path] | None = None,
+    sidecar: Sidecar, edits: Sequence[types.TextDocumentEdit], renamed: Mapping[Path, Path] | None = None
 ) -> types.WorkspaceEdit:
-    """One edit of several files, and the files that it then renames. Files that are open carry their version, so that
-    the editor refuses an edit of a text that changed meanwhile."""
-    changed = [(text, list(own)) for text, own in edits if own]
+    """One edit of several files, and the files that it then renames."""
     workspace = sidecar.server.client_capabilities.workspace
     capability = workspace.workspace_edit if workspace is not None else None
     if not renamed and (capability is None or not capability.document_changes):
-        return types.WorkspaceEdit(changes={text.uri: own for text, own in changed})
-    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
-        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(text.uri, text.version), own)
-        for text, own in changed
-    ]
-    changes += [
-        types.RenameFile(path_to_uri(old), path_to_uri(new)) for old, new in (renamed.items() if renamed else ())
-    ]
-    return types.WorkspaceEdit(document_changes=changes)
+        return types.WorkspaceEdit(
+            changes={
+                edit.text_document.uri: [one for one in edit.edits if isinstance(one, types.TextEdit)] for edit in edits
+            }
+        )
+    moved = [types.RenameFile(path_to_uri(old), path_to_uri(new)) for old, new in (renamed or {}).items()]
+    return types.WorkspaceEdit(document_changes=[*edits, *moved])
 
 
 def can_rename_files(sidecar: Sidecar) -> bool:

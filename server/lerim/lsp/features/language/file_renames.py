@@ -14,9 +14,9 @@ from lsprotocol import types
 from lerim import files
 from lerim.errors import LerimError
 from lerim.lsp.boundary import uri_to_path
-from lerim.lsp.features.language.edits import make_workspace_edit, replace_values
-from lerim.lsp.features.language.memory_texts import is_memory_uri, read_memory_text, store_of
-from lerim.lsp.features.language.renames import Edits, edit_id
+from lerim.lsp.features.language.edits import edit_file, make_workspace_edit
+from lerim.lsp.features.language.memory_texts import is_memory_uri, read_memory_text
+from lerim.lsp.features.language.renames import edit_id
 from lerim.lsp.window import Repo, Sidecar
 from lerim.memory import MAX_FILE_BYTES, parse_memory_document, parse_reference, slug
 
@@ -37,7 +37,7 @@ async def edit_before_renames(sidecar: Sidecar, params: types.RenameFilesParams)
     if not sidecar.options.settings.enabled:
         return None
     moves: list[Move] = []
-    edits: Edits = []
+    edits: list[types.TextDocumentEdit] = []
     for file in params.files:
         if is_memory_uri(sidecar, file.old_uri) and is_memory_uri(sidecar, file.new_uri):
             edits += await _edit_renamed_memory(sidecar, file)
@@ -46,7 +46,6 @@ async def edit_before_renames(sidecar: Sidecar, params: types.RenameFilesParams)
     for repo in {id(move.repo): move.repo for move in moves}.values():
         own = [move for move in moves if move.repo is repo]
         edits += await sidecar.run_in_thread(_edit_references, sidecar, repo, own)
-    edits = [(text, own) for text, own in edits if own]
     return make_workspace_edit(sidecar, edits) if edits else None
 
 
@@ -67,13 +66,13 @@ def _path_inside(repo: Repo, path: Path) -> str:
     return real.relative_to(repo.project.root).as_posix() if real.is_relative_to(repo.project.root) else ""
 
 
-def _edit_references(sidecar: Sidecar, repo: Repo, moves: Sequence[Move]) -> Edits:
+def _edit_references(sidecar: Sidecar, repo: Repo, moves: Sequence[Move]) -> list[types.TextDocumentEdit]:
     entries = {entry.path: entry for move in moves for entry in repo.references.for_folder(move.old)}
-    found: Edits = []
+    found: list[types.TextDocumentEdit] = []
     for path in entries:
         text = read_memory_text(sidecar, repo, path)
         if text is not None:
-            found.append((text, replace_values(text, lambda key, value: move_reference(key, value, moves))))
+            found += edit_file(text, lambda key, value: move_reference(key, value, moves))
     return found
 
 
@@ -91,7 +90,7 @@ def move_reference(key: str, value: str, moves: Sequence[Move]) -> str:
     return value
 
 
-async def _edit_renamed_memory(sidecar: Sidecar, file: types.FileRename) -> Edits:
+async def _edit_renamed_memory(sidecar: Sidecar, file: types.FileRename) -> list[types.TextDocumentEdit]:
     """The edits of links to a memory whose file gets another name.
 
     If the file's id was already changed in the editor and not saved, the rename comes from `rename_id`, whose edit has
@@ -107,13 +106,12 @@ async def _edit_renamed_memory(sidecar: Sidecar, file: types.FileRename) -> Edit
     return await sidecar.run_in_thread(_edit_id_of_file, sidecar, repo, old, new)
 
 
-def _edit_id_of_file(sidecar: Sidecar, repo: Repo | None, old: Path, new: Path) -> Edits:
-    store = store_of(sidecar, repo)
+def _edit_id_of_file(sidecar: Sidecar, repo: Repo | None, old: Path, new: Path) -> list[types.TextDocumentEdit]:
     text = read_memory_text(sidecar, repo, old)
     if text is not None and text.version is not None:
         with suppress(LerimError):
-            saved = parse_memory_document(files.read_text(old, MAX_FILE_BYTES, store.anchor)).field("id")
+            saved = parse_memory_document(files.read_text(old, MAX_FILE_BYTES, text.store.anchor)).field("id")
             shown = text.document.field("id")
             if saved and shown and saved.text == old.stem and shown.text == new.stem:
                 return []
-    return edit_id(sidecar, repo, store, old, old.stem, new.stem)
+    return edit_id(sidecar, repo, old, old.stem, new.stem)

@@ -37,12 +37,11 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
         position = params.position
         target = find_target_at(text, position.line, text.index(position)) if text is not None else None
         if text is not None and target is not None:
-            shown = await sidecar.run_in_thread(_describe, sidecar, text, target)
-            return (
-                types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown), text.range(target.span))
-                if shown
-                else None
-            )
+            if text.repo is not None and text.repo.is_fast_to_read and isinstance(target, IdTarget):
+                shown = _describe(sidecar, text, target)  # a thread would take longer
+            else:
+                shown = await sidecar.run_in_thread(_describe, sidecar, text, target)
+            return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown), text.range(target.span))
     return await editor_requests.hover_at_position(sidecar, params)
 
 

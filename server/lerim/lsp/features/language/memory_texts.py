@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from lerim.memory import (
     kind_of_document,
     parse_memory_document,
 )
+
+_parse = functools.lru_cache(maxsize=8)(parse_memory_document)
+"""Editors ask about a text several times before it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ async def find_memory_text(sidecar: Sidecar, uri: str) -> MemoryText | None:
         document.version,
         document.encoding,
         document.lines,
-        parse_memory_document(document.source),
+        _parse(document.source),
         repo,
         store_of(sidecar, repo),
     )

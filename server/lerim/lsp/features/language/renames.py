@@ -9,19 +9,19 @@ from pathlib import Path
 from lsprotocol import types
 
 from lerim.errors import MemoryError_, NotFoundError
-from lerim.lsp.boundary import path_to_uri
-from lerim.lsp.features.language.edits import can_rename_files, make_workspace_edit, replace_values
+from lerim.lsp.boundary import path_to_uri, uri_to_path
+from lerim.lsp.features.language.edits import can_rename_files, edit_file, make_workspace_edit
 from lerim.lsp.features.language.memory_texts import (
     MemoryText,
     find_memory_path,
     find_memory_text,
+    list_entries,
     read_memory_text,
+    store_of,
 )
 from lerim.lsp.features.language.targets import LINK_KEYS, IdTarget, find_target_at
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
-from lerim.memory import Store, slug
-
-Edits = list[tuple[MemoryText, list[types.TextEdit]]]
+from lerim.memory import slug
 
 
 async def prepare_rename(sidecar: Sidecar, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
@@ -62,15 +62,15 @@ def _rename(sidecar: Sidecar, text: MemoryText, old: str, new: str) -> types.Wor
         raise MemoryError_(f"{new[:80]!r} cannot be an id, because it cannot be a file name.", where=old, todo=todo)
     if text.store.path_of(new) is not None:
         raise MemoryError_(f"There is already a memory {new[:80]!r}.", where=old, todo="Choose another id.")
-    edits = edit_id(sidecar, text.repo, text.store, path, old, new)
+    edits = edit_id(sidecar, text.repo, path, old, new)
     return make_workspace_edit(sidecar, edits, {path: path.with_name(f"{new}.md")})
 
 
-def edit_id(sidecar: Sidecar, repo: Repo | None, store: Store, path: Path, old: str, new: str) -> Edits:
+def edit_id(sidecar: Sidecar, repo: Repo | None, path: Path, old: str, new: str) -> list[types.TextDocumentEdit]:
     """The edits that change an id in its own file and in each link to it, also in archived memories and in candidates
     (blocking)."""
-    found: Edits = []
-    for other in _files_naming(sidecar, repo, store, old):
+    found: list[types.TextDocumentEdit] = []
+    for other in _files_naming(sidecar, repo, old):
         text = read_memory_text(sidecar, repo, other)
         if text is None:
             continue
@@ -81,24 +81,30 @@ def edit_id(sidecar: Sidecar, repo: Repo | None, store: Store, path: Path, old: 
                 return new + value[len(old) :]
             return new if key in keys and value == old else value
 
-        found.append((text, replace_values(text, change)))
+        found += edit_file(text, change)
     return found
 
 
-def _files_naming(sidecar: Sidecar, repo: Repo | None, store: Store, memory_id: str) -> Iterator[Path]:
-    """The files that contain an id: open ones by the editor's text, all others by their bytes."""
-    wanted = memory_id.encode("utf-8", "replace")
-    paths = [found.path for found in store.find_files(archived=True)[0]]
+def _files_naming(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> Iterator[Path]:
+    """The files that may name a memory: live ones by the map of links; archived ones, candidates, unreadable files and
+    those open in the editor by their text."""
+    live = {entry.path: memory_id in (entry.id, *entry.links) for entry in list_entries(sidecar, repo)}
+    paths = [found.path for found in store_of(sidecar, repo).find_files(archived=True)[0]]
     if repo is not None:
         review = candidate_counts.find_review_paths(sidecar, repo).review
         with suppress(OSError):
             paths += sorted(path for path in review.iterdir() if path.suffix == ".md" and path.name[0] != ".")
+    documents = sidecar.server.documents
+    opened = {path for uri in list(documents.text_documents) if (path := uri_to_path(uri)) is not None}
+    wanted = memory_id.encode("utf-8", "replace")
     for path in paths:
-        document = sidecar.server.documents.find_open_document(path_to_uri(path))
-        if document is not None and not document.oversize:
-            if memory_id in document.source:
-                yield path
-            continue
-        with suppress(OSError):
-            if wanted in path.read_bytes():
-                yield path
+        if path in opened and (document := documents.find_open_document(path_to_uri(path))) and not document.oversize:
+            names_it = memory_id in document.source
+        elif path in live:
+            names_it = live[path]
+        else:
+            names_it = False
+            with suppress(OSError):
+                names_it = wanted in path.read_bytes()
+        if names_it:
+            yield path

@@ -10,9 +10,10 @@ from lsprotocol import types
 from lerim.lsp.boundary import path_to_uri, shorten_text, show_hidden_characters
 from lerim.lsp.features.language.definitions import START
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text
+from lerim.lsp.features.language.titles import find_by_words, show_titles
 from lerim.lsp.protocol import redact_text
 from lerim.lsp.window import Repo, Sidecar
-from lerim.memory import Field, MemoryEntry, Span
+from lerim.memory import Field, Span
 
 MAX_SYMBOLS = 200
 MAX_DETAIL = 80
@@ -55,26 +56,17 @@ async def list_workspace_symbols(sidecar: Sidecar, params: types.WorkspaceSymbol
 
 
 def _find_memories(sidecar: Sidecar, repos: Sequence[Repo], query: str) -> list[types.WorkspaceSymbol]:
-    words = query.casefold().split()
     entries = [entry for repo in repos for entry in repo.references.entries]
-    entries += sidecar.repos.list_personal_memories()
-    found = [
-        entry
-        for entry in entries
-        if all(word in entry.title.casefold() or word in entry.id.casefold() for word in words)
+    found = find_by_words([*entries, *sidecar.repos.list_personal_memories()], query, MAX_SYMBOLS)
+    return [
+        types.WorkspaceSymbol(
+            location=types.Location(path_to_uri(entry.path), START),
+            name=title or entry.id,
+            kind=types.SymbolKind.String,
+            container_name=entry.label,
+        )
+        for entry, title in zip(found, show_titles(found), strict=True)
     ]
-    found.sort(key=lambda entry: (entry.created, entry.name), reverse=True)
-    return [_workspace_symbol(entry) for entry in found[:MAX_SYMBOLS]]
-
-
-def _workspace_symbol(entry: MemoryEntry) -> types.WorkspaceSymbol:
-    title = show_hidden_characters(redact_text(" ".join(entry.title.split())))
-    return types.WorkspaceSymbol(
-        location=types.Location(path_to_uri(entry.path), START),
-        name=title or entry.id,
-        kind=types.SymbolKind.String,
-        container_name=entry.label,
-    )
 
 
 def _field_symbol(text: MemoryText, field: Field) -> types.DocumentSymbol:
