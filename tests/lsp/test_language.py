@@ -70,6 +70,7 @@ async def editor(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Asyn
             write_memory(home, id="20260804-own", title="My own habit", references=())
             one.home = home
             await one.start()
+            await one.until(lambda: "workspace/textDocumentContent" in one.registered)
             yield one
 
 
@@ -162,7 +163,6 @@ async def test_features_are_registered_for_the_folders_of_memory_files_alone(edi
     static = editor.server.capabilities
     assert static.references_provider and static.workspace_symbol_provider and static.hover_provider
     assert static.completion_provider is None and static.definition_provider is None and static.rename_provider is None
-    await editor.until(lambda: "workspace/textDocumentContent" in editor.registered)
     patterns = [one["pattern"] for one in editor.registered["textDocument/completion"]["documentSelector"]]
     assert patterns == ["**/.lerim/memory/**/*.md", "**/.lerim/review/*.md"]
     assert editor.registered["textDocument/rename"]["prepareProvider"] is True
@@ -325,6 +325,10 @@ async def test_links_outline_folding_and_the_symbols_of_the_workspace(editor: Ed
         assert {"id", "title", "kind", "evidence", "Why", "How"} <= rows.keys()
         assert rows["kind"].detail == "pitfall"
         assert [one.name for one in rows["evidence"].children or []] == ["keep load small please"]
+    with show(editor, memory(editor, RECORD.id, "decisions")) as decision:  # its body has no heading
+        symbols = await editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(decision.item))
+        assert "title" in {one.name for one in symbols or []}
+    with show(editor, memory(editor, PITFALL, "learnings")) as pitfall:
         folds = await editor.client.text_document_folding_range_async(types.FoldingRangeParams(pitfall.item))
         starts = {pitfall.text.split("\n")[one.start_line] for one in folds or []}
         assert {"---", "evidence:", "references:", "related:"} == starts

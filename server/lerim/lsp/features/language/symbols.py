@@ -104,8 +104,8 @@ def _heading_symbols(text: MemoryText) -> Iterator[types.DocumentSymbol]:
         heading = _HEADING.match(line) if not is_code else None
         if heading is not None:
             found.append((number, heading[2]))
-    ends = [number - 1 for number, _ in found[1:]] + [max(0, len(text.lines) - 1)]
-    for (start, name), end in zip(found, ends, strict=True):
+    for at, (start, name) in enumerate(found):
+        end = (found[at + 1][0] if at + 1 < len(found) else len(text.lines)) - 1
         yield types.DocumentSymbol(
             name=_one_line(name),
             kind=types.SymbolKind.String,
