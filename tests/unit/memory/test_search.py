@@ -55,7 +55,7 @@ def test_words_names_and_their_parts_are_found(project: Project, home: Home, sca
         "installing": "Installs",
         "setup_env.py": "Installs",
         "src/tools": "Installs",
-        "grosse": "",
+        "grosse": "Größe zählt",
         "groß": "Größe zählt",
         "登录": "Größe zählt",
         "how are things installed with uv?": "Installs",
@@ -64,6 +64,24 @@ def test_words_names_and_their_parts_are_found(project: Project, home: Home, sca
     found = {query: titles(project, home, query, scan=scan)[:1] for query in cases}
     assert found == {query: [title] if title else [] for query, title in cases.items()}
     assert (project.lerim_dir / "index").exists() != scan
+
+
+def test_a_word_with_one_typing_error_is_found_if_no_memory_has_it_as_typed(project: Project, home: Home) -> None:
+    write(project.memory_dir, "Retry uploads three times")
+    write(project.memory_dir, "Use Decimal for money")
+    write(project.memory_dir, "Prices are integers")
+    cases = {
+        "decimel": "Use Decimal for money",
+        "deicmals": "Use Decimal for money",
+        "uplads": "Retry uploads three times",
+        "retry uploaads": "Retry uploads three times",
+        "uploads": "Retry uploads three times",
+        "mony": "Use Decimal for money",
+        "demical": "",
+        "uxe": "",
+    }
+    found = {query: titles(project, home, query)[:1] for query in cases}
+    assert found == {query: [title] if title else [] for query, title in cases.items()}
 
 
 def test_titles_weigh_more_than_bodies_and_all_words_more_than_some_or_certainty(project: Project, home: Home) -> None:

@@ -139,6 +139,12 @@ class Index:
             self._counts[query] = known
         return known
 
+    def list_stems(self, beginning: str, shortest: int, longest: int) -> list[str]:
+        """Returns the stems of all words that begin so and have this many letters. Raises MemoryError_."""
+        self._rows("CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5vocab(main, words, row)", ())
+        query = "SELECT term FROM temp.stems WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
+        return [row[0] for row in self._rows(query, (beginning, f"{beginning}{_LAST_CHARACTER}", shortest, longest))]
+
     def total(self) -> int:
         """Returns how many memories can be found."""
         known = self._counts.get("")

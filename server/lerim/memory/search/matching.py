@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lerim.memory.search.index import COMMON_WORD_COUNT, MAX_RANKED, Index, IndexFilter
 from lerim.memory.search.ranking import best_attainable_score, relevance_band, word_rarity
+from lerim.memory.search.spelling import correct_terms
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_unspaced, split_words
 
 _MAX_TERMS = 32
@@ -41,6 +42,8 @@ def match_rows(
     total = index.total()
     best = best_attainable_score(word_rarity(total, min(index.count(term), total)) for term in terms)
     found = [] if question else _match_all(index, terms, query, row_filter, limit + MAX_TIES)
+    if not found and (corrected := correct_terms(index, terms)) != terms:
+        found = index.match(" AND ".join(corrected), (), row_filter, limit + MAX_TIES)
     every = _best_with_ties(found, limit, True, best)
     if len(found) >= limit or not (question or len(terms) > 1):
         return every
