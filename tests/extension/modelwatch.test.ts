@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 function ended(stage: protocol.Stage): void {
-  context.progress.fire({ root: "file:///repo", stage, sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "" });
+  context.progress.fire({ root: "file:///repo", stage, sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "", settling: 0 });
 }
 
 test("it asks when something changed and when a sync has ended, and at no other time", async () => {

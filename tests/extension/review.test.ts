@@ -265,7 +265,7 @@ test("in Restricted Mode the sidecar is asked for nothing until the workspace is
 
 test("progress of a sync is shown and its end lists again", async () => {
   const panel = await openWithList();
-  const progress = { root, sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" };
+  const progress = { root, sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 };
   context.progress.fire({ ...progress, stage: "learning" });
   expect(await message(panel, "sync")).toEqual({ type: "sync", running: true, text: "3 of 12 sessions, 2 candidates" });
   context.progress.fire({ ...progress, stage: "done" });

@@ -102,7 +102,7 @@ test("the list is refreshed when a sync ended, at most once a second, and never 
   vi.useFakeTimers();
   let changes = 0;
   view.onDidChangeTreeData(() => changes++);
-  const progress = { root: "file:///repo", sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "" };
+  const progress = { root: "file:///repo", sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "", settling: 0 };
   context.progress.fire({ ...progress, stage: "learning" });
   expect(changes).toBe(0);
   context.progress.fire({ ...progress, stage: "done" });

@@ -15,8 +15,8 @@ function sync(): Promise<void> {
 
 test("a sync shows its counts while it runs and offers the review at its end", async () => {
   context.answer(protocol.sync, () => {
-    context.progress.fire({ root, stage: "learning", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" });
-    context.progress.fire({ root: "file:///other", stage: "learning", sessionsDone: 9, sessionsTotal: 9, candidates: 9, message: "" });
+    context.progress.fire({ root, stage: "learning", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 });
+    context.progress.fire({ root: "file:///other", stage: "learning", sessionsDone: 9, sessionsTotal: 9, candidates: 9, message: "", settling: 0 });
     return report();
   });
   answers.choices.push("Open Review");

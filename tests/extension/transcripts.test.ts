@@ -61,7 +61,7 @@ test("a session whose tab was covered jumps once its page has loaded again", asy
 test("after a sync an open session is asked for anew, and stays where the person is", async () => {
   const panel = await open("s1", "2");
   await message(panel, "session");
-  context.progress.fire({ root: "file:///repo", stage: "done", sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "" });
+  context.progress.fire({ root: "file:///repo", stage: "done", sessionsDone: 1, sessionsTotal: 1, candidates: 0, message: "", settling: 0 });
   expect((await message(panel, "session", 1)).outline.at).toBe(-1);
 });
 

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { finish } from "./rebuild.mjs";
 
 const stepMs = 9000;
 
@@ -14,6 +15,7 @@ function clock(at) {
 function write(file, lines) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  finish(file);
   return file;
 }
 

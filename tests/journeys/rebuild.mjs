@@ -1,6 +1,6 @@
 // A repository made again from what a Claude Code session itself recorded: the files it read, wrote and edited.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** The records of a transcript; lines that are no JSON object are passed over. */
@@ -81,7 +81,14 @@ export function moveTranscript(file, cwd, root, claude) {
   // The folder as a whole word of a path, in JSON as in the texts inside it.
   const text = readFileSync(file, "utf8").replaceAll(new RegExp(`${RegExp.escape?.(cwd) ?? escaped(cwd)}(?![\\w-])`, "g"), () => root);
   writeFileSync(target, text);
+  finish(target);
   return target;
+}
+
+/** Dates a transcript back, so that its last exchange is over. */
+export function finish(file) {
+  const hourAgo = Date.now() / 1000 - 3600;
+  utimesSync(file, hourAgo, hourAgo);
 }
 
 function escaped(text) {

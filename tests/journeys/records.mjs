@@ -2,15 +2,18 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sessionsFolder } from "./rebuild.mjs";
+import { finish, sessionsFolder } from "./rebuild.mjs";
 
 /** One transcript being written: `say` and `edit` add whole exchanges to the file, as the agent itself would. */
 export class Transcript {
   #parent = null;
   #clock;
   #cwd;
+  #live;
 
-  constructor(claude, cwd, at = new Date("2026-05-04T09:00:00Z")) {
+  /** `live`: the session has just been written to, so its last exchange is not over yet. */
+  constructor(claude, cwd, at = new Date("2026-05-04T09:00:00Z"), { live = false } = {}) {
+    this.#live = live;
     this.id = randomUUID();
     this.file = join(sessionsFolder(claude, cwd), `${this.id}.jsonl`);
     this.#cwd = cwd;
@@ -66,5 +69,6 @@ export class Transcript {
     };
     this.#parent = uuid;
     appendFileSync(this.file, `${JSON.stringify(record)}\n`);
+    if (!this.#live) finish(this.file);
   }
 }

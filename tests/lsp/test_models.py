@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from claude_lines import encoded, prompt, reply, text
+from finished import finish
 from lerim.lsp.protocol import core
 from lerim.models.money import consent
 from lerim.models.money.spending import DayBudget
@@ -27,6 +28,7 @@ def write(home: Path, folder: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     records = [prompt("In src/app.py amounts are cents by agreement with billing"), reply("a", text("Noted."))]
     path.write_bytes(encoded(*({**record, "cwd": str(folder), "sessionId": "s1"} for record in records)))
+    finish(path)
 
 
 def choose(isolated: Path, provider: str, **settings: str) -> None:

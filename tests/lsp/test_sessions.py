@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from finished import finish
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from lerim.project.project import locate_project
@@ -26,6 +27,7 @@ def write(home: Path, folder: Path, name: str, *records: Fields) -> Path:
     path = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder)) / f"{name}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(encoded(*({**record, "cwd": str(folder), "sessionId": name} for record in records)))
+    finish(path)
     return path
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException  # noqa: TID251
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from finished import finish
 from lerim.jobs.progress import share_progress
 from lerim.jobs.report import SyncProgress
 from lerim.lsp.protocol import core
@@ -22,8 +24,9 @@ from lerim.memory.record import Evidence
 from lerim.paths import Home
 from lerim.project.lock import hold_project_lock
 from lerim.project.project import locate_project
+from lerim.sessions.settling import SETTLE_SECONDS
 from lerim.times import format_moment
-from window import RECORD, Editor, server_environ, write_memory
+from window import RECORD, Editor, opened_in_thread, server_environ, write_memory
 
 pytestmark = pytest.mark.asyncio
 
@@ -48,14 +51,14 @@ def exchange(repo: Path, subject: str = "pathlib") -> list[Fields]:
 
 
 def session(home: Path, repo: Path, name: str, *records: Fields) -> Path:
-    """Writes or continues a session of the repository."""
+    """Writes or continues a session of the repository that is over."""
     folder = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.jsonl"
     lines = encoded(*({**record, "cwd": str(repo), "sessionId": name} for record in records))
     with path.open("ab") as file:
         file.write(lines)
-    return path
+    return finish(path)
 
 
 def long_work(home: Path, repo: Path) -> None:
@@ -158,6 +161,21 @@ async def test_an_idle_editor_syncs_what_changed_and_only_once(editor: Editor, i
     session(isolated, editor.repo, "22222222-2222-3333-4444-555555555555", *exchange(editor.repo, "tomllib"))
     await editor.until(lambda: told[-1].pending == 2)
     assert len(editor.told[core.SYNC_PROGRESS]) > stages
+
+
+async def test_the_rest_is_read_by_itself_when_it_settles_and_the_agents_stores_are_watched(
+    repo: Path, isolated: Path
+) -> None:
+    path = session(isolated, repo, "11111111-2222-3333-4444-555555555555", *exchange(repo)[:6])
+    os.utime(path)
+    async with opened_in_thread(repo, ahead=timedelta(seconds=SETTLE_SECONDS)) as editor:  # so it comes back at once
+        await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})
+        told = editor.told[core.SYNC_PROGRESS]
+        await editor.until(lambda: any(event.stage == "done" and event.settling == 1 for event in told))
+        await editor.until(lambda: (isolated.joinpath(".claude/projects").as_uri(), "**/*") in editor.globs())
+        finish(path)
+        await editor.until(lambda: told[-1].stage == "done" and told[-1].settling == 0)
+        await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED][-1].pending == 1)
 
 
 async def test_an_idle_editor_carries_on_next_time_where_a_sync_was_cancelled(editor: Editor, isolated: Path) -> None:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from claude_lines import Fields, answer, call, encoded, prompt, reply, text
+from finished import finish
 from lerim.jobs import sync
 from lerim.jobs.report import SyncEvent, SyncReport
 from lerim.jobs.sync_context import SyncOptions
@@ -35,13 +36,13 @@ class Desk:
         return ReviewPaths(found, self.home)
 
     def session(self, name: str, *records: Fields, cwd: Path | None = None) -> Path:
-        """Writes (or continues) a session of this repository."""
+        """Writes (or continues) a session of this repository that is over."""
         folder = self.projects / re.sub(r"[^A-Za-z0-9]", "-", str(cwd or self.repo))
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{name}.jsonl"
         with path.open("ab") as file:
             file.write(encoded(*({**record, "cwd": str(cwd or self.repo), "sessionId": name} for record in records)))
-        return path
+        return finish(path)
 
     def sync(
         self,

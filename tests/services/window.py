@@ -11,7 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -194,12 +194,13 @@ def server_environ() -> dict[str, str]:
 
 
 @asynccontextmanager
-async def opened_in_thread(repo: Path) -> AsyncIterator[Editor]:
+async def opened_in_thread(repo: Path, ahead: timedelta = timedelta(0)) -> AsyncIterator[Editor]:
     """An editor with a server in a thread of the test's process, which takes its home and keys from the environment
-    as it is now; `start` it in the test."""
+    as it is now; `start` it in the test. The server's clock is `ahead` of the machine's."""
     client = _make_client()
     (server_input, to_server), (from_server, server_output) = os.pipe(), os.pipe()
     sidecar = create_server(Home.from_environ(os.environ), server_environ())
+    sidecar.clock = lambda: datetime.now(UTC) + ahead
 
     def serve() -> None:
         with os.fdopen(server_input, "rb", 0) as source, os.fdopen(server_output, "wb") as output:

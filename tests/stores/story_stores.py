@@ -17,6 +17,7 @@ import copilot_cli_lines
 import cursor_store
 import gemini_files
 import opencode_store
+from finished import finish
 from stories import Brought, Changed, Chose, Planned, Ran, Said, Step, Told
 
 Write = Callable[[Path, Path, str, Sequence[Step]], None]
@@ -92,7 +93,9 @@ def claude(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
     folder = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(repo))
     folder.mkdir(parents=True, exist_ok=True)
     whole = [{**one, "cwd": str(repo), "sessionId": _uuid(name)} for one in records]
-    (folder / f"{_uuid(name)}.jsonl").write_bytes(claude_lines.encoded(*whole))
+    path = folder / f"{_uuid(name)}.jsonl"
+    path.write_bytes(claude_lines.encoded(*whole))
+    finish(path)
 
 
 def codex(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
@@ -133,6 +136,7 @@ def codex(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
     path = home / ".codex" / "sessions" / "2026" / "03" / "01" / f"rollout-2026-03-01T00-00-00-{native}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(codex_lines.encoded(*records))
+    finish(path)
 
 
 def cursor(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
@@ -260,6 +264,7 @@ def copilot_cli(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> Non
     path = home / ".copilot" / "session-state" / _uuid(name) / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(made.encoded(*records))
+    finish(path)
 
 
 def copilot_chat(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> None:
@@ -304,7 +309,7 @@ def copilot_chat(home: Path, repo: Path, name: str, steps: Sequence[Step]) -> No
                 picked = {"selected": [answer], "freeText": None, "skipped": False}
                 results[call] = json.dumps({"answers": {"Q": picked}})
     store = home / ".config" / "Code" / "User" / "workspaceStorage" / "5d54c8e68cf96ced53693563d1ca119a"
-    made.whole(store / "chatSessions" / f"{_uuid(name)}.json", *requests, sessionId=_uuid(name))
+    finish(made.whole(store / "chatSessions" / f"{_uuid(name)}.json", *requests, sessionId=_uuid(name)))
     (store / "workspace.json").write_text(json.dumps({"folder": repo.as_uri()}), encoding="utf-8")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from claude_lines import encoded, prompt
+from finished import finish
 from hang import HANG
 from terminal import answer
 
@@ -24,7 +25,9 @@ def sessions() -> Path:
 
 
 def session(folder: Path, name: str, *records: Any) -> None:
-    (folder / f"{name}.jsonl").write_bytes(encoded(*records))
+    path = folder / f"{name}.jsonl"
+    path.write_bytes(encoded(*records))
+    finish(path)
 
 
 @pytest.fixture

@@ -7,13 +7,14 @@ import os
 import re
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from claude_lines import encoded, prompt, reply, text
 from desk import Desk, correction
+from finished import finish
 from lerim.errors import BusyError
 from lerim.jobs.report import CandidateFound, SyncEvent, SyncProgress
 from lerim.jobs.sync_context import SyncOptions
@@ -22,6 +23,7 @@ from lerim.project import project
 from lerim.project.lock import hold_project_lock
 from lerim.review import queue
 from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.settling import SETTLE_SECONDS
 from long import LONG
 from model_desk import start_job
 
@@ -49,14 +51,27 @@ def test_a_repository_with_nothing_to_propose_stays_untouched(desk: Desk) -> Non
     assert report.run == ""
 
 
-def test_the_last_exchange_of_a_live_session_waits_until_it_settles_unless_asked(desk: Desk) -> None:
-    desk.session("s1", *correction(desk)[:6])
-    idle = SyncOptions(explicit=False)
-    assert desk.sync(idle).candidates == []
-    assert desk.sync(idle, clock=lambda: datetime.now(UTC) + timedelta(minutes=16)).candidates == [] or desk.waiting()
-    assert len(desk.waiting()) <= 1
+@pytest.mark.parametrize("explicit", [False, True])
+def test_the_last_exchange_of_a_session_waits_until_nothing_was_written_for_90_seconds(
+    desk: Desk, *, explicit: bool
+) -> None:
+    path = desk.session("s1", *correction(desk)[:6])
+    os.utime(path)
+    options = SyncOptions(explicit=explicit)
+    early = desk.sync(options)
+    assert (early.candidates, early.settling) == ([], 1)
+    assert early.settles_at == pytest.approx(path.stat().st_mtime + SETTLE_SECONDS)
+    finish(path)
+    late = desk.sync(options)
+    assert (len(late.candidates), late.settling, late.settles_at) == (1, 0, None)
+
+
+def test_an_exchange_is_over_when_the_next_prompt_stands(desk: Desk) -> None:
+    os.utime(desk.session("s1", *correction(desk)[:6]))
     desk.sync()
-    assert len(desk.waiting()) == 1
+    os.utime(desk.session("s1", prompt("perfect, commit it")))
+    report = desk.sync()
+    assert (len(report.candidates), report.settling) == (1, 1)
 
 
 def test_sessions_of_another_repository_are_not_proposed_here(

@@ -1309,14 +1309,15 @@ export interface ShowParams {
   id: string;
 }
 /**
- * What to sync. `explicit`: the person asked for it, so the last exchange of each session is included.
+ * What to sync. `explicit`: the person asked for it, so what failed before is tried again.
  */
 export interface SyncParams {
   root: string;
   explicit?: boolean;
 }
 /**
- * Progress of the sync of a workspace folder's repository.
+ * Progress of the sync of a workspace folder's repository. With the last stage, `settling` counts the sessions
+ * whose last exchange is not over yet: the sidecar syncs again by itself when it is.
  */
 export interface SyncProgressParams {
   root: string;
@@ -1325,6 +1326,7 @@ export interface SyncProgressParams {
   sessionsTotal: number;
   candidates: number;
   message: string;
+  settling: number;
 }
 /**
  * The outcome of one sync.
@@ -1336,6 +1338,9 @@ export interface SyncProgressParams {
  * `model` is the model that was asked in addition to the rules, "none" if there was none. `usage` is the total usage
  * of models, `spent` the same by role and model. `steps` are the events besides plain answers, such as retries, and
  * `waits` is the work that still waits for a model.
+ *
+ * `settling` counts the sessions whose last exchange is not over yet and was not learned from; the first of them is
+ * over at `settlesAt` (epoch seconds, None without such sessions) unless more is written to it.
  */
 export interface SyncReport {
   project: string;
@@ -1354,6 +1359,8 @@ export interface SyncReport {
   spent: RoleUsage[];
   steps: ModelStep[];
   waits: WaitingWork1;
+  settling: number;
+  settlesAt: number | null;
   seconds: number;
   run: string;
   state: "busy" | "cancelled" | "done" | "failed" | "partial";

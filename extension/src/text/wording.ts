@@ -31,7 +31,14 @@ export function syncReportText(report: SyncReport): string {
   if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
   const counts = parts.length === 0 ? "" : `${parts.join(", ")}.`;
   if (noneFound) return `No sessions were found for this repository. ${counts}`.trim();
-  return report.state === "cancelled" ? `Sync cancelled: ${counts}` : counts;
+  if (report.state === "cancelled") return `Sync cancelled: ${counts}`;
+  return report.settling > 0 ? `${counts} ${settlingText(report.settling)}` : counts;
+}
+
+/** What Lerim waits for in sessions that are still being written. */
+export function settlingText(sessions: number): string {
+  const whose = sessions === 1 ? "The last exchange of 1 session is not over yet. Lerim reads it" : `The last exchanges of ${sessions} sessions are not over yet. Lerim reads them`;
+  return `${whose} by itself when nothing was written for 90 seconds.`;
 }
 
 export function pendingText(pending: number): string {

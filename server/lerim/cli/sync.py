@@ -35,6 +35,7 @@ from lerim.jobs import combine_reports, register_aliases, wait_for_other_sync
 from lerim.models import WaitingWork, WaitReason, describe_spent, describe_waiting, format_dollars, summarize_steps
 from lerim.project import find_gone_project
 from lerim.review import DROP_REASON_TEXTS, ClaimState, queue
+from lerim.sessions import SETTLE_SECONDS
 from lerim.views import ProjectContext, find_running_server
 
 if TYPE_CHECKING:
@@ -227,10 +228,7 @@ def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, 
         f"{output.pluralize(counts.found, 'session')}: {counts.new} new, {counts.changed} changed, "
         f"{counts.unchanged} unchanged, {counts.failed} failed ({report.seconds:.1f} s, model: {report.model})"
     )
-    if report.left_out:
-        verb = "was" if report.left_out == 1 else "were"
-        left_out_count = output.pluralize(report.left_out, "session")
-        output.print_line(f"{left_out_count} {verb} skipped because of --since, --until or the setting sync.since.")
+    _show_unread(report)
     for spent in report.spent:
         output.print_line(output.escape_controls(f"Called {describe_spent(spent)}."))
     if today:
@@ -263,6 +261,19 @@ def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, 
     if report.message:
         output.print_line(output.escape_controls(report.message))
     output.print_problems(report.problems)
+
+
+def _show_unread(report: SyncReport) -> None:
+    """Prints how many sessions were not read, or not to their end, and why."""
+    if report.left_out:
+        verb = "was" if report.left_out == 1 else "were"
+        left_out_count = output.pluralize(report.left_out, "session")
+        output.print_line(f"{left_out_count} {verb} skipped because of --since, --until or the setting sync.since.")
+    if report.settling:
+        output.print_line(
+            f"The last exchange of {output.pluralize(report.settling, 'session')} is not over yet: the next sync reads"
+            f" it, once nothing was written for {SETTLE_SECONDS:.0f} seconds."
+        )
 
 
 def _show_dropped(report: SyncReport) -> None:

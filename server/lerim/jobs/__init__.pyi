@@ -37,8 +37,10 @@ from .report import combine_reports as combine_reports
 from .session_trial import SessionTrial as SessionTrial
 from .sync_context import SyncContext as SyncContext
 from .sync_context import SyncOptions as SyncOptions
+from .sync_due import StoreFolder as StoreFolder
 from .sync_due import StoreSnapshot as StoreSnapshot
 from .sync_due import check_stores as check_stores
+from .sync_due import find_next_settling as find_next_settling
 from .sync_due import has_due_jobs as has_due_jobs
 from .unusable_home import explain_unusable_home as explain_unusable_home
 from .worker import AnswerLine as AnswerLine

@@ -16,13 +16,15 @@ SyncState = Literal["done", "partial", "cancelled", "busy", "failed"]
 
 
 class SyncProgress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
-    """The progress of a sync: `sessions_done` of `sessions_total` transcripts of this stage, `candidates` so far."""
+    """The progress of a sync: `sessions_done` of `sessions_total` transcripts of this stage, `candidates` so far.
+    `settling` comes with the last stage, as in the report."""
 
     stage: Stage
     sessions_done: int
     sessions_total: int
     candidates: int
     message: str = ""
+    settling: int = 0
 
 
 class CandidateFound(msgspec.Struct, frozen=True, tag_field="event", tag="candidate"):
@@ -76,6 +78,9 @@ class SyncReport(msgspec.Struct, frozen=True):
     `model` is the model that was asked in addition to the rules, "none" if there was none. `usage` is the total usage
     of models, `spent` the same by role and model. `steps` are the events besides plain answers, such as retries, and
     `waits` is the work that still waits for a model.
+
+    `settling` counts the sessions whose last exchange is not over yet and was not learned from; the first of them is
+    over at `settles_at` (epoch seconds, None without such sessions) unless more is written to it.
     """
 
     project: str
@@ -92,6 +97,8 @@ class SyncReport(msgspec.Struct, frozen=True):
     spent: list[RoleUsage] = []
     steps: list[ModelStep] = []
     waits: WaitingWork = WaitingWork()
+    settling: int = 0
+    settles_at: float | None = None
     seconds: float = 0.0
     run: str = ""
     state: SyncState = "done"
@@ -140,6 +147,8 @@ def combine_reports(first: SyncReport, second: SyncReport) -> SyncReport:
         spent=merge_role_usage([*first.spent, *second.spent]),
         steps=[*first.steps, *second.steps],
         waits=second.waits,
+        settling=second.settling,
+        settles_at=second.settles_at,
         seconds=round(first.seconds + second.seconds, 3),
         run=first.run or second.run,
         state=state,

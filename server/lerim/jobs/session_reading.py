@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
@@ -13,11 +12,15 @@ from lerim import extraction
 from lerim.errors import Problem
 from lerim.jobs.sync_context import SyncContext
 from lerim.project import FolderOwners, Project
-from lerim.sessions import QueueJob, Transcript, Turn, faults_as_errors, group_problems, read_session
-
-SETTLED_AFTER = timedelta(minutes=15)
-"""How long after its last write a session is settled, so that its last exchange counts as complete. If the person
-started the sync, a session is settled at once."""
+from lerim.sessions import (
+    QueueJob,
+    Transcript,
+    Turn,
+    faults_as_errors,
+    find_settling_time,
+    group_problems,
+    read_session,
+)
 
 CUT_SECONDS = 60.0
 """How long the job of a session that was cut waits, unless the next explicit sync claims it first."""
@@ -27,7 +30,7 @@ class SessionReading:
     """Reads the session of a job from where the last job stopped. It can be iterated over once.
 
     `state` and `redactions` are those the last job saved; a file that was rewritten is read from its start, without
-    them. `is_settled`: the last exchange counts as complete; if not, `settles_at` is when it will. A reading as of a
+    them. `is_settled`: the last exchange is over; if not, `settles_at` is when it will be. A reading as of a
     moment is cut at the first turn from then on, and the job waits for the rest.
     Iterating raises StoppedError if the person cancels, and TranscriptError if the file cannot be read.
     """
@@ -41,10 +44,10 @@ class SessionReading:
         restarted = self._reading.restarted
         self.state = None if restarted else job.state
         self.redactions = 0 if restarted else job.redactions
-        now = context.clock()
-        settled_at = datetime.fromtimestamp(job.transcript.mtime_ns / 1e9, tz=now.tzinfo) + SETTLED_AFTER
-        self.is_settled = context.options.explicit or settled_at <= now
-        self._settles_at = None if self.is_settled else settled_at.timestamp()
+        self._settles_at = None
+        if context.options.as_of is None:  # what was read as of a moment is not being written
+            self._settles_at = find_settling_time(job.transcript.mtime_ns / 1e9, context.clock().timestamp())
+        self.is_settled = self._settles_at is None
         self._resume_before = b"" if restarted else job.resume or b""
         self._is_cut = False
 

@@ -94,8 +94,10 @@ def _run(context: SyncContext) -> SyncReport:
     report.problems.extend(refresh_if_used(project, home, context.environ))
     stage: Stage = "cancelled" if report.state == "cancelled" else "done"
     found = report.sessions.found
-    context.emit(SyncProgress(stage, found, found, len(report.candidates)))
-    return report
+    with Catalog.open(home) as catalog:
+        settling, settles_at = catalog.find_settling_jobs(project.key)
+    context.emit(SyncProgress(stage, found, found, len(report.candidates), settling=settling))
+    return msgspec.structs.replace(report, settling=settling, settles_at=settles_at)
 
 
 def _count_due_jobs(project: Project, home: Home) -> int:

@@ -64,11 +64,11 @@ def now() -> datetime:
 class SyncOptions:
     """The options of a sync.
 
-    `explicit`: the person started it, so a session's last exchange is read even if it may not be complete yet. `since`
-    and `until` limit the sessions by time. `accept_above`: candidates with at least this confidence are accepted
-    without a review, with `quotes` shared in git or kept local. `model`: "auto" also asks the model of the settings,
-    "none" asks none. `guidance` is an instruction to the model, "" for the one in the settings. `as_of`: turns said at
-    or after this time are not read yet, so that the sync finds what one at that time would have found.
+    `explicit`: the person started it, so jobs that wait after a failure are tried again, and the editor may ask for
+    consent. `since` and `until` limit the sessions by time. `accept_above`: candidates with at least this confidence
+    are accepted without a review, with `quotes` shared in git or kept local. `model`: "auto" also asks the model of
+    the settings, "none" asks none. `guidance` is an instruction to the model, "" for the one in the settings. `as_of`:
+    turns said at or after this time are not read yet, so that the sync finds what one at that time would have found.
     """
 
     explicit: bool = True

@@ -6,7 +6,8 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lerim.files import is_readable
 from lerim.paths import Home
@@ -15,39 +16,50 @@ from lerim.sessions import (
     Catalog,
     Database,
     DiscoveredStores,
+    Platform,
     Transcript,
     compare_stamps,
     discover_stores,
     find_platform_roots,
+    find_settling_time,
     open_databases,
 )
 
 log = logging.getLogger("lerim.sync")
 
-SETTLED_AFTER_NS = 15 * 60 * 1_000_000_000
-"""Nanoseconds after the last write to a session until its last exchange is no longer held back (design §3)."""
+
+@dataclass(frozen=True, slots=True)
+class StoreFolder:
+    """A folder in which agents write sessions, and the pattern of their files, for a file watcher."""
+
+    path: Path
+    pattern: str
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSnapshot:
     """The result of one stat pass over the agents' stores: a `digest` over the stamps of all transcripts and databases,
-    and the paths that were written to recently (`unsettled`)."""
+    the paths that were written to recently (`unsettled`), in how many seconds the first of them settles, and
+    the `folders` they are in."""
 
     digest: bytes
     unsettled: frozenset[str]
+    settles_in: float | None = None
+    folders: frozenset[StoreFolder] = frozenset()
 
 
 def snapshot_stores(transcripts: Iterable[Transcript], databases: Iterable[Database], now_ns: int) -> StoreSnapshot:
     """Makes a snapshot of the agents' stores by stat alone; `now_ns` is the time in nanoseconds."""
     digest = hashlib.blake2b(digest_size=16)
-    unsettled: set[str] = set()
+    unsettled: dict[str, float] = {}
     seen = [(str(one.path), repr(one.stamp), one.mtime_ns) for one in transcripts]
     seen += [(str(one.path), repr(one.stamp), max(one.stamp[1], one.stamp[3])) for one in databases]
     for path, stamp, written in sorted(seen):
         digest.update(f"{path}\0{stamp}\n".encode("utf-8", "surrogatepass"))
-        if now_ns - written < SETTLED_AFTER_NS:
-            unsettled.add(path)
-    return StoreSnapshot(digest.digest(), frozenset(unsettled))
+        settles_at = find_settling_time(written / 1e9, now_ns / 1e9)
+        if settles_at is not None:
+            unsettled[path] = settles_at - now_ns / 1e9
+    return StoreSnapshot(digest.digest(), frozenset(unsettled), min(unsettled.values(), default=None))
 
 
 def is_sync_due(current: StoreSnapshot, previous: StoreSnapshot | None, is_catalog_behind: Callable[[], bool]) -> bool:
@@ -74,13 +86,41 @@ def check_stores(
     owners = FolderOwners(list_projects(home)[0], home=home)
     with Catalog.open(home) as catalog:  # the same folders as a sync: some sessions' stamps depend on them
         folders = [*owners.folders, *catalog.list_folders()]
-    stores = discover_stores(find_platform_roots(environ, home), folders)
+    roots = find_platform_roots(environ, home)
+    stores = discover_stores(roots, folders)
     for problem in stores.problems:
         log.info("%s: %s", problem.code, problem.path)
     snapshot = snapshot_stores(stores.transcripts, stores.databases, time.time_ns())
+    snapshot = replace(snapshot, folders=list_store_folders(stores, roots))
     return snapshot, is_sync_due(
         snapshot, previous, lambda: _is_catalog_behind(home, projects, stores, owners, folders)
     )
+
+
+def list_store_folders(stores: DiscoveredStores, roots: Mapping[Platform, Sequence[Path]]) -> frozenset[StoreFolder]:
+    """Returns where sessions are written: of each store, the folder directly below its root that contains sessions, and
+    for a store without any its root itself, in which such a folder may appear. A database is watched with the files
+    beside it."""
+    parents: dict[Platform, set[Path]] = {}
+    for one in stores.transcripts:
+        if not one.store_key:
+            parents.setdefault(one.platform, set()).add(one.path.parent)
+    folders = {StoreFolder(one.path.parent, f"{one.path.name}*") for one in stores.databases}
+    for platform, places in roots.items():
+        for root in places:
+            below = [path for path in parents.get(platform, ()) if root in path.parents]
+            folders |= {StoreFolder(root / path.relative_to(root).parts[0], "**/*") for path in below}
+            if not below and root.is_dir():
+                folders.add(StoreFolder(root, "*"))
+    return frozenset(folders)
+
+
+def find_next_settling(home: Home, projects: Sequence[str]) -> float | None:
+    """Returns when the first session of these projects (their keys) settles whose last exchange was not over at its
+    last sync, in epoch seconds; None if there is none. Raises CatalogError."""
+    with Catalog.open(home) as catalog:
+        times = (catalog.find_settling_jobs(project)[1] for project in projects)
+        return min((at for at in times if at is not None), default=None)
 
 
 def _is_catalog_behind(

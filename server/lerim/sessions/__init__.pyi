@@ -82,6 +82,8 @@ from .search import browsing as browsing
 from .search import parse_query as parse_query
 from .search import parse_session_query as parse_session_query
 from .search import tokenize_text as tokenize_text
+from .settling import SETTLE_SECONDS as SETTLE_SECONDS
+from .settling import find_settling_time as find_settling_time
 from .tables import EXTRACT_JOB as EXTRACT_JOB
 from .tables import IS_MAIN_SESSION as IS_MAIN_SESSION
 from .tables import RELATIONS as RELATIONS

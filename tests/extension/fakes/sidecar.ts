@@ -189,7 +189,7 @@ export function memory(id: string, changes: Partial<MemoryView> = {}): MemoryVie
 export function report(changes: Partial<SyncReport> = {}): SyncReport {
   const found = { sessions: { found: 12, new: 2, changed: 1, unchanged: 9, failed: 0 }, candidates: [candidate("c1"), candidate("c2")], dropped: { refuted: 1 }, droppedItems: [], withdrawn: [], accepted: [], leftOut: 0 };
   const usage = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: 0, unpriced: 0, seconds: 0 };
-  const model = { model: "none", usage, spent: [], waits: { sessions: 0, tokens: 0, cost: 0, model: "", why: "" } } as const;
+  const model = { model: "none", usage, spent: [], waits: { sessions: 0, tokens: 0, cost: 0, model: "", why: "" }, settling: 0, settlesAt: null } as const;
   return { project: "repo", ...found, ...model, spent: [], problems: [], steps: [], seconds: 1.5, run: "", state: "done", message: "", ...changes };
 }
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lerim.jobs.sync_due import SETTLED_AFTER_NS, is_sync_due, snapshot_stores
+from lerim.jobs.sync_due import is_sync_due, snapshot_stores
+from lerim.lsp.features.store_watching import LOOK_DELAY_SECONDS, note_changed_files
+from lerim.lsp.server import create_server
 from lerim.lsp.window.idle import IdleClock
+from lerim.lsp.window.look_timer import LookTimer
+from lerim.lsp.window.settings import EditorOptions, EditorSettings
+from lerim.paths import Home
 from lerim.sessions.model import Transcript
+from lerim.sessions.settling import SETTLE_SECONDS
 
 
 class Timer:
@@ -85,9 +92,38 @@ def test_zero_turns_it_off_and_a_change_turns_it_on() -> None:
     assert len(fired) == 1
 
 
+def test_one_timer_comes_back_at_the_earliest_time() -> None:
+    loop, fired = Loop(), []
+    timer = LookTimer(loop, lambda: fired.append(loop.now))  # type: ignore[arg-type]
+    for seconds in (60, 90, 30):
+        timer.look_in(seconds)
+    loop.advance(1000)
+    assert fired == [130.0]
+
+
+def test_a_change_in_an_agent_s_store_is_looked_at_within_a_minute_unless_idle_syncs_are_off(tmp_path: Path) -> None:
+    loop, fired = Loop(), []
+    sidecar = create_server(Home(tmp_path), {})
+    sidecar.look_timer = LookTimer(loop, lambda: fired.append(loop.now))  # type: ignore[arg-type]
+    sidecar.store_folders = (f"{tmp_path / 'projects'}{os.sep}",)
+    session = tmp_path / "projects" / "repo" / "session.jsonl"
+    note_changed_files(sidecar, [tmp_path / "elsewhere.md"])
+    assert not loop.timers
+    for _ in range(30):  # an agent at work writes all the time, and does not put the look off
+        note_changed_files(sidecar, [session])
+        loop.advance(5)
+    assert fired == [100 + LOOK_DELAY_SECONDS, 100 + 2 * LOOK_DELAY_SECONDS]
+    sidecar.look_timer.stop()
+    sidecar.options = EditorOptions(trusted=True, settings=EditorSettings(idle_seconds=0))
+    note_changed_files(sidecar, [session])
+    loop.advance(1000)
+    assert len(fired) == 2
+
+
 def test_a_session_that_has_settled_is_due_although_its_file_is_the_same() -> None:
-    now = SETTLED_AFTER_NS * 10
+    now, settling = 10**18, round(SETTLE_SECONDS * 1e9)
     files = [Transcript("claude", Path("/t/a.jsonl"), "a", 1, now, 1)]
     before = snapshot_stores(files, [], now + 1)
     assert not is_sync_due(snapshot_stores(files, [], now + 2), before, lambda: True)
-    assert is_sync_due(snapshot_stores(files, [], now + SETTLED_AFTER_NS), before, bool)
+    assert is_sync_due(snapshot_stores(files, [], now + settling), before, bool)
+    assert before.settles_in == SETTLE_SECONDS

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from lerim.web.daemon.schedule import Schedule, Timings
 
-TIMINGS = Timings(quiet=60, longest_wait=900, settle=930, tick=900, jump=120, retry=120, longest_retry=7200)
+TIMINGS = Timings(quiet=60, longest_wait=90, settle=1, tick=900, jump=120, retry=120, longest_retry=7200)
 
 
-def looks(schedule: Schedule, *, until: float, changes: tuple[float, ...] = (), unsettled: bool = False) -> list[float]:
+def looks(
+    schedule: Schedule, *, until: float, changes: tuple[float, ...] = (), settles_in: float | None = None
+) -> list[float]:
     """The times at which the daemon would look, if it sleeps as long as the schedule says."""
     now, found, pending = 0.0, [], sorted(changes)
     while True:
@@ -22,20 +24,24 @@ def looks(schedule: Schedule, *, until: float, changes: tuple[float, ...] = (), 
         schedule.note_tick(now, 1_000_000 + now)
         if schedule.is_look_due(now):
             found.append(now)
-            schedule.note_looked(now, is_unsettled=unsettled and not found[1:])
+            schedule.note_looked(now, None if found[1:] else settles_in)
 
 
 def test_it_looks_once_when_a_burst_of_changes_is_over() -> None:
-    assert looks(Schedule(TIMINGS), until=3600, changes=(10, 11, 40, 70)) == [130]
+    assert looks(Schedule(TIMINGS), until=3600, changes=(10, 11, 30)) == [90]
 
 
-def test_a_session_that_never_rests_puts_it_off_for_a_quarter_of_an_hour_at_most() -> None:
+def test_a_session_that_never_rests_puts_it_off_for_a_minute_and_a_half_at_most() -> None:
     busy = tuple(float(second) for second in range(0, 2000, 30))
-    assert looks(Schedule(TIMINGS), until=2000, changes=busy)[0] == 900
+    assert looks(Schedule(TIMINGS), until=2000, changes=busy)[:2] == [90, 210]
 
 
 def test_it_looks_again_when_an_unfinished_session_has_settled() -> None:
-    assert looks(Schedule(TIMINGS), until=3600, changes=(0,), unsettled=True) == [60, 990]
+    assert looks(Schedule(TIMINGS), until=3600, changes=(0,), settles_in=30) == [60, 91]
+
+
+def test_another_session_s_changes_do_not_put_off_the_look_at_one_that_settles() -> None:
+    assert looks(Schedule(TIMINGS), until=3600, changes=(0, 85), settles_in=30) == [60, 91]
 
 
 def test_nothing_happens_without_a_change() -> None:

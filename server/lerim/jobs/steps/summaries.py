@@ -8,7 +8,7 @@ better one. A model's answers about parts of a session are kept even if an error
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -18,7 +18,6 @@ from lerim.errors import BoundaryError, BusyError, LerimError, MemoryError_, Pro
 from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
-from lerim.jobs.session_reading import SETTLED_AFTER
 from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.memory import MemoryRecord, Summaries, open_summaries
 from lerim.models import ModelChoice, ModelStep, WaitingWork, choose_model
@@ -35,6 +34,7 @@ from lerim.sessions import (
     SummaryTurn,
     convert_sqlite_errors,
     faults_as_errors,
+    find_settling_time,
     list_facts,
     list_pending_summaries,
     load_summary_turns,
@@ -44,6 +44,9 @@ from lerim.sessions import (
 RULES = "rules"
 CONFIDENCE_BY_RULES: dict[bool, float] = {True: 0.9, False: 0.7}
 """The confidence of a summary: True for one by the rules, which only state recorded facts, False for a model's."""
+MODEL_WAIT_SECONDS = 15 * 60.0
+"""How long nothing may have been written to a session until a model summarizes it, unless the person started the sync:
+a model would otherwise be paid at each pause of a conversation."""
 BATCH_SIZE = 50
 """How many sessions are summarized before the catalog is updated."""
 
@@ -61,8 +64,8 @@ def summarize_by_rules(part: SyncPart, model_available: Callable[[], bool], sinc
         as_of = context.options.as_of
         sessions = list_pending_summaries(catalog.db, place.project.key, since, context.options.until, as_of)
     if not context.explicit:
-        settled_at = (context.clock() - SETTLED_AFTER).timestamp()
-        sessions = [one for one in sessions if one.changed_at <= settled_at]
+        now = context.clock().timestamp()
+        sessions = [one for one in sessions if find_settling_time(one.changed_at, now) is None]
     if not sessions:
         return
     try:
@@ -174,10 +177,23 @@ def _ask_for_summaries(part: SyncPart, session: ModelSession, since: datetime | 
     place = part.sink.place
     with open_summaries(place.state / "memory", place.state_anchor, place.private) as summaries:
         message = f"asking {session.model.name} for a summary"
-        jobs = part.claim_jobs(SUMMARY_MODEL_JOB, part.context.explicit_start(), since, message)
+        claimed = part.claim_jobs(SUMMARY_MODEL_JOB, part.context.explicit_start(), since, message)
+        jobs = claimed if part.context.explicit else _put_back_ongoing(part, claimed)
         ask_about_jobs(
             session, part.catalog, jobs, partial(_summarize_with_model, part, session, summaries), refusals_count=False
         )
+
+
+def _put_back_ongoing(
+    part: SyncPart, jobs: Iterator[tuple[QueueJob, EmitMessage]]
+) -> Iterator[tuple[QueueJob, EmitMessage]]:
+    """Yield the jobs of sessions that seem to have ended; the others wait until they do. Raises CatalogError."""
+    for job, emit_message in jobs:
+        quiet_seconds = part.context.clock().timestamp() - job.transcript.mtime_ns / 1e9
+        if 0 <= quiet_seconds < MODEL_WAIT_SECONDS:
+            part.catalog.put_back_job(job, MODEL_WAIT_SECONDS - quiet_seconds)
+        else:
+            yield job, emit_message
 
 
 def _summarize_with_model(

@@ -17,9 +17,10 @@ from lerim.jobs import (
     SyncProgress,
     SyncReport,
     check_stores,
+    find_next_settling,
     find_sync_elsewhere,
 )
-from lerim.lsp.features import exporting
+from lerim.lsp.features import exporting, store_watching
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, reload
 
@@ -27,12 +28,15 @@ log = logging.getLogger("lerim.sync")
 FINAL_STAGES = ("done", "failed", "cancelled")
 COUNT_INTERVAL_SECONDS = 0.25
 """Interval between counts of the candidates while a sync adds them."""
+SETTLED_MARGIN_SECONDS = 1.0
+"""How long after a session has settled its rest is read."""
 LOOK_AGAIN_SECONDS = 0.5
 """How often the progress of another process's sync is read."""
 
 
 class SyncProgressParams(msgspec.Struct, frozen=True):
-    """Progress of the sync of a workspace folder's repository."""
+    """Progress of the sync of a workspace folder's repository. With the last stage, `settling` counts the sessions
+    whose last exchange is not over yet: the sidecar syncs again by itself when it is."""
 
     root: str
     stage: Stage
@@ -40,6 +44,7 @@ class SyncProgressParams(msgspec.Struct, frozen=True):
     sessions_total: int
     candidates: int
     message: str
+    settling: int
 
 
 async def sync_root(sidecar: Sidecar, params: SyncParams) -> SyncReport:
@@ -69,10 +74,17 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
     except Exception:
         notifier.finish("failed", "See Lerim: Show Log.")
         raise
+    come_back_at(sidecar, report.settles_at)
     notifier.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
     await candidate_counts.announce_candidates(sidecar, repo)
     exporting.refresh_agent_files(sidecar, repo)
     return report
+
+
+def come_back_at(sidecar: Sidecar, settles_at: float | None) -> None:
+    """Looks at the stores again when a session has settled, at this time in epoch seconds."""
+    if settles_at is not None and sidecar.look_timer is not None:
+        sidecar.look_timer.look_in(settles_at - sidecar.clock().timestamp() + SETTLED_MARGIN_SECONDS)
 
 
 async def _follow_other_sync(sidecar: Sidecar, repo: Repo, show: Callable[[JobLine], None]) -> bool:
@@ -126,6 +138,7 @@ class SyncNotifier:
                 sessions_total=progress.sessions_total,
                 candidates=progress.candidates,
                 message=progress.message,
+                settling=progress.settling,
             ),
         )
 
@@ -145,9 +158,11 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
     repos = await sidecar.repos.load()
     if not repos:
         return
+    keys = [repo.project.key for repo in repos]
     snapshot, is_due = await sidecar.run_in_thread(
-        check_stores, sidecar.home, sidecar.environ, [repo.project.key for repo in repos], sidecar.last_snapshot
+        check_stores, sidecar.home, sidecar.environ, keys, sidecar.last_snapshot
     )
+    sidecar.spawn("Watching the agents' stores", store_watching.watch_stores(sidecar, snapshot.folders))
     all_synced = True
     for repo in repos if is_due else ():
         try:
@@ -159,3 +174,5 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
             # A "busy" or cancelled sync may have left something undone, so the next idle check looks again.
             all_synced = all_synced and report.state in ("done", "partial")
     sidecar.last_snapshot = snapshot if all_synced else None
+    if not is_due:
+        come_back_at(sidecar, await sidecar.run_in_thread(find_next_settling, sidecar.home, keys))

@@ -15,6 +15,7 @@ from lerim.lsp.protocol import WATCH_FOLDERS, WatchFoldersParams, to_wire
 from lerim.lsp.window import (
     FileLocation,
     IdleClock,
+    LookTimer,
     Repo,
     Repos,
     Sidecar,
@@ -23,6 +24,7 @@ from lerim.lsp.window import (
     check_for_changes,
     check_for_checkouts,
     drift,
+    file_watchers,
     head_stamp,
     limit_malloc_arenas,
     parse_options,
@@ -45,6 +47,7 @@ async def start_watching(sidecar: Sidecar) -> None:
     sidecar.idle_clock = IdleClock(
         loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _run_idle_work(sidecar))
     )
+    sidecar.look_timer = LookTimer(loop, lambda: sidecar.spawn("The look at the stores", _look_at_stores(sidecar)))
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching files", watch_repos(sidecar, repos))
     _announce_folders(sidecar, repos)
@@ -69,28 +72,24 @@ async def _run_idle_work(sidecar: Sidecar) -> None:
     await maintaining.arm_idle_maintenance(sidecar)
 
 
+async def _look_at_stores(sidecar: Sidecar) -> None:
+    from lerim.lsp.features import syncing  # imported late to save memory
+
+    if sidecar.idle_clock is None or not sidecar.idle_clock.is_waiting:  # else the person is active: it comes later
+        await syncing.sync_when_idle(sidecar)
+
+
 async def watch_repos(sidecar: Sidecar, repos: Iterable[Repo]) -> None:
     """Asks the editor to watch memories and candidates, also outside the window's folders.
 
     A repository may contain the opened folder, and a worktree's candidates are in the main worktree.
     """
-    capabilities = sidecar.server.client_capabilities.workspace
-    watcher_capability = capabilities.did_change_watched_files if capabilities else None
-    if watcher_capability is None or not watcher_capability.dynamic_registration:
+    if not file_watchers.can_watch(sidecar):
         return
     globs: list[types.GlobPattern] = [f"**/{MEMORY_FILES}", f"**/{CANDIDATE_FILES}"]
-    if watcher_capability.relative_pattern_support:
+    if file_watchers.can_watch_outside(sidecar):
         globs += await sidecar.run_in_thread(_outside_globs, sidecar, list(repos))
-    watchers = [types.FileSystemWatcher(glob) for glob in globs if str(glob) not in sidecar.watched_globs]
-    if not watchers:
-        return
-    sidecar.watched_globs.update(map(str, globs))
-    registration = types.Registration(
-        id=f"lerim-files-{len(sidecar.watched_globs)}",
-        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-        register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
-    )
-    await sidecar.server.client_register_capability_async(types.RegistrationParams([registration]))
+    await file_watchers.watch_files(sidecar, globs)
 
 
 def _announce_folders(sidecar: Sidecar, repos: list[Repo]) -> None:
@@ -107,10 +106,15 @@ def _announce_folders(sidecar: Sidecar, repos: list[Repo]) -> None:
 
 async def handle_changed_files(sidecar: Sidecar, params: types.DidChangeWatchedFilesParams) -> None:
     """Rereads the memories that were created, changed or removed, and announces changed candidates."""
-    paths = [path for event in params.changes if (path := uri_to_path(event.uri)) is not None and path.suffix == ".md"]
-    memories, reviewed = await sidecar.run_in_thread(
-        _group_by_repo, sidecar, sidecar.repos, [Path(path) for path in paths]
-    )
+    changed = [Path(path) for event in params.changes if (path := uri_to_path(event.uri)) is not None]
+    if sidecar.store_folders:
+        from lerim.lsp.features import store_watching  # imported late to save memory
+
+        store_watching.note_changed_files(sidecar, changed)
+    paths = [path for path in changed if path.suffix == ".md"]
+    if not paths:
+        return
+    memories, reviewed = await sidecar.run_in_thread(_group_by_repo, sidecar, sidecar.repos, paths)
     for repo, files in memories:
         if taken := await reread_files(sidecar, repo, files):
             announce_memories(sidecar, repo)

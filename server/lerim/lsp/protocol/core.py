@@ -90,7 +90,7 @@ class Params(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SyncParams(Params, frozen=True):
-    """What to sync. `explicit`: the person asked for it, so the last exchange of each session is included."""
+    """What to sync. `explicit`: the person asked for it, so what failed before is tried again."""
 
     root: str
     explicit: bool = True

@@ -1,6 +1,7 @@
 from . import candidate_counts as candidate_counts
 from . import drift as drift
 from . import editor_models as editor_models
+from . import file_watchers as file_watchers
 from . import idle as idle
 from . import notifications as notifications
 from . import reload as reload
@@ -9,6 +10,7 @@ from .candidate_counts import count_candidates as count_candidates
 from .handles import HandleTarget as HandleTarget
 from .hooks import schedule_hook_refresh as schedule_hook_refresh
 from .idle import IdleClock as IdleClock
+from .look_timer import LookTimer as LookTimer
 from .notifications import announce_memories as announce_memories
 from .notifications import refresh_lenses as refresh_lenses
 from .reload import check_for_changes as check_for_changes

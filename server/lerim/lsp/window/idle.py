@@ -20,6 +20,11 @@ class IdleClock:
         self._timer: asyncio.TimerHandle | None = None
         self._start_timer()
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the person was active, and `on_idle` will be called when that is over."""
+        return self._timer is not None
+
     def touch(self) -> None:
         """Restarts the idle period because the person was active."""
         self._last = self._loop.time()

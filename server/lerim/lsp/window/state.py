@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lerim.files import FileEdit
     from lerim.jobs import JobProcesses, StoreSnapshot
     from lerim.lsp.window.idle import IdleClock
+    from lerim.lsp.window.look_timer import LookTimer
     from lerim.lsp.window.repos import Repo, Repos
 
 log = logging.getLogger("lerim.lsp")
@@ -75,6 +76,10 @@ class Sidecar:
     )
     idle_clock: IdleClock | None = None
     maintenance_clock: IdleClock | None = None
+    look_timer: LookTimer | None = None
+    """Comes back when a session settles, or a while after an agent wrote to its store."""
+    store_folders: tuple[str, ...] = ()
+    """The watched folders of agents' stores, each with a separator at its end."""
     last_snapshot: StoreSnapshot | None = None
     watched_globs: set[str] = field(default_factory=set)
     editor_models: tuple[EditorModel, ...] = ()
@@ -165,6 +170,8 @@ class Sidecar:
         """Stops clocks, jobs and threads when the window closes."""
         for clock in filter(None, (self.idle_clock, self.maintenance_clock)):
             clock.stop()
+        if self.look_timer is not None:
+            self.look_timer.stop()
         if self._jobs is not None:
             self._jobs.kill_all()
         self.executor.shutdown(wait=False, cancel_futures=True)

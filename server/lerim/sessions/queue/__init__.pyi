@@ -11,6 +11,7 @@ from .jobs import count_jobs_by_state as count_jobs_by_state
 from .jobs import count_passed_over as count_passed_over
 from .jobs import enqueue_job as enqueue_job
 from .jobs import fail_job as fail_job
+from .jobs import find_settling_jobs as find_settling_jobs
 from .jobs import finish_job as finish_job
 from .jobs import keep_job_progress as keep_job_progress
 from .jobs import load_other_state as load_other_state

@@ -224,6 +224,17 @@ def count_due_jobs(db: sqlite3.Connection, now: float, project: str, kind: str =
     return int(row[0])
 
 
+def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tuple[int, float | None]:
+    """Returns how many sessions of a project wait until their last exchange is over, and when the first of them is due,
+    in epoch seconds (None if none waits)."""
+    row = db.execute(
+        "SELECT count(*), min(j.not_before) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ? AND j.kind = ? AND j.state = 'pending' AND NOT t.vanished AND j.not_before > ?",
+        (project, EXTRACT_JOB, now),
+    ).fetchone()
+    return int(row[0]), row[1]
+
+
 def count_passed_over(db: sqlite3.Connection, project: str, since: datetime | None, until: datetime | None) -> int:
     """Returns how many sessions waiting to be learned from `claim_job` skips because of these bounds."""
     row = db.execute(

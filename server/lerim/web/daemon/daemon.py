@@ -115,7 +115,7 @@ class Daemon:
         projects = await asyncio.to_thread(self._list_projects)
         keys = [project.key for project in projects]
         snapshot, is_due = await asyncio.to_thread(check_stores, self.home, self.environ, keys, self._snapshot)
-        self._schedule.note_looked(self.monotonic(), is_unsettled=bool(snapshot.unsettled))
+        self._schedule.note_looked(self.monotonic(), snapshot.settles_in)
         outcomes: list[bool] = []
         for project in projects if is_due else ():
             # the first sync reads the sessions of the whole machine, and queues those of the other projects

@@ -7,6 +7,7 @@ while the machine sleeps; a wall clock that moved further shows that it did, and
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +15,14 @@ class Timings:
     """Intervals in seconds.
 
     `quiet`: how long nothing may change before the stores are looked at, and `longest_wait` how long at most that is
-    put off by further changes. `settle`: after which time a session that was being written counts as ended. `tick`: the
+    put off by further changes. `settle`: how long after a session has settled it is looked at. `tick`: the
     longest sleep. `jump`: how far the wall clock must have moved beyond the monotonic one to show that the machine
     slept. `retry` and `longest_retry`: the first and the longest wait after a failure.
     """
 
     quiet: float = 60.0
-    longest_wait: float = 900.0
-    settle: float = 930.0
+    longest_wait: float = 90.0
+    settle: float = 1.0
     tick: float = 900.0
     jump: float = 120.0
     retry: float = 120.0
@@ -36,6 +37,7 @@ class Schedule:
     last_tick: tuple[float, float] | None = None
     """The monotonic and the wall clock at the last tick."""
     _look_at: float | None = None
+    _settle_look_at: float | None = None
     _first_change: float | None = None
     _failures: dict[str, int] = field(default_factory=dict)
     _not_before: dict[str, float] = field(default_factory=dict)
@@ -56,16 +58,18 @@ class Schedule:
 
     def is_look_due(self, now: float) -> bool:
         """Whether to look at the stores now."""
-        return self._look_at is not None and self._look_at <= now
+        return self._next_look_at <= now
 
     def is_quiet(self) -> bool:
         """Whether nothing changed since the stores were looked at."""
         return self._first_change is None
 
-    def note_looked(self, now: float, *, is_unsettled: bool) -> None:
-        """The stores were looked at; `is_unsettled`: sessions are still being written."""
+    def note_looked(self, now: float, settles_in: float | None) -> None:
+        """The stores were looked at. `settles_in`: in how many seconds the first session that is still being written
+        settles, None if there is none."""
         self._first_change = None
-        self._look_at = now + self.timings.settle if is_unsettled else None
+        self._look_at = None
+        self._settle_look_at = None if settles_in is None else now + max(settles_in, 0.0) + self.timings.settle
 
     def look_again(self, now: float, seconds: float) -> None:
         """Looks at the stores after this time, if not earlier."""
@@ -92,5 +96,8 @@ class Schedule:
 
     def seconds_until_next(self, now: float) -> float:
         """How long to sleep if nothing changes."""
-        until_look = self.timings.tick if self._look_at is None else self._look_at - now
-        return max(0.0, min(until_look, self.timings.tick))
+        return max(0.0, min(self._next_look_at - now, self.timings.tick))
+
+    @property
+    def _next_look_at(self) -> float:
+        return min(inf if at is None else at for at in (self._look_at, self._settle_look_at))
