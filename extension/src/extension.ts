@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { registerMcpServer } from "./chat/mcpserver";
 import { registerParticipant } from "./chat/participant";
 import { registerTools } from "./chat/tools";
+import { openWalkthroughOnce } from "./commands/walkthrough";
 import { registerCommands } from "./register";
 import { Context } from "./sidecar/context";
 import { ConflictMerger } from "./commands/merging";
@@ -22,7 +23,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const owner = new Context(extension);
   context = owner;
   // registered before the panel's listener: the sidecar must know about the trust before candidates are requested
-  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.runInBackground(owner.sendConfiguration().then(() => owner.applyKeyChanges()))));
+  extension.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => owner.runInBackground(handleTrust(owner))));
   const transcripts = new Transcripts(owner);
   const turns = new TurnOpener(owner, transcripts);
   const review = new ReviewPanel(owner, turns);
@@ -62,6 +63,14 @@ export function activate(extension: vscode.ExtensionContext): void {
     }),
   );
   owner.runInBackground(owner.startIfSupported());
+  owner.runInBackground(openWalkthroughOnce(extension, owner));
+}
+
+/** Tells the sidecar that the workspace is trusted now, or starts it, since nothing is set up in Restricted Mode. */
+async function handleTrust(owner: Context): Promise<void> {
+  if (!owner.isRunning) return owner.startIfSupported();
+  await owner.sendConfiguration();
+  await owner.applyKeyChanges();
 }
 
 /** Waits until the sidecar has ended, so that closing the window leaves no process behind. */

@@ -17,6 +17,7 @@ import { chooseRoot, rootFolders } from "./editor/roots";
 import { searchSessions } from "./commands/sessionsearch";
 import { syncRoot } from "./commands/sync";
 import type { TurnOpener } from "./commands/turns";
+import { openWalkthrough } from "./commands/walkthrough";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
 import type { BenefitPanel } from "./views/benefit/host";
@@ -43,6 +44,8 @@ export interface Views {
 export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, journal, merging }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
+    "lerim.setUp": () => context.setUp(),
+    "lerim.openWalkthrough": () => openWalkthrough(context.extension),
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
     "lerim.openReview": async (value) => {
       const requested = parseReview(value);

@@ -11,6 +11,7 @@ const largestKb = 3600; // the o200k encoding is 2 MB of it
 const onlyServed = /^server\/lerim\/web\/(api|daemon|pages)\//; // needs packages that the sidecar's environment has not
 const encoding = "server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790";
 const ranker = "server/lerim/extraction/ranking/ranker.json";
+const page = "docs/MARKETPLACE.md";
 const execute = promisify(execFile);
 let folder: string;
 let vsix: string;
@@ -20,7 +21,7 @@ beforeAll(async () => {
   await execute("npm", ["run", "--silent", "build"], { shell: process.platform === "win32" });
   folder = await mkdtemp(join(tmpdir(), "lerim-test-"));
   vsix = join(folder, "lerim.vsix");
-  await createVSIX({ packagePath: vsix, dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false });
+  await createVSIX({ packagePath: vsix, dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false, readmePath: page });
   files = await listFiles({ packageManager: PackageManager.None });
 });
 
@@ -28,7 +29,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("the package is small and holds what an installation needs", () => {
   expect(statSync(vsix).size / 1024).toBeLessThan(largestKb);
-  const needed = ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "extension/media/icon.png", "extension/media/lerim.svg", "extension/media/codex-dark.svg"];
+  const needed = ["package.json", page, "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "extension/media/icon.png", "extension/media/lerim.svg", "extension/media/codex-dark.svg"];
   const built = ["extension/dist/extension.js", "extension/dist/webview/review.js", "extension/dist/webview/review.css", "extension/dist/webview/transcript.js", "extension/dist/webview/transcript.css"];
   for (const file of [...needed, ...built, "server/lerim/__main__.py", "server/lerim/agents/files/SKILL.md", "server/lerim/agents/files/opencode_plugin.js", "agents/.mcp.json", "agents/.claude-plugin/plugin.json", encoding, ranker]) expect(files).toContain(file);
 });
@@ -39,10 +40,45 @@ test("it holds every source file of the sidecar, and nothing else", () => {
     .filter((file) => /\.(py|toml)$/.test(file) && !onlyServed.test(file) && statSync(file).isFile());
   expect(source.length).toBeGreaterThan(20);
   expect(source.filter((file) => !files.includes(file))).toEqual([]);
-  const known = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|pyi|toml|typed|html|css|js)|server\/lerim\/agents\/files\/SKILL\.md|agents\/[\w./-]+)$/;
+  const known = /^(package\.json|docs\/MARKETPLACE\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|pyi|toml|typed|html|css|js)|server\/lerim\/agents\/files\/SKILL\.md|agents\/[\w./-]+)$/;
   expect(files.filter((file) => !known.test(file)).sort()).toEqual([ranker, encoding]);
   expect(files.filter((file) => onlyServed.test(file))).toEqual([]);
   expect(files.filter((file) => /__pycache__|\.map$|node_modules|\.lerim\//.test(file))).toEqual([]);
+});
+
+test("the galleries get what they ask for: a page for users whose pictures are in the package, an icon, a banner and a licence", async () => {
+  const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Record<string, unknown>;
+  for (const key of ["name", "publisher", "version", "displayName", "description", "license", "icon", "galleryBanner"]) expect(manifest[key], key).toBeTruthy();
+  expect(manifest["galleryBanner"]).toEqual({ color: expect.stringMatching(/^#[0-9a-f]{6}$/), theme: "dark" });
+  const galleryCategories = ["AI", "Chat", "Data Science", "Debuggers", "Education", "Extension Packs", "Formatters", "Keymaps", "Language Packs", "Linters", "Machine Learning", "Notebooks", "Other", "Programming Languages", "SCM Providers", "Snippets", "Testing", "Themes", "Visualization"];
+  expect(galleryCategories).toEqual(expect.arrayContaining(manifest["categories"] as string[]));
+  expect((manifest["keywords"] as string[]).length).toBeLessThanOrEqual(30);
+  const icon = readFileSync(String(manifest["icon"]));
+  expect([icon.readUInt32BE(16), icon.readUInt32BE(20)]).toEqual([128, 128]);
+  const text = readFileSync(page, "utf8");
+  const pictures = [...text.matchAll(/!\[([^\]]+)\]\(([^)]*)\)/g)];
+  expect(pictures.length).toBeGreaterThan(0);
+  for (const [, , source] of pictures) expect(source?.startsWith("data:image/png;base64,")).toBe(true); // a page in a gallery has no files beside it
+  expect(text).not.toMatch(/<img|\bmake (run|test)\b|\]\((?!data:image|https:|#|command:)/);
+  const { stdout } = await execute("unzip", ["-p", vsix, "extension/readme.md"], { maxBuffer: 2 ** 24 });
+  expect(stdout).toBe(text);
+});
+
+test("every picture of the walkthrough is in the package and follows the theme, and every button leads to a command", () => {
+  interface Step { readonly description: string; readonly media: { readonly svg: string; readonly altText: string }; readonly completionEvents: readonly string[] }
+  interface Contributions { readonly commands: readonly { readonly command: string }[]; readonly walkthroughs: readonly { readonly steps: readonly Step[] }[]; readonly viewsWelcome: readonly { readonly contents: string }[] }
+  const { contributes } = JSON.parse(readFileSync("package.json", "utf8")) as { contributes: Contributions };
+  const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+  expect(steps).toHaveLength(6);
+  for (const { media, completionEvents } of steps) {
+    expect(files).toContain(media.svg);
+    expect(readFileSync(media.svg, "utf8")).toContain("var(--vscode-");
+    expect([media.altText, ...completionEvents].every((part) => part !== "")).toBe(true);
+  }
+  const own = contributes.commands.map(({ command }) => command);
+  const linked = [...steps.map(({ description }) => description), ...contributes.viewsWelcome.map(({ contents }) => contents)].flatMap((text) => [...text.matchAll(/\(command:(lerim\.\w+)\)/g)].map(([, id]) => id));
+  expect(linked.length).toBeGreaterThan(10);
+  expect(linked.filter((id) => !own.includes(id ?? ""))).toEqual([]);
 });
 
 test("it runs anywhere: no platform is named and the manifest points at the bundle", () => {

@@ -4,7 +4,7 @@ import { kindOf, memoryDetail, pendingText, progressText, syncReportText } from 
 import { memory, report } from "./fakes/sidecar";
 import { act, shown } from "./fakes/vscode";
 
-const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "" } as const;
+const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 } as const;
 
 test("progress is told in counts", () => {
   expect(progressText(progress)).toBe("3 of 12 sessions, 2 candidates");
@@ -32,9 +32,13 @@ test("a learning is called by its kind", () => {
 test("the status item counts what waits, follows a sync and says what is wrong", () => {
   expect(statusDisplay({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim 3", tooltip: "Lerim: 3 candidates to review", command: "lerim.openReview" });
   expect(statusDisplay({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
+  expect(statusDisplay({ kind: "ready" }, 3, "", undefined, 1)).toMatchObject({
+    text: "$(checklist) Lerim 3 · more soon",
+    tooltip: "Lerim: 3 candidates to review\nThe last exchange of 1 session is not over yet. Lerim reads it by itself when nothing was written for 90 seconds.",
+  });
   expect(statusDisplay({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
   expect(statusDisplay({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
-  expect(statusDisplay({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.restart");
+  expect(statusDisplay({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.setUp");
   expect(statusDisplay({ kind: "off" }, 3, "")).toBeUndefined();
   expect(pendingText(1)).toBe("1 candidate to review");
 });

@@ -72,6 +72,7 @@ export class Context implements vscode.Disposable {
         return;
       }
     }
+    this.status.state = { kind: "off" };
     this.output.info("No repository is open. Lerim's background process starts with the first command.");
   }
 
@@ -79,6 +80,12 @@ export class Context implements vscode.Disposable {
   restart(asked: boolean): Promise<void> {
     this.#askedByUser ||= asked;
     return this.#restarts.request();
+  }
+
+  /** Sets Lerim up because the person asked for exactly that, and starts the sidecar. */
+  async setUp(): Promise<void> {
+    await this.#environmentSetup.agree();
+    await this.restart(true);
   }
 
   /** Starts the sidecar if it is not running; a failure is shown. */
@@ -323,6 +330,7 @@ export class Context implements vscode.Disposable {
     if (isFinished) this.#runningSyncs.delete(progress.root);
     else this.#runningSyncs.set(progress.root, progress);
     this.status.setSyncing(progress.root, isFinished ? "" : progressText(progress));
+    if (isFinished) this.status.setSettling(progress.root, progress.settling);
     this.#syncProgress.fire(progress);
   }
 

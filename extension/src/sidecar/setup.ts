@@ -5,6 +5,7 @@ import { isAlive, run } from "./process";
 import type { Status } from "./status";
 
 const cancelledKey = "setupCancelled";
+const agreedKey = "setupAgreed";
 
 /** Finds the interpreter for the sidecar, or creates an environment for it. */
 export class EnvironmentSetup {
@@ -25,18 +26,31 @@ export class EnvironmentSetup {
     };
   }
 
-  /** The interpreter for the sidecar. `configuredPython` is the one set by the person ("" for none). Undefined if setup was cancelled before and the person did not ask for it again (`isExplicit`). */
+  /**
+   * The interpreter for the sidecar. `configuredPython` is the one set by the person ("" for none). Undefined if an environment would have to be downloaded, and the
+   * workspace is not trusted, or the person has not agreed to it, or has cancelled it and not asked for it again (`isExplicit`).
+   */
   async findPython(configuredPython: string, isExplicit: boolean): Promise<string | undefined> {
     if (configuredPython !== "") return configuredPython;
     const { globalState } = this.extension;
     const folder = await environmentFolder(this.paths);
     const isEnvironmentReady = await isReady(process.platform, folder);
-    if (!isEnvironmentReady && !isExplicit && globalState.get(cancelledKey) === folder) return undefined;
+    if (!isEnvironmentReady) {
+      if (!vscode.workspace.isTrusted) return undefined;
+      if (!isExplicit && (globalState.get(agreedKey) !== true || globalState.get(cancelledKey) === folder)) return undefined;
+      if (globalState.get(agreedKey) !== true && !(await this.#ask())) return undefined;
+    }
     return this.#markUsed(isEnvironmentReady ? ensureEnvironment(this.paths, this.#quietTools) : this.#createWithProgress(ensureEnvironment));
   }
 
-  /** Recreates our own environment. */
-  repair(): Promise<string> {
+  /** The person agrees to the download of the environment. */
+  async agree(): Promise<void> {
+    await this.extension.globalState.update(agreedKey, true);
+  }
+
+  /** Recreates our own environment. Throws in Restricted Mode, in which nothing is downloaded. */
+  async repair(): Promise<string> {
+    if (!vscode.workspace.isTrusted) throw new Error("Lerim's Python environment no longer works. It is made again when you open a trusted workspace.");
     return this.#markUsed(this.#createWithProgress(repairEnvironment));
   }
 
@@ -51,6 +65,15 @@ export class EnvironmentSetup {
   async release(): Promise<void> {
     await this.#unmark?.();
     this.#unmark = undefined;
+  }
+
+  /** Asks before the first download; whether the person agreed. */
+  async #ask(): Promise<boolean> {
+    const setUp = "Set Up";
+    const message = "Lerim needs a Python environment of its own. Setting it up downloads 11 MB of packages, once. Nothing of yours is sent.";
+    if ((await vscode.window.showInformationMessage(message, { modal: true }, setUp)) !== setUp) return false;
+    await this.agree();
+    return true;
   }
 
   async #markUsed(pendingPython: Promise<string>): Promise<string> {

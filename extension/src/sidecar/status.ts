@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import { rootFolders } from "../editor/roots";
-import { pendingText } from "../text/wording";
+import { pendingText, settlingText } from "../text/wording";
 
 export type StatusState =
   | { readonly kind: "off" }
@@ -24,8 +24,8 @@ export interface ModelSummary {
 
 const noModel: ModelSummary = { lines: [], usedUp: false };
 
-/** What the status item shows; undefined if it is hidden. `syncing` is the text of a running sync. */
-export function statusDisplay(state: StatusState, pending: number, syncing: string, model = noModel): StatusDisplay | undefined {
+/** What the status item shows; undefined if it is hidden. `syncing` is the text of a running sync; `settling` counts the sessions whose last exchange is not over yet. */
+export function statusDisplay(state: StatusState, pending: number, syncing: string, model = noModel, settling = 0): StatusDisplay | undefined {
   switch (state.kind) {
     case "off":
       return undefined;
@@ -34,12 +34,13 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
     case "failed":
       return { text: "$(warning) Lerim", tooltip: `Lerim: ${state.message}`, command: "lerim.restart", warning: true };
     case "not-set-up":
-      return { text: "$(debug-disconnect) Lerim", tooltip: "Lerim is not set up. Click to set it up.", command: "lerim.restart", warning: false };
+      return { text: "$(debug-disconnect) Lerim", tooltip: "Lerim is not set up. Click to set it up.", command: "lerim.setUp", warning: false };
     case "ready": {
       if (syncing !== "") return { text: `$(sync~spin) Lerim: ${syncing}`, tooltip: `Lerim is syncing: ${syncing}`, command: "lerim.openReview", warning: false };
       const count = pending > 0 ? ` ${pending}` : "";
       const stop = model.usedUp ? " $(circle-slash)" : "";
-      return { text: `$(checklist) Lerim${count}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
+      const more = settling > 0 ? " · more soon" : "";
+      return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
     }
   }
 }
@@ -62,6 +63,7 @@ export class Status implements vscode.Disposable {
   readonly #folderListener = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#render());
   readonly #pendingByRoot = new Map<string, PendingCandidates>();
   readonly #syncing = new Map<string, string>();
+  readonly #settling = new Map<string, number>();
   #state: StatusState = { kind: "off" };
   #model = noModel;
   #visible = true;
@@ -72,7 +74,8 @@ export class Status implements vscode.Disposable {
 
   set state(state: StatusState) {
     this.#state = state;
-    if (state.kind !== "ready") this.#syncing.clear();
+    void vscode.commands.executeCommand("setContext", "lerim.state", state.kind);
+    if (state.kind !== "ready") for (const texts of [this.#syncing, this.#settling]) texts.clear();
     this.#render();
   }
 
@@ -92,6 +95,7 @@ export class Status implements vscode.Disposable {
   setPending(root: string, pending: number, project = this.#pendingByRoot.get(root)?.project ?? root): void {
     this.#pendingByRoot.delete(root); // keeps the latest entry last
     this.#pendingByRoot.set(root, { project, pending });
+    void vscode.commands.executeCommand("setContext", "lerim.hasCandidates", this.pending > 0);
     this.#render();
   }
 
@@ -113,13 +117,19 @@ export class Status implements vscode.Disposable {
     this.#render();
   }
 
+  /** Sets how many sessions of a root have a last exchange that is not over yet. */
+  setSettling(root: string, sessions: number): void {
+    this.#settling.set(root, sessions);
+    this.#render();
+  }
+
   dispose(): void {
     this.#folderListener.dispose();
     this.#item.dispose();
   }
 
   #render(): void {
-    const display = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model);
+    const display = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model, Math.max(0, ...this.#settling.values()));
     if (display === undefined || !this.#visible) {
       this.#item.hide();
       return;
