@@ -45,6 +45,16 @@ class Newcomer extends Person {
     return join(lib, readdirSync(lib).find((name) => name.startsWith("python3")));
   }
 
+  /** The first start: the walkthrough opens by itself, nothing is downloaded, and the person presses its button. */
+  async agree() {
+    const { screen } = this;
+    await this.visit();
+    await until("the walkthrough opens", async () => /Get Started with Lerim/.test(await screen.editorText()));
+    await screen.shot("walkthrough");
+    assert.equal(existsSync(this.environments), false);
+    await screen.button("Set Up Lerim");
+  }
+
   async setUp() {
     const { machine, screen, environment } = this;
     await screen.notification(/Setting up Lerim/);
