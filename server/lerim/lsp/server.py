@@ -176,13 +176,17 @@ def _register_lifecycle(sidecar: Sidecar, handler: EditorHandler | None) -> None
             handler.connect(loop, _make_log_sender(sidecar))
         from lerim.lsp.features import watching
 
-        await watching.start_watching(sidecar)
         if registrations := _register_language_features(sidecar, later=True):
-            await server.client_register_capability_async(types.RegistrationParams(registrations))
+            sidecar.spawn("Registering the language of memory files", _send_registrations(server, registrations))
+        await watching.start_watching(sidecar)
 
     @server.feature(types.EXIT)
     def exit_server(_params: Any) -> None:
         _exit_process(sidecar, 0 if server.protocol._shutdown else 1)
+
+
+async def _send_registrations(server: SidecarServer, registrations: list[types.Registration]) -> None:
+    await server.client_register_capability_async(types.RegistrationParams(registrations))
 
 
 def _check_home_location(sidecar: Sidecar) -> None:

@@ -26,9 +26,13 @@ async def list_document_symbols(
 ) -> list[types.DocumentSymbol] | None:
     """The keys of a memory file with their values, its quotes, and the headings of its body."""
     text = await find_memory_text(sidecar, params.text_document.uri)
-    if text is None:
-        return None
-    return [*(_field_symbol(text, field) for field in text.document.fields if field.key), *_heading_symbols(text)]
+    return outline(text) if text is not None else None
+
+
+def outline(text: MemoryText) -> list[types.DocumentSymbol]:
+    """The outline of a memory file."""
+    fields = (field for field in text.document.fields if field.key.strip())
+    return [*(_field_symbol(text, field) for field in fields), *_heading_symbols(text)]
 
 
 async def list_folding_ranges(sidecar: Sidecar, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
@@ -107,7 +111,7 @@ def _heading_symbols(text: MemoryText) -> Iterator[types.DocumentSymbol]:
     for at, (start, name) in enumerate(found):
         end = (found[at + 1][0] if at + 1 < len(found) else len(text.lines)) - 1
         yield types.DocumentSymbol(
-            name=_one_line(name),
+            name=_one_line(name) or "#",
             kind=types.SymbolKind.String,
             range=text.range(Span(start, 0, end, len(text.line(end)))),
             selection_range=text.range(Span(start, 0, start, len(text.line(start)))),

@@ -1,4 +1,4 @@
-"""What is true of every edit of a value in a memory file: YAML reads the new value, and no other text changed."""
+"""What is true of every memory file as text: edits change nothing but their values, and any place can be asked."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from pathlib import Path
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from lsprotocol import types
 
 from lerim.lsp.boundary import split_lines
+from lerim.lsp.features.language.completion_places import find_completion_place
 from lerim.lsp.features.language.edits import replace_values
 from lerim.lsp.features.language.memory_texts import MemoryText
+from lerim.lsp.features.language.symbols import outline
+from lerim.lsp.features.language.targets import find_target_at, find_targets
 from lerim.memory import Store, parse_memory_document, split_header
 
 OLD = "20260101-old"
@@ -54,6 +58,15 @@ def apply_edits(text: MemoryText, new: str) -> str:
     return b"".join(lines).decode("utf-16-le")
 
 
+def memory_text(written: str) -> MemoryText:
+    """A memory file that an editor has open."""
+    path = Path("/repo/.lerim/memory/decisions/a.md")
+    store = Store(path.parents[1], path.parent)
+    return MemoryText(
+        path, path.as_uri(), 1, "utf-16", split_lines(written), parse_memory_document(written), None, store
+    )
+
+
 def header_of(text: str) -> dict[str, object]:
     """The frontmatter as YAML reads it."""
     parts = split_header(text)
@@ -65,11 +78,7 @@ def header_of(text: str) -> dict[str, object]:
 
 @given(headers(), NAMES)
 def test_a_rename_changes_the_links_and_nothing_else(written: str, new: str) -> None:
-    path = Path("/repo/.lerim/memory/decisions/a.md")
-    store = Store(path.parents[1], path.parent)
-    text = MemoryText(
-        path, path.as_uri(), 1, "utf-16", split_lines(written), parse_memory_document(written), None, store
-    )
+    text = memory_text(written)
     changed = apply_edits(text, new)
     before, after = (header_of(one) for one in (written, changed))
 
@@ -84,3 +93,44 @@ def test_a_rename_changes_the_links_and_nothing_else(written: str, new: str) -> 
     keys = ("related", "superseded_by", "  - ")
     kept = [[line for line in one.splitlines(keepends=True) if not line.startswith(keys)] for one in (written, changed)]
     assert kept[0] == kept[1]
+
+
+FRAGMENTS = st.sampled_from(
+    (
+        "---",
+        "id:",
+        "related:",
+        "  - ",
+        "[",
+        "]",
+        "a, b",
+        "src/app.py#load",
+        "'",
+        '"',
+        "😀",
+        "#",
+        "# H",
+        "```",
+        "\n",
+        "\r\n",
+        "\r",
+    )
+)
+
+
+@given(st.lists(FRAGMENTS, max_size=40).map("".join), st.integers(0, 40), st.integers(0, 40))
+def test_any_text_has_an_outline_and_any_place_can_be_completed(written: str, line: int, column: int) -> None:
+    text = memory_text(written)
+    index = text.index(types.Position(line, column))
+    for target in find_targets(text):
+        place = text.range(target.span)
+        assert place.start <= place.end
+    find_target_at(text, line, index)
+    completion = find_completion_place(text, line, index)
+    if completion is not None:
+        assert completion.start <= index <= completion.end
+        assert text.line(line)[completion.start : index] == completion.typed
+    for symbol in outline(text):
+        assert symbol.range.start <= symbol.selection_range.start
+        assert symbol.selection_range.end <= symbol.range.end
+        assert symbol.name.strip()
