@@ -14,6 +14,9 @@ from pygls.exceptions import JsonRpcException  # noqa: TID251
 from claude_lines import encoded, prompt, reply
 from claude_lines import text as said
 from isolation import isolate
+from lerim.memory import Quotes
+from lerim.paths import Home
+from lerim.project import locate_project
 from terminal import answer as cli
 from window import RECORD, Editor, opened_in_thread, write_memory
 
@@ -278,6 +281,15 @@ async def test_an_id_is_renamed_with_its_file_and_every_link(editor: Editor) -> 
         for name in (f"{PITFALL}.md", f"{OLD}.md", f"{RECORD.id}.md"):
             before = next(editor.repo.glob(f".lerim/memory/**/{name}")).read_text(encoding="utf-8")
             assert texts[name] == before.replace(RECORD.id, new)
+        home = Home(editor.home / ".lerim")
+        project = locate_project(editor.repo, home)
+        assert project is not None
+        private = Quotes(home.project(project.key))
+        private.path_for(RECORD.id).parent.mkdir(parents=True)
+        private.path_for(RECORD.id).write_text("{}", encoding="utf-8")
+        files = [types.FileRename(memory(editor).as_uri(), memory(editor, new).as_uri())]
+        editor.client.workspace_did_rename_files(types.RenameFilesParams(files))
+        await editor.until(private.path_for(new).exists)
         for wrong in ("a/b", PITFALL, ".hidden"):
             with pytest.raises(JsonRpcException, match="id"):
                 await editor.client.text_document_rename_async(types.RenameParams(decision.item, position, wrong))

@@ -275,6 +275,13 @@ def _register_document_handlers(sidecar: Sidecar) -> None:
         is_user_action=True,
     )
     register(
+        types.WORKSPACE_DID_RENAME_FILES,
+        _lazy_handler("features.language.file_renames", "keep_quotes"),
+        types.FileOperationRegistrationOptions(
+            [types.FileOperationFilter(types.FileOperationPattern("**/memory/**/*.md"), scheme="file")]
+        ),
+    )
+    register(
         types.WORKSPACE_TEXT_DOCUMENT_CONTENT,
         _lazy_handler("features.language.transcripts", "provide_transcript"),
     )

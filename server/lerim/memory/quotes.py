@@ -69,6 +69,13 @@ class Quotes:
         """Returns the file of one memory's private quotes."""
         return self.folder / f"{memory_id}.json"
 
+    def copy_quotes(self, old_id: str, new_id: str) -> None:
+        """Gives a memory whose id was changed the private quotes of its old id, unless it has some. The old ones
+        stay, in case the change is undone. Raises MemoryError_."""
+        old, new = self.path_for(old_id), self.path_for(new_id)
+        if not files.is_absent(old) and files.is_absent(new):
+            files.replace_file(new, files.read_text(old, _MAX_FILE), 0o600)
+
     def change_times(self) -> dict[str, int]:
         """Returns when the private quotes of each memory were last changed, in whole milliseconds, by memory id."""
         try:

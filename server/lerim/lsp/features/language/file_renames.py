@@ -15,7 +15,7 @@ from lerim import files
 from lerim.errors import LerimError
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.language.edits import edit_file, make_workspace_edit
-from lerim.lsp.features.language.memory_texts import is_memory_uri, read_memory_text
+from lerim.lsp.features.language.memory_texts import is_memory_uri, read_memory_text, store_of
 from lerim.lsp.features.language.renames import edit_id
 from lerim.lsp.window import Repo, Sidecar
 from lerim.memory import MAX_FILE_BYTES, parse_memory_document, parse_reference, slug
@@ -47,6 +47,17 @@ async def edit_before_renames(sidecar: Sidecar, params: types.RenameFilesParams)
         own = [move for move in moves if move.repo is repo]
         edits += await sidecar.run_in_thread(_edit_references, sidecar, repo, own)
     return make_workspace_edit(sidecar, edits) if edits else None
+
+
+async def keep_quotes(sidecar: Sidecar, params: types.RenameFilesParams) -> None:
+    """Keeps the private quotes of memories whose files were renamed. They are stored by id."""
+    for file in params.files:
+        if is_memory_uri(sidecar, file.old_uri) and is_memory_uri(sidecar, file.new_uri):
+            old, new = (Path(str(uri_to_path(uri))) for uri in (file.old_uri, file.new_uri))
+            location = await sidecar.repos.locate_file(file.new_uri)
+            quotes = store_of(sidecar, location.repo if location is not None else None).quotes
+            if old.stem != new.stem:
+                await sidecar.run_in_thread(quotes.copy_quotes, old.stem, new.stem)
 
 
 async def _find_move(sidecar: Sidecar, file: types.FileRename) -> Move | None:

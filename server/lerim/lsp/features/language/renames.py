@@ -46,6 +46,13 @@ async def rename_id(sidecar: Sidecar, params: types.RenameParams) -> types.Works
     return await sidecar.run_in_thread(_rename, sidecar, text, target.id, params.new_name.strip())
 
 
+def _tells_of_renamed_files(sidecar: Sidecar) -> bool:
+    """Whether the editor notifies the sidecar of files it renamed (`keep_quotes`)."""
+    workspace = sidecar.server.client_capabilities.workspace
+    operations = workspace.file_operations if workspace is not None else None
+    return operations is not None and bool(operations.did_rename)
+
+
 def _find_id(text: MemoryText, position: types.Position) -> IdTarget | None:
     target = find_target_at(text, position.line, text.index(position))
     return target if isinstance(target, IdTarget) and target.key != "targets" else None
@@ -63,6 +70,8 @@ def _rename(sidecar: Sidecar, text: MemoryText, old: str, new: str) -> types.Wor
     if text.store.path_of(new) is not None:
         raise MemoryError_(f"There is already a memory {new[:80]!r}.", where=old, todo="Choose another id.")
     edits = edit_id(sidecar, text.repo, path, old, new)
+    if not _tells_of_renamed_files(sidecar):
+        text.store.quotes.copy_quotes(old, new)
     return make_workspace_edit(sidecar, edits, {path: path.with_name(f"{new}.md")})
 
 
