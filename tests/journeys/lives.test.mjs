@@ -73,8 +73,8 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     remember("learnings", "retry-send", { title: "Always retry `send` 2 times in src/cart.py", body: "`send` in src/cart.py is retried 2 times.", keys: "kind: preference\n", references: ["src/cart.py"] });
     remember("decisions", "floats", { title: "Keep the prices in src/cart.py in floats, not in integer cents", body: "Prices in `src/cart.py` are floats, not integer cents.", references: ["src/cart.py"] });
     remember("questions", "which-cache", { title: "Should the cache in src/cache.py be kept in Redis or in SQLite?", body: "Redis or SQLite for the cache in `src/cache.py`.", references: ["src/cache.py"] });
-    remember("learnings", "load", { title: "`load` reads a whole file at once", body: "Files of the cache are small: `load` reads each at once.", keys: "kind: insight\n", references: ["src/cache.py#load"] });
-    remember("learnings", "discount", { title: "`discount` rounds down", body: "`discount` cuts off what is less than a cent.", keys: "kind: pitfall\n", references: ["src/cart.py#discount"] });
+    const { id } = remember("learnings", "discount", { title: "`discount` rounds down", body: "`discount` cuts off what is less than a cent.", keys: "kind: pitfall\n", references: ["src/cart.py#discount"] });
+    remember("learnings", "load", { title: "`load` reads a whole file at once", body: "Files of the cache are small: `load` reads each at once.", keys: `kind: insight\nrelated:\n  - ${id}\n`, references: ["src/cache.py#load"] });
     remember("learnings", "format", { title: "Run ruff format before every commit", body: "Run `ruff format` on `src` before every commit.", keys: "kind: procedure\n" });
     remember("learnings", "format-again", { title: "Run ruff format before each commit", body: "Run `ruff format` on `src` before each commit.", keys: "kind: procedure\n", created: new Date(before3Weeks.getTime() + day) });
     remember("learnings", "old", { title: "The printer in room 4 is slow", body: "Print on the second floor.", keys: "kind: insight\n", created: new Date(Date.now() - 500 * day) });
@@ -187,6 +187,28 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.openFile("src/cart.py");
     const hover = await screen.hover("def", /Always keep the prices in src\/cart\.py in integer cents/);
     assert.doesNotMatch(hover, /in floats, not/);
+  });
+
+  await run("in a memory's file, F12 on a reference leads to its line, and F2 on the id renames the file and every link", async () => {
+    const discount = () => files("learnings").find((name) => name.includes("discount"));
+    const id = discount().replace(/\.md$/, "");
+    await screen.openFile(`.lerim/memory/learnings/${id}.md`);
+    await screen.definition(/cart\.py#discount/, "cart.py");
+    await screen.statusMessage(/^Ln 5, Col 5$/);
+    await screen.openFile(`.lerim/memory/learnings/${id}.md`);
+    const name = screen.page.locator(".rename-box input");
+    await until("the id can be changed", async () => {
+      await screen.endOfLine(/^id:/);
+      await screen.page.keyboard.press("F2");
+      return until("the box is open", () => name.isVisible(), 5000);
+    });
+    await screen.shot("rename-id");
+    await name.fill(`${id}-down`);
+    await screen.page.keyboard.press("Enter");
+    await until("the file has the new name", () => discount() === `${id}-down.md`);
+    await screen.command("File: Save All");
+    await until("the id and the link are saved", () => text("learnings", discount()).includes(`id: ${id}-down\n`) && files("learnings").some((one) => text("learnings", one).includes(`  - ${id}-down\n`)));
+    await screen.shot("renamed-id");
   });
 
   await run("a function renamed in the editor keeps its memory", async () => {

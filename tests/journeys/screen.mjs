@@ -196,6 +196,26 @@ export class Screen {
     return lines.sort((a, b) => a.top - b.top).map(({ text }) => text.replaceAll("\u00a0", " ")).join("\n");
   }
 
+  /** Puts the cursor at the end of the line of the active editor that holds `pattern`. */
+  async endOfLine(pattern) {
+    const line = this.page.locator(".editor-instance .view-line", { hasText: pattern }).first();
+    await line.click({ position: { x: 40, y: 8 } });
+    await this.page.keyboard.press("End");
+  }
+
+  /** Goes to the definition of what ends a line, in a file of this name. */
+  async definition(pattern, name) {
+    const tab = this.page.locator(".tab.active", { hasText: name });
+    let patience = 4000;
+    await until(`the definition of ${pattern} is in ${name}`, async () => {
+      if (await tab.isVisible()) return true;
+      await this.endOfLine(pattern);
+      await this.page.keyboard.press("F12");
+      patience *= 1.5;
+      return until("the file opens", () => tab.isVisible(), patience);
+    });
+  }
+
   /** Rests the mouse on a word of the active editor; the hover's text once it holds `pattern`. */
   async hover(word, pattern) {
     const target = this.page.locator(".editor-instance .view-line span span", { hasText: new RegExp(`^\\s*${word.replaceAll(/[./]/g, "\\$&")}\\s*$`) }).first();
