@@ -3,6 +3,7 @@ import { connectAgentsToMemory, disconnectAgentsFromMemory } from "./commands/ag
 import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
 import { giveMemoryToAgents, importRules } from "./commands/agentfiles";
 import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
+import { decideCandidate } from "./commands/candidates";
 import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
 import { actOnJob, connectAgent, disconnectAgent } from "./commands/connect";
 import type { Context } from "./sidecar/context";
@@ -21,7 +22,7 @@ import { openWalkthrough } from "./commands/walkthrough";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
 import type { BenefitPanel } from "./views/benefit/host";
-import { conflictOf, memoryHandleOf, type MemoriesView } from "./views/memories/host";
+import { candidateOf, conflictOf, memoryHandleOf, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
 import type { SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
@@ -113,6 +114,8 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.memoryWrong": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "wrong" }),
     "lerim.memoryOutdated": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "outdated" }),
     "lerim.deleteTheme": (target) => actOnMemory(context, parseHandle(target), { action: "delete" }),
+    "lerim.acceptCandidate": (node) => decideCandidate(context, candidateOf(node), "accept"),
+    "lerim.rejectCandidate": (node) => decideCandidate(context, candidateOf(node), "reject"),
     "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
     "lerim.maintain": () => maintainRoot(context, review),
     "lerim.giveMemory": () => giveMemoryToAgents(context, false),

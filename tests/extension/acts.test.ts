@@ -19,7 +19,7 @@ beforeEach(() => {
 const acted = (): unknown[] => context.params(protocol.memoryAct);
 
 test("an act is carried out on what the link names, and its message can undo it or say why not", async () => {
-  context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false, note: "" }));
+  context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false, note: "", restored: [] }));
   answers.choices.push("Undo", "Undo");
   await actOnMemory(context, "h1", { action: "archive" });
   expect(acted()).toEqual([{ id: "h1", action: "archive" }]);

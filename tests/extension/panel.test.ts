@@ -2,10 +2,11 @@
 import { expect, test } from "vitest";
 import { diffRows } from "../../extension/src/views/review/web/difference";
 import { answersFor, acceptedText, firstLines, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
-import { reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
-import { drawnPositions, rowId, visibleRange } from "../../extension/src/views/review/web/list";
-import { draftText } from "../../extension/src/views/review/web/form";
-import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, parseTags, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo } from "../../extension/src/views/review/web/state";
+import { isFindKey, reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
+import { arrange } from "../../extension/src/views/review/web/arrangement";
+import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
+import { draftText } from "../../extension/src/views/review/web/lostdrafts";
+import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo } from "../../extension/src/views/review/web/state";
 import { splitHiddenCharacters, spellOutHidden } from "../../extension/src/views/shared/web/text";
 import type * as protocol from "../../extension/src/protocol";
 import type { ActionResultMessage, ListMessage } from "../../extension/src/views/review/messages";
@@ -22,7 +23,8 @@ function modelOf(...order: string[]): Model {
 }
 
 function actionResult(id: string, changes: Partial<ActionResultMessage> = {}): ActionResultMessage {
-  return { type: "actionResult", id, action: "accept", ok: true, message: "", undo: { action: `of-${id}`, label: `Accepted: ${id}` }, diff: "", ...changes };
+  const nothing = { diff: "", note: "", restored: [] };
+  return { type: "actionResult", id, action: "accept", ok: true, message: "", undo: { action: `of-${id}`, label: `Accepted: ${id}` }, decided: [id], ...nothing, ...changes };
 }
 
 /** The model with the selected candidate's title typed over. */
@@ -127,7 +129,7 @@ test("another root starts empty and its listing is its own, but no draft is lost
 
 test("what was saved comes back, and anything else is nothing", () => {
   const draft = { root, id: "a", title: "t", body: "b", tags: ["x"], change: { memory: "m1", hash: "h1" } };
-  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { ...draft, id: "b" }], foot: true };
+  const saved = { root, selected: "a", scrollTop: 12, leftOut: true, drafts: [draft, { ...draft, id: "b" }], foot: true, grouping: "file" };
   expect(parseSavedState(structuredClone(saved))).toEqual(saved);
   expect(parseSavedState({ ...saved, selected: 3, drafts: [{ id: "a" }, draft, 7] })).toEqual({ ...saved, selected: undefined, drafts: [draft] });
   expect(parseSavedState({ ...saved, drafts: "x" })).toEqual({ ...saved, drafts: [] });
@@ -153,11 +155,14 @@ test("characters that hide or turn the text around are written out, emoji stay w
 });
 
 test("keys act alone, arrows scroll inside a candidate, and the help names each letter", () => {
-  const press = (name: string, inDetail: boolean, changes = {}) => reviewKeyAction({ key: name, ctrlKey: false, metaKey: false, altKey: false, ...changes }, inDetail);
+  const press = (name: string, place: "list" | "detail" | "elsewhere", changes = {}) => reviewKeyAction({ key: name, ctrlKey: false, metaKey: false, altKey: false, ...changes }, place);
   const actions = { j: "next", k: "previous", a: "accept", r: "reject", e: "edit", u: "undo", o: "openTurn", "?": "help", s: "same", p: "replaces", c: "changes", w: "answers", b: "keepBoth", 1: "neighbour1", 2: "neighbour2", 3: "neighbour3" };
-  expect(Object.fromEntries(Object.keys(actions).map((name) => [name, press(name, true)]))).toEqual(actions);
-  expect([press("ArrowDown", false), press("ArrowDown", true), press("a", false, { ctrlKey: true }), press("x", false)]).toEqual(["next", undefined, undefined, undefined]);
-  expect([press("s", true, { repeat: true }), press("j", true, { repeat: true })], "a key that is held down decides nothing").toEqual([undefined, "next"]);
+  expect(Object.fromEntries(Object.keys(actions).map((name) => [name, press(name, "detail")]))).toEqual(actions);
+  expect([press("ArrowDown", "list"), press("ArrowDown", "detail"), press("a", "detail", { ctrlKey: true }), press("x", "list")]).toEqual(["next", undefined, undefined, undefined]);
+  expect([press("s", "list", { repeat: true }), press("j", "list", { repeat: true })], "a key that is held down decides nothing").toEqual([undefined, "next"]);
+  expect(["a", "r", "e", "1", "b", "o", "j", "u", "?"].map((name) => press(name, "elsewhere")), "letters act on a candidate only where it is focused").toEqual([...Array<undefined>(6), "next", "undo", "help"]);
+  expect([press(" ", "list"), press(" ", "detail"), press("a", "list", { ctrlKey: true }), press("Escape", "list")]).toEqual(["mark", undefined, "markAll", "unmark"]);
+  expect(isFindKey({ key: "f", ctrlKey: true, metaKey: false, altKey: false })).toBe(true);
   const named = reviewHelpRows.flatMap(([keys]) => keys.split(/, | or /));
   for (const name of Object.keys(actions)) expect(named).toContain(name);
 });
@@ -214,13 +219,46 @@ test("a similar memory is shown by its kind, how similar it is and its first lin
 });
 
 test("of two thousand candidates those in sight are drawn and the selected one, whose id is its candidate's", () => {
-  const { first, last } = visibleRange(66 * 1000, 480, 2000);
+  const tops = (count: number): number[] => rowTops(Array.from({ length: count }, (_, at) => ({ type: "candidate", id: `c${at}` })));
+  const { first, last } = visibleRange(66 * 1000, 480, tops(2000));
   expect(first).toBeLessThanOrEqual(1000);
   expect(last - first).toBeLessThan(30);
-  expect([visibleRange(66 * 5000, 480, 10), visibleRange(0, 480, 0)]).toEqual([{ first: 10, last: 10 }, { first: 0, last: 0 }]);
-  const inSight = drawnPositions(0, 96, 100, 1);
+  expect([visibleRange(66 * 5000, 480, tops(10)), visibleRange(0, 480, tops(0))]).toEqual([{ first: 10, last: 10 }, { first: 0, last: 0 }]);
+  const inSight = drawnPositions(0, 96, tops(100), 1);
   expect(inSight).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  expect(drawnPositions(0, 96, 100, 90)).toEqual([...inSight, 90]);
-  expect([drawnPositions(4800, 96, 200, 2)[0], drawnPositions(0, 96, 0, -1)]).toEqual([2, []]);
+  expect(drawnPositions(0, 96, tops(100), 90)).toEqual([...inSight, 90]);
+  expect([drawnPositions(4800, 96, tops(200), 2)[0], drawnPositions(0, 96, tops(0), -1)]).toEqual([2, []]);
   expect([rowId("20260301-use-uv"), rowId("by hand 1")]).toEqual(["row-20260301-use-uv", expect.not.stringMatching(/\s/)]);
+});
+
+const now = Date.parse("2026-11-27T12:00:00Z");
+
+test("the list is filtered, best first and in groups, and what has waited for more than 30 days is folded away", () => {
+  const all = [
+    candidate("a", { confidence: 0.5, references: ["src/app.py#load"], waitingSince: "2026-11-20T00:00:00Z" }),
+    candidate("b", { confidence: 0.9, references: ["src/other.py"], waitingSince: "2026-11-20T00:00:00Z" }),
+    candidate("c", { confidence: 0.7, references: ["src/app.py"], title: "Keep it small", waitingSince: "" }),
+    candidate("old", { confidence: 1, waitingSince: "2026-10-01T00:00:00Z" }),
+  ];
+  const candidates = new Map(all.map((one) => [one.id, one]));
+  const list = (changes = {}) => arrange([...candidates.keys()], candidates, { filter: "", grouping: "none", showOlder: false, ...changes }, now);
+  expect([list().order, list().older]).toEqual([["b", "c", "a"], ["old"]]);
+  expect(list({ showOlder: true }).order).toEqual(["old", "b", "c", "a"]);
+  expect(list({ filter: "SMALL app" }).order).toEqual(["c"]);
+  expect(list({ grouping: "file" }).rows.map((row) => (row.type === "heading" ? `${row.text} ${row.count}` : row.id))).toEqual(["src/other.py 1", "b", "src/app.py 2", "c", "a"]);
+});
+
+test("several are marked with Ctrl or Shift, decided together, and what an undo restored is selected, also behind a filter", () => {
+  const model = modelOf("a", "b", "c", "d");
+  expect([...toggleMark(model, "c").marked], "the selected one is marked, too").toEqual(["a", "c"]);
+  expect([...toggleMark(toggleMark(model, "c"), "c").marked]).toEqual(["a"]);
+  expect([...markRange(moveSelection(model, 1), "d").marked]).toEqual(["b", "c", "d"]);
+  const after = applyResult(addRequest(markAll(model), "", undefined), actionResult("", { action: "reject", decided: ["a", "b", "c"] }));
+  expect([candidateOrder(after), [...after.marked], after.selected]).toEqual([["d"], ["d"], "d"]);
+  const undone = applyResult(after, actionResult("", { action: "undo", decided: [], restored: ["b", "c"] }));
+  expect(applyList(undone, listing(["a", "b", "c", "d"])).selected).toBe("b");
+  const filtered = setListOptions(model, { filter: "(c)" });
+  expect([candidateOrder(filtered), filtered.selected]).toEqual([["c"], "c"]);
+  const shown = selectCandidate(filtered, "b");
+  expect([shown.selected, candidateOrder(shown)]).toEqual(["b", ["a", "b", "c", "d"]]);
 });

@@ -71,6 +71,32 @@ async def test_a_candidate_can_be_edited_and_rejected(editor: Editor, isolated: 
     assert (listed.candidates, listed.undo.label) == ([], "Rejected: Use pathlib")
 
 
+async def test_several_are_decided_with_one_request_and_one_undo_selects_what_waits_again(
+    editor: Editor, isolated: Path
+) -> None:
+    ids = [
+        propose(
+            review_paths(editor.repo), title=f"Use uv for part {name}", turn=f"{name * 12}", references=("src/none.py",)
+        )
+        for name in "abc"
+    ]
+    await editor.start()
+    items = [{"id": one, "scope": "project"} for one in ids]
+    asked = await editor.ask(core.REVIEW_ACT_ON_MANY, {"root": editor.root, "action": "accept", "items": items})
+    assert (asked.ok, asked.askQuotes) == (False, True)
+    checked = await editor.ask(core.REVIEW_REFERENCES, {"root": editor.root, "id": ids[0], "scope": "project"})
+    assert [(one.reference, one.state) for one in checked.problems] == [("src/none.py", "not-found")]
+    done = await editor.ask(core.REVIEW_ACT_ON_MANY, {"root": editor.root, "action": "reject", "items": items[:2]})
+    assert (done.ok, done.message, sorted(done.decided)) == (True, "Rejected 2 candidates", sorted(ids[:2]))
+    listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
+    assert [one.id for one in listed.candidates] == ids[2:]
+    assert (listed.undo.action, listed.undo.label) == (done.action, "Rejected 2 candidates")
+    assert listed.candidates[0].waitingSince > "2026"
+    undone = await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": done.action})
+    assert sorted(undone.restored) == sorted(ids[:2])
+    assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 3
+
+
 async def test_neighbours_are_listed_and_the_answer_for_one_is_carried_out(editor: Editor, isolated: Path) -> None:
     first = propose(review_paths(editor.repo))
     await editor.start()

@@ -9,14 +9,20 @@ import { iconOf, kindOf } from "../text/wording";
 type Requester = Pick<Context, "request">;
 type MemoryAction = Omit<protocol.MemoryActParams, "id">;
 
-/** The memory of `handle`, or else the one open in the editor, or else one the person picks. */
-async function findTarget(context: Requester, handle: string | undefined): Promise<protocol.MemoryView | undefined> {
+/** The filter of the memories that an action can act on; "" for any active one. */
+function filterFor({ action }: MemoryAction): string {
+  if (action === "restore") return "is:archived is:superseded is:resolved";
+  return action === "delete" ? "kind:theme is:any" : "";
+}
+
+/** The memory of `handle`, or else the one open in the editor, or else one the person picks among those that match `filter`. */
+async function findTarget(context: Requester, handle: string | undefined, filter = ""): Promise<protocol.MemoryView | undefined> {
   if (handle !== undefined) return context.request(protocol.memoryShow, { id: handle });
   const uri = vscode.window.activeTextEditor?.document.uri;
   if (uri !== undefined && uri.scheme === "file" && /[\\/]memory[\\/](?:archived[\\/])?\w+[\\/][^\\/]+\.md$/.test(uri.fsPath)) {
     return context.request(protocol.memoryShow, { id: uri.toString() });
   }
-  return pickMemory(context);
+  return pickMemory(context, filter);
 }
 
 /** Lerim: Edit Memory. The title or tags are edited in an input box, the text in the memory's file. */
@@ -43,7 +49,7 @@ export async function editMemory(context: Requester, handle: string | undefined)
 
 /** Lerim: Promote Question to Decision. Asks for the title of the decision. */
 export async function promoteMemory(context: Requester, handle: string | undefined): Promise<void> {
-  const memory = await findTarget(context, handle);
+  const memory = await findTarget(context, handle, "kind:question");
   if (memory === undefined) return;
   const title = await vscode.window.showInputBox({
     title: "What was decided",
@@ -80,7 +86,7 @@ export async function changeKind(context: Requester, handle: string | undefined)
 
 /** Performs an action that needs no further input. */
 export async function actOnMemory(context: Requester, handle: string | undefined, action: MemoryAction): Promise<void> {
-  const memory = handle ?? (await findTarget(context, undefined))?.handle;
+  const memory = handle ?? (await findTarget(context, undefined, filterFor(action)))?.handle;
   if (memory !== undefined) await sendAction(context, memory, action);
 }
 

@@ -8,7 +8,7 @@ const maxQuestion = 1000;
 
 /** Lerim: Copy Memory as Context. Puts memories on the clipboard as text for an agent. Without handles, the person picks one. */
 export async function copyMemories(context: Pick<Context, "request">, handles: readonly string[]): Promise<void> {
-  const picked = handles.length > 0 ? handles : [await pickMemory(context)].flatMap((memory) => memory?.handle ?? []);
+  const picked = handles.length > 0 ? handles : [await pickMemory(context, "")].flatMap((memory) => memory?.handle ?? []);
   if (picked.length === 0) return;
   const { text } = await context.request(protocol.memoryContext, { ids: [...picked] });
   await copy(text, picked.length === 1 ? "Copied the memory as context for an agent." : `Copied ${picked.length} memories as context for an agent.`);

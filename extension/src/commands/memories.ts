@@ -23,8 +23,8 @@ export async function searchMemories(context: Pick<Context, "request">): Promise
   if (root !== undefined) await showSearchList(context, root, `Search memories by words, symbols or paths, and with ${filters}`, (memory) => openFile(memory, root));
 }
 
-/** Lets the person search for a memory and choose it; undefined if they chose none. */
-export async function pickMemory(context: Pick<Context, "request">): Promise<protocol.MemoryView | undefined> {
+/** Lets the person search for a memory and choose it; undefined if they chose none. Only memories that match `filter` are listed. */
+export async function pickMemory(context: Pick<Context, "request">, filter: string): Promise<protocol.MemoryView | undefined> {
   const root = await rootOrNull();
   if (root === undefined) return undefined;
   return new Promise((resolve, reject) => {
@@ -32,15 +32,15 @@ export async function pickMemory(context: Pick<Context, "request">): Promise<pro
       resolve(memory);
       return Promise.resolve();
     };
-    showSearchList(context, root, `Choose a memory. Search by words, symbols or paths, and with ${filters}`, onChosen, () => resolve(undefined)).catch(reject);
+    showSearchList(context, root, `Choose a memory. Search by words, symbols or paths, and with ${filters}`, onChosen, () => resolve(undefined), filter).catch(reject);
   });
 }
 
-async function showSearchList(context: Pick<Context, "request">, root: string | null, placeholder: string, onChosen: (memory: protocol.MemoryView) => Promise<void>, onHidden?: () => void): Promise<void> {
+async function showSearchList(context: Pick<Context, "request">, root: string | null, placeholder: string, onChosen: (memory: protocol.MemoryView) => Promise<void>, onHidden?: () => void, filter = ""): Promise<void> {
   await searchList<SearchResultItem>(
     placeholder,
     async (query, cancel) => {
-      const { memories } = await context.request(protocol.memorySearch, { root, query, limit: searchLimit }, cancel);
+      const { memories } = await context.request(protocol.memorySearch, { root, query: `${filter} ${query}`.trim(), limit: searchLimit }, cancel);
       return { items: memories.map(searchResultItem), title: memories.length === 0 ? "No matching memories" : undefined };
     },
     ({ memory }) => onChosen(memory),

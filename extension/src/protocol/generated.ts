@@ -24,6 +24,22 @@ export type NoParams = Record<string, never>;
 export type Stage = "looking" | "reading" | "learning" | "done" | "failed" | "cancelled";
 
 /**
+ * One action on several candidates, which one undo takes back. `quotes` answers `askQuotes`.
+ */
+export interface ActOnManyParams {
+  root: string;
+  action: "accept" | "reject";
+  items: CandidateParams[];
+  quotes?: ("local" | "shared") | null;
+}
+/**
+ * A candidate and its scope.
+ */
+export interface CandidateParams {
+  id: string;
+  scope?: Scope;
+}
+/**
  * One action on one candidate. `quotes` answers `askQuotes`; `scope` is the candidate's. `choice` is for accepting;
  * without one, the suggested answer is used, or else the new memory is added beside its neighbours.
  */
@@ -37,12 +53,13 @@ export interface ActParams {
   choice?: ChoiceParams | null;
 }
 /**
- * A candidate's new text.
+ * A candidate's new text, and its new references if they change.
  */
 export interface Edit {
   title: string;
   body: string;
   tags: string[];
+  references?: string[] | null;
 }
 /**
  * The person's decision on how a candidate relates to an existing memory. `keep` needs no `memory`: the new one is
@@ -440,12 +457,21 @@ export interface CallView {
   text: string;
 }
 /**
+ * A candidate whose references are to be checked.
+ */
+export interface CandidateReferencesParams {
+  root: string;
+  id: string;
+  scope?: Scope;
+}
+/**
  * A waiting candidate.
  *
  * `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
  * turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
  * ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
- * most similar active memories, best first; `suggested` is the preselected answer for one of them. `scope` "global":
+ * most similar active memories, best first; `waitingSince` is when its file was last written, "" if unknown;
+ * `suggested` is the preselected answer for one of them. `scope` "global":
  * it would become one of the person's own memories.
  */
 export interface CandidateView {
@@ -474,6 +500,7 @@ export interface CandidateView {
   maker: "agent" | "file" | "lead" | "maintain" | "model" | "person" | "rules";
   ends: string[];
   scope: Scope;
+  waitingSince: string;
   neighbours: NeighbourView[];
   suggested: SuggestedView | null;
 }
@@ -949,6 +976,19 @@ export interface StaleMemory {
   since: string;
 }
 /**
+ * The outcome of an action on several candidates: `decided` no longer wait, `action` undoes them together. `note`
+ * says which others still wait, and why. `askQuotes`: nothing was changed; the person must first decide whether
+ * quotes are shared in git.
+ */
+export interface ManyResult {
+  ok: boolean;
+  message: string;
+  action: string | null;
+  decided: string[];
+  note: string;
+  askQuotes: boolean;
+}
+/**
  * The memories of a workspace folder's repository changed; `memories` is their number.
  */
 export interface MemoriesChangedParams {
@@ -1193,6 +1233,20 @@ export interface QueueParams {
   action: "retry" | "skip";
 }
 /**
+ * What is wrong with the references of a candidate.
+ */
+export interface ReferenceCheck {
+  problems: ReferenceProblemView[];
+}
+/**
+ * A reference of a candidate that is not found or is ambiguous. `likely` are the references it may mean.
+ */
+export interface ReferenceProblemView {
+  reference: string;
+  state: "ambiguous" | "not-found";
+  likely: string[];
+}
+/**
  * The candidates that wait for review. `leftOut` counts the items left out of the review; `undo` is the action
  * that can be undone.
  */
@@ -1215,6 +1269,7 @@ export interface UndoView {
  *
  * `askQuotes`: nothing was changed; the person must first decide whether quotes are shared in git. `note`: what the
  * person should know besides, such as a reference that was not found; "" if there is nothing.
+ * `restored` are the ids of the candidates that wait again after an undo.
  */
 export interface ReviewResult {
   ok: boolean;
@@ -1224,6 +1279,7 @@ export interface ReviewResult {
   path: string | null;
   askQuotes: boolean;
   note: string;
+  restored: string[];
 }
 /**
  * A workspace folder by its URI.
@@ -1543,6 +1599,8 @@ export interface WatchFoldersParams {
 export const sync = request<SyncParams, SyncReport>("lerim/sync");
 export const reviewList = request<RootParams, ReviewList>("lerim/review/list");
 export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
+export const reviewActOnMany = request<ActOnManyParams, ManyResult>("lerim/review/actOnMany");
+export const reviewReferences = request<CandidateReferencesParams, ReferenceCheck>("lerim/review/references");
 export const reviewLeftOut = request<LeftOutParams, LeftOutList>("lerim/review/leftOut");
 export const reviewPropose = request<ProposeParams, ReviewResult>("lerim/review/propose");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");

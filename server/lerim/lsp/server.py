@@ -59,6 +59,15 @@ REQUESTS = (
     # The panel also lists by itself whenever a sync finds something, so it is no user action.
     RequestHandler(core.REVIEW_LIST, core.RootParams, "features.reviews", "list_review", is_user_action=False),
     RequestHandler(core.REVIEW_ACT, core.ActParams, "features.reviews", "act_on_candidate"),
+    RequestHandler(core.REVIEW_ACT_ON_MANY, core.ActOnManyParams, "features.reviews", "act_on_many"),
+    # The panel also asks whenever it shows another candidate.
+    RequestHandler(
+        core.REVIEW_REFERENCES,
+        core.CandidateReferencesParams,
+        "features.reviews",
+        "check_candidate_references",
+        is_user_action=False,
+    ),
     RequestHandler(core.REVIEW_LEFT_OUT, core.LeftOutParams, "features.reviews", "list_left_out"),
     RequestHandler(core.REVIEW_PROPOSE, core.ProposeParams, "features.reviews", "propose_left_out"),
     RequestHandler(core.REVIEW_UNDO, core.UndoParams, "features.reviews", "undo_action"),

@@ -65,19 +65,20 @@ def perform_action(
     judged: JudgmentKind | None = None,
     answered: RecordedAnswer | None = None,
     now: datetime | None = None,
+    bulk: str = "",
 ) -> Action:
     """Change the files, then the claim's state, and record how to undo both.
 
     `states` are the claim's state before and after. `judged` is the decision about the candidate that the ranking
     learns from, `answered` the person's answer about memories near it; undoing the action deletes both. `now` is
-    the time of the action, by default the current time. Raises
-    StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be written; then
-    nothing was changed.
+    the time of the action, by default the current time. `bulk` is the id of the actions that are undone together with
+    it. Raises StaleError if a file does not have the text that its change starts from, MemoryError_ if it cannot be
+    written; then nothing was changed.
     """
     now = now or datetime.now(UTC)
     time = now.isoformat(timespec="seconds")
     action = Action(
-        *(secrets.token_hex(6), kind, label, candidate, memory, *states),
+        *(make_action_id(bulk), kind, label, candidate, memory, *states),
         stage="started",
         time=time,
         changes=tuple(changes),
@@ -99,6 +100,11 @@ def perform_action(
         raise
     _finish(ledger, action)
     return action
+
+
+def make_action_id(bulk: str = "") -> str:
+    """A new id of an action. One of a bulk begins with the id of the bulk and a dot."""
+    return f"{bulk}.{secrets.token_hex(6)}" if bulk else secrets.token_hex(6)
 
 
 def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:

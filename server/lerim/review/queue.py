@@ -15,10 +15,12 @@ from lerim.extraction import RANKED_SIGNALS, DroppedSignal, drop_candidate
 from lerim.memory import MemorySearch, QuoteChoice
 from lerim.review import actions
 from lerim.review.accepting import (
+    BulkResult,
     accept_candidate,
     add_memory,
     auto_accept,
     auto_accept_all,
+    decide_in_bulk,
     doubt_reason,
     edit_candidate,
     reject_candidate,
@@ -52,6 +54,7 @@ from lerim.review.review_paths import ReviewPaths
 
 __all__ = [
     "AlreadyKnown",
+    "BulkResult",
     "CandidateEdit",
     "CandidateProposed",
     "ClaimBlocked",
@@ -69,6 +72,7 @@ __all__ = [
     "auto_accept",
     "auto_accept_all",
     "claim_states",
+    "decide_in_bulk",
     "doubt_reason",
     "edit_candidate",
     "find_undoable",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -53,7 +55,8 @@ class CandidateView(msgspec.Struct, frozen=True):
     `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
     turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
     ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
-    most similar active memories, best first; `suggested` is the preselected answer for one of them. `scope` "global":
+    most similar active memories, best first; `waiting_since` is when its file was last written, "" if unknown;
+    `suggested` is the preselected answer for one of them. `scope` "global":
     it would become one of the person's own memories.
     """
 
@@ -82,6 +85,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     maker: Maker = "rules"
     ends: list[str] = []
     scope: Scope = "project"
+    waiting_since: str = ""
     neighbours: list[NeighbourView] = []
     suggested: SuggestedView | None = None
 
@@ -146,8 +150,16 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         reason=redact_secrets(proposal.reason).text,
         maker=proposal.maker,
         scope=scope,
+        waiting_since=_written_time(proposal.path),
         ends=list(proposal.ends),
     )
+
+
+def _written_time(path: Path) -> str:
+    try:
+        return format_time(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+    except (OSError, ValueError, OverflowError):
+        return ""
 
 
 def left_out_view(item: LeftOut, scope: Scope = "project") -> LeftOutView:

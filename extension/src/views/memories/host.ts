@@ -1,9 +1,10 @@
 import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
 import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, proposalDescription } from "../../text/memorywording";
+import type { CandidateTarget } from "../../commands/candidates";
 import * as protocol from "../../protocol";
 import { rootFolders } from "../../editor/roots";
-import { iconOf, kindOf } from "../../text/wording";
+import { counted, iconOf, kindOf } from "../../text/wording";
 import { Refresher } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
 
@@ -36,12 +37,13 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   /** The rows loaded so far for each node, by its key. */
   #loadedRows = new Map<string, LoadedRows>();
   #grouping: protocol.MemoryGrouping;
+  readonly #pendingByRoot = new Map<string, number>();
 
   constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged" | "on">) {
     const savedGrouping = context.extension.workspaceState.get(groupingKey);
     this.#grouping = groupings.find((order) => order === savedGrouping) ?? "primitive";
     this.#view = vscode.window.createTreeView(viewId, { treeDataProvider: this, showCollapseAll: true });
-    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh))];
+    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh)), context.onCandidatesChanged(({ root, pending }) => this.#showPending(root, pending))];
     this.#showGrouping();
   }
 
@@ -136,6 +138,13 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     return { rows, total };
   }
 
+  /** The view's badge: how many candidates wait. */
+  #showPending(root: string, pending: number): void {
+    this.#pendingByRoot.set(root, pending);
+    const value = [...this.#pendingByRoot.values()].reduce((sum, count) => sum + count, 0);
+    this.#view.badge = value === 0 ? undefined : { value, tooltip: `${counted(value, "candidate")} to review` };
+  }
+
   #showGrouping(): void {
     this.#view.description = this.#grouping === "primitive" ? "" : `by ${this.#grouping}`;
     void vscode.commands.executeCommand("setContext", "lerim.memoriesBy", this.#grouping);
@@ -145,6 +154,11 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
 /** The handle of a memory's row; undefined for anything else. */
 export function memoryHandleOf(node: unknown): string | undefined {
   return isNode(node) && node.kind === "memory" ? node.memory.handle : undefined;
+}
+
+/** The candidate of a row; undefined for anything else. */
+export function candidateOf(node: unknown): CandidateTarget | undefined {
+  return isNode(node) && node.kind === "proposal" && node.root !== null ? { root: node.root, id: node.proposal.id, scope: node.proposal.scope } : undefined;
 }
 
 /** The file and root of a problem's row that can be merged; undefined for anything else. */

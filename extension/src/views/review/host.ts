@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { Context } from "../../sidecar/context";
 import { errorText, NotRunning } from "../../editor/errors";
 import * as protocol from "../../protocol";
+import { askWhereQuotesGo } from "../../editor/quotes";
 import { openReference } from "../../editor/references";
 import { RestartQueue } from "../../sidecar/restart";
 import { rootFolders } from "../../editor/roots";
@@ -182,6 +183,12 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
         return;
       case "act":
         return this.#enqueue(() => this.#performAction(root, message));
+      case "actOnMany":
+        return this.#enqueue(() => this.#actOnMany(root, message));
+      case "checkReferences":
+        return this.#checkReferences(root, message.id);
+      case "useReference":
+        return this.#enqueue(() => this.#useReference(root, message));
       case "invalidEdit":
         this.#sendResult(root, { id: message.id, action: message.action, ok: false, message: message.reason });
         return;
@@ -237,15 +244,58 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     const params: protocol.ActParams = { root, id, scope, action, ...(edit === null ? {} : { edit }), ...(choice === null ? {} : { choice }) };
     return this.#performUndoable(root, id, action, async () => {
       const result = await this.context.request(protocol.reviewAct, params);
-      const quotes = result.askQuotes ? await askWhereQuotesGo() : undefined;
+      const quotes = result.askQuotes ? await this.#askWhereQuotesGo() : undefined;
       if (result.askQuotes && quotes === undefined) return { ...result, ok: false, message: "The candidate was not accepted. First choose where quotes are kept." };
       const final = quotes === undefined ? result : await this.context.request(protocol.reviewAct, { ...params, quotes });
-      if (final.ok && action !== "edit") {
-        this.#decidedCandidates.set(id, ++this.#actionCount);
-        this.#sentCandidates.delete(id);
-      }
+      if (final.ok && action !== "edit") this.#noteDecided([id]);
+      return { ...final, decided: final.ok ? [id] : [] };
+    });
+  }
+
+  /** Decides on several candidates with one request, which one undo takes back. */
+  #actOnMany(root: string, { action, ids }: FromWebview & { type: "actOnMany" }): Promise<void> {
+    const items = ids.flatMap((id) => (this.#sentCandidates.has(id) ? [{ id, scope: this.#findSentCandidate(id)?.scope ?? "project" }] : []));
+    return this.#performUndoable(root, "", action, async () => {
+      const params: protocol.ActOnManyParams = { root, action, items };
+      const result = await this.context.request(protocol.reviewActOnMany, params);
+      const quotes = result.askQuotes ? await this.#askWhereQuotesGo() : undefined;
+      if (result.askQuotes && quotes === undefined) return { ...result, ok: false, message: "Nothing was accepted. First choose where quotes are kept." };
+      const final = quotes === undefined ? result : await this.context.request(protocol.reviewActOnMany, { ...params, quotes });
+      this.#noteDecided(final.decided);
       return final;
     });
+  }
+
+  #noteDecided(ids: readonly string[]): void {
+    this.#actionCount += 1;
+    for (const id of ids) {
+      this.#decidedCandidates.set(id, this.#actionCount);
+      this.#sentCandidates.delete(id);
+    }
+  }
+
+  async #checkReferences(root: string, id: string): Promise<void> {
+    const candidate = this.#findSentCandidate(id);
+    if (candidate === undefined || !vscode.workspace.isTrusted) return;
+    const { problems } = await this.context.request(protocol.reviewReferences, { root, id, scope: candidate.scope });
+    if (root === this.#root?.uri) this.#post({ type: "references", id, problems });
+  }
+
+  /** Replaces a reference of a candidate; the sidecar refuses what is no path in the repository. */
+  #useReference(root: string, { id, reference, place }: FromWebview & { type: "useReference" }): Promise<void> {
+    const candidate = this.#findSentCandidate(id);
+    if (candidate === undefined || !candidate.references.includes(reference)) return Promise.resolve();
+    const { title, body, tags, scope } = candidate;
+    const references = candidate.references.map((one) => (one === reference ? place : one));
+    return this.#performUndoable(root, id, "edit", () => this.context.request(protocol.reviewAct, { root, id, scope, action: "edit", edit: { title, body, tags, references } }));
+  }
+
+  /** Asks where quotes are kept. The keyboard works on in the panel afterwards. */
+  async #askWhereQuotesGo(): Promise<"shared" | "local" | undefined> {
+    const choice = await askWhereQuotesGo();
+    this.#panel?.reveal();
+    this.#post({ type: "focus" });
+    return choice;
   }
 
   #proposeLeftOut(root: string, { id, scope }: FromWebview & { type: "propose" }): Promise<void> {
@@ -253,12 +303,12 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   /** Performs an action that becomes the last one here, sends its result, and lists again. */
-  async #performUndoable(root: string, id: string, action: ActionResultMessage["action"], perform: () => Promise<protocol.ReviewResult>): Promise<void> {
+  async #performUndoable(root: string, id: string, action: ActionResultMessage["action"], perform: () => Promise<Pick<protocol.ReviewResult, "ok" | "message" | "action" | "note"> & { readonly decided?: readonly string[] }>): Promise<void> {
     this.#lastAction = undefined;
     try {
-      const { ok, message, action: performed } = await perform();
+      const { ok, message, action: performed, note, decided = [] } = await perform();
       if (ok) this.#lastAction = performed ?? undefined;
-      this.#sendResult(root, { id, action, ok, message, undo: ok && performed !== null ? { action: performed, label: message } : null });
+      this.#sendResult(root, { id, action, ok, message, note, decided, undo: ok && performed !== null ? { action: performed, label: message } : null });
     } catch (error) {
       this.#reportRefusal(root, id, action, error);
     } finally {
@@ -276,7 +326,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     try {
       const result = await this.context.request(protocol.reviewUndo, { root, action });
       this.#decidedCandidates.clear();
-      this.#sendResult(root, { id: "", action: "undo", ok: result.ok, message: result.message });
+      this.#sendResult(root, { id: "", action: "undo", ok: result.ok, message: result.message, restored: result.restored });
     } catch (error) {
       this.#reportRefusal(root, "", "undo", error);
     } finally {
@@ -285,8 +335,8 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   /** Sends the result of an action, if the panel still shows its root. */
-  #sendResult(root: string, answer: Omit<ActionResultMessage, "type" | "undo" | "diff"> & Partial<Pick<ActionResultMessage, "undo" | "diff">>): void {
-    if (root === this.#root?.uri) this.#post({ type: "actionResult", undo: null, diff: "", ...answer });
+  #sendResult(root: string, answer: Pick<ActionResultMessage, "id" | "action" | "ok" | "message"> & Partial<ActionResultMessage>): void {
+    if (root === this.#root?.uri) this.#post({ type: "actionResult", undo: null, diff: "", decided: [], restored: [], note: "", ...answer });
   }
 
   #reportRefusal(root: string, id: string, action: ActionResultMessage["action"], error: unknown): void {
@@ -304,21 +354,4 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
 function errorDiff(error: unknown): string {
   const data: unknown = typeof error === "object" && error !== null && "data" in error ? error.data : undefined;
   return typeof data === "object" && data !== null && "diff" in data && typeof data.diff === "string" ? data.diff : "";
-}
-
-/** Asks where quotes are kept, once per repository, at the first accept; undefined if the person chose neither. */
-async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined> {
-  const shareButton = "Share quotes in git";
-  const keepButton = "Keep quotes on this machine";
-  const choice = await vscode.window.showInformationMessage(
-    "Share the quotes of memories in git?",
-    {
-      modal: true,
-      detail:
-        "A memory is a markdown file in the repository. It can include the quotes from your sessions that it is based on, so that everyone with access to the repository can read them, or the quotes can stay on this machine. You are asked once per repository.",
-    },
-    shareButton,
-    keepButton,
-  );
-  return choice === shareButton ? "shared" : choice === keepButton ? "local" : undefined;
 }

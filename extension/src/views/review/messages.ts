@@ -1,5 +1,5 @@
 // Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel. The host checks what it receives.
-import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, UndoView } from "../../protocol";
+import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblemView, UndoView } from "../../protocol";
 import { isObject, isText } from "../shared/checks";
 
 export type ReviewAction = "accept" | "reject" | "edit";
@@ -10,6 +10,12 @@ export type FromWebview =
   | { readonly type: "act"; readonly id: string; readonly action: ReviewAction; readonly edit: Edit | null; readonly choice: Required<ChoiceParams> | null }
   /** An action with an invalid edit; made by the parser, so that it can be answered. */
   | { readonly type: "invalidEdit"; readonly id: string; readonly action: ReviewAction; readonly reason: string }
+  /** One action on several candidates, confirmed by the person. */
+  | { readonly type: "actOnMany"; readonly action: "accept" | "reject"; readonly ids: readonly string[] }
+  /** Whether the references of this candidate are found. */
+  | { readonly type: "checkReferences"; readonly id: string }
+  /** Replaces a reference of a candidate with a place that the check named. */
+  | { readonly type: "useReference"; readonly id: string; readonly reference: string; readonly place: string }
   /** `action` is the sidecar's id; null: the action just requested and not answered yet. */
   | { readonly type: "undo"; readonly action: string | null }
   /** How many left-out items to show, newest first; 0 while the section is closed. */
@@ -36,7 +42,11 @@ export interface ListMessage {
   readonly undo: UndoView | null;
 }
 
-/** The result of an action or undo. `undo` reverts it; `diff` is what changed since the person looked ("" for nothing). */
+/**
+ * The result of an action or undo. `undo` reverts it; `diff` is what changed since the person looked ("" for nothing).
+ * `decided` are the candidates that no longer wait, `restored` those that wait again; `note` is what the person should
+ * know besides. For an action on several candidates, `id` is "".
+ */
 export interface ActionResultMessage {
   readonly type: "actionResult";
   readonly id: string;
@@ -45,6 +55,9 @@ export interface ActionResultMessage {
   readonly message: string;
   readonly undo: UndoView | null;
   readonly diff: string;
+  readonly decided: readonly string[];
+  readonly restored: readonly string[];
+  readonly note: string;
 }
 
 export type ToWebview =
@@ -53,6 +66,10 @@ export type ToWebview =
   /** The left-out items, as many as requested. */
   | { readonly type: "leftOut"; readonly root: string; readonly items: readonly LeftOutView[]; readonly total: number }
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
+  /** What is wrong with the references of a candidate. */
+  | { readonly type: "references"; readonly id: string; readonly problems: readonly ReferenceProblemView[] }
+  /** Gives the keyboard to the panel again, after a dialog of the editor. */
+  | { readonly type: "focus" }
   /** Selects this candidate, now or once it is listed. */
   | { readonly type: "select"; readonly id: string }
   | { readonly type: "sync"; readonly running: boolean; readonly text: string }
@@ -66,6 +83,8 @@ function isEdit(value: unknown): value is Edit {
 const maxTitleLength = 300;
 const maxBodyLength = 50_000;
 const maxTags = 50;
+/** Most candidates decided at once; a panel does not hold more. */
+const maxDecided = 20_000;
 /** Most left-out items shown; the sidecar keeps no more per project. */
 export const maxLeftOut = 1000;
 
@@ -101,10 +120,14 @@ function parseActionRequest(id: unknown, action: unknown, edit: unknown, choiceV
   return reason === undefined ? { type: "act", id, action, edit: { title, body, tags }, choice } : { type: "invalidEdit", id, action, reason };
 }
 
+function isIdList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.length <= maxDecided && value.every((id) => isText(id, 300));
+}
+
 /** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromWebview(value: unknown): FromWebview | undefined {
   if (!isObject(value)) return undefined;
-  const { type, id, action, edit, session, turn, reference, target, text, most, scope, choice } = value;
+  const { type, id, ids, action, edit, session, turn, reference, place, target, text, most, scope, choice } = value;
   switch (type) {
     case "ready":
     case "sync":
@@ -113,6 +136,12 @@ export function parseFromWebview(value: unknown): FromWebview | undefined {
       return { type };
     case "act":
       return parseActionRequest(id, action, edit, choice);
+    case "actOnMany":
+      return (action === "accept" || action === "reject") && isIdList(ids) ? { type, action, ids } : undefined;
+    case "checkReferences":
+      return isText(id, 300) ? { type, id } : undefined;
+    case "useReference":
+      return isText(id, 300) && isText(reference, 4096) && isText(place, 4096) ? { type, id, reference, place } : undefined;
     case "undo":
       return action === null || isText(action, 300) ? { type, action } : undefined;
     case "leftOut":

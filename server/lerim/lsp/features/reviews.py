@@ -6,14 +6,26 @@ editor to report the changed files.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import msgspec
 
 from lerim.errors import MemoryError_, Problem
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.changes import update_after_change
-from lerim.lsp.protocol import ActParams, LeftOutParams, ProposeParams, RootParams, UndoParams
+from lerim.lsp.protocol import (
+    ActOnManyParams,
+    ActParams,
+    CandidateReferencesParams,
+    Edit,
+    LeftOutParams,
+    ProposeParams,
+    RootParams,
+    UndoParams,
+)
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
-from lerim.memory import Scope
+from lerim.memory import Scope, check_references, parse_reference, reference_text
 from lerim.project import make_personal_project
 from lerim.review import (
     CandidateView,
@@ -22,6 +34,7 @@ from lerim.review import (
     UndoView,
     candidate_view,
     left_out_view,
+    make_action_id,
     queue,
     undo_view,
 )
@@ -36,6 +49,33 @@ class ReviewList(msgspec.Struct, frozen=True):
     left_out: int
     problems: list[Problem]
     undo: UndoView | None
+
+
+class ManyResult(msgspec.Struct, frozen=True):
+    """The outcome of an action on several candidates: `decided` no longer wait, `action` undoes them together. `note`
+    says which others still wait, and why. `ask_quotes`: nothing was changed; the person must first decide whether
+    quotes are shared in git."""
+
+    ok: bool
+    message: str
+    action: str | None
+    decided: list[str]
+    note: str = ""
+    ask_quotes: bool = False
+
+
+class ReferenceProblemView(msgspec.Struct, frozen=True):
+    """A reference of a candidate that is not found or is ambiguous. `likely` are the references it may mean."""
+
+    reference: str
+    state: Literal["not-found", "ambiguous"]
+    likely: list[str]
+
+
+class ReferenceCheck(msgspec.Struct, frozen=True):
+    """What is wrong with the references of a candidate."""
+
+    problems: list[ReferenceProblemView]
 
 
 class LeftOutList(msgspec.Struct, frozen=True):
@@ -63,6 +103,26 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
     else:
         await candidate_counts.announce_candidates(sidecar, repo)
     return result
+
+
+async def act_on_many(sidecar: Sidecar, params: ActOnManyParams) -> ManyResult:
+    """Accepts or rejects several candidates, so that one undo takes back all of them."""
+    sidecar.require_trust("Review")
+    repo = await sidecar.find_repo(params.root)
+    own = candidate_counts.find_review_paths(sidecar, repo)
+    result = await sidecar.run_in_thread(_act_on_many, own, params)
+    await update_after_change(sidecar, repo)
+    return result
+
+
+async def check_candidate_references(sidecar: Sidecar, params: CandidateReferencesParams) -> ReferenceCheck:
+    """Checks whether the references of a candidate are found in the checkout. Raises NotFoundError."""
+    sidecar.require_trust("Review")
+    repo = await sidecar.find_repo(params.root)
+    own = candidate_counts.find_review_paths(sidecar, repo)
+    if params.scope == "global":
+        return ReferenceCheck([])
+    return await sidecar.run_in_thread(_check_references, own, params.id)
 
 
 async def list_left_out(sidecar: Sidecar, params: LeftOutParams) -> LeftOutList:
@@ -127,15 +187,55 @@ def _load_left_out(sidecar: Sidecar, repo: Repo, session: str, limit: int) -> Le
     return LeftOutList(items[:limit], total)
 
 
+def _act_on_many(own: ReviewPaths, params: ActOnManyParams) -> ManyResult:
+    bulk_id = make_action_id()
+    decided: list[str] = []
+    doubtful = 0
+    problems: list[Problem] = []
+    for paths, scope in ((own, "project"), (own.personal(), "global")):
+        ids = [item.id for item in params.items if item.scope == scope]
+        if not ids:
+            continue
+        result = queue.decide_in_bulk(paths, params.action, ids, bulk_id, params.quotes)
+        if result.ask_quotes and not decided:
+            return ManyResult(False, "Share the quotes of memories in git?", None, [], ask_quotes=True)
+        decided += result.decided
+        doubtful += len(result.doubtful)
+        problems += result.problems
+    notes = [f"{doubtful} with warnings still wait: look at them one by one."] if doubtful else []
+    notes += [f"{len(problems)} failed: {problems[0].message}"] if problems else []
+    verb = "Accepted" if params.action == "accept" else "Rejected"
+    message = f"{verb} {len(decided)} candidate{'' if len(decided) == 1 else 's'}"
+    if not decided and notes:
+        return ManyResult(False, " ".join(notes), None, [])
+    return ManyResult(True, message, bulk_id, decided, " ".join(notes))
+
+
+def _check_references(paths: ReviewPaths, candidate_id: str) -> ReferenceCheck:
+    references = queue.load_pending(paths, candidate_id).record.references
+    found = check_references(paths.project.root, references)
+    # a reference is shown as it is written, which the check normalises
+    written = {reference_text(parsed): text for text in references if (parsed := parse_reference(text))}
+    return ReferenceCheck(
+        [ReferenceProblemView(written.get(one.reference, one.reference), one.state, list(one.likely)) for one in found]
+    )
+
+
 def _undo(paths: ReviewPaths, action: str | None) -> queue.ReviewResult:
-    """Undoes an action of the project. A named action may also be one on personal memories."""
+    """Undoes an action of the project. A named action may also be one on personal memories, and actions of a bulk on
+    both."""
     result = queue.undo_last(paths, action)
-    return queue.undo_last(paths.personal(), action) if action and result.code == "nothing" else result
+    if not action or result.code not in ("nothing", "undone"):
+        return result
+    personal = queue.undo_last(paths.personal(), action)
+    if personal.code == "nothing":
+        return result
+    return personal if result.code == "nothing" else replace(result, restored=result.restored + personal.restored)
 
 
 def _act(paths: ReviewPaths, params: ActParams) -> queue.ReviewResult:
     raw_edit = params.edit
-    edit = queue.CandidateEdit(raw_edit.title, raw_edit.body, tuple(raw_edit.tags)) if raw_edit is not None else None
+    edit = _make_edit(raw_edit) if raw_edit is not None else None
     match params.action:
         case "accept":
             raw_choice = params.choice
@@ -150,3 +250,8 @@ def _act(paths: ReviewPaths, params: ActParams) -> queue.ReviewResult:
         case "edit" if edit is not None:
             return queue.edit_candidate(paths, params.id, edit)
     raise MemoryError_("There is nothing to change.", where=params.id[:80], todo="Send the new title, body and tags.")
+
+
+def _make_edit(edit: Edit) -> queue.CandidateEdit:
+    references = None if edit.references is None else tuple(edit.references)
+    return queue.CandidateEdit(edit.title, edit.body, tuple(edit.tags), references)

@@ -32,9 +32,12 @@ from .core import SHOW_FILE_MEMORIES as SHOW_FILE_MEMORIES
 from .core import SYNC_PROGRESS as SYNC_PROGRESS
 from .core import VERIFY_MEMORY as VERIFY_MEMORY
 from .core import WATCH_FOLDERS as WATCH_FOLDERS
+from .core import ActOnManyParams as ActOnManyParams
 from .core import ActParams as ActParams
+from .core import CandidateReferencesParams as CandidateReferencesParams
 from .core import CandidatesChangedParams as CandidatesChangedParams
 from .core import DebugView as DebugView
+from .core import Edit as Edit
 from .core import FileParams as FileParams
 from .core import LeftOutParams as LeftOutParams
 from .core import MemoriesChangedParams as MemoriesChangedParams

@@ -18,6 +18,8 @@ REVIEW_LIST = "lerim/review/list"
 REVIEW_ACT = "lerim/review/act"
 REVIEW_UNDO = "lerim/review/undo"
 REVIEW_LEFT_OUT = "lerim/review/leftOut"
+REVIEW_ACT_ON_MANY = "lerim/review/actOnMany"
+REVIEW_REFERENCES = "lerim/review/references"
 REVIEW_PROPOSE = "lerim/review/propose"
 MEMORY_SEARCH = "lerim/memory/search"
 MEMORY_SHOW = "lerim/memory/show"
@@ -103,11 +105,12 @@ class RootParams(Params, frozen=True):
 
 
 class Edit(Params, frozen=True):
-    """A candidate's new text."""
+    """A candidate's new text, and its new references if they change."""
 
     title: str
     body: str
     tags: list[str]
+    references: list[str] | None = None
 
 
 class ChoiceParams(Params, frozen=True):
@@ -130,6 +133,30 @@ class ActParams(Params, frozen=True):
     quotes: Literal["shared", "local"] | None = None
     scope: Literal["project", "global"] = "project"
     choice: ChoiceParams | None = None
+
+
+class CandidateParams(Params, frozen=True):
+    """A candidate and its scope."""
+
+    id: str
+    scope: Literal["project", "global"] = "project"
+
+
+class ActOnManyParams(Params, frozen=True):
+    """One action on several candidates, which one undo takes back. `quotes` answers `askQuotes`."""
+
+    root: str
+    action: Literal["accept", "reject"]
+    items: list[CandidateParams]
+    quotes: Literal["shared", "local"] | None = None
+
+
+class CandidateReferencesParams(Params, frozen=True):
+    """A candidate whose references are to be checked."""
+
+    root: str
+    id: str
+    scope: Literal["project", "global"] = "project"
 
 
 class LeftOutParams(Params, frozen=True):

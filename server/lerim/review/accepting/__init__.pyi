@@ -3,6 +3,8 @@ from .accept import record_kept as record_kept
 from .automatic import auto_accept as auto_accept
 from .automatic import auto_accept_all as auto_accept_all
 from .automatic import doubt_reason as doubt_reason
+from .bulk import BulkResult as BulkResult
+from .bulk import decide_in_bulk as decide_in_bulk
 from .edit_or_reject import edit_candidate as edit_candidate
 from .edit_or_reject import reject_candidate as reject_candidate
 from .new_memory import add_memory as add_memory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +20,7 @@ from lerim.memory import (
     verifying,
 )
 from lerim.review import actions
-from lerim.review.accepting.edit_or_reject import check_seen, load_claim, load_waiting
+from lerim.review.accepting.edit_or_reject import HeldBulk, check_seen, load_claim, load_waiting
 from lerim.review.accepting.effects import Effects, compute_effects
 from lerim.review.accepting.outdated import check_changed_targets, check_lost_targets, check_rating_stands
 from lerim.review.candidates import CandidateEdit, Proposal, Target, accepted_record, apply_edit, parse_candidate
@@ -42,6 +43,7 @@ def accept_candidate(
     automatic: bool = False,
     in_bulk: bool = False,
     seen: str = "",
+    bulk: HeldBulk | None = None,
 ) -> ReviewResult:
     """Accept a candidate: perform its action and delete its file. Accepting it again changes nothing.
 
@@ -51,11 +53,13 @@ def accept_candidate(
 
     `automatic`: no person looked at the candidate; it then keeps its confidence, which is otherwise raised to at least
     `ACCEPTED_CONFIDENCE`. `in_bulk`: it is accepted with all others that wait. The ranking learns neither from
-    automatic nor from bulk accepts. For `seen`, see `check_seen`.
+    automatic nor from bulk accepts. `bulk`: it is done together with others, under a lock that is held already. For
+    `seen`, see `check_seen`.
 
     Raises StaleError if a file that would be changed is not as it was shown, NotFoundError, MemoryError_, BusyError.
     """
-    with actions.locked_ledger(paths) as ledger:
+    in_bulk = in_bulk or bulk is not None
+    with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
         store = paths.store()
         known = load_claim(paths, ledger, candidate_id)
         if known.state in ("accepted", "known"):
@@ -84,7 +88,8 @@ def accept_candidate(
             final = replace(final, record=accepted_record(final.record))
         judged: JudgmentKind | None = None if automatic or in_bulk else "edited" if final.edited else "accepted"
         near = find_kept_beside(paths, ledger, store, final, choice, memories)
-        done = _carry_out(paths, ledger, store, proposal, final, now or datetime.now(UTC), kind, judged, near)
+        bulk_id = bulk.id if bulk else ""
+        done = _carry_out(paths, ledger, store, proposal, final, now or datetime.now(UTC), kind, judged, near, bulk_id)
     return done if automatic or in_bulk else replace(done, note=describe_references(paths, final.record.references))
 
 
@@ -98,6 +103,7 @@ def _carry_out(
     kind: ActionKind,
     judged: JudgmentKind | None,
     near: Sequence[str],
+    bulk_id: str,
 ) -> ReviewResult:
     """Perform the accept. `near`: ids of the neighbours that the new memory is kept beside."""
     effect = compute_effects(
@@ -121,6 +127,7 @@ def _carry_out(
         judged,
         answer_to_record(ledger, final, effect, near),
         now,
+        bulk=bulk_id,
     )
     if final.action == "same":
         Uses(paths.private).record_use([effect.memory_id], "said", final.record.updated)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import dataclass
+
 from lerim.errors import NotFoundError, StaleError
 from lerim.memory import Store
 from lerim.review import actions
@@ -31,10 +34,21 @@ def edit_candidate(paths: ReviewPaths, candidate_id: str, edit: CandidateEdit, *
         return ReviewResult(True, "edited", label, done.id, str(proposal.path))
 
 
-def reject_candidate(paths: ReviewPaths, candidate_id: str, *, seen: str = "") -> ReviewResult:
+@dataclass(frozen=True, slots=True)
+class HeldBulk:
+    """Candidates that are decided together: the id by which they are undone together, and the ledger, whose lock is
+    held for all of them."""
+
+    id: str
+    ledger: Ledger
+
+
+def reject_candidate(
+    paths: ReviewPaths, candidate_id: str, *, seen: str = "", bulk: HeldBulk | None = None
+) -> ReviewResult:
     """Reject a candidate, so that its claim is not proposed again. Raises NotFoundError, MemoryError_; for `seen`, see
-    `check_seen`."""
-    with actions.locked_ledger(paths) as ledger:
+    `check_seen`. The ranking does not learn from a rejection in a `bulk`."""
+    with actions.locked_ledger(paths) if bulk is None else nullcontext(bulk.ledger) as ledger:
         known = load_claim(paths, ledger, candidate_id)
         if known.state == "rejected":
             return ReviewResult(True, "already", "It was rejected before.")
@@ -43,7 +57,15 @@ def reject_candidate(paths: ReviewPaths, candidate_id: str, *, seen: str = "") -
         change = FileChange("review", str(paths.state_anchor), str(proposal.path), proposal.text, None)
         label = f"Rejected: {proposal.record.title}"
         done = actions.perform_action(
-            paths, ledger, "reject", label, known.id, ("pending", "rejected"), [change], judged="rejected"
+            paths,
+            ledger,
+            "reject",
+            label,
+            known.id,
+            ("pending", "rejected"),
+            [change],
+            judged=None if bulk else "rejected",
+            bulk=bulk.id if bulk else "",
         )
         propose_orphans(paths, ledger)
         return ReviewResult(True, "rejected", label, done.id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
@@ -38,36 +40,87 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
     takes the one before, until the files are again as the action left them.
     """
     with actions.locked_ledger(paths) as ledger:
+        if action and (members := _list_bulk(ledger, action)):
+            return _undo_bulk(paths, ledger, action, members)
         action = ledger.complete_action_id(action) if action else None
         actions.require_finished(paths, ledger, lambda one: one.id == action if action else one.stage == "undoing")
         target = ledger.find_action(action) if action else _last(paths, ledger)
+        if action is None and target is not None and (bulk := _bulk_of(target)):
+            return _undo_bulk(paths, ledger, bulk, _list_bulk(ledger, bulk))
         if target is None:
             known = "There is no such action; `lerim review undo --list` shows the last ones."
             message = known if action else "There is nothing to undo."
             return ReviewResult(False, "nothing", message)
         if target.stage == "undone":
             return ReviewResult(True, "already", "It was undone before.", target.id)
-        try:
-            _check_merged(paths, target)
-            actions.undo_action(paths, ledger, target)
-        except StaleError as error:
-            ledger.pass_over(target)
-            ledger.commit()
-            raise StaleError(
-                f"“{target.label}” cannot be undone: {error.message}",
-                where=error.where,
-                todo=f"{error.todo} The next undo takes the action before it; `lerim review undo {target.id}` tries "
-                "this one again.",
-                diff=error.diff,
-            ) from error
-        if target.kind == "feedback":
-            Uses(paths.private).delete_last_feedback(target.memory)
-            for change in target.changes:
-                withdraw_archiving(paths, ledger, target.memory, text=files.hash_text(change.after or ""))
-        elif target.memory:
-            record_kept(paths, target.memory)
+        _undo_one(paths, ledger, target)
         path = next((change.path for change in target.changes if change.before is not None), None)
-        return ReviewResult(True, "undone", f"Undone: {target.label}", target.id, path)
+        return ReviewResult(
+            True, "undone", f"Undone: {target.label}", target.id, path, restored=_restored_candidates([target])
+        )
+
+
+def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
+    try:
+        _check_merged(paths, target)
+        actions.undo_action(paths, ledger, target)
+    except StaleError as error:
+        ledger.pass_over(target)
+        ledger.commit()
+        raise StaleError(
+            f"“{target.label}” cannot be undone: {error.message}",
+            where=error.where,
+            todo=f"{error.todo} The next undo takes the action before it; `lerim review undo {target.id}` tries "
+            "this one again.",
+            diff=error.diff,
+        ) from error
+    if target.kind == "feedback":
+        Uses(paths.private).delete_last_feedback(target.memory)
+        for change in target.changes:
+            withdraw_archiving(paths, ledger, target.memory, text=files.hash_text(change.after or ""))
+    elif target.memory:
+        record_kept(paths, target.memory)
+
+
+def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[Action]) -> ReviewResult:
+    """Undo the actions of a bulk, the newest first. One whose files have changed since does not stop the others; the
+    error of the first is raised if none could be undone."""
+    undone: list[Action] = []
+    failed: list[StaleError] = []
+    for member in members:
+        try:
+            _undo_one(paths, ledger, member)
+        except StaleError as error:
+            failed.append(error)
+        else:
+            undone.append(member)
+    if failed and not undone:
+        raise failed[0]
+    message = f"Undone: {describe_bulk(undone)}"
+    if failed:
+        message += f". {len(failed)} could not be undone: {failed[0].message}"
+    return ReviewResult(True, "undone", message, bulk, restored=_restored_candidates(undone[::-1]))
+
+
+def _bulk_of(action: Action) -> str:
+    """The id of the bulk that an action belongs to; "" if it was done alone."""
+    return action.id.rpartition(".")[0]
+
+
+def _list_bulk(ledger: Ledger, bulk: str) -> list[Action]:
+    """The actions of a bulk that are done, the newest first."""
+    return [one for one in ledger.list_actions("done") if _bulk_of(one) == bulk]
+
+
+def describe_bulk(members: Sequence[Action]) -> str:
+    """What the actions of a bulk did, such as "Rejected 12 candidates"."""
+    verb = "Rejected" if all(one.kind == "reject" for one in members) else "Accepted"
+    return f"{verb} {len(members)} candidate{'' if len(members) == 1 else 's'}"
+
+
+def _restored_candidates(undone: Sequence[Action]) -> tuple[str, ...]:
+    """The candidates that wait again."""
+    return tuple(one.candidate for one in undone if one.candidate and one.state_before == "pending")
 
 
 def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str) -> None:
@@ -81,11 +134,14 @@ def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str) -> None:
 
 
 def find_undoable(paths: ReviewPaths) -> Action | None:
-    """The action that `undo_last` without an id would undo."""
+    """The action that `undo_last` without an id would undo; for a bulk, the last one with the bulk's id and label."""
     if files.is_absent(paths.private / "review.sqlite3"):
         return None
     with open_ledger(paths.private, paths.moves) as ledger:
-        return _last(paths, ledger)
+        last = _last(paths, ledger)
+        if last is None or not (bulk := _bulk_of(last)):
+            return last
+        return replace(last, id=bulk, label=describe_bulk(_list_bulk(ledger, bulk)))
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:

@@ -11,7 +11,7 @@ from typing import Literal
 from lerim import files
 from lerim.errors import MemoryError_
 from lerim.extraction import Signal
-from lerim.memory import HeaderValue, MemoryRecord, StoredMemory, record
+from lerim.memory import HeaderValue, MemoryRecord, StoredMemory, parse_references, record
 from lerim.redaction import redact_secrets
 from lerim.review.compare import NearMemory
 from lerim.sessions import Platform
@@ -109,22 +109,27 @@ class CandidateEdit:
     title: str | None = None
     body: str | None = None
     tags: tuple[str, ...] | None = None
+    references: tuple[str, ...] | None = None
+    """Only for a candidate: a memory's references are given separately (`acts.edit_memory`)."""
 
 
 def apply_edit(proposal: Proposal, edit: CandidateEdit) -> str:
-    """The text of the candidate file with a person's edit, without secrets. Raises MemoryError_ for an empty title."""
+    """The text of the candidate file with a person's edit, without secrets.
+
+    Raises MemoryError_ for an empty title, or a reference that is not a path in the repository.
+    """
     words, old = clean_edit(edit, proposal.path), proposal.record
     title = old.title if words.title is None else words.title
     body = old.body if words.body is None else words.body
     tags = old.tags if words.tags is None else words.tags
-    if (title, body, tags) == (old.title, old.body, old.tags):
+    references = old.references if words.references is None else words.references
+    changes: dict[str, HeaderValue] = {}
+    if (title, body, tags) != (old.title, old.body, old.tags):
+        changes = {"title": title, "confidence": PERSON_CONFIDENCE, "tags": tags, "status": "edited"}
+    if references != old.references:
+        changes |= {"references": references or None, "status": "edited"}
+    if not changes:
         return proposal.text
-    changes: dict[str, HeaderValue] = {
-        "title": title,
-        "confidence": PERSON_CONFIDENCE,
-        "tags": tags,
-        "status": "edited",
-    }
     return record.update_record_text(proposal.text, changes, words.body, str(proposal.path))
 
 
@@ -141,7 +146,8 @@ def clean_edit(edit: CandidateEdit, path: Path) -> CandidateEdit:
         if edit.tags is None
         else dict.fromkeys(redact_secrets(tag).text for tag in map(join_lines, edit.tags) if tag)
     )
-    return CandidateEdit(title, body, None if tags is None else tuple(tags))
+    references = None if edit.references is None else parse_references(edit.references)
+    return CandidateEdit(title, body, None if tags is None else tuple(tags), references)
 
 
 def join_lines(text: str) -> str:

@@ -1,4 +1,4 @@
-import type { CandidateView, EvidenceView } from "../../../protocol";
+import type { CandidateView, EvidenceView, ReferenceProblemView } from "../../../protocol";
 import { kindOf } from "../../../text/wording";
 import { proposedText } from "../../../text/memorywording";
 import { momentText } from "../../../text/sessionwording";
@@ -18,10 +18,11 @@ export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose
   readonly openTurn: (session: string, turn: string) => void;
   readonly openReference: (reference: string) => void;
   readonly openTarget: (id: string) => void;
+  readonly useReference: (reference: string, place: string) => void;
 }
 
 /** One candidate in full: its text, reason, changes and buttons. `chosen` is the neighbour that keys act on. */
-export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, allowed: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
+export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, problems: readonly ReferenceProblemView[], allowed: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
   const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${spellOutHidden(flagText(flag))}`));
   const suggestedText = suggestedAnswerText(candidate);
   const descriptionIds = [...flags.map(({ id }) => id), ...(suggestedText === "" ? [] : ["suggestion"])];
@@ -50,9 +51,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
   if (candidate.signal !== "") article.append(h("p", { class: "signal" }, spellOutHidden(signalText(candidate.signal))));
   if (candidate.evidence.length > 0) article.append(h("ul", { class: "evidence", attributes: { "aria-labelledby": "why" } }, ...candidate.evidence.map((item) => evidenceItem(item, candidate, actions))));
   if (candidate.references.length > 0) {
-    const links = candidate.references.map((reference) =>
-      h("li", {}, button(spellOutHidden(reference), () => actions.openReference(reference), { class: "link reference", title: `Open ${spellOutHidden(reference)}` })),
-    );
+    const links = candidate.references.map((reference) => referenceItem(reference, problems.find((problem) => problem.reference === reference), actions, allowed.act));
     article.append(h("h3", { id: "references" }, "References"), h("ul", { class: "references", attributes: { "aria-labelledby": "references" } }, ...links));
   }
   article.append(h("p", { class: "source" }, sourceText(candidate)));
@@ -72,6 +71,17 @@ function propertyChips(candidate: CandidateView): HTMLElement {
     ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),
     ...candidate.tags.map((tag) => h("span", { class: "chip tag" }, `#${spellOutHidden(tag)}`)),
   );
+}
+
+/** A reference; if it is not found or ambiguous, with the places it may mean. */
+function referenceItem(reference: string, problem: ReferenceProblemView | undefined, actions: DetailActions, enabled: boolean): HTMLElement {
+  const link = button(spellOutHidden(reference), () => actions.openReference(reference), { class: "link reference", title: `Open ${spellOutHidden(reference)}` });
+  if (problem === undefined) return h("li", {}, link);
+  const text = problem.state === "ambiguous" ? "is there more than once" : "not found";
+  const places = problem.likely.map((place) =>
+    button(`Use ${spellOutHidden(place)}`, () => actions.useReference(reference, place), { class: "use-reference", disabled: !enabled, title: `Refer to ${spellOutHidden(place)} instead` }),
+  );
+  return h("li", { class: "reference-problem" }, link, h("span", { class: "reference-state", role: "note" }, ` ⚠ ${text} `), ...places);
 }
 
 function evidenceItem(item: EvidenceView, candidate: CandidateView, actions: DetailActions): HTMLElement {

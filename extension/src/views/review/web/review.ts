@@ -4,16 +4,18 @@ import { type FromWebview, maxLeftOut, type ToWebview } from "../messages";
 import type { CandidateView, LeftOutView, NeighbourAnswer } from "../../../protocol";
 import { answersFor, type Choice, acceptedText, keepBoth, rankedNeighbours } from "./answers";
 import { candidateDetail } from "./detail";
-import { difference } from "./difference";
-import { h } from "../../shared/web/dom";
 import { emptyState } from "./empty";
 import { rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
-import { draftText, editForm, renderLostDraft, showMemory } from "./form";
+import { editForm, showMemory } from "./form";
+import { LostDraftArea } from "./lostdrafts";
+import { noticeParts, resultText } from "./results";
 import { helpDialog } from "../../shared/web/help";
-import { reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
-import { CandidateList } from "./list";
-import { applyResult, applyLeftOut, applyList, addRequest, changedMemory, draftChoice, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoButtonTitle, selectCandidate } from "./state";
+import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
+import { buildPage } from "./page";
+import { CandidateList, type Choosing } from "./list";
+import { bulkIds, type BulkAction, confirmDialog, ListTools } from "./tools";
+import { applyResult, applyLeftOut, applyList, addRequest, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoButtonTitle, selectCandidate } from "./state";
 import { markChosen } from "./neighbours";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -23,58 +25,46 @@ const vscode = acquireVsCodeApi();
 const saved = parseSavedState(vscode.getState());
 
 // without a root until the host sends one: an earlier list may have been meant for the previous page
-let model: Model = { ...initialModel, selected: saved?.selected, drafts: saved?.drafts ?? [] };
+let model: Model = { ...initialModel, options: { ...initialModel.options, grouping: saved?.grouping ?? "none" }, selected: saved?.selected, drafts: saved?.drafts ?? [] };
 let isFootOpen = saved?.foot ?? false;
 let isLeftOutOpen = saved?.leftOut ?? false;
-/** How many left-out items to request while their section is open. */
 let leftOutLimit = leftOutPageSize;
 let scrollTop = saved?.scrollTop ?? 0;
 let drawnDetailKey = "";
 let drawnCandidate: CandidateView | undefined;
+let drawnProblems: Model["referenceProblems"];
+let checkedCandidate: CandidateView | undefined;
 let drawnFootInputs: readonly unknown[] = [];
-let drawnLostDrafts: readonly Draft[] = [];
 /** Whether a form takes the focus when drawn: after the panel is restored, but not while moving through the list. */
 let formTakesFocus = true;
-/** Whether the notice shows a failed listing, which the next list clears. */
 let listFailed = false;
 
-const list = new CandidateList((id) => update({ ...model, selected: id }));
-const heading = h("h1", { class: "heading" }, "Lerim Review");
-const count = h("span", { class: "count" });
-const syncText = h("span", { class: "sync-text" });
-const restricted = h("p", { class: "restricted", role: "note" });
-const detail = h("section", { class: "detail", label: "Candidate", attributes: { tabindex: "-1" } });
-const foot = h("footer", { class: "foot" });
-const liveRegion = h("div", { class: "visually-hidden live", role: "status", attributes: { "aria-live": "polite" } });
-/** The last action, visible as well as read by screen readers. */
-const lastActionText = h("p", { class: "done", role: "status" });
-const notice = h("div", { class: "notice", role: "alert" });
-const lostDraftList = h("div", { class: "lost" });
-const keysHint = h("p", { class: "visually-hidden", id: "list-keys" }, "a accepts, e edits, r rejects, u undoes, o opens the transcript, 1 to 3 go to similar memories, question mark lists all keys.");
+const list = new CandidateList(choose);
+const confirmation = confirmDialog(focusList);
+const tools = new ListTools({ setOptions: (options) => update(setListOptions(model, options)), decide: decideOnMany, focusList });
 const help = helpDialog(reviewHelpRows);
-const columns = h("div", { class: "columns" }, list.element, detail);
-
-document.getElementById("review")?.append(
-  h("header", { class: "head" }, heading, count, syncText, h("button", { class: "button link help-button", label: "Keyboard help", title: "Keyboard (?)", onClick: () => help.open(), attributes: { type: "button" } }, "?")),
-  restricted,
-  notice,
-  lostDraftList,
-  keysHint,
-  columns,
-  lastActionText,
-  foot,
-  liveRegion,
-  help.element,
-);
+const lostDraftArea = new LostDraftArea({ copy: (text) => vscode.postMessage({ type: "copy", text }), discard: (draft) => update(removeDraft(model, draft)), announce, focusList });
+const { heading, count, syncText, restricted, detail, foot, liveRegion, lastActionText, notice, listColumn, columns } = buildPage(list.element, tools, lostDraftArea.element, [help.element, confirmation.element], () => help.open());
 
 window.addEventListener("message", (event: MessageEvent<ToWebview>) => handleMessage(event.data));
 window.addEventListener("focus", () => {
   if (document.activeElement === document.body) focusList();
 });
+// a click on an empty place takes the focus from everything; the keys then work on the list
+document.addEventListener("click", () => {
+  if (document.activeElement === document.body) focusList();
+});
 document.addEventListener("keydown", (event) => {
   const { target } = event;
-  if (help.element.open || target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) return;
-  const action = reviewKeyAction(event, target instanceof Node && detail.contains(target));
+  if (help.element.open || confirmation.element.open) return;
+  if (isFindKey(event)) {
+    event.preventDefault();
+    tools.focusFilter();
+    return;
+  }
+  if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return;
+  const place = target instanceof Node && detail.contains(target) ? "detail" : target === list.element ? "list" : "elsewhere";
+  const action = reviewKeyAction(event, place);
   if (action === undefined) return;
   event.preventDefault();
   perform(action);
@@ -93,14 +83,14 @@ function handleMessage(message: ToWebview): void {
       return update(switchRoot(model.root === "" ? { ...model, root: saved?.root ?? "" } : model, message.root, message.name, message.restricted));
     case "list": {
       const isFirstList = model.list === undefined;
-      const previousCount = candidateOrder(model).length;
+      const previousCount = pendingIds(model).length;
       if (listFailed) showNotice("");
       update(applyList(model, message));
       if (isFirstList) {
         list.element.scrollTop = scrollTop;
         if (document.hasFocus() && document.activeElement === document.body) focusList();
-      } else if (candidateOrder(model).length > previousCount) {
-        announce(`${counted(candidateOrder(model).length, "candidate")}.`);
+      } else if (pendingIds(model).length > previousCount) {
+        announce(`${counted(pendingIds(model).length, "candidate")}.`);
       }
       return;
     }
@@ -110,6 +100,10 @@ function handleMessage(message: ToWebview): void {
       update(selectCandidate(model, message.id));
       list.reveal();
       return;
+    case "references":
+      return update({ ...model, referenceProblems: { candidate: message.id, problems: message.problems } });
+    case "focus":
+      return focusList();
     case "sync":
       return update({ ...model, sync: { running: message.running, text: message.text } });
     case "actionResult":
@@ -127,19 +121,15 @@ function showResult(message: ToWebview & { type: "actionResult" }): void {
   update(applyResult(model, message));
   if (!message.ok) return showNotice(message.message, message.diff);
   showNotice("");
-  const verb = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" }[message.action];
   list.reveal();
-  const resultText = (message.action === "accept" || message.action === "undo") && message.message !== "" ? spellOutHidden(message.message) : `${verb}${title === "" ? "" : `: ${spellOutHidden(title)}`}`;
-  // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
-  const statusText = message.undo === null || request === undefined || request.successText === "" ? resultText : request.successText;
-  lastActionText.textContent = `${statusText}. ${counted(candidateOrder(model).length, "candidate")} left.`;
+  lastActionText.textContent = `${resultText(message, title, request?.successText ?? "")} ${counted(pendingIds(model).length, "candidate")} left.`;
 }
 
 /** Shows an error, with a diff of what changed meanwhile, until the next result. */
 function showNotice(text: string, diff = ""): void {
   listFailed = false;
   lastActionText.textContent = "";
-  notice.replaceChildren(...(text === "" ? [] : [h("p", {}, spellOutHidden(text))]), ...(diff === "" ? [] : [difference(diff, "What changed")]));
+  notice.replaceChildren(...noticeParts(text, diff));
 }
 
 function update(next: Model): void {
@@ -152,37 +142,26 @@ function update(next: Model): void {
 }
 
 function saveState(): void {
-  vscode.setState({ root: model.root === "" ? (saved?.root ?? "") : model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: isFootOpen, leftOut: isLeftOutOpen });
+  vscode.setState({ root: model.root === "" ? (saved?.root ?? "") : model.root, selected: model.selected, scrollTop, drafts: model.drafts, foot: isFootOpen, leftOut: isLeftOutOpen, grouping: model.options.grouping });
 }
 
 function draw(): void {
   const order = candidateOrder(model);
   heading.textContent = model.name === "" ? "Lerim Review" : `Lerim Review: ${spellOutHidden(model.name)}`;
-  count.textContent = model.list === undefined ? "" : counted(order.length, "candidate");
+  const waiting = pendingIds(model).length;
+  const shown = order.length === waiting ? "" : `, ${order.length} shown`;
+  count.textContent = model.list === undefined ? "" : `${counted(waiting, "candidate")}${shown}`;
   syncText.textContent = model.sync.running ? `Syncing: ${model.sync.text}` : "";
   restricted.hidden = !model.restricted;
   restricted.textContent = model.restricted ? "Restricted Mode: The memories in this folder come from the repository. Nothing is synced, written or sent until you trust this folder." : "";
-  columns.classList.toggle("empty", order.length === 0);
+  columns.classList.toggle("empty", waiting === 0);
+  listColumn.hidden = waiting === 0;
   list.element.hidden = order.length === 0;
-  list.update(order, model.candidates, model.selected);
-  drawLostDrafts();
+  list.update({ rows: model.arrangement.rows, order, candidates: model.candidates, selected: model.selected, marked: model.marked });
+  tools.update(model);
+  lostDraftArea.update(lostDrafts(model));
   drawDetail();
   drawFoot();
-}
-
-function drawLostDrafts(): void {
-  const drafts = lostDrafts(model);
-  if (drafts.length === drawnLostDrafts.length && drafts.every((draft, at) => draft === drawnLostDrafts[at])) return;
-  if (drafts.some((draft) => !drawnLostDrafts.includes(draft))) announce("The candidate you were editing is no longer waiting for review. Your text is kept.");
-  const hadFocus = lostDraftList.contains(document.activeElement);
-  drawnLostDrafts = drafts;
-  const copy = (draft: Draft): void => {
-    vscode.postMessage({ type: "copy", text: draftText(draft) });
-    announce("Copied.");
-  };
-  const discard = (draft: Draft): void => update(removeDraft(model, draft));
-  lostDraftList.replaceChildren(...drafts.map((draft) => renderLostDraft(draft, { copy, discard })));
-  if (hadFocus) focusList();
 }
 
 function drawFoot(): void {
@@ -229,7 +208,8 @@ function drawDetail(): void {
   const emptyKey = `empty ${model.list === undefined} ${model.sync.running} ${model.restricted} ${undoTitle}`;
   const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoTitle}` : emptyKey;
   if (key === drawnDetailKey && draft !== undefined) return updateShownMemory(draft, candidate);
-  if (key === drawnDetailKey && candidate === drawnCandidate) return;
+  if (draft === undefined) checkReferences(candidate);
+  if (key === drawnDetailKey && candidate === drawnCandidate && model.referenceProblems === drawnProblems) return;
   const editedId = drawnDetailKey.startsWith("draft ") ? drawnDetailKey.slice("draft ".length) : undefined;
   const focused = document.activeElement;
   // in a document without focus, moving the active element would take the focus from where it is
@@ -237,10 +217,11 @@ function drawDetail(): void {
   const isSameCandidate = drawnCandidate === candidate;
   drawnDetailKey = key;
   drawnCandidate = candidate;
+  drawnProblems = model.referenceProblems;
   if (draft !== undefined) {
     detail.replaceChildren(editForm(draft, changedMemory(draft, candidate), { onChange: saveDraft, save: () => requestAction("edit"), saveAndAccept: () => requestAction("accept"), cancel: cancelEdit }));
     if (formTakesFocus) detail.querySelector<HTMLElement>("#edit-title")?.focus();
-    else if (focusedInDetail !== undefined) restoreFocus({ detail, lost: lostDraftList, editedId, focused: undefined }, focusList);
+    else if (focusedInDetail !== undefined) restoreFocus({ detail, lost: lostDraftArea.element, editedId, focused: undefined }, focusList);
     return;
   }
   if (candidate === undefined) {
@@ -262,13 +243,15 @@ function drawDetail(): void {
           openTurn: (session, turn) => vscode.postMessage({ type: "openTurn", session, turn }),
           openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
           openTarget: (target) => vscode.postMessage({ type: "openTarget", id: candidate.id, target }),
+          useReference: (reference, place) => vscode.postMessage({ type: "useReference", id: candidate.id, reference, place }),
         },
+        model.referenceProblems?.candidate === candidate.id ? model.referenceProblems.problems : [],
         { act: !model.restricted, undo: undoTitle !== "", undoTitle },
       ),
     );
     if (!isSameCandidate) detail.scrollTop = 0;
   }
-  if (focusedInDetail !== undefined) restoreFocus({ detail, lost: lostDraftList, editedId, focused: focusedInDetail }, focusList);
+  if (focusedInDetail !== undefined) restoreFocus({ detail, lost: lostDraftArea.element, editedId, focused: focusedInDetail }, focusList);
 }
 
 /** Updates a memory's text beside the form if its file changed. */
@@ -283,6 +266,28 @@ function updateShownMemory(draft: Draft, candidate: CandidateView | undefined): 
 function focusList(): void {
   if (list.element.hidden) detail.focus();
   else list.element.focus();
+}
+
+/** Has the references of a candidate checked when it is shown, or has changed. */
+function checkReferences(candidate: CandidateView | undefined): void {
+  if (candidate === checkedCandidate || candidate === undefined || model.restricted) return;
+  checkedCandidate = candidate;
+  if (candidate.references.length > 0) vscode.postMessage({ type: "checkReferences", id: candidate.id });
+}
+
+function choose(id: string, choosing: Choosing): void {
+  if (choosing === "toggle") return update(toggleMark(model, id));
+  if (choosing === "range") return update(markRange(model, id));
+  update({ ...clearMarks(model), selected: id, selectWhenListed: undefined });
+}
+
+/** Asks, then decides on several candidates with one request. */
+function decideOnMany(action: BulkAction, ids: readonly string[]): void {
+  if (ids.length === 0 || model.restricted || model.pendingRequests.has("")) return;
+  confirmation.ask(action, ids.length, () => {
+    vscode.postMessage({ type: "actOnMany", action, ids });
+    update(addRequest(clearMarks(model), "", undefined));
+  });
 }
 
 function saveDraft(draft: Draft): void {
@@ -348,20 +353,21 @@ function perform(action: ReviewKeyAction): void {
   const candidate = selectedCandidate(model);
   switch (action) {
     case "next":
-      return update(moveSelection(model, 1));
     case "previous":
-      return update(moveSelection(model, -1));
     case "first":
-      return update(moveSelection(model, -candidateOrder(model).length));
     case "last":
-      return update(moveSelection(model, candidateOrder(model).length));
     case "pageDown":
-      return update(moveSelection(model, list.rowsPerPage));
     case "pageUp":
-      return update(moveSelection(model, -list.rowsPerPage));
+      return update(moveSelection(model, movementStep(action, list.rowsPerPage)));
     case "accept":
     case "reject":
-      return requestAction(action);
+      return model.marked.size > 0 ? decideOnMany(action, bulkIds(model)) : requestAction(action);
+    case "mark":
+      return update(model.selected === undefined ? model : toggleMark(model, model.selected));
+    case "markAll":
+      return update(markAll(model));
+    case "unmark":
+      return update(clearMarks(model));
     case "edit":
       update(startDraft(model));
       detail.querySelector<HTMLElement>("#edit-title")?.focus();

@@ -1,7 +1,8 @@
 // The state of the panel, changed only by these functions; drawing is elsewhere.
-import type { CandidateView, Edit, LeftOutView, NeighbourView } from "../../../protocol";
+import type { CandidateView, Edit, LeftOutView, NeighbourView, ReferenceProblemView } from "../../../protocol";
 import type { ActionResultMessage, ListMessage } from "../messages";
 import { type Choice, rankedNeighbours } from "./answers";
+import { type Arrangement, arrange, type Grouping, groupings, type ListOptions } from "./arrangement";
 import { spellOutHidden } from "../../shared/web/text";
 
 export interface Model {
@@ -11,6 +12,15 @@ export interface Model {
   /** undefined until the first listing. */
   readonly list: Omit<ListMessage, "type" | "changed"> | undefined;
   readonly candidates: ReadonlyMap<string, CandidateView>;
+  readonly options: ListOptions;
+  /** What the list shows of the candidates. */
+  readonly arrangement: Arrangement;
+  /** The candidates that the person marked, to decide on them together. */
+  readonly marked: ReadonlySet<string>;
+  /** Where the range of a marking with Shift begins. */
+  readonly rangeStart: string | undefined;
+  /** What is wrong with the references of a candidate, as checked when it was shown. */
+  readonly referenceProblems: { readonly candidate: string; readonly problems: readonly ReferenceProblemView[] } | undefined;
   /** The left-out items, as many as requested; undefined until they arrive. */
   readonly leftOut: readonly LeftOutView[] | undefined;
   readonly selected: string | undefined;
@@ -50,6 +60,7 @@ export interface SavedState {
   readonly foot: boolean;
   /** Whether the section of left-out items is open. */
   readonly leftOut: boolean;
+  readonly grouping: Grouping;
 }
 
 export const initialModel: Model = {
@@ -58,6 +69,11 @@ export const initialModel: Model = {
   restricted: false,
   list: undefined,
   candidates: new Map(),
+  options: { filter: "", grouping: "none", showOlder: false },
+  arrangement: { rows: [], order: [], older: [] },
+  marked: new Set(),
+  rangeStart: undefined,
+  referenceProblems: undefined,
   leftOut: undefined,
   selected: undefined,
   selectWhenListed: undefined,
@@ -68,8 +84,51 @@ export const initialModel: Model = {
   sync: { running: false, text: "" },
 };
 
-export function candidateOrder(model: Model): readonly string[] {
+/** The ids of the candidates that the list shows, in this order. */
+export function candidateOrder({ arrangement }: Model): readonly string[] {
+  return arrangement.order;
+}
+
+/** The ids of all candidates that wait. */
+export function pendingIds(model: Model): readonly string[] {
   return model.list?.order ?? [];
+}
+
+/** Arranges the list again after its candidates or options changed. The selection moves to the nearest that is shown. */
+function rearrange(model: Model, before: Model = model): Model {
+  const arrangement = arrange(pendingIds(model), model.candidates, model.options, Date.now());
+  const marked = new Set(arrangement.order.filter((id) => model.marked.has(id)));
+  return { ...model, arrangement, marked, selected: nearestSelection(before, arrangement.order) };
+}
+
+/** Changes what the list shows. */
+export function setListOptions(model: Model, options: Partial<ListOptions>): Model {
+  return rearrange({ ...model, options: { ...model.options, ...options } });
+}
+
+/** Marks a candidate or takes the mark off; the selected one is marked, too, if none was. */
+export function toggleMark(model: Model, id: string): Model {
+  const marked = new Set(model.marked);
+  if (marked.size === 0 && model.selected !== undefined && model.selected !== id) marked.add(model.selected);
+  if (!marked.delete(id)) marked.add(id);
+  return { ...model, marked, selected: id, selectWhenListed: undefined, rangeStart: id };
+}
+
+/** Marks every candidate from where the last marking began to this one. */
+export function markRange(model: Model, id: string): Model {
+  const order = candidateOrder(model);
+  const start = model.rangeStart ?? model.selected ?? id;
+  const [from, to] = [order.indexOf(start), order.indexOf(id)].sort((first, second) => first - second) as [number, number];
+  return { ...model, marked: new Set(order.slice(Math.max(from, 0), to + 1)), selected: id, selectWhenListed: undefined, rangeStart: start };
+}
+
+/** Marks every candidate that is shown. */
+export function markAll(model: Model): Model {
+  return { ...model, marked: new Set(candidateOrder(model)) };
+}
+
+export function clearMarks(model: Model): Model {
+  return { ...model, marked: new Set(), rangeStart: undefined };
 }
 
 export function selectedCandidate(model: Model): CandidateView | undefined {
@@ -102,7 +161,8 @@ export function lostDrafts(model: Model): readonly Draft[] {
 /** Shows another root. The selection is kept only for the same root; drafts are always kept. */
 export function switchRoot(model: Model, root: string, name: string, restricted: boolean): Model {
   const selected = model.root === root ? model.selected : undefined;
-  return { ...initialModel, root, name, restricted, selected, drafts: model.drafts };
+  const options = { ...initialModel.options, grouping: model.options.grouping };
+  return { ...initialModel, options, root, name, restricted, selected, drafts: model.drafts };
 }
 
 /** Applies a listing. The selection is kept, or moves to the nearest remaining candidate. */
@@ -118,9 +178,8 @@ export function applyList(model: Model, message: ListMessage): Model {
   const { root, blocked, leftOut, problems, undo } = message;
   const list = { root, order, blocked, leftOut, problems, undo };
   const removed = [...model.candidates.values()].filter(({ id }) => !candidates.has(id));
-  const canSelect = model.selectWhenListed !== undefined && candidates.has(model.selectWhenListed);
-  const selected = canSelect ? model.selectWhenListed : nearestSelection(model, order);
-  return { ...model, candidates, list, undoRequested: false, selected, selectWhenListed: canSelect ? undefined : model.selectWhenListed, drafts: dropUnchangedDrafts(model, removed) };
+  const listed = rearrange({ ...model, candidates, list, undoRequested: false, drafts: dropUnchangedDrafts(model, removed) }, model);
+  return model.selectWhenListed === undefined ? listed : selectCandidate(listed, model.selectWhenListed);
 }
 
 /** Applies a list of left-out items. */
@@ -159,13 +218,13 @@ export function applyResult(model: Model, result: ActionResultMessage): Model {
   const pendingRequests = new Map(model.pendingRequests);
   pendingRequests.delete(result.id);
   const settled: Model = { ...model, pendingRequests };
-  if (result.action === "undo") return { ...settled, undoRequested: result.ok };
+  if (result.action === "undo") return { ...settled, undoRequested: result.ok, selectWhenListed: result.restored[0] ?? settled.selectWhenListed };
   if (!result.ok) return settled;
   const list = settled.list === undefined || result.undo === null ? settled.list : { ...settled.list, undo: result.undo };
   const drafts = settled.drafts.filter((draft) => draft !== sentDraft);
   const updated = { ...settled, list, drafts };
   if (result.action === "propose") return removeLeftOut(updated, result.id);
-  return result.action === "edit" ? updated : removeCandidate(updated, result.id);
+  return result.action === "edit" ? updated : removeCandidates(updated, result.decided);
 }
 
 /** Removes a proposed item from the left-out items. */
@@ -175,18 +234,20 @@ function removeLeftOut(model: Model, id: string): Model {
   return { ...model, leftOut: remaining, list: list === undefined ? undefined : { ...list, leftOut: Math.max(list.leftOut - 1, 0) } };
 }
 
-function removeCandidate(model: Model, id: string): Model {
-  const candidate = model.candidates.get(id);
-  if (model.list === undefined || candidate === undefined) return model;
-  const order = model.list.order.filter((other) => other !== id);
-  const candidates = new Map(model.candidates);
-  candidates.delete(id);
-  return { ...model, candidates, list: { ...model.list, order }, selected: nearestSelection(model, order), drafts: dropUnchangedDrafts(model, [candidate]) };
+function removeCandidates(model: Model, ids: readonly string[]): Model {
+  const removed = ids.flatMap((id) => model.candidates.get(id) ?? []);
+  if (model.list === undefined || removed.length === 0) return model;
+  const gone = new Set(ids);
+  const order = model.list.order.filter((id) => !gone.has(id));
+  const candidates = new Map([...model.candidates].filter(([id]) => !gone.has(id)));
+  return rearrange({ ...model, candidates, list: { ...model.list, order }, drafts: dropUnchangedDrafts(model, removed) }, model);
 }
 
-/** Selects a candidate now, or as soon as it is listed. */
+/** Selects a candidate now, also if the filter hides it, or as soon as it is listed. */
 export function selectCandidate(model: Model, id: string): Model {
-  return model.candidates.has(id) ? { ...model, selected: id, selectWhenListed: undefined } : { ...model, selectWhenListed: id };
+  if (!model.candidates.has(id)) return { ...model, selectWhenListed: id };
+  const showing = candidateOrder(model).includes(id) ? model : setListOptions(model, { filter: "", showOlder: true });
+  return { ...showing, selected: id, selectWhenListed: undefined };
 }
 
 /** Moves the selection by `step`, kept inside the list. */
@@ -260,10 +321,10 @@ export function parseTags(text: string): string[] {
 /** Parses the result of `getState`; undefined if it is not a saved state. */
 export function parseSavedState(value: unknown): SavedState | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { root, selected, scrollTop, drafts, foot, leftOut } = value as Record<string, unknown>;
+  const { root, selected, scrollTop, drafts, foot, leftOut, grouping } = value as Record<string, unknown>;
   if (typeof root !== "string" || typeof scrollTop !== "number") return undefined;
   const validDrafts = Array.isArray(drafts) ? drafts.map(parseDraft).filter((draft) => draft !== undefined) : [];
-  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: validDrafts, foot: foot === true, leftOut: leftOut === true };
+  return { root, selected: typeof selected === "string" ? selected : undefined, scrollTop, drafts: validDrafts, foot: foot === true, leftOut: leftOut === true, grouping: groupings.find((known) => known === grouping) ?? "none" };
 }
 
 function parseDraft(value: unknown): Draft | undefined {

@@ -1,0 +1,91 @@
+"""Deciding on many candidates at once: under one lock, and undone together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from lerim.errors import LerimError, Problem
+from lerim.memory import MemorySearch, QuoteChoice
+from lerim.review import actions
+from lerim.review.accepting.accept import accept_candidate
+from lerim.review.accepting.automatic import doubt_reason
+from lerim.review.accepting.edit_or_reject import HeldBulk, reject_candidate
+from lerim.review.candidates import load_candidate
+from lerim.review.ledger import Ledger
+from lerim.review.review_paths import ReviewPaths
+
+Decision = Literal["accept", "reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class BulkResult:
+    """What became of candidates that were decided together, by their ids.
+
+    `decided` no longer wait. `doubtful` were not accepted, because they have warnings or rest only on a tool or web
+    page. `problems` has one for each that failed. `ask_quotes`: nothing was changed; the person must first decide
+    whether quotes are shared in git.
+    """
+
+    decided: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    ask_quotes: bool = False
+
+
+def decide_in_bulk(
+    paths: ReviewPaths,
+    decision: Decision,
+    candidate_ids: Sequence[str],
+    bulk_id: str,
+    quotes: QuoteChoice | None = None,
+) -> BulkResult:
+    """Accept or reject these candidates, in this order. `undo_last` with `bulk_id` undoes all of them.
+
+    A failure does not stop the others. What was done when the process is killed stays done, and can be undone. Raises
+    MemoryError_, BusyError.
+    """
+    with actions.locked_ledger(paths) as ledger:
+        bulk = HeldBulk(bulk_id, ledger)
+        if decision == "reject":
+            return _decide_each(candidate_ids, lambda name: reject_candidate(paths, name, bulk=bulk), set())
+        if quotes is None and candidate_ids and paths.store().quotes.read_choice() is None:
+            return BulkResult(ask_quotes=True)
+        doubtful = set(_find_doubtful(paths, ledger, candidate_ids))
+        with MemorySearch(paths.project, paths.home) as memories:
+            return _decide_each(
+                candidate_ids,
+                lambda name: accept_candidate(paths, name, quotes=quotes, memories=memories, bulk=bulk),
+                doubtful,
+            )
+
+
+def _decide_each(
+    candidate_ids: Sequence[str], decide: Callable[[str], object], doubtful: Collection[str]
+) -> BulkResult:
+    decided: list[str] = []
+    problems: list[Problem] = []
+    for name in dict.fromkeys(candidate_ids):
+        if name in doubtful:
+            continue
+        try:
+            decide(name)
+        except LerimError as error:
+            problems.append(Problem(error.code, name, error.explanation))
+        else:
+            decided.append(name)
+    return BulkResult(tuple(decided), tuple(name for name in candidate_ids if name in doubtful), tuple(problems))
+
+
+def _find_doubtful(paths: ReviewPaths, ledger: Ledger, candidate_ids: Sequence[str]) -> Iterator[str]:
+    """Yield those of the candidates that a person has to look at alone. What cannot be read fails when it is
+    accepted."""
+    store = paths.store()
+    states = ledger.states()
+    for name in candidate_ids:
+        if states.get(name) == "pending":
+            with suppress(LerimError):
+                if doubt_reason(load_candidate(paths, name, store)):
+                    yield name
