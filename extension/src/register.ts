@@ -5,6 +5,7 @@ import { giveMemoryToAgents, importRules } from "./commands/agentfiles";
 import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
 import { decideCandidate } from "./commands/candidates";
 import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
+import { checkMemories } from "./commands/checkmemories";
 import { actOnJob, connectAgent, disconnectAgent } from "./commands/connect";
 import type { Context } from "./sidecar/context";
 import { copyFileMemories, copyMemories } from "./commands/copycontext";
@@ -117,6 +118,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.acceptCandidate": (node) => decideCandidate(context, candidateOf(node), "accept"),
     "lerim.rejectCandidate": (node) => decideCandidate(context, candidateOf(node), "reject"),
     "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
+    "lerim.checkMemories": () => checkMemories(context),
     "lerim.maintain": () => maintainRoot(context, review),
     "lerim.giveMemory": () => giveMemoryToAgents(context, false),
     "lerim.removeMemory": () => giveMemoryToAgents(context, true),

@@ -1022,6 +1022,15 @@ export interface MemoryActView {
   root: string;
 }
 /**
+ * How many memories were checked, and how much is wrong: errors, warnings and what is only mentioned.
+ */
+export interface MemoryCheckView {
+  memories: number;
+  errors: number;
+  warnings: number;
+  others: number;
+}
+/**
  * Memories, by their handles, to be copied for an agent.
  */
 export interface MemoryContextParams {
@@ -1617,6 +1626,7 @@ export const agentTool = request<AgentToolParams, AgentToolView>("lerim/agentToo
 export const maintain = request<MaintainParams, MaintainReport>("lerim/maintain");
 export const ask = request<AskParams, Answer>("lerim/ask");
 export const benefit = request<RootParams, BenefitView>("lerim/benefit");
+export const check = request<RootParams, MemoryCheckView>("lerim/check");
 export const journal = request<JournalParams, JournalPage>("lerim/journal");
 export const turn = request<TurnParams, TurnView>("lerim/turn");
 export const sessionsDays = request<DaysParams, DaysView>("lerim/sessions/days");

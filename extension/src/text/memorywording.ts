@@ -1,5 +1,5 @@
 // Texts of the Memories view and of messages about memories and proposals.
-import type { MaintainReport, Problem, TreeGroup, TreeMemory, TreeProposal } from "../protocol";
+import type { MaintainReport, MemoryCheckView, Problem, TreeGroup, TreeMemory, TreeProposal } from "../protocol";
 import { dateText } from "./sessionwording";
 import { counted, kindOf } from "./wording";
 
@@ -114,6 +114,14 @@ const proposalSuffixes: Readonly<Record<string, string>> = {
   refer: "with a changed reference",
   close: "to close",
 };
+
+/** How much is wrong in the memories, in one sentence. */
+export function checkText({ memories, errors, warnings, others }: MemoryCheckView): string {
+  const checked = `${counted(memories, "memory", "memories")} checked`;
+  if (errors + warnings + others === 0) return `${checked}: nothing is wrong.`;
+  const found = [counted(errors, "error"), counted(warnings, "warning"), ...(others === 0 ? [] : [counted(others, "note")])];
+  return `${checked}: ${found.join(", ")}.`;
+}
 
 /** What a maintenance job proposed and did, in one or two sentences. */
 export function maintainReportText(report: MaintainReport): string {

@@ -1,6 +1,9 @@
 from .context import CheckContext as CheckContext
 from .context import make_check_context as make_check_context
+from .context import read_rule_index as read_rule_index
+from .contradictions import RuleIndex as RuleIndex
 from .document_check import check_document as check_document
+from .findings import FOUND_IN_DOCUMENTS as FOUND_IN_DOCUMENTS
 from .findings import CheckReport as CheckReport
 from .findings import Finding as Finding
 from .findings import Severity as Severity

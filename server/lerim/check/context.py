@@ -21,7 +21,7 @@ class CheckContext:
 
     `drifts` are the memories that are known to have drifted or moved, by id; `moves` says by memory where its
     references are now. `rules` are the statements of rules files. `load_ends` returns the ids that a memory replaces or
-    resolves. `has_file` and `paths_of` say which files there are.
+    resolves. `paths_of` returns the files that an id has.
     """
 
     project: Project
@@ -40,13 +40,14 @@ class CheckContext:
 def make_check_context(
     project: Project,
     store: Store,
+    reader: SourceReader | None = None,
     *,
     drifts: Mapping[str, Drift] | None = None,
     moves: Mapping[str, Mapping[str, str]] | None = None,
     rules: RuleIndex = NO_RULES,
 ) -> CheckContext:
-    """Returns the context of a check that looks at the disk as it is now. What was read of source files is kept in it,
-    so make a new one for each check."""
+    """Returns the context of a check that looks at the disk as it is now. `reader` may have read source files before;
+    refresh it first."""
 
     def load_ends(memory_id: str) -> tuple[str, ...]:
         try:
@@ -55,9 +56,8 @@ def make_check_context(
             return ()
         return (*record.supersedes, *record.resolves)
 
-    return CheckContext(
-        project, SourceReader(project.root), store.paths_of, load_ends, drifts or {}, moves or {}, rules
-    )
+    reader = reader or SourceReader(project.root)
+    return CheckContext(project, reader, store.paths_of, load_ends, drifts or {}, moves or {}, rules)
 
 
 def read_rule_index(project: Project) -> RuleIndex:

@@ -37,7 +37,7 @@ def _make_conflict_finding(document: MemoryDocument, path: Path) -> Finding:
     todo = f"Merge them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
     message = f"Two branches changed this memory, and git left both sides in it. {todo}"
     span = text_span(document.text, start, end if end >= 0 else len(document.text))
-    return Finding("memory-conflict", message, path, span)
+    return Finding("memory-conflict", message, str(path), span)
 
 
 def _check_secrets(document: MemoryDocument, path: Path) -> Iterator[Finding]:
@@ -46,7 +46,11 @@ def _check_secrets(document: MemoryDocument, path: Path) -> Iterator[Finding]:
             f"This looks like a secret ({secret.kind}). Remove it; if it was committed, replace it where it is used."
         )
         yield Finding(
-            "secret", message, path, text_span(document.text, secret.start, secret.end), (f"[redacted:{secret.kind}]",)
+            "secret",
+            message,
+            str(path),
+            text_span(document.text, secret.start, secret.end),
+            (f"[redacted:{secret.kind}]",),
         )
 
 
@@ -58,7 +62,7 @@ def _check_rules(document: MemoryDocument, path: Path, context: CheckContext) ->
         said = " ".join(redact_secrets(line.text).text.split())[:200]
         message = f"{line.path}, line {line.line}, says the opposite: “{said}”"
         yield Finding(
-            "contradiction", message, path, title.values[0].span if title and title.values else Span(0, 0, 0, 3)
+            "contradiction", message, str(path), title.values[0].span if title and title.values else Span(0, 0, 0, 3)
         )
 
 

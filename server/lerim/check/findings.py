@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 from typing import Literal
 
 from lerim.memory import Span
@@ -44,15 +44,18 @@ RULES: Mapping[str, CheckRule] = {
     "problem": CheckRule("warning", "Something else went wrong."),
 }
 """Every rule by its code."""
+FOUND_IN_DOCUMENTS = frozenset({"memory-value", "memory-unreadable", "memory-conflict", "memory-twice"})
+"""Codes of problems with a memory file that the check of its text finds too, at their place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place where a rule is broken. `replacements` are texts that may stand at `span` instead, the best first."""
+    """One place where a rule is broken, in the file `path` (absolute). `replacements` are texts that may stand at
+    `span` instead, the best first."""
 
     code: str
     message: str
-    path: Path
+    path: str
     span: Span
     replacements: tuple[str, ...] = ()
 
@@ -64,9 +67,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the check of a project found, in the order of files and lines, and how many files it read."""
+    """What the check of a project found, in the order of files and lines, and how many files it read. `root` is the
+    project's folder."""
 
-    root: Path
+    root: str
     findings: tuple[Finding, ...]
     memory_count: int
     candidate_count: int
@@ -74,3 +78,8 @@ class CheckReport:
     def count(self, severity: Severity) -> int:
         """How many findings are as bad as this."""
         return Counter(one.severity for one in self.findings)[severity]
+
+    def inner_path(self, finding: Finding) -> str | None:
+        """The path of a finding's file from the project's root, with forward slashes; None if it is elsewhere."""
+        path = PurePath(finding.path)
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else None

@@ -22,7 +22,7 @@ FIRST_LINE = Span(0, 0, 0, 3)
 def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> Iterator[Finding]:
     """Yields what is wrong with the header of a document that has no conflict markers."""
     if document.problems:
-        yield from (Finding("memory-unreadable", one.message, path, one.span) for one in document.problems)
+        yield from (Finding("memory-unreadable", one.message, str(path), one.span) for one in document.problems)
         return
     yield from _check_keys(document, path, (*HEADER_KEYS, *(CANDIDATE_KEYS if kind == "candidate" else ())))
     field = document.field("primitive")
@@ -30,7 +30,7 @@ def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> It
     try:
         faults = examine_values(document.text, path, primitive if kind == "candidate" else None)[1]
     except MemoryError_ as error:
-        yield Finding("memory-unreadable", error.explanation, path, FIRST_LINE)
+        yield Finding("memory-unreadable", error.explanation, str(path), FIRST_LINE)
         return
     for key, message in faults:
         yield _make_value_finding(document, path, key, message)
@@ -41,13 +41,13 @@ def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) ->
     for field in document.fields:
         if field.key in seen:
             message = f"`{field.key}` stands twice; only this value counts. Remove one of them."
-            yield Finding("repeated-key", message, path, field.key_span)
+            yield Finding("repeated-key", message, str(path), field.key_span)
         seen.add(field.key)
         if field.key not in known:
             near = tuple(get_close_matches(field.key, known, 2, 0.75))
             meant = f" Did you mean `{near[0]}`?" if near else ""
             message = f"`{field.key}` means nothing to Lerim and is kept as it is.{meant}"
-            yield Finding("unknown-key", message, path, field.key_span, near)
+            yield Finding("unknown-key", message, str(path), field.key_span, near)
 
 
 def _make_value_finding(document: MemoryDocument, path: Path, key: str, message: str) -> Finding:
@@ -55,12 +55,12 @@ def _make_value_finding(document: MemoryDocument, path: Path, key: str, message:
     field = document.field(key)
     span = FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span
     if field is None or key not in ("kind", "references", "id"):
-        return Finding("memory-value", message, path, span)
+        return Finding("memory-value", message, str(path), span)
     if key == "references":
         span = next((value.span for value in field.values if repr(value.text[:80]) in message), span)
     if key == "id":
-        return Finding("memory-value", message, path, span, (path.stem,))
+        return Finding("memory-value", message, str(path), span, (path.stem,))
     if field.text in KINDS or "has no kind" in message:
-        return Finding("memory-value", message, path, span)
+        return Finding("memory-value", message, str(path), span)
     near = get_close_matches(field.text, KINDS, 1, 0.5)
-    return Finding("unknown-kind", message, path, span, tuple(dict.fromkeys((*near, *KINDS))))
+    return Finding("unknown-kind", message, str(path), span, tuple(dict.fromkeys((*near, *KINDS))))

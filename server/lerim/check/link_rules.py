@@ -24,11 +24,11 @@ def check_links(document: MemoryDocument, path: Path, kind: DocumentKind, contex
         for value in document.values(key):
             if not context.paths_of(value.text):
                 message = f"There is no memory {value.text[:80]!r}."
-                yield Finding("unknown-memory", message, path, value.span)
+                yield Finding("unknown-memory", message, str(path), value.span)
             elif key in ENDING_KEYS and _leads_back(value.text, path.stem, context):
                 verb = "replaces" if key == "supersedes" else "resolves"
                 message = f"This memory {verb} {value.text}, which in turn ends this one. Remove one of the links."
-                yield Finding("link-circle", message, path, value.span)
+                yield Finding("link-circle", message, str(path), value.span)
 
 
 def _check_id(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
@@ -38,7 +38,7 @@ def _check_id(document: MemoryDocument, path: Path, context: CheckContext) -> It
     field = document.field("id")
     place = " and ".join(f"{other.parent.name}/{other.name}" for other in others)
     message = f"{place} has the same id. Merge them with `lerim memory merge {path.stem}`, or rename one."
-    yield Finding("memory-twice", message, path, field.values[0].span if field and field.values else FIRST_LINE)
+    yield Finding("memory-twice", message, str(path), field.values[0].span if field and field.values else FIRST_LINE)
 
 
 def _leads_back(start: str, goal: str, context: CheckContext) -> bool:

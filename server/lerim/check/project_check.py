@@ -11,7 +11,7 @@ from pathlib import Path
 from lerim import files
 from lerim.check.context import make_check_context, read_rule_index
 from lerim.check.document_check import check_document
-from lerim.check.findings import RULES, CheckReport, Finding
+from lerim.check.findings import FOUND_IN_DOCUMENTS, RULES, CheckReport, Finding
 from lerim.check.header_rules import FIRST_LINE
 from lerim.errors import BoundaryError, LerimError, MemoryError_, NotFoundError
 from lerim.memory import (
@@ -27,27 +27,24 @@ from lerim.paths import Home
 from lerim.project import Project, open_git
 from lerim.review import ReviewPaths, pending_count
 
-_FOUND_IN_DOCUMENTS = frozenset({"memory-value", "memory-unreadable", "memory-conflict", "memory-twice"})
-"""Problems of the reference map that the check of the document finds too, at their place."""
-
 
 def check_project(
-    project: Project, home: Home, environ: Mapping[str, str], raise_if_cancelled: Callable[[], None] = lambda: None
+    project: Project, home: Home, environ: Mapping[str, str], is_cancelled: Callable[[], bool] = lambda: False
 ) -> CheckReport:
     """Checks every memory of a project, archived ones included. One that cannot be read is a finding.
 
     Only derived data is written: where memories were compared with the code before, the result is stored; elsewhere, as
-    in CI, they are compared with the commits that they were verified at, and nothing is kept. `raise_if_cancelled` is
-    called between two memories.
+    in CI, they are compared with the commits that they were verified at, and nothing is kept. `is_cancelled` is asked
+    between two memories; the report then has what was found so far.
     """
     paths = ReviewPaths(project, home)
     store = paths.store()
     live = ReferenceMap(project.memory_dir, store.anchor)
     live.scan()
     findings = [
-        Finding(one.code if one.code in RULES else "problem", one.message, Path(one.path), FIRST_LINE)
+        Finding(one.code if one.code in RULES else "problem", one.message, one.path, FIRST_LINE)
         for one in live.problems
-        if one.code not in _FOUND_IN_DOCUMENTS
+        if one.code not in FOUND_IN_DOCUMENTS
     ]
     summary = _check_drift(project, home, environ, live, findings)
     context = make_check_context(
@@ -59,22 +56,23 @@ def check_project(
     )
     memory_files, _ = store.find_files(archived=True)
     for item in memory_files:
-        raise_if_cancelled()
+        if is_cancelled():
+            break
         try:
             text = files.read_text(item.path, MAX_FILE_BYTES, store.anchor)
         except NotFoundError:
             continue
         except (MemoryError_, BoundaryError) as error:
-            findings.append(Finding("memory-unreadable", error.explanation, item.path, FIRST_LINE))
+            findings.append(Finding("memory-unreadable", error.explanation, str(item.path), FIRST_LINE))
             continue
         findings += check_document(parse_memory_document(text), item.path, "memory", context)
     candidate_count = pending_count.count_pending(paths)
     if candidate_count:
         what = "1 candidate waits" if candidate_count == 1 else f"{candidate_count} candidates wait"
         message = f"{what} for review. See `lerim review list`."
-        findings.append(Finding("unreviewed", message, _first_candidate(paths), FIRST_LINE))
-    findings.sort(key=lambda one: (str(one.path), one.span.start_line, one.span.start_character))
-    return CheckReport(project.root, tuple(findings), len(memory_files), candidate_count)
+        findings.append(Finding("unreviewed", message, str(_first_candidate(paths)), FIRST_LINE))
+    findings.sort(key=lambda one: (one.path, one.span.start_line, one.span.start_character))
+    return CheckReport(str(project.root), tuple(findings), len(memory_files), candidate_count)
 
 
 def _check_drift(
@@ -90,7 +88,7 @@ def _check_drift(
                 checker.check(subjects=subjects, on_summary=found.append)
         except LerimError as error:
             message = f"Memories could not be compared with the code: {error.explanation}"
-            findings.append(Finding("problem", message, project.memory_dir, FIRST_LINE))
+            findings.append(Finding("problem", message, str(project.memory_dir), FIRST_LINE))
     return found[-1]
 
 

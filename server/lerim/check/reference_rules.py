@@ -39,7 +39,7 @@ def check_references(document: MemoryDocument, path: Path, context: CheckContext
             message = (
                 f"{said} since this memory was verified. Check it, then mark it as still true, change or archive it."
             )
-            yield Finding("drifted", message, path, value.span)
+            yield Finding("drifted", message, str(path), value.span)
 
 
 def _check_reference(
@@ -49,10 +49,10 @@ def _check_reference(
     if not context.reader.stamp(reference.path):
         near = (moved_to,) if moved_to else _similar_files(reference, context)
         message = f"There is no file {reference.path}.{_name_replacements(near, moved_to)}"
-        return Finding("reference-gone", message, path, value.span, near)
+        return Finding("reference-gone", message, str(path), value.span, near)
     if moved_to and moved_to != written:
         message = f"{written} is {moved_to} now."
-        return Finding("reference-moved", message, path, value.span, (moved_to,))
+        return Finding("reference-moved", message, str(path), value.span, (moved_to,))
     return _check_symbol(path, value, reference, context) if reference.symbol else None
 
 
@@ -62,13 +62,13 @@ def _check_symbol(path: Path, value: Value, reference: Reference, context: Check
     if is_missing(context.reader, reference):
         near = _similar_symbols(reference, context)
         message = f"{reference.symbol} is not in {reference.path}.{_name_replacements(near, '')}"
-        return Finding("reference-gone", message, path, value.span, near)
+        return Finding("reference-gone", message, str(path), value.span, near)
     names = list_meanings(context.reader, reference)
     if len(names) < 2:
         return None
     places = tuple(reference_text(Reference(reference.path, name)) for name in names[:MAX_REPLACEMENTS])
     message = f"{reference.symbol} is in {reference.path} more than once: {', '.join(names[:3])}."
-    return Finding("reference-ambiguous", message, path, value.span, places)
+    return Finding("reference-ambiguous", message, str(path), value.span, places)
 
 
 def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, ...]:

@@ -133,10 +133,10 @@ def make_sarif(report: CheckReport) -> SarifLog:
 
 
 def _make_artifact(report: CheckReport, finding: Finding) -> SarifArtifact:
-    if finding.path.is_relative_to(report.root):
-        inner = files.path_to_text(finding.path.relative_to(report.root).as_posix())
-        return SarifArtifact(quote(inner), SOURCE_ROOT)
-    return SarifArtifact(f"file://{quote(files.path_to_text(finding.path.as_posix()))}")
+    inner = report.inner_path(finding)
+    if inner is not None:
+        return SarifArtifact(quote(files.path_to_text(inner)), SOURCE_ROOT)
+    return SarifArtifact(f"file://{quote(files.path_to_text(finding.path))}")
 
 
 def _make_region(finding: Finding) -> SarifRegion:

@@ -111,5 +111,4 @@ def _make_view(report: CheckReport, *, ok: bool) -> CheckView:
 
 
 def _shown_path(report: CheckReport, finding: Finding) -> str:
-    inside = finding.path.is_relative_to(report.root)
-    return files.path_to_text((finding.path.relative_to(report.root) if inside else finding.path).as_posix())
+    return files.path_to_text(report.inner_path(finding) or finding.path)

@@ -46,6 +46,7 @@ from .unusable_home import explain_unusable_home as explain_unusable_home
 from .worker import AnswerLine as AnswerLine
 from .worker import BenefitLine as BenefitLine
 from .worker import CancelLine as CancelLine
+from .worker import CheckLine as CheckLine
 from .worker import FailureLine as FailureLine
 from .worker import JobLine as JobLine
 from .worker import JournalLine as JournalLine

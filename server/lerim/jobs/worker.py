@@ -7,6 +7,7 @@
 - `worker try --repo PATH`: lets the chosen model read one session
 - `worker benefit --repo PATH`: computes what became of the memories that agents were given
 - `worker journal --repo PATH --day DAY`: makes the entry of a day (`2026-03-02`, `today`)
+- `worker check --repo PATH`: looks for what is wrong in the memories
 
 The process may be killed at any time: the next job continues from what the catalog has. It exits when its parent does.
 """
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 import msgspec
 
 from lerim.assistant import Answer, Question, SentenceEvent
+from lerim.check import CheckReport
 from lerim.errors import LerimError, UsageError
 from lerim.jobs.maintain import MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
@@ -90,6 +92,12 @@ class JournalLine(msgspec.Struct, frozen=True, tag_field="event", tag="journal")
     page: JournalPage
 
 
+class CheckLine(msgspec.Struct, frozen=True, tag_field="event", tag="checked"):
+    """The last line of a job that checked the memories."""
+
+    report: CheckReport
+
+
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
     """The last line of a job that answered a question."""
 
@@ -124,6 +132,7 @@ JobLine: TypeAlias = (
     | AnswerLine
     | BenefitLine
     | JournalLine
+    | CheckLine
     | MaintainReportLine
     | FailureLine
 )
@@ -144,7 +153,7 @@ class Order:
     `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`, `day` to `journal`.
     """
 
-    job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal"]
+    job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal", "check"]
     repo: Path = Path()
     explicit: bool = False
     dry_run: bool = False
@@ -161,6 +170,8 @@ def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
             return Order("try", Path(path))
         case ["benefit", "--repo", path]:
             return Order("benefit", Path(path))
+        case ["check", "--repo", path]:
+            return Order("check", Path(path))
         case ["journal", "--repo", path, "--day", day]:
             return Order("journal", Path(path), day=day)
         case ["ask", "--repo", path]:
@@ -239,6 +250,7 @@ _NOUNS = {
     "try": "trial",
     "benefit": "computation",
     "journal": "journal",
+    "check": "check",
 }
 """What a message about a failure calls each job."""
 
@@ -269,7 +281,16 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
 
 def _execute_order(
     order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge
-) -> SyncReportLine | ModelTestLine | SessionTrialLine | AnswerLine | BenefitLine | JournalLine | MaintainReportLine:
+) -> (
+    SyncReportLine
+    | ModelTestLine
+    | SessionTrialLine
+    | AnswerLine
+    | BenefitLine
+    | JournalLine
+    | CheckLine
+    | MaintainReportLine
+):
     """Carry out the order and return its last line. What a job needs is imported only by that job."""
     environ, home = os.environ, _find_home(Path.cwd() if order.job == "model" else order.repo)
     if order.job == "model":
@@ -287,6 +308,10 @@ def _execute_order(
         from lerim.statistics import compute_benefit
 
         return BenefitLine(compute_benefit(project, home, cancelled))
+    if order.job == "check":
+        from lerim.check import check_project
+
+        return CheckLine(check_project(project, home, environ, cancelled))
     if order.job == "journal":
         return JournalLine(_tell_day(project, home, order.day))
     if order.question is not None:
@@ -348,7 +373,7 @@ def main(arguments: Sequence[str]) -> int:
             "usage: lerim worker sync --repo PATH [--explicit], lerim worker maintain --repo PATH [--explicit]"
             " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model,"
             " lerim worker try --repo PATH, lerim worker benefit --repo PATH,"
-            " lerim worker journal --repo PATH --day DAY\n"
+            " lerim worker check --repo PATH, lerim worker journal --repo PATH --day DAY\n"
         )
         return 2
     lower_priority()

@@ -90,6 +90,7 @@ REQUESTS = (
     RequestHandler(core.MAINTAIN, memories.MaintainParams, "features.maintaining", "maintain_memories"),
     RequestHandler(core.ASK, memories.AskParams, "features.asking", "ask_question"),
     RequestHandler(core.BENEFIT, core.RootParams, "features.benefits", "compute_benefit"),
+    RequestHandler(core.CHECK, core.RootParams, "features.checking.project_checks", "check_memories"),
     RequestHandler(core.JOURNAL, journal.JournalParams, "features.journal", "open_journal_page"),
     RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
     # The views refresh by themselves after each sync.
@@ -243,7 +244,7 @@ def _register_language_features(sidecar: Sidecar, *, later: bool) -> list[types.
     capabilities = sidecar.server.client_capabilities
     features = [one for one in language.LANGUAGE_FEATURES if language.can_register_later(capabilities, one) is later]
     for one in features:
-        handler = _lazy_handler(f"features.language.{one.module}", one.function)
+        handler = _lazy_handler(f"features.{one.package}.{one.module}", one.function)
         _register_handler(sidecar, one.method, handler, None if later else one.options, is_user_action=True)
     return language.make_registrations(capabilities, features, sidecar.home) if later else []
 
@@ -252,7 +253,7 @@ def _register_document_handlers(sidecar: Sidecar) -> None:
     register = functools.partial(_register_handler, sidecar)
 
     register(types.TEXT_DOCUMENT_DID_OPEN, _handle_opened_document, is_user_action=True)
-    register(types.TEXT_DOCUMENT_DID_CHANGE, _ignore, is_user_action=True)
+    register(types.TEXT_DOCUMENT_DID_CHANGE, _handle_changed_document, is_user_action=True)
     register(
         types.TEXT_DOCUMENT_DID_SAVE,
         _handle_opened_document,
@@ -357,11 +358,22 @@ async def _handle_opened_document(
     from lerim.lsp.features import watching
 
     await watching.handle_opened_file(sidecar, params.text_document.uri)
+    if params.text_document.uri.endswith(".md"):
+        from lerim.lsp.features import checking
+
+        checking.schedule_check(sidecar, params.text_document.uri, with_rules=True)
 
 
 async def _handle_closed_document(sidecar: Sidecar, params: types.DidCloseTextDocumentParams) -> None:
     sidecar.repos.forget_file(params.text_document.uri)
+    if params.text_document.uri in sidecar.checked_uris:
+        from lerim.lsp.features import checking
+
+        await checking.stop_checking(sidecar, params.text_document.uri)
 
 
-async def _ignore(_sidecar: Sidecar, _params: object) -> None:
-    pass
+async def _handle_changed_document(sidecar: Sidecar, params: types.DidChangeTextDocumentParams) -> None:
+    if params.text_document.uri.endswith(".md"):
+        from lerim.lsp.features import checking
+
+        checking.schedule_check(sidecar, params.text_document.uri)

@@ -22,6 +22,7 @@ from lerim.jobs.worker import (
     AnswerLine,
     BenefitLine,
     CancelLine,
+    CheckLine,
     FailureLine,
     JobLine,
     JournalLine,
@@ -50,6 +51,7 @@ LastLine: TypeAlias = (
     | AnswerLine
     | BenefitLine
     | JournalLine
+    | CheckLine
     | ModelTestLine
     | SessionTrialLine
     | FailureLine

@@ -1,2 +1,3 @@
+from . import checking as checking
 from . import language as language
 from . import watching as watching

@@ -69,6 +69,8 @@ from .exporting import ImportClaimView as ImportClaimView
 from .exporting import ImportDoneView as ImportDoneView
 from .exporting import ImportPlanView as ImportPlanView
 from .journal import JournalParams as JournalParams
+from .memories import GLOBALIZE_MEMORY as GLOBALIZE_MEMORY
+from .memories import MERGE_MEMORY as MERGE_MEMORY
 from .memories import AskParams as AskParams
 from .memories import MaintainParams as MaintainParams
 from .memories import MemoryActParams as MemoryActParams

@@ -12,6 +12,10 @@ MemoryGrouping = Literal["primitive", "file", "freshness"]
 ActName = Literal["edit", "archive", "restore", "promote", "globalize", "kind", "verify", "feedback", "delete"]
 Feedback = Literal["useful", "wrong", "outdated"]
 
+# Commands of code actions; unlike those of `core`, no link in a hover can run them.
+GLOBALIZE_MEMORY = "lerim.globalizeMemory"
+MERGE_MEMORY = "lerim.mergeMemory"
+
 
 class TreeParams(Params, frozen=True):
     """A page of rows of the Memories view: those below `node` ("" is the top), from `start` on. Without `root`, only

@@ -10,6 +10,7 @@ import re
 
 from lsprotocol import types
 
+from lerim.check import FOUND_IN_DOCUMENTS
 from lerim.errors import Problem
 from lerim.lsp.boundary import path_to_uri, show_hidden_characters
 from lerim.lsp.protocol import MEMORIES_CHANGED, MemoriesChangedParams, redact_text
@@ -27,6 +28,8 @@ def announce_memories(sidecar: Sidecar, repo: Repo) -> None:
     memories = len(repo.references)
     sidecar.notify(repo, MEMORIES_CHANGED, lambda root: MemoriesChangedParams(root, memories))
     publish_diagnostics(sidecar, repo)
+    if sidecar.recheck_memories is not None:
+        sidecar.recheck_memories(repo)
     refresh_lenses(sidecar)
     schedule_hook_refresh(sidecar, repo)
 
@@ -44,16 +47,37 @@ async def _refresh(sidecar: Sidecar) -> None:
 
 def publish_diagnostics(sidecar: Sidecar, repo: Repo) -> None:
     """Sends the diagnostics of files with problems, and clears those of files without any."""
-    by_file: dict[str, list[types.Diagnostic]] = {}
+    by_file = _list_diagnostics(repo)
+    for uri in {*by_file, *repo.reported_uris}:
+        _publish(sidecar, uri, by_file.get(uri, []))
+    repo.reported_uris = frozenset(by_file)
+
+
+def publish_file_diagnostics(sidecar: Sidecar, repo: Repo, uri: str, version: int | None = None) -> None:
+    """Sends the diagnostics of one file; `version` is that of the text that was checked."""
+    found = _list_diagnostics(repo).get(uri, [])
+    repo.reported_uris = repo.reported_uris | {uri}
+    _publish(sidecar, uri, found, version)
+
+
+def _list_diagnostics(repo: Repo) -> dict[str, list[types.Diagnostic]]:
+    """The diagnostics by URI: of files that were checked those of the check, which finds some problems better placed,
+    and all other problems."""
+    checked = {**repo.checks.diagnostics, **repo.checks.open_diagnostics}
+    by_file = {uri: list(found) for uri, found in checked.items()}
     for problem in repo.references.problems:
         path, line = split_location(problem.path)
         uri = path_to_uri(path)
-        if uri in by_file or len(by_file) < MAX_FILES:
+        if uri in checked and problem.code in FOUND_IN_DOCUMENTS:
+            continue
+        if uri in by_file or len(by_file) < MAX_FILES + len(checked):
             by_file.setdefault(uri, []).append(make_diagnostic(problem, line))
-    for uri in {*by_file, *repo.reported_uris}:
-        found = by_file.get(uri, [])
-        sidecar.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=found))
-    repo.reported_uris = frozenset(by_file)
+    return by_file
+
+
+def _publish(sidecar: Sidecar, uri: str, found: list[types.Diagnostic], version: int | None = None) -> None:
+    params = types.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=version)
+    sidecar.server.text_document_publish_diagnostics(params)
 
 
 def split_location(path: str) -> tuple[str, int]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from lerim.errors import HomeError, ProjectError
 from lerim.lsp.boundary import path_to_uri, uri_to_path
+from lerim.lsp.window.check_state import RepoChecks
 from lerim.lsp.window.drift_state import RepoDrift
 from lerim.memory import MemoryEntry, ReferenceMap, Store, StoredMemory
 from lerim.paths import Home
@@ -60,6 +61,7 @@ class Repo:
     references: ReferenceMap
     store: Store
     drift: RepoDrift = field(default_factory=RepoDrift)
+    checks: RepoChecks = field(default_factory=RepoChecks)
     head: HeadStamp = ()
     reported_uris: frozenset[str] = frozenset()
     announced_stamp: int = 0

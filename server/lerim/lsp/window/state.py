@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from lsprotocol import types
 
@@ -90,6 +90,12 @@ class Sidecar:
     agent_changes: dict[str, AppliedPlan] = field(default_factory=dict)
     """Changes of agents' files that can be taken back, by the token that the editor has for them."""
     make_jobs: Callable[[Sidecar], JobProcesses] | None = None
+    recheck_memories: Callable[[Repo], None] | None = None
+    """Called when memories of a repository changed: what is wrong in others may have changed with them."""
+    checked_uris: set[str] = field(default_factory=set)
+    """The open memory files whose diagnostics come from a check of their text."""
+    running_checks: dict[str, Literal["", "text", "rules"]] = field(default_factory=dict)
+    """Documents that are being checked, and what has to be checked again after that."""
     _repos: Repos | None = None
     _jobs: JobProcesses | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)

@@ -42,6 +42,16 @@ class SourceReader:
             self._stamps[path] = stamp_of(self.root / path)
         return self._stamps[path]
 
+    def refresh(self) -> None:
+        """Forgets what was read of files that have changed since, by stat alone."""
+        for path, stamp in list(self._stamps.items()):
+            if stamp_of(self.root / path) != stamp:
+                del self._stamps[path]
+                for cache in (self._sources, self._sketches):
+                    cache.pop(path, None)
+                for key in [key for key in self._outlines if key[0] == path]:
+                    del self._outlines[key]
+
     def source(self, path: str) -> SourceFile | None:
         """Returns the file as it is now; None if it cannot be read."""
         return _cached(self._sources, path, lambda: _read(self.root, path))

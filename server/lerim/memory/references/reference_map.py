@@ -122,6 +122,11 @@ class ReferenceMap:
         names = (f"{folder}/{memory_id}.md" for folder in LIVE_FOLDERS)
         return next((entry for name in names if (entry := self._entries.get(name)) is not None), None)
 
+    @property
+    def moves(self) -> ReferenceMoves:
+        """Where renamed or moved references are now, by memory."""
+        return self._moves
+
     def set_moves(self, moves: ReferenceMoves) -> None:
         """Sets where renamed or moved references are now: by memory, the old and the new reference as written."""
         self._moves = moves

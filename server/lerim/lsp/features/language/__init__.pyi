@@ -1,3 +1,9 @@
+from .edits import make_workspace_edit as make_workspace_edit
+from .edits import replace_value as replace_value
+from .memory_texts import MemoryText as MemoryText
+from .memory_texts import find_memory_text as find_memory_text
+from .memory_texts import is_memory_uri as is_memory_uri
+from .memory_texts import read_memory_text as read_memory_text
 from .registration import LANGUAGE_FEATURES as LANGUAGE_FEATURES
 from .registration import can_register_later as can_register_later
 from .registration import make_registrations as make_registrations

@@ -24,12 +24,13 @@ def replace_values(text: MemoryText, change: Callable[[str, str], str]) -> list[
                 new = COMMA_ITEM.sub(lambda item, key=value.key: change(key, item.group()), value.text)  # type: ignore[misc]
             else:
                 new = change(value.key, value.text)
-            if new != value.text and (edit := _replace_value(text, value, new)) is not None:
+            if new != value.text and (edit := replace_value(text, value, new)) is not None:
                 edits.append(edit)
     return edits
 
 
-def _replace_value(text: MemoryText, value: Value, new: str) -> types.TextEdit | None:
+def replace_value(text: MemoryText, value: Value, new: str) -> types.TextEdit | None:
+    """The edit that gives a value another text, quoted as it has to be; None if it cannot be replaced alone."""
     line, span = text.line(value.span.start_line), value.span
     before, after = line[: span.start_character], line[span.end_character :]
     quote = before[-1:] if before[-1:] in ("'", '"') and after.startswith(before[-1:]) else ""

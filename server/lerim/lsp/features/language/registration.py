@@ -23,7 +23,7 @@ MEMORY_PATTERNS = ("**/.lerim/memory/**/*.md", "**/.lerim/review/*.md")
 
 @dataclass(frozen=True, slots=True)
 class LanguageFeature:
-    """A request about a document, and the function of `lerim.lsp.features.language.<module>` that answers it.
+    """A request about a document, and the function of `lerim.lsp.features.<package>.<module>` that answers it.
 
     `capability` is its name among an editor's `textDocument` capabilities. `options` are sent at `initialize`,
     `registered_options` with a later registration; the latter are None if the request belongs to another feature.
@@ -35,9 +35,11 @@ class LanguageFeature:
     function: str
     options: object = None
     registered_options: dict[str, object] | None = field(default_factory=dict)
+    package: str = "language"
 
 
 COMPLETION_TRIGGERS = (" ", "/", "#", "[")
+CODE_ACTION_KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor)
 LANGUAGE_FEATURES = (
     LanguageFeature(
         types.TEXT_DOCUMENT_COMPLETION,
@@ -54,6 +56,15 @@ LANGUAGE_FEATURES = (
     LanguageFeature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename", "renames", "prepare_rename", registered_options=None),
     LanguageFeature(types.TEXT_DOCUMENT_DOCUMENT_LINK, "document_link", "links", "list_document_links"),
     LanguageFeature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, "document_symbol", "symbols", "list_document_symbols"),
+    LanguageFeature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        "code_action",
+        "code_actions",
+        "list_code_actions",
+        types.CodeActionOptions(CODE_ACTION_KINDS),
+        {"codeActionKinds": [kind.value for kind in CODE_ACTION_KINDS]},
+        "checking",
+    ),
     LanguageFeature(types.TEXT_DOCUMENT_FOLDING_RANGE, "folding_range", "symbols", "list_folding_ranges"),
 )
 

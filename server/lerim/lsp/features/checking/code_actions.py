@@ -1,0 +1,173 @@
+"""What can be done about what is wrong in a memory file, and with the memory itself, where the cursor is.
+
+Edits change the open document and can be undone there. Commands act on the memory's file; the editor's extension runs
+them with the memory's handle and offers Undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from lsprotocol import types
+
+from lerim.check import Finding
+from lerim.lsp.features.checking.diagnostics import make_diagnostic
+from lerim.lsp.features.checking.document_checks import check_text
+from lerim.lsp.features.language import MemoryText, find_memory_text, make_workspace_edit, replace_value
+from lerim.lsp.protocol import ARCHIVE_MEMORY, GLOBALIZE_MEMORY, MERGE_MEMORY, VERIFY_MEMORY
+from lerim.lsp.window import HandleTarget, Sidecar
+from lerim.memory import Span, Value, check_references, kind_of_document
+
+MAX_REPLACEMENTS = 5
+PREFERRED = frozenset({"reference-gone", "reference-moved", "unknown-key", "memory-value"})
+"""Codes whose first replacement is most likely what the person means."""
+MERGED = frozenset({"memory-conflict", "memory-twice"})
+OUTDATED = frozenset({"drifted", "reference-gone", "contradiction"})
+
+
+async def list_code_actions(sidecar: Sidecar, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+    """The fixes for what is wrong at a place of a memory or candidate, and the actions on the memory."""
+    text = await find_memory_text(sidecar, params.text_document.uri)
+    if text is None:
+        return None
+    wanted = params.context.only or (types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor)
+    return await sidecar.run_in_thread(_make_actions, sidecar, text, params.range, tuple(wanted))
+
+
+def _make_actions(
+    sidecar: Sidecar, text: MemoryText, place: types.Range, wanted: Sequence[str]
+) -> list[types.CodeAction]:
+    found: list[types.CodeAction] = []
+    commands = _Commands(sidecar, text)
+    if _is_wanted(types.CodeActionKind.QuickFix, wanted):
+        for finding in check_text(sidecar, text):
+            shown = text.range(finding.span)
+            if shown.start.line <= place.end.line and place.start.line <= shown.end.line:
+                found += _fixes(sidecar, text, finding, commands)
+    if _is_wanted(types.CodeActionKind.Refactor, wanted):
+        found += commands.list_all()
+    return found
+
+
+def _is_wanted(kind: types.CodeActionKind, wanted: Iterable[str]) -> bool:
+    return any(kind.value == str(getattr(one, "value", one)) for one in wanted)
+
+
+def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Commands) -> Iterator[types.CodeAction]:
+    diagnostic = make_diagnostic(finding, text.range(finding.span))
+    for number, new in enumerate(_list_replacements(text, finding)):
+        edit = _replace(text, finding, new)
+        if edit is not None:
+            preferred = number == 0 and finding.code in PREFERRED
+            yield _make_fix(sidecar, text, f"Change to {new}", [edit], diagnostic, preferred=preferred)
+    if finding.code in ("unknown-memory", "link-circle", "reference-gone") and (edits := _remove(text, finding.span)):
+        what = "Reference" if finding.code == "reference-gone" else "Link"
+        yield _make_fix(sidecar, text, f"Remove {what}", edits, diagnostic)
+    if finding.code in MERGED:
+        yield commands.make(
+            "Merge Memory", MERGE_MEMORY, types.CodeActionKind.QuickFix, [diagnostic], with_handle=False
+        )
+    if finding.code == "drifted" and commands.is_available:
+        yield commands.make("Mark Memory as Still True", VERIFY_MEMORY, types.CodeActionKind.QuickFix, [diagnostic])
+    if finding.code in OUTDATED and commands.is_available:
+        yield commands.make("Archive Memory", ARCHIVE_MEMORY, types.CodeActionKind.QuickFix, [diagnostic])
+
+
+def _list_replacements(text: MemoryText, finding: Finding) -> list[str]:
+    """The texts that may stand there instead. For a reference that names nothing, git is asked, too."""
+    found = list(finding.replacements)
+    value = _value_at(text, finding.span)
+    if finding.code == "reference-gone" and text.repo is not None and value is not None:
+        for problem in check_references(text.repo.project.root, [value.text]):
+            found += problem.likely
+    return list(dict.fromkeys(found))[:MAX_REPLACEMENTS]
+
+
+def _value_at(text: MemoryText, span: Span) -> Value | None:
+    return next((value for field in text.document.fields for value in field.values if value.span == span), None)
+
+
+def _replace(text: MemoryText, finding: Finding, new: str) -> types.TextEdit | None:
+    value = _value_at(text, finding.span)
+    if value is not None and finding.code != "secret":
+        return replace_value(text, value, new)
+    is_in_body = finding.span.start_line >= text.document.body.start_line
+    if finding.code == "unknown-key" or (finding.code == "secret" and is_in_body):
+        return types.TextEdit(text.range(finding.span), new)
+    return None
+
+
+def _remove(text: MemoryText, span: Span) -> list[types.TextEdit]:
+    """The edit that removes an item of a list, or a key with one value, by its lines; none if it shares a line."""
+    field = next((one for one in text.document.fields if any(value.span == span for value in one.values)), None)
+    line = text.line(span.start_line).strip()
+    if field is None or span.start_line != span.end_line:
+        return []
+    if len(field.values) == 1:
+        first, last = field.key_span.start_line, field.span.end_line
+    elif line.startswith("- ") and line.count(text.part(span)) == 1:
+        first = last = span.start_line
+    else:
+        return []
+    return [types.TextEdit(types.Range(types.Position(first, 0), types.Position(last + 1, 0)), "")]
+
+
+def _make_fix(
+    sidecar: Sidecar,
+    text: MemoryText,
+    title: str,
+    edits: Sequence[types.TextEdit],
+    diagnostic: types.Diagnostic,
+    *,
+    preferred: bool = False,
+) -> types.CodeAction:
+    document = types.OptionalVersionedTextDocumentIdentifier(text.uri, text.version)
+    return types.CodeAction(
+        title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[diagnostic],
+        is_preferred=preferred or None,
+        edit=make_workspace_edit(sidecar, [types.TextDocumentEdit(document, edits)]),
+    )
+
+
+class _Commands:
+    """The commands on the memory of a document. They act on its file, so a candidate and an archived memory have none,
+    and neither has a window in Restricted Mode."""
+
+    def __init__(self, sidecar: Sidecar, text: MemoryText) -> None:
+        kind = kind_of_document(text.path, sidecar.home.memory)
+        is_live = kind == "memory" and text.store.path_of(text.path.stem) == Path(text.path)
+        self.is_available = sidecar.options.trusted and is_live and "archived" not in text.path.parts[-4:]
+        self._is_personal = text.repo is None
+        root = sidecar.home.root if text.repo is None else text.repo.project.root
+        self._handle = sidecar.handles.remember(HandleTarget(root, text.path.stem)) if self.is_available else ""
+
+    def make(
+        self,
+        title: str,
+        command: str,
+        kind: types.CodeActionKind,
+        diagnostics: list[types.Diagnostic] | None = None,
+        *,
+        with_handle: bool = True,
+    ) -> types.CodeAction:
+        """An action that runs a command of the editor's extension."""
+        arguments = [self._handle] if with_handle else []
+        return types.CodeAction(
+            title, kind=kind, diagnostics=diagnostics, command=types.Command(title, command, arguments=arguments)
+        )
+
+    def list_all(self) -> list[types.CodeAction]:
+        """The actions on the whole memory."""
+        if not self.is_available:
+            return []
+        refactor = types.CodeActionKind.Refactor
+        found = [
+            self.make("Mark Memory as Still True", VERIFY_MEMORY, refactor),
+            self.make("Archive Memory", ARCHIVE_MEMORY, refactor),
+        ]
+        if not self._is_personal:
+            found.append(self.make("Copy Memory to Personal Memories", GLOBALIZE_MEMORY, refactor))
+        return found

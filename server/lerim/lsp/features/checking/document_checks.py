@@ -1,0 +1,131 @@
+"""Checks memory files while they are edited, and sends what is wrong as diagnostics.
+
+A document is checked after each change, one check at a time: changes during a check lead to one more.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsprotocol import types
+
+from lerim.check import CheckContext, Finding, check_document, make_check_context, read_rule_index
+from lerim.lsp.boundary import uri_to_path
+from lerim.lsp.features.checking.diagnostics import make_diagnostics
+from lerim.lsp.features.language import (
+    MemoryText,
+    find_memory_text,
+    is_memory_uri,
+    read_memory_text,
+)
+from lerim.lsp.window import Repo, Sidecar, notifications
+from lerim.memory import SourceReader, kind_of_document
+from lerim.project import make_personal_project
+
+
+def schedule_check(sidecar: Sidecar, uri: str, *, with_rules: bool = False) -> None:
+    """Checks an open memory or candidate soon; does nothing for another document. `with_rules`: rules files are read
+    again, which may take longer than a check on each change may."""
+    if not sidecar.options.settings.enabled or not is_memory_uri(sidecar, uri):
+        return
+    follow_changes(sidecar)
+    sidecar.checked_uris.add(uri)
+    is_running = uri in sidecar.running_checks
+    sidecar.running_checks[uri] = sidecar.running_checks.get(uri) or ("rules" if with_rules else "text")
+    if not is_running:
+        sidecar.spawn("Checking a memory", _check_until_unchanged(sidecar, uri))
+
+
+def follow_changes(sidecar: Sidecar) -> None:
+    """From now on, checks again what was checked whenever memories change."""
+    sidecar.recheck_memories = lambda repo: _recheck_memories(sidecar, repo)
+
+
+async def stop_checking(sidecar: Sidecar, uri: str) -> None:
+    """Forgets what was found in the text of a document that was closed; what its file says counts again."""
+    sidecar.checked_uris.discard(uri)
+    location = await sidecar.repos.locate_file(uri)
+    if location is None:
+        sidecar.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+        return
+    location.repo.checks.open_diagnostics.pop(uri, None)
+    notifications.publish_file_diagnostics(sidecar, location.repo, uri)
+
+
+async def _check_until_unchanged(sidecar: Sidecar, uri: str) -> None:
+    try:
+        while wanted := sidecar.running_checks[uri]:
+            sidecar.running_checks[uri] = ""
+            text = await find_memory_text(sidecar, uri)
+            if text is None:
+                break
+            found = make_diagnostics(text, await sidecar.run_in_thread(_check_again, sidecar, text, wanted == "rules"))
+            if uri in sidecar.checked_uris and not sidecar.running_checks[uri]:
+                _publish_checked(sidecar, text, found)
+    finally:
+        del sidecar.running_checks[uri]
+
+
+def _publish_checked(sidecar: Sidecar, text: MemoryText, found: list[types.Diagnostic]) -> None:
+    if text.repo is None:
+        params = types.PublishDiagnosticsParams(uri=text.uri, diagnostics=found, version=text.version)
+        sidecar.server.text_document_publish_diagnostics(params)
+        return
+    text.repo.checks.open_diagnostics[text.uri] = found
+    notifications.publish_file_diagnostics(sidecar, text.repo, text.uri, text.version)
+
+
+def _check_again(sidecar: Sidecar, text: MemoryText, with_rules: bool) -> list[Finding]:
+    if text.repo is not None and (with_rules or text.repo.checks.rules is None):
+        text.repo.checks.rules = read_rule_index(text.repo.project)
+    return check_text(sidecar, text)
+
+
+def check_text(sidecar: Sidecar, text: MemoryText) -> list[Finding]:
+    """What is wrong in a memory or candidate (blocking)."""
+    kind = kind_of_document(text.path, sidecar.home.memory)
+    if kind is None:
+        return []
+    if text.repo is None:
+        context = make_check_context(make_personal_project(sidecar.home), text.store)
+        return check_document(text.document, text.path, kind, context)
+    with text.repo.checks.lock:
+        return check_document(text.document, text.path, kind, _refreshed_context(text.repo))
+
+
+def _refreshed_context(repo: Repo) -> CheckContext:
+    checks = repo.checks
+    if checks.reader is None:
+        checks.reader = SourceReader(repo.project.root)
+    checks.reader.refresh()
+    drifts, moves = repo.drift.by_id, repo.references.moves
+    if checks.rules is None:
+        return make_check_context(repo.project, repo.store, checks.reader, drifts=drifts, moves=moves)
+    return make_check_context(repo.project, repo.store, checks.reader, drifts=drifts, moves=moves, rules=checks.rules)
+
+
+def _recheck_memories(sidecar: Sidecar, repo: Repo) -> None:
+    """Checks again what was checked before: memories changed, and links to them may lead nowhere or somewhere now."""
+    for uri in list(sidecar.checked_uris):
+        schedule_check(sidecar, uri)
+    if repo.checks.diagnostics:
+        sidecar.spawn("Checking memories again", _recheck_closed(sidecar, repo))
+
+
+async def _recheck_closed(sidecar: Sidecar, repo: Repo) -> None:
+    uris = [uri for uri in repo.checks.diagnostics if uri not in sidecar.checked_uris]
+    for uri in uris:
+        found = await sidecar.run_in_thread(_check_closed, sidecar, repo, uri)
+        if uri not in repo.checks.diagnostics:
+            continue
+        if found:
+            repo.checks.diagnostics[uri] = found
+        else:
+            del repo.checks.diagnostics[uri]
+    notifications.publish_diagnostics(sidecar, repo)
+
+
+def _check_closed(sidecar: Sidecar, repo: Repo, uri: str) -> list[types.Diagnostic]:
+    path = uri_to_path(uri)
+    text = read_memory_text(sidecar, repo, Path(path)) if path is not None else None
+    return make_diagnostics(text, check_text(sidecar, text)) if text is not None else []

@@ -1,0 +1,194 @@
+"""What is wrong in memory files, as an editor is told it. One sidecar answers all these tests."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from lsprotocol import types
+
+from isolation import isolate
+from lerim.lsp.protocol import core, memories
+from window import Editor, opened_in_thread, write_memory
+
+pytestmark = pytest.mark.asyncio
+
+APP = "def load(path):\n    return path\n\n\ndef unload(path):\n    return path\n"
+HEAD = "title: T\ncreated: 2026-08-01\nupdated: 2026-08-01\nsource: manual\nconfidence: 0.9\ntags: []\n"
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = (tmp_path_factory.mktemp("checking") / "repo").resolve()
+    for name, content in {
+        "src/app.py": APP,
+        "lib/deep/moved.py": APP,
+        "AGENTS.md": "- Never mock the database.\n",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content, encoding="utf-8")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run(["git", "add", "."], cwd=root, check=True)
+    write_memory(root)
+    return root
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def editor(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
+    with pytest.MonkeyPatch.context() as patch:
+        isolate(patch, tmp_path_factory.mktemp("checking-home"))
+        async with opened_in_thread(folder) as one:
+            await one.start()
+            yield one
+
+
+class Document:
+    """A memory that is open in the editor."""
+
+    def __init__(self, editor: Editor, name: str, header: str, body: str = "Text.") -> None:
+        self.editor, self.version = editor, 1
+        self.path = editor.repo / ".lerim" / "memory" / "decisions" / f"{name}.md"
+        self.text = f"---\nid: {name}\n{HEAD}{header}---\n\n{body}\n"
+        self.uri = editor.open("", self.text, self.path.as_uri())
+
+    def change(self, old: str, new: str) -> None:
+        assert old in self.text
+        self.text, self.version = self.text.replace(old, new), self.version + 1
+        document = types.VersionedTextDocumentIdentifier(version=self.version, uri=self.uri)
+        whole = types.TextDocumentContentChangeWholeDocument(self.text)
+        self.editor.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [whole]))
+
+    def close(self) -> None:
+        self.editor.client.text_document_did_close(
+            types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(self.uri))
+        )
+
+    async def shows(self, *expected: tuple[str, str]) -> list[types.Diagnostic]:
+        """Waits until the diagnostics are these: the code, and the text at the diagnostic's range."""
+        await self.editor.until(lambda: [(one.code, self.part(one.range)) for one in self.found] == list(expected))
+        return self.found
+
+    @property
+    def found(self) -> list[types.Diagnostic]:
+        return list(
+            self.editor.client.diagnostics.get(
+                self.uri, [types.Diagnostic(types.Range(types.Position(0, 0), types.Position(0, 0)), "")]
+            )
+        )
+
+    def part(self, place: types.Range) -> str:
+        """The text at a range, in UTF-16 units; the range may be of an earlier text."""
+        line = "".join(self.text.split("\n")[place.start.line : place.start.line + 1]).encode("utf-16-le")
+        return line[place.start.character * 2 : place.end.character * 2].decode("utf-16-le", "replace")
+
+    async def actions(self, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
+        params = types.CodeActionParams(
+            types.TextDocumentIdentifier(self.uri), diagnostic.range, types.CodeActionContext([diagnostic])
+        )
+        found = await self.editor.client.text_document_code_action_async(params)
+        return [one for one in found or [] if isinstance(one, types.CodeAction)]
+
+    async def fix(self, title: str, diagnostic: types.Diagnostic) -> None:
+        """Does what the editor does with the edit of an action."""
+        [action] = [one for one in await self.actions(diagnostic) if one.title == title]
+        assert action.edit is not None and action.edit.document_changes is not None
+        [change] = action.edit.document_changes
+        assert isinstance(change, types.TextDocumentEdit) and change.text_document.version == self.version
+        lines = self.text.split("\n")
+        for edit in change.edits:
+            assert isinstance(edit, types.TextEdit)
+            start, end = edit.range.start, edit.range.end
+            before, after = lines[start.line][: start.character], lines[end.line][end.character :]
+            lines[start.line : end.line + 1] = f"{before}{edit.new_text}{after}".split("\n")
+        self.change(self.text, "\n".join(lines))
+
+
+async def test_what_is_wrong_follows_every_change_at_its_exact_place(editor: Editor) -> None:
+    memory = Document(editor, "a-follows", "kind: pitfall\n", "Mock the “database”.")
+    await memory.shows(("contradiction", "T"), ("memory-value", "pitfall"))
+    memory.change("kind: pitfall\n", "refrences: [x]\n")
+    [_, key] = await memory.shows(("contradiction", "T"), ("unknown-key", "refrences"))
+    assert key.severity == types.DiagnosticSeverity.Hint and "Did you mean `references`?" in key.message
+    memory.change("refrences: [x]", 'note: "é😀" # 😀\nrelated: ["é😀", nowhere]')
+    await memory.shows(
+        ("contradiction", "T"), ("unknown-key", "note"), ("unknown-memory", "é😀"), ("unknown-memory", "nowhere")
+    )
+    memory.change("title: T", "title: T: x")
+    await memory.shows(
+        ("memory-unreadable", "title: T: x"),
+        ("contradiction", "T: x"),
+        ("unknown-memory", "é😀"),
+        ("unknown-memory", "nowhere"),
+    )
+    memory.change("Mock", f"{SECRET}\n<<<<<<< a\n=======\n>>>>>>> b\n")
+    found = await memory.shows(("secret", SECRET), ("memory-conflict", "<<<<<<< a"))
+    assert not any(SECRET in one.message for one in found)
+    memory.close()
+    await memory.shows()
+
+
+async def test_a_reference_that_is_gone_is_fixed_by_an_edit_of_its_value_alone(editor: Editor) -> None:
+    memory = Document(
+        editor, "b-fix", 'references:\n  - "src/moved.py#load" # why\n  - src/app.py#lod\n  - src/none.py\n'
+    )
+    moved, symbol, gone = await memory.shows(
+        ("reference-gone", "src/moved.py#load"), ("reference-gone", "src/app.py#lod"), ("reference-gone", "src/none.py")
+    )
+    assert {"Change to lib/deep/moved.py#load", "Change to src/app.py#load", "Remove Reference"} <= {
+        one.title for one in await memory.actions(moved)
+    }
+    await memory.fix("Change to lib/deep/moved.py#load", moved)
+    await memory.shows(("reference-gone", "src/app.py#lod"), ("reference-gone", "src/none.py"))
+    assert '  - "lib/deep/moved.py#load" # why\n' in memory.text
+    await memory.fix("Change to src/app.py#load", symbol)
+    await memory.fix("Remove Reference", gone)
+    await memory.shows()
+    assert memory.text.endswith('references:\n  - "lib/deep/moved.py#load" # why\n  - src/app.py#load\n---\n\nText.\n')
+
+
+async def test_links_are_checked_again_when_other_memories_change(editor: Editor) -> None:
+    memory = Document(editor, "c-links", "supersedes: c-later\n")
+    await memory.shows(("unknown-memory", "c-later"))
+    later = write_memory(editor.repo, id="c-later", supersedes=("c-links",))
+    editor.changed(later)
+    [circle] = await memory.shows(("link-circle", "c-later"))
+    await memory.fix("Remove Link", circle)
+    await memory.shows()
+    later.unlink()
+    editor.changed(later)
+
+
+async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Editor) -> None:
+    path = editor.repo / ".lerim" / "memory" / "decisions" / "20260801-keep-load-small.md"
+    uri = editor.open(path.relative_to(editor.repo).as_posix())
+    place = types.Range(types.Position(0, 0), types.Position(0, 0))
+    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([]))
+    found = await editor.client.text_document_code_action_async(params)
+    # the client takes an action that is only a command for a bare command, whose parts it turns into text
+    commands = re.findall(r"'command': '([\w.]+)', 'arguments': \['(\w+)'\]", str(found))
+    assert [name for name, _ in commands] == [core.VERIFY_MEMORY, core.ARCHIVE_MEMORY, memories.GLOBALIZE_MEMORY]
+    [handle] = {argument for _, argument in commands}
+    shown = await editor.client.protocol.send_request_async(core.MEMORY_SHOW, {"id": handle})
+    assert shown.id == "20260801-keep-load-small"
+    other = types.CodeActionParams(
+        types.TextDocumentIdentifier(editor.open("src/app.py")), place, types.CodeActionContext([])
+    )
+    assert await editor.client.text_document_code_action_async(other) is None
+
+
+async def test_a_check_of_all_memories_shows_closed_files_until_they_are_mended(editor: Editor) -> None:
+    wrong = write_memory(editor.repo, id="d-wrong", references=("src/nowhere.py",))
+    result = await editor.client.protocol.send_request_async(core.CHECK, {"root": editor.repo.as_uri()})
+    assert (result.memories, result.errors) == (2, 1)
+    await editor.until(
+        lambda: [one.code for one in editor.client.diagnostics.get(wrong.as_uri(), [])] == ["reference-gone"]
+    )
+    assert editor.client.diagnostics[wrong.as_uri()][0].range.start.line == 9
+    write_memory(editor.repo, id="d-wrong", references=("src/app.py",))
+    editor.changed(wrong)
+    await editor.until(lambda: not editor.client.diagnostics[wrong.as_uri()])
