@@ -16,6 +16,7 @@ import type { JournalDocuments } from "./commands/journal";
 import type { ConflictMerger } from "./commands/merging";
 import { errorText, NotRunning } from "./editor/errors";
 import { chooseRoot, rootFolders } from "./editor/roots";
+import { useOtherSessions } from "./commands/othersessions";
 import { searchSessions } from "./commands/sessionsearch";
 import { syncRoot } from "./commands/sync";
 import type { TurnOpener } from "./commands/turns";
@@ -25,7 +26,7 @@ import type { AskPanel } from "./views/ask/host";
 import type { BenefitPanel } from "./views/benefit/host";
 import { candidateOf, conflictOf, memoryHandleOf, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
-import type { SessionsView } from "./views/sessions/host";
+import { folderOf, type SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
 
 /** The views and panels that commands act on. */
@@ -77,6 +78,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
       if (id !== undefined && !isToken(id)) throw new Error("This link is broken.");
       return id === undefined ? search() : transcripts.open(id, "");
     },
+    "lerim.useSessions": (node) => useOtherSessions(context, folderOf(node)),
     "lerim.refreshSessions": () => sessions.refresh(),
     "lerim.moreSessions": (node) => sessions.loadMore(node),
     "lerim.showAllSessions": async () => {

@@ -28,6 +28,17 @@ test("a sync shows its counts while it runs and offers the review at its end", a
   expect(context.syncing.at(-1)).toBe("");
 });
 
+test("a sync that finds no session offers those of another folder, uses them and syncs again", async () => {
+  context.answer(protocol.sync, () => report({ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }));
+  context.answer(protocol.sessionsElsewhere, () => ({ folders: [{ path: "/old/path", sessions: 26, reason: "remote" as const }] }));
+  context.answer(protocol.sessionsUse, () => ({ ok: true, message: "" }));
+  answers.choices.push("Use Them");
+  await sync();
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: No sessions were found for this repository. 26 sessions ran in /old/path: use them here?", choices: ["Use Them"] }]);
+  expect(context.asked.at(-1)).toEqual({ method: "lerim/sessions/use", params: { root, folder: "/old/path" } });
+  expect(shown.commands).toEqual([{ id: "lerim.restart", args: [] }, { id: "lerim.sync", args: [root] }]);
+});
+
 test("Cancel reaches the sidecar, and what was found is said to be kept", async () => {
   context.answer(protocol.sync, (_params, token) => new Promise((_resolve, reject) => {
     token?.onCancellationRequested(() => reject(new Error("Request cancelled")));

@@ -49,10 +49,13 @@ class Newcomer extends Person {
   async agree() {
     const { screen } = this;
     await this.visit();
-    await until("the walkthrough opens", async () => /Get Started with Lerim/.test(await screen.editorText()));
+    const walkthrough = screen.page.locator(".gettingStartedContainer");
+    const button = walkthrough.getByRole("button", { name: "Set Up Lerim" });
+    await button.waitFor();
     await screen.shot("walkthrough");
+    assert.match(await walkthrough.innerText(), /Get Started with Lerim/);
     assert.equal(existsSync(this.environments), false);
-    await screen.button("Set Up Lerim");
+    await button.click();
   }
 
   async setUp() {
@@ -97,7 +100,7 @@ test("first start", { skip, timeout: JOURNEY }, async (t) => {
   }
 
   await step(t, () => person.screen, "an index that cannot be reached is named, and nothing is left half-made", async () => {
-    await person.visit();
+    await person.agree();
     await person.failed(/package index could not be reached/);
   });
 
@@ -152,7 +155,7 @@ test("first start with uv", { skip, timeout: JOURNEY }, async (t) => {
   after(() => person.end());
 
   await step(t, () => person.screen, "a package that is not the one of the release is refused", async () => {
-    await person.visit();
+    await person.agree();
     await person.failed(/not the one Lerim was released with/);
   });
 

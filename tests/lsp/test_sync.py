@@ -178,6 +178,23 @@ async def test_the_rest_is_read_by_itself_when_it_settles_and_the_agents_stores_
         await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED][-1].pending == 1)
 
 
+async def test_the_sessions_of_a_folder_that_is_gone_are_offered_by_its_name_and_used(
+    editor: Editor, isolated: Path, tmp_path: Path
+) -> None:
+    old = tmp_path / "old" / editor.repo.name
+    session(isolated, old, "11111111-2222-3333-4444-555555555555", *exchange(old))
+    await editor.start()
+    nothing = await editor.ask(core.SYNC, {"root": editor.root})
+    assert nothing.sessions.found == 0
+    offered = await editor.ask(core.SESSIONS_ELSEWHERE, {"root": editor.root})
+    assert [(one.path, one.sessions, one.reason) for one in offered.folders] == [(str(old), 1, "name")]
+    assert (await editor.ask(core.SESSIONS_USE, {"root": editor.root, "folder": str(old)})).ok
+    used = await editor.ask(core.SYNC, {"root": editor.root})
+    assert (used.sessions.found, len(used.candidates)) == (1, 1)
+    assert (await editor.ask(core.SESSIONS_ELSEWHERE, {"root": editor.root})).folders == []
+    assert (await editor.refused(core.SESSIONS_USE, {"root": editor.root, "folder": "old"})).data["kind"] == "project"
+
+
 async def test_an_idle_editor_carries_on_next_time_where_a_sync_was_cancelled(editor: Editor, isolated: Path) -> None:
     long_work(isolated, editor.repo)
     await editor.start({"trusted": True, "settings": {"idleSeconds": 0.2}})

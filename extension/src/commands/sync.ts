@@ -4,7 +4,8 @@ import { type Action, consentText, modelText } from "../text/modelwording";
 import { openSetting } from "../editor/opensetting";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
-import { progressText, syncReportText } from "../text/wording";
+import { counted, progressText, syncReportText } from "../text/wording";
+import { findOtherFolders, useFolder } from "./othersessions";
 
 type SyncContext = Pick<Context, "request" | "output" | "settings" | "status" | "onSyncProgress">;
 
@@ -20,7 +21,7 @@ export async function syncRoot(context: SyncContext, root: string | undefined): 
   if (chosen === undefined) return;
   let report = await syncWithProgress(context, chosen);
   if (report !== undefined && (await askConsent(context, report))) report = (await syncWithProgress(context, chosen)) ?? report;
-  if (report !== undefined) await showReport(context, report);
+  if (report !== undefined) await showReport(context, chosen, report);
 }
 
 function syncWithProgress(context: SyncContext, root: string): Thenable<protocol.SyncReport | undefined> {
@@ -68,7 +69,7 @@ async function runSync(
   }
 }
 
-async function showReport(context: SyncContext, report: protocol.SyncReport): Promise<void> {
+async function showReport(context: SyncContext, root: string, report: protocol.SyncReport): Promise<void> {
   const model = modelText(report, context.settings["model.provider"] === "");
   const text = [syncReportText(report), model.text].filter((part) => part !== "").join(" ");
   context.output.info(`Sync of ${report.project}: ${text} (${report.seconds.toFixed(1)} s)`);
@@ -78,11 +79,24 @@ async function showReport(context: SyncContext, report: protocol.SyncReport): Pr
     if ((await vscode.window.showErrorMessage(`Lerim: ${text}`, "Show Log")) !== undefined) context.output.show();
     return;
   }
+  if (report.state === "done" && report.sessions.found === 0 && (await offerOtherFolder(context, root, text))) return;
   const actions = ["Open Review", ...model.actions, ...(report.problems.length > 0 ? ["Show Log"] : [])];
   const choice = await vscode.window.showInformationMessage(`Lerim: ${text}`, ...actions);
   if (choice === "Open Review") await vscode.commands.executeCommand("lerim.openReview");
   if (choice === "Show Log") context.output.show();
   if (choice !== undefined) await fixActions[choice]?.();
+}
+
+/** Offers the sessions of another folder to a repository that has none; whether there are any. */
+async function offerOtherFolder(context: SyncContext, root: string, text: string): Promise<boolean> {
+  const [folder, ...others] = await findOtherFolders(context, root);
+  if (folder === undefined) return false;
+  const [use, choose] = ["Use Them", "Other Folders…"];
+  const question = `Lerim: ${text} ${counted(folder.sessions, "session")} ran in ${folder.path}: use them here?`;
+  const choice = await vscode.window.showInformationMessage(question, use, ...(others.length > 0 ? [choose] : []));
+  if (choice === use) await useFolder(context, root, folder.path);
+  if (choice === choose) await vscode.commands.executeCommand("lerim.useSessions");
+  return true;
 }
 
 const fixActions: Partial<Record<string, () => Thenable<unknown>>> = {

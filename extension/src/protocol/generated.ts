@@ -1155,6 +1155,20 @@ export interface OpenParams {
   turn?: string;
 }
 /**
+ * A folder whose sessions look like those of the repository. `reason`: the remote or the name is the same.
+ */
+export interface OtherFolderView {
+  path: string;
+  sessions: number;
+  reason: "name" | "remote";
+}
+/**
+ * The folders to offer, those with the most sessions first.
+ */
+export interface OtherFoldersView {
+  folders: OtherFolderView[];
+}
+/**
  * Whether an action was performed, and a message about it.
  */
 export interface OutcomeView {
@@ -1599,6 +1613,13 @@ export interface UndoParams {
   action?: string | null;
 }
 /**
+ * A folder whose sessions are to count as those of a workspace folder's repository.
+ */
+export interface UseSessionsParams {
+  root: string;
+  folder: string;
+}
+/**
  * The URIs of the folders that hold memories and candidates, or will hold them.
  */
 export interface WatchFoldersParams {
@@ -1631,6 +1652,8 @@ export const journal = request<JournalParams, JournalPage>("lerim/journal");
 export const turn = request<TurnParams, TurnView>("lerim/turn");
 export const sessionsDays = request<DaysParams, DaysView>("lerim/sessions/days");
 export const sessionsList = request<SessionsParams, SessionsView>("lerim/sessions/list");
+export const sessionsElsewhere = request<RootParams, OtherFoldersView>("lerim/sessions/elsewhere");
+export const sessionsUse = request<UseSessionsParams, OutcomeView>("lerim/sessions/use");
 export const sessionsSearch = request<SessionSearchParams, HitsView>("lerim/sessions/search");
 export const sessionOpen = request<OpenParams, OutlineView>("lerim/session/open");
 export const sessionTurns = request<TurnsParams, TurnsView>("lerim/session/turns");

@@ -1,8 +1,13 @@
 // Texts of the lists of sessions, agents and jobs. Plain text only, since titles come from transcripts.
-import type { AgentView, HitView, JobView, SessionView } from "../protocol";
+import type { AgentView, HitView, JobView, OtherFolderView, SessionView } from "../protocol";
 import { counted } from "./wording";
 
 const notRecorded = "not recorded";
+
+/** What a folder's sessions have in common with this repository. */
+export function otherFolderText({ sessions, reason }: Pick<OtherFolderView, "sessions" | "reason">): string {
+  return `${counted(sessions, "session")}, ${reason === "remote" ? "the same remote" : "the same name"}`;
+}
 
 /** "Today", "Yesterday", else the date in words; `now` in milliseconds. */
 export function dayLabel(day: string, now: number): string {

@@ -18,6 +18,8 @@ from .maintain import StaleMemory as StaleMemory
 from .maintain import is_maintenance_due as is_maintenance_due
 from .moved_projects import register_aliases as register_aliases
 from .moved_projects import with_alias as with_alias
+from .other_folders import OtherFolder as OtherFolder
+from .other_folders import find_other_folders as find_other_folders
 from .processes import EditorAsker as EditorAsker
 from .processes import JobError as JobError
 from .processes import JobProcesses as JobProcesses

@@ -100,6 +100,8 @@ REQUESTS = (
     RequestHandler(
         core.SESSIONS_LIST, sessions.SessionsParams, "features.sessions.views", "list_sessions", is_user_action=False
     ),
+    RequestHandler(core.SESSIONS_ELSEWHERE, core.RootParams, "features.sessions.elsewhere", "list_other_folders"),
+    RequestHandler(core.SESSIONS_USE, sessions.UseSessionsParams, "features.sessions.elsewhere", "use_sessions"),
     RequestHandler(core.SESSIONS_SEARCH, sessions.SessionSearchParams, "features.sessions.search", "search_sessions"),
     RequestHandler(
         core.SESSION_OPEN, sessions.OpenParams, "features.sessions.transcripts", "session_outline", is_user_action=False

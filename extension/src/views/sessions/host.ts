@@ -28,6 +28,13 @@ interface MoreNode {
 
 export type SessionsNode = DayNode | SessionNode | MoreNode;
 
+/** The folder in which the session of a row ran; undefined for anything else. */
+export function folderOf(node: unknown): string | undefined {
+  if (typeof node !== "object" || node === null || !("session" in node)) return undefined;
+  // SAFETY: of our commands' arguments, only a session's row has a session
+  return (node as SessionNode).session.folder;
+}
+
 const viewId = "lerim.sessions";
 /** The newest days are expanded while they have at most so many sessions together; the newest always is. */
 const maxOpenSessions = 10;

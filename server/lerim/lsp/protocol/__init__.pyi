@@ -100,6 +100,8 @@ from .sessions import HitsView as HitsView
 from .sessions import HitView as HitView
 from .sessions import JobView as JobView
 from .sessions import OpenParams as OpenParams
+from .sessions import OtherFoldersView as OtherFoldersView
+from .sessions import OtherFolderView as OtherFolderView
 from .sessions import OutcomeView as OutcomeView
 from .sessions import OutlineView as OutlineView
 from .sessions import PositionsView as PositionsView
@@ -112,3 +114,4 @@ from .sessions import SessionView as SessionView
 from .sessions import TokensView as TokensView
 from .sessions import TurnsParams as TurnsParams
 from .sessions import TurnsView as TurnsView
+from .sessions import UseSessionsParams as UseSessionsParams

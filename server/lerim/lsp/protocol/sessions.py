@@ -88,6 +88,27 @@ class DayView(msgspec.Struct, frozen=True):
     sessions: int
 
 
+class UseSessionsParams(Params, frozen=True):
+    """A folder whose sessions are to count as those of a workspace folder's repository."""
+
+    root: str
+    folder: str
+
+
+class OtherFolderView(msgspec.Struct, frozen=True):
+    """A folder whose sessions look like those of the repository. `reason`: the remote or the name is the same."""
+
+    path: str
+    sessions: int
+    reason: Literal["remote", "name"]
+
+
+class OtherFoldersView(msgspec.Struct, frozen=True):
+    """The folders to offer, those with the most sessions first."""
+
+    folders: list[OtherFolderView]
+
+
 class DaysView(msgspec.Struct, frozen=True):
     """The days with sessions, newest first."""
 

@@ -196,6 +196,8 @@ class Catalog:
         with self._convert_errors(), transaction(self.db):
             self.db.executemany("INSERT OR REPLACE INTO counted VALUES (?, ?)", tokens.items())
 
+    count_folder_sessions = _make_method(folder_owners.count_folder_sessions)
+
     # The queue
 
     claim_job = _make_timed_method(queue.claim_job)

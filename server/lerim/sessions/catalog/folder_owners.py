@@ -62,6 +62,15 @@ def return_folders(db: sqlite3.Connection, project: str, owners: Mapping[str, st
                     db.execute(f"DELETE FROM {table} WHERE transcript = ? AND project = ?", (transcript, project))
 
 
+def count_folder_sessions(db: sqlite3.Connection, folders: Iterable[str]) -> int:
+    """Returns how many sessions have turns in one of these folders, as the agents wrote them."""
+    query = (
+        "SELECT count(DISTINCT t.transcript) FROM turns t JOIN folders f ON f.id = t.folder"
+        " WHERE f.cwd IN (SELECT value FROM json_each(?))"
+    )
+    return int(db.execute(query, (to_json_list(folders),)).fetchone()[0])
+
+
 def _change_owner(db: sqlite3.Connection, folder: int, before: str, after: str) -> None:
     """Gives a folder to another project, and keeps how far the previous owner had read its transcripts."""
     if before:

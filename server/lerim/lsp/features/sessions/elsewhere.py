@@ -1,0 +1,32 @@
+"""Sessions that ran in another folder, for a repository that was moved, renamed or cloned anew."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from lerim.jobs import find_other_folders, register_aliases, with_alias
+from lerim.lsp.protocol import OtherFoldersView, OtherFolderView, OutcomeView, RootParams, UseSessionsParams
+from lerim.lsp.window import Sidecar
+
+
+async def list_other_folders(sidecar: Sidecar, params: RootParams) -> OtherFoldersView:
+    """Lists the folders whose sessions look like those of a repository."""
+    sidecar.require_trust("The list of sessions")
+    repo = await sidecar.find_repo(params.root)
+    found = await sidecar.run_in_thread(find_other_folders, repo.project, sidecar.home)
+    return OtherFoldersView([OtherFolderView(**asdict(one)) for one in found])
+
+
+async def use_sessions(sidecar: Sidecar, params: UseSessionsParams) -> OutcomeView:
+    """Assigns the sessions of a folder to a repository for good; the next sync reads them.
+
+    The editor restarts the sidecar afterwards: the repository may have taken over the review of a moved one.
+    """
+    sidecar.require_trust("Using other sessions")
+    repo = await sidecar.find_repo(params.root)
+
+    def register() -> None:
+        register_aliases(with_alias(repo.project, params.folder, sidecar.home), sidecar.home)
+
+    await sidecar.run_in_thread(register)
+    return OutcomeView(True, "")
