@@ -371,6 +371,25 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     }
   });
 
+  await run("a file renamed in the explorer takes its references with it", async () => {
+    await screen.command("View: Show Explorer");
+    const entry = (pattern) => screen.page.locator(".explorer-folders-view .monaco-list-row", { hasText: pattern }).first();
+    await screen.unfold(entry(/^\s*src\s*$/), "src");
+    const name = screen.page.locator(".explorer-folders-view .monaco-inputbox input");
+    await screen.row(entry(/^\s*cart\.py/), "its name can be changed", async () => {
+      await screen.page.keyboard.press("F2");
+      return name.isVisible();
+    });
+    await name.fill("basket.py");
+    await name.press("Enter");
+    await screen.dialog(/Lerim.* wants to make refactoring changes with this file move/);
+    await screen.button("OK");
+    await screen.page.locator(".tab", { hasText: "basket.py" }).waitFor();
+    await screen.command("File: Save All");
+    await until("the references are saved", () => files("learnings").some((one) => text("learnings", one).includes("  - src/basket.py#discount\n")) && !files("learnings").some((one) => /^ {2}- src\/cart\.py/m.test(text("learnings", one))));
+    await screen.shot("moved-file");
+  });
+
   await run("in Restricted Mode memories are listed, and nothing can be changed", async () => {
     const foreign = machine.folder("work", "foreign");
     const kept = files("learnings").find((name) => name.includes("load"));
