@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { actOnMemory, changeKind, editMemory, promoteMemory } from "../../extension/src/commands/acts";
+import { decideCandidate } from "../../extension/src/commands/candidates";
 import { maintainRoot } from "../../extension/src/commands/maintain";
 import { ConflictMerger } from "../../extension/src/commands/merging";
 import * as protocol from "../../extension/src/protocol";
@@ -17,6 +18,23 @@ beforeEach(() => {
 });
 
 const acted = (): unknown[] => context.params(protocol.memoryAct);
+
+test("a candidate is accepted on its row after the question where quotes go, and the message says what was not found", async () => {
+  const result: protocol.ReviewResult = { ok: true, code: "accepted", message: "Accepted: Use uv", action: "a1", path: "/repo/x.md", askQuotes: false, note: "load was not found in a.py", restored: [] };
+  context.answer(protocol.reviewAct, ({ quotes }) => (quotes === undefined ? { ...result, ok: false, askQuotes: true } : result));
+  answers.choices.push("Keep quotes on this machine");
+  const target = { root, id: "c1", scope: "project" } as const;
+  await decideCandidate(context, target, "accept");
+  expect(context.params(protocol.reviewAct)).toEqual([{ ...target, action: "accept" }, { ...target, action: "accept", quotes: "local" }]);
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: Accepted: Use uv. load was not found in a.py");
+});
+
+test("a list to choose from shows only what the command can act on", async () => {
+  context.answer(protocol.memorySearch, () => ({ memories: [] }));
+  for (const action of ["restore", "delete", "archive"] as const) void actOnMemory(context, undefined, { action });
+  void promoteMemory(context, undefined);
+  await expect.poll(() => context.params(protocol.memorySearch).map((params) => params.query)).toEqual(["is:archived is:superseded is:resolved", "kind:theme is:any", "", "kind:question"]);
+});
 
 test("an act is carried out on what the link names, and its message can undo it or say why not", async () => {
   context.answer(protocol.reviewUndo, () => ({ ok: true, code: "undone", message: "Undone", action: null, path: null, askQuotes: false, note: "", restored: [] }));

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
-import { conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
+import { candidateOf, conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
 import { FakeContext, present } from "./fakes/sidecar";
 import { act, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
 
@@ -41,6 +41,16 @@ test("what waits stands on top and open, and its row leads to the proposal", asy
   expect([itemOf(decisions).label, itemOf(decisions).description, itemOf(decisions).collapsibleState]).toEqual(["Decisions", "3", TreeItemCollapsibleState.Collapsed]);
   const [proposal] = await view.getChildren(waiting);
   expect(itemOf(proposal)).toMatchObject({ label: "Use pnpm", description: "replaces a memory · personal", command: { command: "lerim.openReview", arguments: [{ root, id: "c1" }] } });
+});
+
+test("the view's badge tells how many candidates wait, over all folders, and its rows name their candidate", async () => {
+  context.candidates.fire({ root, project: "repo", pending: 2 });
+  context.candidates.fire({ root: "file:///other", project: "other", pending: 1 });
+  const badge = (): unknown => (shown.trees.at(-1) as { badge?: unknown } | undefined)?.badge;
+  expect(badge()).toEqual({ value: 3, tooltip: "3 candidates to review" });
+  const [waiting] = await view.getChildren();
+  const [proposal] = await view.getChildren(waiting);
+  expect([candidateOf(proposal), candidateOf(waiting)]).toEqual([{ root, id: "c1", scope: "global" }, undefined]);
 });
 
 test("a group's memories are asked for when it is opened, page by page", async () => {

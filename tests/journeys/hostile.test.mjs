@@ -118,7 +118,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     await screen.openFile("src/cart.py");
     const text = await screen.hover("def", /Never round prices/);
     for (const words of [link, "<img src=x onerror=alert(1)>", "U+202E"]) assert.ok(text.includes(words), `${words} is shown as text: ${text}`);
-    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Open transcript"]), []);
+    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Open transcript", "Still true", "Outdated", "Edit", "Archive"]), []);
     await screen.shot("hover");
   });
 
@@ -133,7 +133,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     assert.ok(text.includes("<img src=x onerror=alert(1)>"), text);
     assert.match(text, /U\+202E/);
     assert.doesNotMatch(text, /Open transcript/);
-    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory"]), []);
+    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Still true", "Outdated", "Edit", "Archive"]), []);
     await screen.shot("restricted-hover");
     assert.equal(await screen.offers("Lerim: Sync"), false);
     const panel = await Panel.open(screen);
@@ -165,7 +165,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     await screen.openFile("src/cart.py");
     const text = await screen.hover("def", /Cloned/);
     assert.doesNotMatch(text, /not marked as trusted/);
-    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Open transcript"]), []);
+    assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Open transcript", "Still true", "Outdated", "Edit", "Archive"]), []);
     await screen.shot("trusted-hover");
   });
 });

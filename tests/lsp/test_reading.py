@@ -48,7 +48,7 @@ async def test_hostile_memory_text_arrives_escaped(editor: Editor) -> None:
     await editor.start()
     found = await editor.hover(editor.open("src/app.py"), 0, 5)
     assert found is not None
-    assert len(re.findall(r"(?<!\\)\]\(", found)) == 2
+    assert len(re.findall(r"(?<!\\)\]\(", found)) == 6
     outside = re.sub(r"(?<!\\)`[^`]+`", "", found)  # a code span shows its text and nothing else
     assert not re.search(r"(?<!\\)[<`!]|https?:|www\.", outside)
     assert "⟦U\\+202E⟧" in found

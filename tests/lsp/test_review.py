@@ -88,6 +88,8 @@ async def test_several_are_decided_with_one_request_and_one_undo_selects_what_wa
     assert [(one.reference, one.state) for one in checked.problems] == [("src/none.py", "not-found")]
     done = await editor.ask(core.REVIEW_ACT_ON_MANY, {"root": editor.root, "action": "reject", "items": items[:2]})
     assert (done.ok, done.message, sorted(done.decided)) == (True, "Rejected 2 candidates", sorted(ids[:2]))
+    decided = await editor.ask(core.REVIEW_REFERENCES, {"root": editor.root, "id": ids[0], "scope": "project"})
+    assert decided.problems == []
     listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert [one.id for one in listed.candidates] == ids[2:]
     assert (listed.undo.action, listed.undo.label) == (done.action, "Rejected 2 candidates")

@@ -1,7 +1,7 @@
 // Parses arguments of commands in links of hovers and lenses. They come from text, so only these shapes are accepted.
 
 /** The only commands a link in a hover may run. */
-export const linkCommands = ["lerim.openMemory", "lerim.openTurn", "lerim.showFileMemories", "lerim.editMemory", "lerim.archiveMemory", "lerim.verifyMemory"] as const;
+export const linkCommands = ["lerim.openMemory", "lerim.openTurn", "lerim.showFileMemories", "lerim.editMemory", "lerim.archiveMemory", "lerim.verifyMemory", "lerim.memoryOutdated"] as const;
 
 const maxTokenLength = 4096;
 

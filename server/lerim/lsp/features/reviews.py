@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.errors import MemoryError_, Problem
+from lerim.errors import MemoryError_, NotFoundError, Problem
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.protocol import (
@@ -116,7 +116,8 @@ async def act_on_many(sidecar: Sidecar, params: ActOnManyParams) -> ManyResult:
 
 
 async def check_candidate_references(sidecar: Sidecar, params: CandidateReferencesParams) -> ReferenceCheck:
-    """Checks whether the references of a candidate are found in the checkout. Raises NotFoundError."""
+    """Checks whether the references of a candidate are found in the checkout. One that no longer waits has no
+    problems."""
     sidecar.require_trust("Review")
     repo = await sidecar.find_repo(params.root)
     own = candidate_counts.find_review_paths(sidecar, repo)
@@ -212,7 +213,10 @@ def _act_on_many(own: ReviewPaths, params: ActOnManyParams) -> ManyResult:
 
 
 def _check_references(paths: ReviewPaths, candidate_id: str) -> ReferenceCheck:
-    references = queue.load_pending(paths, candidate_id).record.references
+    try:
+        references = queue.load_pending(paths, candidate_id).record.references
+    except NotFoundError:  # it was decided meanwhile, and the panel is told so by another message
+        return ReferenceCheck([])
     found = check_references(paths.project.root, references)
     # a reference is shown as it is written, which the check normalises
     written = {reference_text(parsed): text for text in references if (parsed := parse_reference(text))}

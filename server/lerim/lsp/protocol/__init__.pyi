@@ -26,6 +26,7 @@ from .core import CANDIDATES_CHANGED as CANDIDATES_CHANGED
 from .core import EDIT_MEMORY as EDIT_MEMORY
 from .core import MAINTAIN_PROGRESS as MAINTAIN_PROGRESS
 from .core import MEMORIES_CHANGED as MEMORIES_CHANGED
+from .core import MEMORY_OUTDATED as MEMORY_OUTDATED
 from .core import OPEN_MEMORY as OPEN_MEMORY
 from .core import OPEN_TURN as OPEN_TURN
 from .core import SHOW_FILE_MEMORIES as SHOW_FILE_MEMORIES

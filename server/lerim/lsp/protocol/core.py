@@ -84,6 +84,7 @@ SHOW_FILE_MEMORIES = "lerim.showFileMemories"
 EDIT_MEMORY = "lerim.editMemory"
 ARCHIVE_MEMORY = "lerim.archiveMemory"
 VERIFY_MEMORY = "lerim.verifyMemory"
+MEMORY_OUTDATED = "lerim.memoryOutdated"
 
 
 WholeNumber = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]

@@ -33,7 +33,7 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
     location = await sidecar.repos.locate_file(params.text_document.uri)
     if location is None:
         return None
-    entries = sorted(find_entries(document, params.position, location), key=_make_wrong_key(location))
+    entries = sorted(find_entries(document, params.position, location), key=_make_hover_key(location))
     if not entries:
         return None
     wanted = [entry.path for entry in entries[:MAX_MEMORIES]]
@@ -124,9 +124,10 @@ async def find_symbol_entries(
     return (location.repo, entries, reference) if entries else None
 
 
-def _make_wrong_key(location: FileLocation) -> Callable[[MemoryEntry], bool]:
-    """Makes a sort key that puts drifted and gone memories last, since a hover shows only three."""
-    return lambda entry: location.repo.drift.wrong_state(entry) != ""
+def _make_hover_key(location: FileLocation) -> Callable[[MemoryEntry], tuple[bool, bool]]:
+    """Makes a sort key that puts questions after what is decided, and last the drifted memories and those not found,
+    since a hover shows only three."""
+    return lambda entry: (location.repo.drift.wrong_state(entry) != "", entry.primitive == "question")
 
 
 def _prefetch(sidecar: Sidecar, location: FileLocation, entries: Sequence[MemoryEntry]) -> None:

@@ -11,7 +11,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lerim.lsp.boundary import escape_block, escape_line, shorten_text
-from lerim.lsp.protocol import ARCHIVE_MEMORY, EDIT_MEMORY, OPEN_MEMORY, OPEN_TURN, VERIFY_MEMORY, redact_text
+from lerim.lsp.protocol import (
+    ARCHIVE_MEMORY,
+    EDIT_MEMORY,
+    MEMORY_OUTDATED,
+    OPEN_MEMORY,
+    OPEN_TURN,
+    VERIFY_MEMORY,
+    redact_text,
+)
 from lerim.memory import MemoryRecord, Speaker, body_without_title, redact_record, strip_boilerplate
 
 if TYPE_CHECKING:
@@ -32,8 +40,13 @@ SPEAKER_NAMES: dict[Speaker, str] = {
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
 WRONG_STATES = ("drifted", "gone")
 DRIFT_LABELS = {"drifted": "Drifted", "gone": "Not found"}
-DRIFT_COMMANDS = (("Still true", VERIFY_MEMORY), ("Edit", EDIT_MEMORY), ("Archive", ARCHIVE_MEMORY))
-"""Links offered for a memory that is drifted or gone."""
+ACTION_COMMANDS = (
+    ("Still true", VERIFY_MEMORY),
+    ("Outdated", MEMORY_OUTDATED),
+    ("Edit", EDIT_MEMORY),
+    ("Archive", ARCHIVE_MEMORY),
+)
+"""Links offered for every memory of a folder that the person trusts."""
 AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 
 
@@ -79,7 +92,8 @@ def memory_label(record: MemoryRecord) -> str:
 
 def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     record = redact_record(shown.record)
-    facts = f"{memory_label(record)} · {describe_age(record.created, now)} · confidence {record.confidence * 100:.0f} %"
+    age, confidence = describe_age(record.created, now), f"{record.confidence * 100:.0f} %"
+    facts = f"Lerim · {memory_label(record)} · {age} · confidence {confidence}"
     parts = [f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
@@ -112,8 +126,8 @@ def _links(shown: HoverMemory, *, trusted: bool) -> list[str]:
     links = [_link("Open memory", OPEN_MEMORY, shown.handle)]
     if shown.turn and trusted:
         links.append(_link("Open transcript", OPEN_TURN, shown.handle))
-    if trusted and shown.standing is not None and shown.standing.state in WRONG_STATES:
-        links += [_link(name, command, shown.handle) for name, command in DRIFT_COMMANDS]
+    if trusted:
+        links += [_link(name, command, shown.handle) for name, command in ACTION_COMMANDS]
     return links
 
 
