@@ -50,7 +50,7 @@ class Newcomer extends Person {
     const { screen } = this;
     await this.visit();
     const walkthrough = screen.page.locator(".gettingStartedContainer");
-    const button = walkthrough.getByRole("button", { name: "Set Up Lerim" });
+    const button = walkthrough.getByRole("button", { name: "Set Up Lerim", exact: true });
     await button.waitFor();
     await screen.shot("walkthrough");
     assert.match(await walkthrough.innerText(), /Get Started with Lerim/);
