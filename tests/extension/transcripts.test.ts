@@ -1,9 +1,13 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import type { ToTranscript } from "../../extension/src/views/transcript/messages";
 import { Transcripts } from "../../extension/src/views/transcript/host";
+import { findFile } from "../../extension/src/views/transcript/sessionfiles";
 import { FakeContext, messagesOf, session, sessionTurn, startedPanel } from "./fakes/sidecar";
-import { act, type FakePanel, shown, window, workspace } from "./fakes/vscode";
+import { act, answers, type FakePanel, shown, window, workspace } from "./fakes/vscode";
 
 const message = messagesOf<ToTranscript>();
 let context: FakeContext;
@@ -11,7 +15,7 @@ let transcripts: Transcripts;
 
 beforeEach(() => {
   context = new FakeContext();
-  context.answer(protocol.sessionOpen, ({ id, turn }) => ({ session: session(id), kinds: "prpr", sizes: [1, 2, 3, 4], at: turn === "" ? -1 : Number(turn), note: "", summary: "" }));
+  context.answer(protocol.sessionOpen, ({ id, turn }) => ({ session: session(id), kinds: "prpr", sizes: [1, 2, 3, 4], at: turn === "" ? -1 : Number(turn), note: "", summary: "", resume: id === "s1" ? "codex resume s1-0000" : "" }));
   context.answer(protocol.sessionTurns, ({ start = 0, count = 200 }) => ({ start, turns: ["0", "1", "2", "3"].slice(start, start + count).map(sessionTurn) }));
   transcripts = new Transcripts(context.as());
 });
@@ -31,7 +35,7 @@ test("a session opens at its turn, without its text; the turns in sight are aske
   panel.send({ type: "loadWholeTurn", position: 3 });
   await message(panel, "turns", 1);
   expect(context.asked.at(-1)?.params).toEqual({ id: "s1", start: 3, count: 1, whole: true });
-  panel.send({ type: "copy", text: "x" });
+  panel.send({ type: "paste", text: "x" });
   expect(context.logged.at(-1)).toContain("not understood");
 });
 
@@ -97,4 +101,43 @@ test("a panel restored with the window shows its session again, and one without 
   broken.onDidDispose(() => (disposed = true));
   await transcripts.deserializeWebviewPanel(broken as never, { id: 3 });
   expect(disposed).toBe(true);
+});
+
+test("a message is copied, and a session is continued with its agent once the person has seen the command", async () => {
+  const panel = await open("s1");
+  await message(panel, "session");
+  panel.send({ type: "copy", text: "make test" });
+  await expect.poll(() => shown.copied).toEqual(["make test"]);
+  answers.choices = ["Copy Command", "Run in Terminal"];
+  panel.send({ type: "resume" });
+  await expect.poll(() => shown.copied.at(-1)).toBe("codex resume s1-0000");
+  expect(shown.messages.at(-1)).toMatchObject({ text: "Continue this session with Codex?", modal: true });
+  panel.send({ type: "resume" });
+  await expect.poll(() => shown.terminals).toEqual([{ name: "Codex", lines: ["codex resume s1-0000"] }]);
+  panel.send({ type: "resume" }); // Escape
+  await expect.poll(() => shown.messages.length).toBe(3);
+  expect(shown.terminals).toHaveLength(1);
+});
+
+test("a session that its agent cannot continue offers nothing", async () => {
+  const panel = await open("s2");
+  await message(panel, "session");
+  panel.send({ type: "resume" });
+  panel.send({ type: "copy", text: "after" });
+  await expect.poll(() => shown.copied).toEqual(["after"]);
+  expect(shown.messages).toEqual([]);
+});
+
+test("only files of the window's folders are found, from the session's folder first", async () => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "lerim-files-")));
+  const [root, other, outside] = ["root", "other", "outside"].map((name) => join(home, name)) as [string, string, string];
+  for (const folder of [join(root, "sub"), other, outside]) mkdirSync(folder, { recursive: true });
+  for (const file of [join(root, "app.py"), join(root, "sub", "app.py"), join(other, "only.py"), join(outside, "secret.txt")]) writeFileSync(file, "");
+  symlinkSync(join(outside, "secret.txt"), join(root, "link.txt"));
+  expect(await findFile("app.py", join(root, "sub"), [root, other])).toBe(join(root, "sub", "app.py"));
+  expect(await findFile("app.py", outside, [root, other])).toBe(join(root, "app.py"));
+  expect(await findFile("only.py", root, [root, other])).toBe(join(other, "only.py"));
+  expect(await findFile(join(root, "app.py"), "", [root])).toBe(join(root, "app.py"));
+  for (const path of ["secret.txt", join(outside, "secret.txt"), "link.txt", "sub", "none.py"]) expect(await findFile(path, outside, [root, other]), path).toBeUndefined();
+  rmSync(home, { recursive: true });
 });

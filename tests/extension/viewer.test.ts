@@ -1,5 +1,6 @@
 // The pure parts of the transcript viewer's browser side.
 import { expect, test } from "vitest";
+import { parseFilePlace } from "../../extension/src/views/transcript/web/fileplaces";
 import { estimateTurnHeight, RowHeights } from "../../extension/src/views/transcript/web/heights";
 import { callStatus, splitBlocks } from "../../extension/src/views/transcript/web/turn";
 import { nextMatch, nextPrompt, turnKeyAction } from "../../extension/src/views/transcript/web/turnkeys";
@@ -35,14 +36,32 @@ test("a guess grows with the text, and not without end", () => {
 
 test("fenced code is told apart from words, also where a fence is never closed", () => {
   expect(splitBlocks("Run this:\n\n```sh\nmake test\n```\n\nThen:\n~~~\n```\n~~~")).toEqual([
-    { code: false, text: "Run this:" },
-    { code: true, text: "make test" },
-    { code: false, text: "Then:" },
-    { code: true, text: "```" },
+    { code: false, language: "", text: "Run this:" },
+    { code: true, language: "sh", text: "make test" },
+    { code: false, language: "", text: "Then:" },
+    { code: true, language: "", text: "```" },
   ]);
-  expect(splitBlocks("a\n````\n```\nb")).toEqual([{ code: false, text: "a" }, { code: true, text: "```\nb" }]);
+  expect(splitBlocks("a\n````\n```\nb")).toEqual([{ code: false, language: "", text: "a" }, { code: true, language: "", text: "```\nb" }]);
   expect(splitBlocks("")).toEqual([]);
-  expect(splitBlocks("  indented ``` not a fence")).toEqual([{ code: false, text: "  indented ``` not a fence" }]);
+  expect(splitBlocks("  indented ``` not a fence")).toEqual([{ code: false, language: "", text: "  indented ``` not a fence" }]);
+});
+
+test("the name of a file opens it, at its line if it says one; other code does not", () => {
+  const cases: [string, { path: string; line?: number } | undefined][] = [
+    ["src/app.py", { path: "src/app.py" }],
+    ["app.py:12", { path: "app.py", line: 12 }],
+    ["./src/app.ts:12:3", { path: "./src/app.ts", line: 12 }],
+    ["src/app.go#L7-L9", { path: "src/app.go", line: 7 }],
+    ["C:\\work\\app.cs:3", { path: "C:/work/app.cs", line: 3 }],
+    ["/home/ana/app/notes.md", { path: "/home/ana/app/notes.md" }],
+    ["console.log", undefined],
+    ["1.2.3", undefined],
+    ["https://example.org/app.py", undefined],
+    ["../../etc/passwd.txt", undefined],
+    ["cat app.py", undefined],
+    ["x".repeat(500) + ".py", undefined],
+  ];
+  for (const [text, place] of cases) expect(parseFilePlace(text), text).toEqual(place === undefined ? undefined : { line: undefined, ...place });
 });
 
 test("a call says how it ended where that is worth a word", () => {

@@ -112,6 +112,24 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.shot("found");
   });
 
+  await run("an answer is shown as markdown: its code is coloured, a file it names opens, and the session can be continued", async () => {
+    const frame = await viewer();
+    const code = frame.locator(".code-block", { hasText: "print(round(total, 2))" });
+    await code.scrollIntoViewIfNeeded();
+    await until("the code is coloured", async () => (await code.locator("[class^=hljs-]").count()) > 0);
+    await screen.shot("markdown");
+    await frame.getByRole("button", { name: "Resume…" }).click();
+    await screen.dialog(/Continue this session with Codex\?[^]*codex resume [\w-]+/);
+    await screen.shot("resume");
+    await screen.page.locator(".monaco-dialog-box").getByRole("button", { name: "Copy Command" }).click();
+    await frame.locator(".heading").click();
+    await screen.page.keyboard.press("Home");
+    const file = frame.locator("button.file", { hasText: "src/cart.py" }).first();
+    await until("the answer that names the file is shown", () => file.isVisible());
+    await file.click();
+    await until("the file is open", async () => /cart\.py/.test(await screen.page.locator(".tab.active").innerText()));
+  });
+
   await run("search finds what was said to any agent and opens it at its turn", async () => {
     await screen.leaveWebview();
     await screen.command("Lerim: Search Sessions", { further: true });

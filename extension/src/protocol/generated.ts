@@ -1179,6 +1179,7 @@ export interface OutcomeView {
  * A session without its text. `kinds` has one letter per turn (p: prompt, s: shell command of the person, c: slash
  * command, r: reply), `sizes` the approximate number of characters of each. `at` is the position of the requested turn
  * (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none).
+ * `resume` is the command that continues it in a terminal, "" if its agent has none.
  */
 export interface OutlineView {
   session: SessionView;
@@ -1187,6 +1188,7 @@ export interface OutlineView {
   at: number;
   note: string;
   summary: string;
+  resume: string;
 }
 /**
  * A session as shown in lists and in the viewer's header. `files` is the number of files it touched; it and

@@ -72,6 +72,7 @@ from .readers import split_message as split_message
 from .readers import trim_torn_words as trim_torn_words
 from .readers import uri_to_path as uri_to_path
 from .redacted import redact_turn as redact_turn
+from .resuming import make_resume_command as make_resume_command
 from .search import ParsedQuery as ParsedQuery
 from .search import QueryTerm as QueryTerm
 from .search import RedactedTurn as RedactedTurn

@@ -73,6 +73,7 @@ export const shown = {
   documents: [] as { uri: Uri; line: number | undefined }[],
   commands: [] as { id: string; args: unknown[] }[],
   copied: [] as string[],
+  terminals: [] as { name: string; lines: string[] }[],
   panels: [] as FakePanel[],
   quickPicks: [] as FakeQuickPick[],
   lists: [] as { placeHolder: string; items: readonly FakeItem[] }[],
@@ -265,6 +266,10 @@ export const window = {
   showOpenDialog: (): Promise<Uri[] | undefined> => {
     const path = answers.files.shift();
     return Promise.resolve(path === undefined ? undefined : [Uri.file(path)]);
+  },
+  createTerminal: ({ name }: { name: string }) => {
+    const { lines } = added(shown.terminals, { name, lines: [] as string[] });
+    return { show: () => undefined, sendText: (line: string) => void lines.push(line) };
   },
   createQuickPick: () => added(shown.quickPicks, new FakeQuickPick()),
   showQuickPick: (items: readonly (FakeItem | string)[], options?: { placeHolder?: string; canPickMany?: boolean }): Promise<FakeItem | string | (FakeItem | string)[] | undefined> => {

@@ -5,6 +5,7 @@ import { errorText, NotRunning } from "../../editor/errors";
 import * as protocol from "../../protocol";
 import { showPage } from "../shared/html";
 import { agentIcon } from "../shared/icons";
+import { isFolder, openSessionFile } from "./sessionfiles";
 import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./messages";
 
 const viewType = "lerim.transcript";
@@ -64,6 +65,7 @@ class Transcript {
   /** The turn to show once the webview is ready. */
   #turnToShow: string;
   #webviewReady = false;
+  #outline: protocol.OutlineView | undefined;
 
   constructor(
     private readonly context: TranscriptContext,
@@ -99,6 +101,7 @@ class Transcript {
     }
     const turn = this.#turnToShow;
     const outline = await this.context.request(protocol.sessionOpen, { id: this.id, turn });
+    this.#outline = outline;
     if (turn === this.#turnToShow) this.#turnToShow = ""; // shown once; later refreshes keep the person's position
     const { title, agent, platform } = outline.session;
     this.panel.title = title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title || agent;
@@ -135,10 +138,33 @@ class Transcript {
         this.#post({ type: "findResult", text: message.text, positions });
         return;
       }
+      case "openFile":
+        return openSessionFile(message.path, message.line, this.#outline?.session.folder ?? "");
+      case "copy":
+        await vscode.env.clipboard.writeText(message.text);
+        return;
+      case "resume":
+        return this.#resume();
       case "manageTrust":
         await vscode.commands.executeCommand("workbench.trust.manage");
         return;
     }
+  }
+
+  /** Continues the session with its agent, once the person has seen the command. */
+  async #resume(): Promise<void> {
+    const { resume = "", session } = this.#outline ?? {};
+    if (resume === "" || session === undefined) return;
+    const run = "Run in Terminal";
+    const copy = "Copy Command";
+    const detail = session.folder === "" ? resume : `${resume}\n\nin ${session.folder}`;
+    const answer = await vscode.window.showInformationMessage(`Continue this session with ${session.agent}?`, { modal: true, detail }, run, copy);
+    if (answer === copy) await vscode.env.clipboard.writeText(resume);
+    if (answer !== run) return;
+    const folder = await isFolder(session.folder);
+    const terminal = vscode.window.createTerminal(folder ? { name: session.agent, cwd: session.folder } : { name: session.agent });
+    terminal.show();
+    terminal.sendText(resume);
   }
 
   #reportErrors(work: Promise<void>): void {

@@ -9,6 +9,11 @@ export type FromTranscript =
   /** One turn in full. */
   | { readonly type: "loadWholeTurn"; readonly position: number }
   | { readonly type: "find"; readonly text: string }
+  /** A file that a message names; the line is counted from 1. */
+  | { readonly type: "openFile"; readonly path: string; readonly line: number | undefined }
+  | { readonly type: "copy"; readonly text: string }
+  /** Continue the session with its agent. */
+  | { readonly type: "resume" }
   | { readonly type: "manageTrust" };
 
 export type ToTranscript =
@@ -26,11 +31,16 @@ function isPosition(value: unknown): value is number {
 /** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromTranscript(value: unknown): FromTranscript | undefined {
   if (!isObject(value)) return undefined;
-  const { type, start, count, position, text } = value;
+  const { type, start, count, position, text, path, line } = value;
   switch (type) {
     case "ready":
+    case "resume":
     case "manageTrust":
       return { type };
+    case "openFile":
+      return isText(path, 1000) && (line === undefined || isPosition(line)) ? { type, path, line } : undefined;
+    case "copy":
+      return isText(text) ? { type, text } : undefined;
     case "loadTurns":
       return isPosition(start) && isPosition(count) && count > 0 ? { type, start, count } : undefined;
     case "loadWholeTurn":

@@ -183,7 +183,8 @@ class HitsView(msgspec.Struct, frozen=True):
 class OutlineView(msgspec.Struct, frozen=True):
     """A session without its text. `kinds` has one letter per turn (p: prompt, s: shell command of the person, c: slash
     command, r: reply), `sizes` the approximate number of characters of each. `at` is the position of the requested turn
-    (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none)."""
+    (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none).
+    `resume` is the command that continues it in a terminal, "" if its agent has none."""
 
     session: SessionView
     kinds: str
@@ -191,6 +192,7 @@ class OutlineView(msgspec.Struct, frozen=True):
     at: int
     note: str
     summary: str
+    resume: str
 
 
 class CallView(msgspec.Struct, frozen=True):

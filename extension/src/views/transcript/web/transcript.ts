@@ -41,6 +41,7 @@ const title = h("h1", { class: "heading" });
 const factsLine = h("p", { class: "facts" });
 const noteLine = h("p", { class: "note", role: "note" });
 const summaryLine = h("p", { class: "summary", label: "Summary" });
+const resumeButton = button("Resume…", () => vscode.postMessage({ type: "resume" }), { title: "Continue this session with its agent" });
 const notice = h("div", { class: "notice", role: "alert" });
 const findBox = h("input", { class: "find", label: "Find in this session", attributes: { type: "search", placeholder: "Find in this session", spellcheck: "false" } });
 const findCount = h("span", { class: "found", role: "status" });
@@ -65,6 +66,7 @@ document.getElementById("transcript")?.append(
       button("↓", () => perform("nextMatch"), { label: "Next match", title: "Next match (Enter)" }),
       button("Previous prompt", () => perform("previousPrompt"), { title: "Previous prompt (p)" }),
       button("Next prompt", () => perform("nextPrompt"), { title: "Next prompt (n)" }),
+      resumeButton,
       button("?", () => help.open(), { label: "Keyboard help", title: "Keyboard (?)" }),
     ),
   ),
@@ -128,6 +130,7 @@ function showSession(next: OutlineView): void {
   showNotice("");
   title.textContent = spellOutHidden(next.session.title);
   factsLine.textContent = sessionFacts(next.session);
+  resumeButton.hidden = next.resume === "";
   noteLine.textContent = spellOutHidden(next.note);
   noteLine.hidden = next.note === "";
   summaryLine.textContent = next.summary.split("\n").map(spellOutHidden).join("\n");
@@ -166,6 +169,11 @@ function createRow(at: number): HTMLElement {
 function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLElement {
   return turnArticle(turn, context, {
     showWhole: () => vscode.postMessage({ type: "loadWholeTurn", position: at }),
+    openFile: ({ path, line }) => vscode.postMessage({ type: "openFile", path, line }),
+    copy: (text) => {
+      vscode.postMessage({ type: "copy", text });
+      announce("Copied.");
+    },
     isCallOpen: (call) => openCalls.has(`${at}:${call}`),
     onCallToggle: (call, open) => {
       if (open) openCalls.add(`${at}:${call}`);

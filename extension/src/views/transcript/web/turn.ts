@@ -2,8 +2,9 @@ import type { CallView, SessionTurn } from "../../../protocol";
 import { clockText, momentText } from "../../../text/sessionwording";
 import { button, h } from "../../shared/web/dom";
 import { prose, literalText } from "../../shared/web/prose";
+import { codeBlock, markdownBlocks, type MarkdownActions, maxMarkdown } from "./markdown";
 
-export interface TurnActions {
+export interface TurnActions extends MarkdownActions {
   readonly showWhole: () => void;
   /** Which of its calls are unfolded. */
   readonly isCallOpen: (call: number) => boolean;
@@ -27,12 +28,24 @@ export function turnArticle(turn: SessionTurn, context: TurnContext, actions: Tu
   return h(
     "article",
     { class: `turn from-${turn.role}`, attributes: { ...articleAttributes(context), "aria-labelledby": headId } },
-    h("h2", { class: "turn-head", id: headId }, h("span", { class: "who" }, speaker), h("span", { class: "when", title: momentText(turn.time) }, clockText(turn.time, context.sessionStart) || "at an unknown time")),
-    ...splitBlocks(turn.text).map((block) =>
-      block.code || turn.kind === "shell" ? h("pre", { attributes: { tabindex: "0" } }, ...literalText(block.text)) : h("div", { class: "words", attributes: { dir: "auto" } }, ...prose(block.text)),
+    h(
+      "div",
+      { class: "turn-head" },
+      h("h2", { id: headId }, h("span", { class: "who" }, speaker), h("span", { class: "when", title: momentText(turn.time) }, clockText(turn.time, context.sessionStart) || "at an unknown time")),
+      ...(turn.text === "" ? [] : [button("Copy", () => actions.copy(turn.text), { class: "link copy", label: "Copy this message" })]),
     ),
+    ...messageBlocks(turn, actions),
     ...(turn.left > 0 ? [h("p", { class: "left" }, `… ${turn.left.toLocaleString("en-US")} more characters. `, button("Show all", actions.showWhole, { class: "link whole" }))] : []),
     ...turn.calls.map((call, at) => callDetails(call, at, actions)),
+  );
+}
+
+/** The text of a turn: an agent's as markdown, a person's as it was typed, but for fenced code. */
+function messageBlocks(turn: SessionTurn, actions: TurnActions): HTMLElement[] {
+  if (turn.kind === "shell") return [codeBlock(turn.text, "bash", actions)];
+  if (turn.role !== "user" && turn.text.length <= maxMarkdown) return [h("div", { class: "words markdown", attributes: { dir: "auto" } }, ...markdownBlocks(turn.text, actions))];
+  return splitBlocks(turn.text).map((block) =>
+    block.code ? codeBlock(block.text, block.language, actions) : h("div", { class: "words typed", attributes: { dir: "auto" } }, ...prose(block.text)),
   );
 }
 
@@ -82,26 +95,30 @@ function callDetails(call: CallView, at: number, actions: TurnActions): HTMLElem
 
 interface Block {
   readonly code: boolean;
+  /** The language of code, "" if the fence names none. */
+  readonly language: string;
   readonly text: string;
 }
 
-const fencePattern = /^ {0,3}(`{3,}|~{3,})/;
+const fencePattern = /^ {0,3}(`{3,}|~{3,}) *([\w+#-]{0,20})/;
 
 /** Splits a message into prose and fenced code. An unclosed fence extends to the end. */
 export function splitBlocks(text: string): Block[] {
   const result: Block[] = [];
   let lines: string[] = [];
   let openFence = "";
+  let language = "";
   const endBlock = (code: boolean): void => {
     const text = lines.join("\n");
     lines = [];
-    if (code || text.trim() !== "") result.push({ code, text: code ? text : text.replace(/^\n+|\s+$/g, "") });
+    if (code || text.trim() !== "") result.push({ code, language: code ? language : "", text: code ? text : text.replace(/^\n+|\s+$/g, "") });
   };
   for (const line of text.split("\n")) {
-    const fenceMark = fencePattern.exec(line)?.[1] ?? "";
+    const [, fenceMark = "", named = ""] = fencePattern.exec(line) ?? [];
     if (openFence === "" && fenceMark !== "") {
       endBlock(false);
       openFence = fenceMark;
+      language = named;
     } else if (openFence !== "" && fenceMark.startsWith(openFence) && line.trim() === fenceMark) {
       endBlock(true);
       openFence = "";

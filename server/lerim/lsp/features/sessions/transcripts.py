@@ -34,6 +34,7 @@ from lerim.sessions import (
     browsing,
     clean_line,
     load_transcript_page,
+    make_resume_command,
 )
 from lerim.times import format_moment
 from lerim.views import find_folder_projects, find_summary_view
@@ -96,9 +97,8 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
     kinds = "".join(KIND_LETTERS.get(kind, "r") for kind in found.kinds[:MAX_KINDS])
     sizes = [min(size, MAX_TEXT) for size in found.sizes[:MAX_KINDS]]
     note = _describe_session(session, len(found.kinds))
-    return OutlineView(
-        sessions.make_session_view(session), kinds, sizes, found.position, note, _load_summary(session, home)
-    )
+    summary, resume = _load_summary(session, home), make_resume_command(session)
+    return OutlineView(sessions.make_session_view(session), kinds, sizes, found.position, note, summary, resume)
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:

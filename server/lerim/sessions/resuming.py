@@ -1,0 +1,32 @@
+"""The command with which an agent continues one of its sessions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from lerim.sessions.model import Platform
+from lerim.sessions.search.browsing import SessionListItem
+
+_COMMANDS: Mapping[Platform, str] = {
+    "claude": "claude --resume",
+    "codex": "codex resume",
+    "gemini": "gemini --resume",
+    "opencode": "opencode --session",
+    "copilot": "copilot --resume",
+}
+"""What comes before the session's id. Cursor and Antigravity have no command that opens a session of the editor."""
+_COPILOT_CLI_FOLDER = "session-state"
+"""Where Copilot's command line keeps its sessions; those of VS Code are elsewhere, and it cannot open them."""
+_PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}\Z")
+"""What needs no quotes in any shell. Ids come from transcripts: others are not put into a command."""
+
+
+def make_resume_command(session: SessionListItem) -> str:
+    """Returns the command that continues a session in a terminal; "" if there is none, or if the agent deleted it."""
+    command = _COMMANDS.get(session.platform, "")
+    is_own = session.platform != "copilot" or _COPILOT_CLI_FOLDER in PurePath(session.place).parts
+    if not command or not is_own or session.vanished or session.parent or not _PLAIN_ID.match(session.session_id):
+        return ""
+    return f"{command} {session.session_id}"
