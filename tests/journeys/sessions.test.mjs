@@ -127,7 +127,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     const file = frame.locator("button.file", { hasText: "src/cart.py" }).first();
     await until("the answer that names the file is shown", () => file.isVisible());
     await file.click();
-    await until("the file is open", async () => /cart\.py/.test(await screen.page.locator(".tab.active").innerText()));
+    await until("the file is open", async () => /return float\(sum\(prices\)\)/.test(await screen.editorText()));
   });
 
   await run("search finds what was said to any agent and opens it at its turn", async () => {
