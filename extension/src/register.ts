@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { addMemoryHere } from "./commands/addmemory";
 import { connectAgentsToMemory, disconnectAgentsFromMemory } from "./commands/agentmemory";
 import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
 import { giveMemoryToAgents, importRules } from "./commands/agentfiles";
@@ -106,6 +107,7 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.memoriesByFreshness": () => memories.groupBy("freshness"),
     "lerim.refreshMemories": () => memories.refresh(),
     "lerim.moreMemories": (node) => memories.loadMore(node),
+    "lerim.addMemory": () => addMemoryHere(context),
     "lerim.editMemory": (target) => editMemory(context, parseHandle(target)),
     "lerim.promoteMemory": (target) => promoteMemory(context, parseHandle(target)),
     "lerim.changeKind": (target) => changeKind(context, parseHandle(target)),

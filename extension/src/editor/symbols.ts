@@ -4,6 +4,12 @@ import type { Middleware } from "vscode-languageclient/node";
 /** How long VS Code's symbol provider may take before lenses are shown without it. */
 const symbolTimeoutMs = 1000;
 
+/** What a memory can be about; a variable within a function is too small. */
+const namedKinds: ReadonlySet<vscode.SymbolKind> = new Set([
+  ...[vscode.SymbolKind.Class, vscode.SymbolKind.Interface, vscode.SymbolKind.Struct, vscode.SymbolKind.Enum, vscode.SymbolKind.Namespace, vscode.SymbolKind.Module],
+  ...[vscode.SymbolKind.Function, vscode.SymbolKind.Method, vscode.SymbolKind.Constructor, vscode.SymbolKind.Property, vscode.SymbolKind.Constant],
+]);
+
 export type Symbols = readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[];
 
 /**
@@ -39,10 +45,20 @@ export function findSymbolRange(symbols: Symbols, name: string): vscode.Range | 
   return matches.length === 1 ? matches[0]?.range : undefined;
 }
 
+/** The innermost symbol that contains a range, with its owners: `Store.save`; undefined if none does. */
+export function findEnclosingSymbol(symbols: Symbols, range: vscode.Range): string | undefined {
+  const path: string[] = [];
+  for (let level = symbols; ; ) {
+    const found = level.find((symbol): symbol is vscode.DocumentSymbol => "children" in symbol && symbol.range.contains(range));
+    if (found === undefined || !namedKinds.has(found.kind)) return path.length === 0 ? undefined : path.join(".");
+    path.push(plainName(found.name));
+    level = found.children;
+  }
+}
+
 function* walkSymbols(symbols: Symbols, parents: readonly string[]): Generator<{ readonly path: readonly string[]; readonly range: vscode.Range }> {
   for (const symbol of symbols) {
-    // some providers name a function with its parameters, or a method with its receiver
-    const path = [...parents, symbol.name.replace(/^\([^()]*\)\.?/, "").replace(/\(.*$/s, "") || symbol.name];
+    const path = [...parents, plainName(symbol.name)];
     if ("location" in symbol) {
       yield { path: symbol.containerName === "" ? path : [symbol.containerName, ...path], range: symbol.location.range };
     } else {
@@ -52,13 +68,19 @@ function* walkSymbols(symbols: Symbols, parents: readonly string[]): Generator<{
   }
 }
 
+/** Some providers name a function with its parameters, or a method with its receiver. */
+function plainName(name: string): string {
+  return name.replace(/^\([^()]*\)\.?/, "").replace(/\(.*$/s, "") || name;
+}
+
 function lensSubject(lens: vscode.CodeLens): { readonly symbol: string; readonly found: boolean } | undefined {
   const data: unknown = "data" in lens ? lens.data : undefined;
   if (typeof data !== "object" || data === null || !("symbol" in data) || typeof data.symbol !== "string") return undefined;
   return { symbol: data.symbol, found: "found" in data && data.found === true };
 }
 
-async function symbolsOf(uri: vscode.Uri): Promise<Symbols | undefined> {
+/** The symbols of a document, as the editor's providers know them; undefined if they fail or take too long. */
+export async function symbolsOf(uri: vscode.Uri): Promise<Symbols | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), symbolTimeoutMs);

@@ -53,7 +53,13 @@ export class Range {
   get start(): { readonly line: number; readonly character: number } {
     return { line: this.startLine, character: this.startCharacter };
   }
+
+  contains({ startLine, endLine }: Range): boolean {
+    return this.startLine <= startLine && endLine <= this.endLine;
+  }
 }
+
+export const SymbolKind = { Module: 1, Namespace: 2, Class: 4, Method: 5, Property: 6, Constructor: 8, Enum: 9, Interface: 10, Function: 11, Variable: 12, Constant: 13, Struct: 22 };
 
 export class ThemeColor {
   constructor(readonly id: string) {}

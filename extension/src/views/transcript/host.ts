@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { addMemoryFromWords } from "../../commands/addmemory";
 import { isToken } from "../../editor/arguments";
 import type { Context } from "../../sidecar/context";
 import { errorText, NotRunning } from "../../editor/errors";
@@ -143,6 +144,8 @@ class Transcript {
       case "copy":
         await vscode.env.clipboard.writeText(message.text);
         return;
+      case "remember":
+        return addMemoryFromWords(this.context, message.text);
       case "resume":
         return this.#resume();
       case "manageTrust":

@@ -12,6 +12,8 @@ export type FromTranscript =
   /** A file that a message names; the line is counted from 1. */
   | { readonly type: "openFile"; readonly path: string; readonly line: number | undefined }
   | { readonly type: "copy"; readonly text: string }
+  /** Make a memory of these words. */
+  | { readonly type: "remember"; readonly text: string }
   /** Continue the session with its agent. */
   | { readonly type: "resume" }
   | { readonly type: "manageTrust" };
@@ -41,6 +43,8 @@ export function parseFromTranscript(value: unknown): FromTranscript | undefined 
       return isText(path, 1000) && (line === undefined || isPosition(line)) ? { type, path, line } : undefined;
     case "copy":
       return isText(text) ? { type, text } : undefined;
+    case "remember":
+      return isText(text, 50_000) && text.trim() !== "" ? { type, text } : undefined;
     case "loadTurns":
       return isPosition(start) && isPosition(count) && count > 0 ? { type, start, count } : undefined;
     case "loadWholeTurn":

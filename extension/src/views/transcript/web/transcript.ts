@@ -25,6 +25,8 @@ const turnsPerRequest = 60;
 /** Turns kept in memory; beyond that, distant ones are dropped. */
 const maxLoadedTurns = 2000;
 const findDelayMs = 250;
+/** Characters of selected words that become a memory. */
+const maxRemembered = 50_000;
 
 let outline: OutlineView | undefined;
 let position = parseSavedPosition(vscode.getState());
@@ -41,6 +43,7 @@ const title = h("h1", { class: "heading" });
 const factsLine = h("p", { class: "facts" });
 const noteLine = h("p", { class: "note", role: "note" });
 const summaryLine = h("p", { class: "summary", label: "Summary" });
+const rememberButton = button("Add memory…", rememberSelection, { title: "Make a memory of the selected words" });
 const resumeButton = button("Resume…", () => vscode.postMessage({ type: "resume" }), { title: "Continue this session with its agent" });
 const notice = h("div", { class: "notice", role: "alert" });
 const findBox = h("input", { class: "find", label: "Find in this session", attributes: { type: "search", placeholder: "Find in this session", spellcheck: "false" } });
@@ -51,6 +54,7 @@ const liveRegion = h("div", { class: "visually-hidden", role: "status", attribut
 const help = helpDialog(turnHelpRows);
 const virtualList = new VirtualList(feed, rows);
 
+rememberButton.disabled = true;
 document.getElementById("transcript")?.append(
   h(
     "header",
@@ -66,6 +70,7 @@ document.getElementById("transcript")?.append(
       button("↓", () => perform("nextMatch"), { label: "Next match", title: "Next match (Enter)" }),
       button("Previous prompt", () => perform("previousPrompt"), { title: "Previous prompt (p)" }),
       button("Next prompt", () => perform("nextPrompt"), { title: "Next prompt (n)" }),
+      rememberButton,
       resumeButton,
       button("?", () => help.open(), { label: "Keyboard help", title: "Keyboard (?)" }),
     ),
@@ -181,6 +186,18 @@ function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLEl
       highlightMatches(rows, searchText);
     },
   });
+}
+
+/** A click on a button may clear the selection, so it is kept while it lasts. */
+let selectedWords = "";
+document.addEventListener("selectionchange", () => {
+  const words = document.getSelection()?.toString() ?? "";
+  if (words.trim() !== "" || document.activeElement !== rememberButton) selectedWords = words;
+  rememberButton.disabled = selectedWords.trim() === "";
+});
+
+function rememberSelection(): void {
+  if (selectedWords.trim() !== "") vscode.postMessage({ type: "remember", text: selectedWords.slice(0, maxRemembered) });
 }
 
 /** Requests the first visible turns that are not loaded. */

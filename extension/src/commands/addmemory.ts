@@ -1,0 +1,79 @@
+// Lerim: Add Memory. The person writes a memory by hand, about the code or the words they have selected.
+import { relative, sep } from "node:path";
+import * as vscode from "vscode";
+import { chooseRoot, repositoryOf } from "../editor/roots";
+import { findEnclosingSymbol, symbolsOf } from "../editor/symbols";
+import * as protocol from "../protocol";
+import type { Context } from "../sidecar/context";
+import { iconOf, kindOf } from "../text/wording";
+import { showActionResult } from "./acts";
+
+/** What is known of a new memory before the person says the rest. */
+export interface MemoryDraft {
+  readonly title: string;
+  readonly body: string;
+  /** References: paths from the repository's root, with `#symbol` where one is meant. */
+  readonly files: readonly string[];
+}
+
+const maxTitle = 120;
+const kinds = [
+  { kind: "decision", detail: "What was decided, for ever or until it is replaced" },
+  { kind: "insight", detail: "What was found out" },
+  { kind: "procedure", detail: "How something is done" },
+  { kind: "pitfall", detail: "What goes wrong, and why" },
+  { kind: "friction", detail: "What holds the work up again and again" },
+  { kind: "preference", detail: "How you want it" },
+  { kind: "question", detail: "What is still open" },
+] as const satisfies readonly { kind: protocol.MemoryKind; detail: string }[];
+
+/** Writes a memory about the selected code: its file, and the symbol that contains it, are filled in. */
+export async function addMemoryHere(context: Pick<Context, "request">): Promise<void> {
+  const root = await chooseRoot();
+  if (root === undefined) return;
+  const editor = vscode.window.activeTextEditor;
+  const reference = editor === undefined ? undefined : await referenceOf(editor, root.uri);
+  await addMemory(context, root.uri.toString(), { title: "", body: "", files: reference === undefined ? [] : [reference] });
+}
+
+/** Writes a memory from words that were said in a session. */
+export async function addMemoryFromWords(context: Pick<Context, "request">, words: string): Promise<void> {
+  const root = await chooseRoot();
+  if (root === undefined) return;
+  const line = words.trim().split("\n")[0]?.trim() ?? "";
+  const isWhole = line.length <= maxTitle && line === words.trim();
+  await addMemory(context, root.uri.toString(), { title: line.slice(0, maxTitle), body: isWhole ? "" : words.trim(), files: [] });
+}
+
+/** Asks for the kind, the title and the reason, and writes the memory. Escape at any question writes nothing. */
+async function addMemory(context: Pick<Context, "request">, root: string, draft: MemoryDraft): Promise<void> {
+  const where = draft.files.length === 0 ? "" : ` about ${draft.files.join(", ")}`;
+  const items = kinds.map(({ kind, detail }) => ({ label: `${iconOf(viewOf(kind))} ${kindOf(viewOf(kind))}`, description: detail, memoryKind: kind }));
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: `Choose the kind of the new memory${where}` });
+  if (picked === undefined) return;
+  const title = await vscode.window.showInputBox({
+    title: `Title of the ${picked.memoryKind}`,
+    prompt: "One sentence that says it all",
+    value: draft.title,
+    ignoreFocusOut: true, // losing the focus must not discard what was typed
+    validateInput: (now) => (now.trim() === "" ? "A memory needs a title." : undefined),
+  });
+  if (title === undefined) return;
+  const body = await vscode.window.showInputBox({ title: "Why?", prompt: "The reason, or Enter to leave it out", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
+  if (body === undefined) return;
+  const kept = body === draft.body.replaceAll("\n", " ") ? draft.body : body; // an input box has one line
+  await showActionResult(context, await context.request(protocol.memoryAdd, { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files] }));
+}
+
+function viewOf(kind: protocol.MemoryKind): { readonly primitive: string; readonly kind: string | null } {
+  return kind === "decision" || kind === "question" ? { primitive: kind, kind: null } : { primitive: "learning", kind };
+}
+
+/** `path` or `path#symbol` of the selection; undefined outside the repository. */
+async function referenceOf({ document, selection }: vscode.TextEditor, root: vscode.Uri): Promise<string | undefined> {
+  if (document.uri.scheme !== "file") return undefined;
+  const path = relative((await repositoryOf(root.fsPath)) ?? root.fsPath, document.uri.fsPath).split(sep).join("/");
+  if (path === "" || path.startsWith("../") || path.startsWith(".lerim/")) return undefined;
+  const symbol = findEnclosingSymbol((await symbolsOf(document.uri)) ?? [], selection);
+  return symbol === undefined ? path : `${path}#${symbol}`;
+}

@@ -1,0 +1,70 @@
+// A memory that the person writes by hand: about the selected code, or from words of a session.
+import { beforeEach, expect, test } from "vitest";
+import { addMemoryFromWords, addMemoryHere } from "../../extension/src/commands/addmemory";
+import * as protocol from "../../extension/src/protocol";
+import { FakeContext } from "./fakes/sidecar";
+import { answers, Range, shown, SymbolKind, Uri, window } from "./fakes/vscode";
+
+const root = "file:///repo";
+let context: FakeContext;
+
+beforeEach(() => {
+  context = new FakeContext();
+  context.answer(protocol.memoryAdd, ({ title }) => ({ ok: true, code: "done", message: `Added: ${title}`, action: "a1", path: "/repo/.lerim/memory/x.md", root }));
+});
+
+function symbol(name: string, kind: number, first: number, last: number, ...children: unknown[]): unknown {
+  return { name, kind, range: new Range(first, 0, last, 0), children };
+}
+
+/** Selects these lines of a file that has a class, its method, and a variable within that. */
+function select(path: string, first: number, last: number): void {
+  window.activeTextEditor = { document: { uri: Uri.file(path) }, selection: new Range(first, 0, last, 0) };
+  answers.symbols = [[symbol("Store", SymbolKind.Class, 2, 9, symbol("save(path)", SymbolKind.Method, 3, 6, symbol("text", SymbolKind.Variable, 4, 4)))]];
+}
+
+test.each([
+  [4, 4, "src/app.py#Store.save"],
+  [3, 8, "src/app.py#Store"],
+  [0, 0, "src/app.py"],
+])("the memory is about the symbol that contains lines %i to %i", async (first, last, reference) => {
+  select("/repo/src/app.py", first, last);
+  answers.picks = ["pitfall"];
+  answers.inputs = ["Save before you close", "It is lost otherwise."];
+  await addMemoryHere(context.as());
+  expect(context.params(protocol.memoryAdd)).toEqual([{ root, kind: "pitfall", title: "Save before you close", body: "It is lost otherwise.", files: [reference] }]);
+  expect(shown.lists[0]?.placeHolder).toContain(reference);
+  expect(shown.messages.at(-1)).toMatchObject({ text: "Lerim: Added: Save before you close", choices: ["Undo", "Open"] });
+});
+
+test("Escape at any question writes nothing, and an empty title is refused", async () => {
+  select("/repo/src/app.py", 0, 0);
+  await addMemoryHere(context.as());
+  answers.picks = ["decision", "decision", "decision"];
+  await addMemoryHere(context.as());
+  answers.inputs = ["  "];
+  await addMemoryHere(context.as());
+  answers.inputs = ["Use uv"];
+  await addMemoryHere(context.as());
+  expect(context.params(protocol.memoryAdd)).toEqual([]);
+});
+
+test("a memory of no file, and one that is open itself, has no reference", async () => {
+  for (const editor of [undefined, "/repo/.lerim/memory/decisions/x.md"]) {
+    if (editor === undefined) window.activeTextEditor = undefined;
+    else select(editor, 0, 0);
+    answers.picks = ["decision"];
+    answers.inputs = ["Use uv", ""];
+    await addMemoryHere(context.as());
+  }
+  expect(context.params(protocol.memoryAdd).map(({ files }) => files)).toEqual([[], []]);
+});
+
+test("words of a session become the title and, where they are more than a line, the reason, with their lines", async () => {
+  answers.picks = ["decision", "decision"];
+  answers.inputs = ["Round only where a price is printed", "", "Round late", "Round late. Cents are exact."];
+  await addMemoryFromWords(context.as(), "Round only where a price is printed\n");
+  await addMemoryFromWords(context.as(), "Round late.\nCents are exact.");
+  expect(shown.inputs.map(({ value }) => value)).toEqual(["Round only where a price is printed", "", "Round late.", "Round late. Cents are exact."]);
+  expect(context.params(protocol.memoryAdd).map(({ body }) => body)).toEqual(["", "Round late.\nCents are exact."]);
+});
