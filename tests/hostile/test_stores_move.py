@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
+from finished import finish
 from lerim.sessions import platforms
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Platform
@@ -114,6 +115,8 @@ def test_files_of_opencode_that_it_moves_into_a_database_in_the_middle_count_onc
     other.say("user", text("Only in the files"))
     for one in (store, other):
         one.files(data / "storage")
+    for path in (data / "storage").rglob("*.json"):
+        finish(path)
     assert desk.sync().sessions.found == 2
     waiting = desk.waiting()
     assert waiting

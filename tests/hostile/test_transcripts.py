@@ -53,7 +53,8 @@ ONLY = {
     "status",
     "replaces",
 }
-LINKS = re.compile(r"command:lerim\.(?:openMemory|openTurn)\?%5B%22[0-9a-f]+%22%5D")
+_COMMANDS = "openMemory|openTurn|verifyMemory|memoryOutdated|editMemory|archiveMemory"
+LINKS = re.compile(rf"command:lerim\.(?:{_COMMANDS})\?%5B%22[0-9a-f]+%22%5D")
 
 
 def talk(desk: Desk, name: str, evil: str) -> None:
@@ -227,7 +228,7 @@ async def test_a_hover_of_hostile_memories_shows_them_and_nothing_in_it_is_activ
         check_markdown(shown)
         assert all(secret not in shown for secret in SECRETS)
         lenses = await editor.lenses(app)
-        assert re.fullmatch(r"[\w ,·]+", lenses[0][1]), lenses
+        assert re.fullmatch(r"Lerim: [\w ,·]+", lenses[0][1]), lenses
         found = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})
         assert all(secret not in str(found) for secret in SECRETS)
         assert (await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": result.action})).ok
