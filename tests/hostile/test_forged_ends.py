@@ -12,6 +12,7 @@ import copilot_cli_lines
 import gemini_files
 from claude_lines import Fields, prompt, queued, reply, text
 from desk import Desk
+from finished import finish_all
 from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from stories import Said, Told
@@ -29,6 +30,7 @@ def each(cases: Sequence[str]) -> list[str]:
 
 def spoken(desk: Desk) -> list[str]:
     """The titles of what waits with words of the person."""
+    finish_all(desk.home.root.parent)
     report = desk.sync(SyncOptions(explicit=True))
     assert report.problems == []
     waiting = queue.list_pending(desk.place)[0]
