@@ -19,6 +19,7 @@ from lerim.memory.search.memory_search import search_memories
 from lerim.memory.store import StoredMemory
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
+HOUR = 3600.0
 _UUID = re.compile(rb"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _NATIVE = re.compile(rb"\b(?:msg|req|toolu)_\w{10,40}")
 _TIME = re.compile(rb"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -80,7 +81,7 @@ class Life:
         data = data.replace(real.folder, str(self.desk.repo).encode())
         path = self._folder() / f"{tag.decode()}{real.name[2:]}.jsonl"
         path.write_bytes(data)
-        os.utime(path, (self.now.timestamp(),) * 2)
+        os.utime(path, (self.now.timestamp() - HOUR,) * 2)  # its last exchange is over
 
     def choose(self, file: str, subject: str, over: str) -> None:
         """Today the person wants one thing used in place of another in a file."""
@@ -102,7 +103,7 @@ class Life:
             time = _stamp(begins + timedelta(seconds=number)).decode()
             lines.append({**record, "message": message, "timestamp": time})
         path = self.desk.session(f"00000000-0000-4000-8000-{self._told:012d}", *lines)
-        os.utime(path, (self.now.timestamp(),) * 2)
+        os.utime(path, (self.now.timestamp() - HOUR,) * 2)  # its last exchange is over
 
     def evening(self) -> MaintainReport:
         """What Lerim does by itself at the end of a day."""

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -217,3 +217,11 @@ def test_a_sync_killed_at_any_line_it_tells_ends_like_one_that_was_not(desk: Des
         job.kill()
     desk.sync()
     assert len(desk.waiting()) == len(set(desk.waiting())) == 3
+
+
+def test_a_session_that_is_being_written_by_a_clock_that_is_behind_is_read_once(desk: Desk) -> None:
+    path = desk.session("s1", *correction(desk))
+    behind = datetime.now(UTC) - timedelta(days=3)
+    os.utime(path, (behind.timestamp(),) * 2)
+    reports = [desk.sync(SyncOptions(explicit=explicit), clock=lambda: behind) for explicit in (False, True)]
+    assert [(report.state, report.settling) for report in reports] == [("done", 1), ("done", 1)]

@@ -44,17 +44,23 @@ class SessionReading:
         restarted = self._reading.restarted
         self.state = None if restarted else job.state
         self.redactions = 0 if restarted else job.redactions
-        self._settles_at = None
+        self._settles_in: float | None = None
         if context.options.as_of is None:  # what was read as of a moment is not being written
-            self._settles_at = find_settling_time(job.transcript.mtime_ns / 1e9, context.clock().timestamp())
-        self.is_settled = self._settles_at is None
+            now = context.clock().timestamp()
+            settles_at = find_settling_time(job.transcript.mtime_ns / 1e9, now)
+            self._settles_in = None if settles_at is None else settles_at - now
+        self.is_settled = self._settles_in is None
         self._resume_before = b"" if restarted else job.resume or b""
         self._is_cut = False
 
     @property
     def settles_at(self) -> float | None:
-        """When the job is due again, in epoch seconds; None if it has read everything."""
-        return time.time() + CUT_SECONDS if self._is_cut else self._settles_at
+        """When the job is due again, in epoch seconds; None if it has read everything.
+
+        It is always later than now, by the clock of the queue: a job that was due at once would be claimed for ever.
+        """
+        wait = CUT_SECONDS if self._is_cut else self._settles_in
+        return None if wait is None else time.time() + wait
 
     @property
     def resume(self) -> bytes:
