@@ -54,7 +54,7 @@ async def test_a_read_only_repository_is_read_and_accepting_in_it_fails_in_words
     editor = await window(through=without_rights())
     app = editor.open("src/app.py")
     assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
-    assert await editor.lenses(app) == [(0, "1 decision")]
+    assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
     assert [memory.title for memory in found.memories] == ["Keep load small"]
     with bound():

@@ -19,6 +19,7 @@ POOL = (
 def desk(desk: Desk) -> Desk:
     """A repository with three related learnings, and automatic review."""
     settings(desk, AUTO)
+    (desk.repo / "src" / "db.py").write_text("RETRIES = 2\n", encoding="utf-8")
     for day, (title, body) in enumerate(POOL):
         said(desk, title, body, days=9 - day, primitive="learning", references=("src/db.py",))
     return desk

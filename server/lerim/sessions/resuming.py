@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from lerim.sessions.model import Platform
-from lerim.sessions.search.browsing import SessionListItem
+from lerim.sessions.search import SessionListItem
 
 _COMMANDS: Mapping[Platform, str] = {
     "claude": "claude --resume",
