@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.freshness.drift import Drift, DriftChecker, DriftSubject
+from lerim.memory.freshness.drift import DriftChecker, DriftSubject
+from lerim.memory.freshness.drift_summary import Drift
 from lerim.memory.freshness.reference_check import check_references
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import MemoryRecord, render_record

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.freshness.drift import Drift, DriftChecker
+from lerim.memory.freshness.drift import DriftChecker
+from lerim.memory.freshness.drift_summary import Drift
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.paths import Home

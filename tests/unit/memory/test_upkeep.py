@@ -12,7 +12,7 @@ import pytest
 
 from lerim.config.schema import MaintenanceRules
 from lerim.maintenance.plan import TEXTS_DIFFER_FLAG, PlannedSuggestion, plan_maintenance
-from lerim.memory.freshness.drift import Drift
+from lerim.memory.freshness.drift_summary import Drift
 from lerim.memory.lifecycle import ServedOutcomes, Status, ThemeActivity
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import StoredMemory

@@ -2,11 +2,11 @@ from . import baselines as baselines
 from . import definitions as definitions
 from . import verifying as verifying
 from .baselines import StatStamp as StatStamp
-from .drift import Drift as Drift
 from .drift import DriftChecker as DriftChecker
 from .drift import DriftSubject as DriftSubject
-from .drift import DriftSummary as DriftSummary
 from .drift import subject_of as subject_of
+from .drift_summary import Drift as Drift
+from .drift_summary import DriftSummary as DriftSummary
 from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, StatStamp
+from lerim.memory.freshness.drift_summary import Drift, DriftSummary, summarise_drift, worst_drift
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
 from lerim.memory.freshness.reference_check import contains_symbol, is_missing
 from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
 from lerim.memory.record import MemoryRecord
-from lerim.memory.reference import DriftState, Reference, parse_reference, reference_text
+from lerim.memory.reference import Reference, parse_reference, reference_text
 from lerim.memory.references import ReferenceMap
 from lerim.paths import Home
 from lerim.project import Project, read_head_commit
@@ -26,34 +27,8 @@ from lerim.project import Project, read_head_commit
 if TYPE_CHECKING:
     from lerim.project import Git
 
-DRIFT_RANKS: dict[DriftState, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
 BATCH_SIZE = 500
 """How many references have their baselines loaded at once."""
-MOVED_RANK = 2
-"""The rank of a reference that is fresh, but has moved."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """The drift of a memory's reference. `moved_to` is the reference that means the same now: it may be fresh there.
-
-    `detail` says what happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen.
-    """
-
-    state: DriftState
-    reference: str
-    moved_to: str = ""
-    detail: str = ""
-    since: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DriftSummary:
-    """The drift of memories, by id. `drift_by_memory`: the worst drift of each memory that is not fresh or has moved.
-    `moved_references`: where each of its renamed or moved references is now, both as written."""
-
-    drift_by_memory: dict[str, Drift]
-    moved_references: dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +92,7 @@ class DriftChecker:
             check.add_changed_files(None if paths is None else list(paths))
             changed = check.run()
             if on_summary is not None:
-                on_summary(_summarise_drift(database))
+                on_summary(summarise_drift(database))
             return changed
 
     def check_memories(self, subjects: Sequence[DriftSubject], *, now: datetime | None = None) -> dict[str, Drift]:
@@ -149,48 +124,12 @@ class DriftChecker:
         if not baselines.has_baselines(self._private):
             return DriftSummary({}, {})
         with baselines.open_baselines(self._private, self._project.root) as database:
-            return _summarise_drift(database)
+            return summarise_drift(database)
 
     def _all_subjects(self) -> list[DriftSubject]:
         live = ReferenceMap(self._project.memory_dir)
         live.scan()
         return [DriftSubject(entry.id, entry.references, entry.verified) for entry in live.entries]
-
-
-def _summarise_drift(database: Baselines) -> DriftSummary:
-    by_memory: dict[str, list[DriftRecord]] = {}
-    for drift_record in database.stale_records():
-        by_memory.setdefault(drift_record.memory, []).append(drift_record)
-    found = DriftSummary({}, {})
-    for memory, drift_records in by_memory.items():
-        if (standing := worst_drift(drift_records)) is not None:
-            found.drift_by_memory[memory] = standing
-        if moves := {
-            reference_text(drift_record.reference): drift_record.moved_to
-            for drift_record in drift_records
-            if drift_record.moved_to
-        }:
-            found.moved_references[memory] = moves
-    return found
-
-
-def worst_drift(drift_records: Sequence[DriftRecord]) -> Drift | None:
-    """Returns the worst drift of a memory; None if all of its references are fresh and have not moved."""
-    drift_record = max(drift_records, key=drift_rank, default=None)
-    if drift_record is None or drift_rank(drift_record) == 0:
-        return None
-    return Drift(
-        drift_record.state,
-        reference_text(drift_record.reference),
-        drift_record.moved_to,
-        drift_record.detail,
-        drift_record.since,
-    )
-
-
-def drift_rank(drift_record: DriftRecord) -> int:
-    """Returns how bad the drift is; 0 if there is none."""
-    return max(DRIFT_RANKS[drift_record.state], MOVED_RANK if drift_record.moved_to else 0)
 
 
 class _Check:

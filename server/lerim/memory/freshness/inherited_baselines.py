@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from lerim.errors import LerimError
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
-from lerim.memory.freshness.drift import drift_rank
+from lerim.memory.freshness.drift_summary import drift_rank
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind
 from lerim.memory.freshness.sources import SourceReader
 from lerim.memory.freshness.verifying import unique_verified

@@ -1,0 +1,73 @@
+"""The drift of whole memories: the worst of their references, and where those that moved are now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lerim.memory.freshness.baselines import Baselines, DriftRecord
+from lerim.memory.reference import DriftState, reference_text
+
+DRIFT_RANKS: dict[DriftState, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
+MOVED_RANK = 2
+"""The rank of a reference that is fresh, but has moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The drift of a memory's reference. `moved_to` is the reference that means the same now: it may be fresh there.
+
+    `detail` says what happened (“`load` changed”), `since` (YYYY-MM-DD) when that was first seen.
+    """
+
+    state: DriftState
+    reference: str
+    moved_to: str = ""
+    detail: str = ""
+    since: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftSummary:
+    """The drift of memories, by id. `drift_by_memory`: the worst drift of each memory that is not fresh or has moved.
+    `moved_references`: where each of its renamed or moved references is now, both as written."""
+
+    drift_by_memory: dict[str, Drift]
+    moved_references: dict[str, dict[str, str]]
+
+
+def summarise_drift(database: Baselines) -> DriftSummary:
+    """Returns the drift of all memories that the last checks found. Raises MemoryError_."""
+    by_memory: dict[str, list[DriftRecord]] = {}
+    for drift_record in database.stale_records():
+        by_memory.setdefault(drift_record.memory, []).append(drift_record)
+    found = DriftSummary({}, {})
+    for memory, drift_records in by_memory.items():
+        if (standing := worst_drift(drift_records)) is not None:
+            found.drift_by_memory[memory] = standing
+        if moves := {
+            reference_text(drift_record.reference): drift_record.moved_to
+            for drift_record in drift_records
+            if drift_record.moved_to
+        }:
+            found.moved_references[memory] = moves
+    return found
+
+
+def worst_drift(drift_records: Sequence[DriftRecord]) -> Drift | None:
+    """Returns the worst drift of a memory; None if all of its references are fresh and have not moved."""
+    drift_record = max(drift_records, key=drift_rank, default=None)
+    if drift_record is None or drift_rank(drift_record) == 0:
+        return None
+    return Drift(
+        drift_record.state,
+        reference_text(drift_record.reference),
+        drift_record.moved_to,
+        drift_record.detail,
+        drift_record.since,
+    )
+
+
+def drift_rank(drift_record: DriftRecord) -> int:
+    """Returns how bad the drift is; 0 if there is none."""
+    return max(DRIFT_RANKS[drift_record.state], MOVED_RANK if drift_record.moved_to else 0)
