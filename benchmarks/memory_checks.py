@@ -9,7 +9,6 @@ memory, and has AGENTS.md beside it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import sys
@@ -22,7 +21,8 @@ from lerim.check import check_project
 from lerim.lsp.protocol.core import MEMORIES_CHANGED
 from lerim.paths import Home
 from lerim.project import locate_project
-from sidecar import SERVER, Client, Row, make_repository, percentile
+from sidecar import SERVER, Client, make_repository, percentile
+from table import Row, report_rows
 
 EDITS = 50
 DIAGNOSTICS = "textDocument/publishDiagnostics"
@@ -85,15 +85,7 @@ def main() -> int:
     arguments.add_argument("--memories", type=int, default=10_000)
     arguments.add_argument("--json", type=Path)
     given = arguments.parse_args()
-    rows = measure(given.memories)
-    print(f"{'what':62} {'measured':>12} {'budget':>10}")
-    for what, measured, budget, unit in rows:
-        limit = "" if budget is None else f"{budget:g} {unit}"
-        verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
-        print(f"{what:62} {measured:>9.2f} {unit:>2} {limit:>10} {verdict}")
-    if given.json:
-        named = [dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows]
-        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
+    report_rows(measure(given.memories), given.json)
     return 0
 
 

@@ -9,7 +9,6 @@ each in another memory file.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import sys
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from lerim.lsp.protocol.core import MEMORIES_CHANGED
-from sidecar import FILES, SERVER, Client, Row, make_repository, percentile
+from sidecar import FILES, SERVER, Client, make_repository, percentile
+from table import Row, report_rows
 
 REQUESTS = 100
 
@@ -122,15 +122,7 @@ def main() -> int:
     arguments.add_argument("--memories", type=int, default=10_000)
     arguments.add_argument("--json", type=Path)
     given = arguments.parse_args()
-    rows = measure(given.memories)
-    print(f"{'what':62} {'measured':>12} {'budget':>10}")
-    for what, measured, budget, unit in rows:
-        limit = "" if budget is None else f"{budget:g} {unit}"
-        verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
-        print(f"{what:62} {measured:>9.2f} {unit:>2} {limit:>10} {verdict}")
-    if given.json:
-        named = [dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows]
-        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
+    report_rows(measure(given.memories), given.json)
     return 0
 
 

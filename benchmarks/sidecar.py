@@ -23,6 +23,7 @@ from typing import Any
 
 from lerim.lsp.protocol.core import MEMORIES_CHANGED, SYNC, SYNC_PROGRESS
 from lerim.memory.record import Evidence, MemoryRecord, render_record
+from table import Row, report_rows
 
 SERVER = Path(__file__).resolve().parents[1] / "server"
 ECHO = """
@@ -41,7 +42,6 @@ FILES = 200
 ROUNDS = 9
 BUSY = 400
 SWAPPED = 100
-Row = tuple[str, float, float | None, str]
 
 
 class Client:
@@ -374,15 +374,7 @@ def main() -> int:
     arguments.add_argument("--hovers", type=int, default=10_000)
     arguments.add_argument("--json", type=Path)
     given = arguments.parse_args()
-    rows = measure(given.memories, given.hovers)
-    print(f"{'what':62} {'measured':>12} {'budget':>10}")
-    for what, measured, budget, unit in rows:
-        limit = "" if budget is None else f"{budget:g} {unit}"
-        verdict = "" if budget is None else "ok" if measured <= budget else "NOT MET"
-        print(f"{what:62} {measured:>9.2f} {unit:>2} {limit:>10} {verdict}")
-    if given.json:
-        named = [dict(zip(("what", "measured", "budget", "unit"), row, strict=True)) for row in rows]
-        given.json.write_text(json.dumps(named, indent=1), encoding="utf-8")
+    report_rows(measure(given.memories, given.hovers), given.json)
     return 0
 
 
