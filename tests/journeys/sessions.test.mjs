@@ -130,28 +130,6 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await until("the file is open", async () => /return float\(sum\(prices\)\)/.test(await screen.editorText()));
   });
 
-  await run("words that are selected in a transcript become a memory", async () => {
-    await screen.page.locator(".tab", { hasText: "Run the tests of the cart" }).click();
-    const frame = await viewer();
-    await frame.locator(".turn", { hasText: "No, never round" }).locator(".words").click({ clickCount: 3 });
-    await frame.getByRole("button", { name: "Add memory…" }).click();
-    const input = screen.page.locator(".quick-input-widget input.input");
-    await input.and(screen.page.locator('[placeholder^="Choose the kind of the new memory"]')).fill("preference");
-    await until("the kind is listed", async () => (await screen.listRows())[0]?.includes("preference"));
-    await screen.page.keyboard.press("Enter");
-    await screen.page.locator(".quick-input-title", { hasText: "Title of the preference" }).waitFor();
-    assert.equal(await input.inputValue(), "No, never round in src/cart.py, round only where a price is printed");
-    await screen.shot("remember");
-    await input.fill("Round only where a price is printed");
-    await screen.page.keyboard.press("Enter");
-    await screen.page.locator(".quick-input-title", { hasText: "Why?" }).waitFor();
-    await screen.page.keyboard.press("Enter");
-    await screen.notification(/Round only where a price is printed/);
-    const folder = join(root, ".lerim", "memory", "learnings");
-    assert.ok(readdirSync(folder).some((name) => name.includes("round-only-where")), "the memory is on disk");
-    await screen.clearNotifications();
-  });
-
   await run("search finds what was said to any agent and opens it at its turn", async () => {
     await screen.leaveWebview();
     await screen.command("Lerim: Search Sessions", { further: true });
