@@ -2,8 +2,8 @@
 
     python benchmarks/http_api.py [--count 10000] [--idle 60] [--json FILE]
 
-The server is the process that `lerim up` starts. Idle is measured before anything was asked, with the agents' stores
-watched.
+The server is the process that `lerim up` starts. Its first sync and maintenance are awaited. Idle is measured then,
+before anything was asked, with the agents' stores watched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from lerim.web.options import ServeOptions
 from lerim.web.token import load_token
 
 TIMES = 20
-WARM_UP_SECONDS = 3.0
+QUIET_SECONDS = 20.0
+FIRST_WORK_SECONDS = 900.0
 API_BUDGET_MS, CPU_BUDGET_PERCENT, MEMORY_BUDGET_MB = 200.0, 0.1, 60.0
 Row = dict[str, object]
 
@@ -58,10 +59,21 @@ def measure_request(address: str, token: str) -> float:
     return sorted(times[1:])[math.ceil(0.95 * TIMES) - 1]
 
 
+def wait_until_idle(server: RunningServer) -> None:
+    """Wait until the daemon has done its first work: its processes have ended, and none starts for a while."""
+    process = psutil.Process(server.pid)
+    has_worked, quiet_since = False, time.monotonic()
+    deadline = time.monotonic() + FIRST_WORK_SECONDS
+    while not has_worked or time.monotonic() - quiet_since < QUIET_SECONDS:
+        assert time.monotonic() < deadline, "The daemon did not finish its first work."
+        if process.children():
+            has_worked, quiet_since = True, time.monotonic()
+        time.sleep(0.2)
+
+
 def measure_idle(server: RunningServer, seconds: float) -> list[Row]:
     """The processor time and memory of a server that nobody asks anything."""
     process = psutil.Process(server.pid)
-    time.sleep(WARM_UP_SECONDS)
     before, started = sum(process.cpu_times()[:2]), time.monotonic()
     time.sleep(seconds)
     used = sum(process.cpu_times()[:2]) - before
@@ -86,6 +98,7 @@ def main() -> int:
         environ = {**os.environ, "HOME": folder, "LERIM_HOME": str(home.root)}
         server = start_server(Home(home.root, Path(folder)), environ, ServeOptions(port=0))
         try:
+            wait_until_idle(server)
             rows = measure_idle(server, arguments.idle)
             token = load_token(home)
             for name, path in list_requests(project.key).items():

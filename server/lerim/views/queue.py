@@ -28,8 +28,9 @@ class ChangedJobsOutput(msgspec.Struct, frozen=True):
     changed: int
 
 
-def load_queue(context: ProjectContext) -> QueueOutput:
-    """Loads the open jobs. Jobs that wait for a model are included only if a model is chosen."""
+def load_queue(context: ProjectContext, limit: int | None = None, offset: int = 0) -> QueueOutput:
+    """Loads the open jobs, with `limit` only that many after the first `offset`. Jobs that wait for a model are
+    included only if a model is chosen."""
     if not context.home.catalog.exists():
         return QueueOutput([], {})
     kinds = (
@@ -39,7 +40,7 @@ def load_queue(context: ProjectContext) -> QueueOutput:
     )
     counts: dict[str, int] = {}
     with Catalog.open(context.home) as catalog:
-        rows = catalog.list_open_jobs(context.project.key, kinds)
+        rows = catalog.list_open_jobs(context.project.key, kinds, limit=limit, offset=offset)
         for kind in kinds:
             for state, number in catalog.count_jobs_by_state(context.project.key, kind).items():
                 counts[state] = counts.get(state, 0) + number

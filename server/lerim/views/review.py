@@ -64,10 +64,14 @@ class ResultListOutput(msgspec.Struct, frozen=True):
 def load_pending_list(
     paths: ReviewPaths, search: MemorySearch | None = None, limit: int | None = None, offset: int = 0
 ) -> PendingListOutput:
-    """Returns the candidates that wait, oldest first, each with the memories most similar to it: up to `limit` after
-    the first `offset`. `search` is an open search of the project; by default, one is opened."""
-    proposals, problems, blocked = queue.list_pending(paths)
-    proposals = proposals[offset : None if limit is None else offset + limit]
+    """Returns the candidates that wait, oldest first, each with the memories most similar to it. With `limit`, only
+    that many after the first `offset` are read; those of one day may be in another order then. `search` is an open
+    search of the project; by default, one is opened."""
+    if limit is None:
+        proposals, problems, blocked = queue.list_pending(paths)
+    else:
+        page = queue.list_pending_page(paths, offset, limit)
+        proposals, problems, blocked = page.proposals, page.problems, page.blocked
     views = [candidate_view(proposal) for proposal in queue.with_neighbours(paths, proposals, search)]
     return PendingListOutput(views, blocked, problems)
 

@@ -277,6 +277,11 @@ def test_a_job_is_skipped_and_retried(sample_server: WebServer, sample: Sample) 
         catalog.db.execute("UPDATE jobs SET state = 'dead', error = 'broken' WHERE id = (SELECT min(id) FROM jobs)")
         catalog.db.commit()
         [(job,)] = catalog.db.execute("SELECT id FROM jobs WHERE state = 'dead' AND project = ?", (key,))
+        open_jobs = [row.id for row in catalog.list_open_jobs(key)]
+    for start, expected in enumerate(open_jobs):  # a page of the API is a part of the whole list
+        listed = sample_server.get(f"/projects/{key}/queue", limit=1, offset=start)["jobs"]
+        assert [row["id"] for row in listed] == [expected]
+    assert open_jobs[0] == job
     assert "given up" in page(sample_server, sample.place, "agents")
     send(sample_server, sample.place, "agents/queue", job=str(job), action="skip")
     assert "skipped" in page(sample_server, sample.place, "agents")

@@ -213,6 +213,7 @@ class Catalog:
     count_jobs_by_state = _make_method(queue.count_jobs_by_state)
     load_other_state = _make_method(queue.load_other_state)
     list_open_jobs = _make_timed_method(job_rows.list_open_jobs)
+    count_open_jobs = _make_method(job_rows.count_open_jobs)
     retry_jobs = _make_method(job_rows.retry_jobs)
     skip_jobs = _make_method(job_rows.skip_jobs)
     hold_removed_platforms = _make_method(job_rows.hold_removed_platforms)

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from lerim.sessions.model import Platform
-from lerim.sessions.tables import EXTRACT_JOB, seconds_to_time
+from lerim.sessions.tables import EXTRACT_JOB, seconds_to_time, to_json_list
 from lerim.sqlite import transaction
 
 JobState = Literal["pending", "running", "done", "failed", "dead", "skipped"]
@@ -18,6 +18,13 @@ NOT_CONNECTED_REASON = "its agent is no longer connected (`lerim connect` connec
 """The reason of a job that was skipped, but not by the person."""
 _VANISHED_REASON = "its transcript is gone; the job waits until it is back"
 _SKIPPED_REASON = "you skipped it"
+
+
+_OPEN_JOBS = (
+    "jobs j JOIN transcripts t ON t.id = j.transcript LEFT JOIN sessions s ON s.transcript = t.id"
+    " WHERE j.project = :project AND j.state <> 'done' AND (j.kind IN (SELECT value FROM json_each(:kinds))"
+    " OR j.state IN ('failed', 'dead') AND j.kind IN (SELECT value FROM json_each(:failed_kinds)))"
+)
 
 
 class JobRow(msgspec.Struct, frozen=True):
@@ -41,18 +48,30 @@ class JobRow(msgspec.Struct, frozen=True):
 
 
 def list_open_jobs(
-    db: sqlite3.Connection, now: float, project: str, kinds: Sequence[str] = (EXTRACT_JOB,)
+    db: sqlite3.Connection,
+    now: float,
+    project: str,
+    kinds: Sequence[str] = (EXTRACT_JOB,),
+    *,
+    failed_kinds: Sequence[str] = (),
+    limit: int | None = None,
+    offset: int = 0,
 ) -> list[JobRow]:
     """Returns the jobs of a project that are not done: first those that need the person, then in the order they will
-    run."""
+    run. `failed_kinds` are kinds of which only the failed jobs are listed. With `limit`, only that many after the first
+    `offset`."""
     rows = db.execute(
         "SELECT j.id, j.kind, t.platform, t.session, coalesce(s.title, ''), t.place, j.state, j.tries, j.not_before,"
-        " t.vanished, j.error FROM jobs j JOIN transcripts t ON t.id = j.transcript"
-        " LEFT JOIN sessions s ON s.transcript = t.id WHERE j.project = ? AND j.state <> 'done'"
-        f" AND j.kind IN ({', '.join('?' * len(kinds))})"
+        f" t.vanished, j.error FROM {_OPEN_JOBS}"
         " ORDER BY CASE j.state WHEN 'dead' THEN 0 WHEN 'failed' THEN 1 WHEN 'running' THEN 2 WHEN 'pending' THEN 3"
-        " ELSE 4 END, j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id",
-        (project, *kinds),
+        " ELSE 4 END, j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id LIMIT :limit OFFSET :offset",
+        {
+            "project": project,
+            "kinds": to_json_list(kinds),
+            "failed_kinds": to_json_list(failed_kinds),
+            "limit": -1 if limit is None else limit,
+            "offset": offset,
+        },
     )
     jobs: list[JobRow] = []
     for number, kind, platform, session, title, place, state, tries, not_before, vanished, error in rows:
@@ -61,6 +80,17 @@ def list_open_jobs(
         idle_reason = _VANISHED_REASON if is_waiting and vanished else _SKIPPED_REASON if state == "skipped" else ""
         jobs.append(JobRow(number, kind, platform, session, title, place, state, tries, next_try, error or idle_reason))
     return jobs
+
+
+def count_open_jobs(
+    db: sqlite3.Connection, project: str, kinds: Sequence[str], *, failed_kinds: Sequence[str] = ()
+) -> dict[str, int]:
+    """Returns how many of the jobs that `list_open_jobs` lists are in each state."""
+    rows = db.execute(
+        f"SELECT j.state, count(*) FROM {_OPEN_JOBS} GROUP BY j.state",
+        {"project": project, "kinds": to_json_list(kinds), "failed_kinds": to_json_list(failed_kinds)},
+    )
+    return {str(state): int(number) for state, number in rows}
 
 
 def retry_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) -> int:

@@ -7,9 +7,16 @@ from typing import Annotated
 import msgspec
 
 from lerim.views import ChangedJobsOutput, QueueOutput, change_jobs, load_queue
-from lerim.web.api.operations import Call, Operation
+from lerim.web.api.operations import Call, Limit, Offset, Operation
 
 JobNumber = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+
+
+class QueueQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which jobs to list."""
+
+    limit: Limit = 100
+    offset: Offset = 0
 
 
 class JobsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -18,9 +25,9 @@ class JobsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     jobs: Annotated[list[JobNumber], msgspec.Meta(max_length=10_000)] = []
 
 
-def show_queue(call: Call) -> QueueOutput:
+def show_queue(call: Call, query: QueueQuery) -> QueueOutput:
     """Returns the jobs that wait, have failed or were given up, and why."""
-    return load_queue(call.context())
+    return load_queue(call.context(), query.limit, query.offset)
 
 
 def retry_jobs(call: Call, body: JobsBody) -> ChangedJobsOutput:

@@ -20,7 +20,7 @@ from lerim.views import (
     make_result_view,
     refresh_agent_files,
 )
-from lerim.web.api.operations import Call, Limit, Offset, Operation
+from lerim.web.api.operations import Call, Offset, Operation
 
 Title = Annotated[str, msgspec.Meta(max_length=10_000)]
 Body = Annotated[str, msgspec.Meta(max_length=500_000)]
@@ -67,9 +67,9 @@ class UndoBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class CandidatesQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which candidates to list."""
+    """Which candidates to list: at most a hundred at once, since each comes with the memories similar to it."""
 
-    limit: Limit = 100
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
     offset: Offset = 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -74,7 +73,9 @@ def _load_queue(place: Place, start: int) -> QueueView:
     with place.open_catalog() as catalog:
         if catalog is None:
             return QueueView([], {}, 0)
-        rows = catalog.list_open_jobs(place.project.key, (EXTRACT_JOB, MODEL_JOB))
-    # Model jobs wait for ever if no model is chosen, so only their failures are listed, as in the editor.
-    rows = [row for row in rows if row.kind == EXTRACT_JOB or row.state in ("failed", "dead")]
-    return QueueView(rows[start : start + PAGE_SIZE], dict(Counter(str(row.state) for row in rows)), len(rows))
+        # Model jobs wait for ever if no model is chosen, so only their failures are listed, as in the editor.
+        shown = catalog.list_open_jobs(
+            place.project.key, (EXTRACT_JOB,), failed_kinds=(MODEL_JOB,), limit=PAGE_SIZE, offset=start
+        )
+        counts = catalog.count_open_jobs(place.project.key, (EXTRACT_JOB,), failed_kinds=(MODEL_JOB,))
+    return QueueView(shown, counts, sum(counts.values()))

@@ -5,7 +5,6 @@ Examining the stores needs the transcript readers, which the sidecar does not us
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import cast
 
@@ -82,11 +81,12 @@ def _load_agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
     if project is None or not sidecar.home.catalog.exists():
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
-        rows = catalog.list_open_jobs(project.key, (columns.EXTRACT_JOB, queue.MODEL_JOB))
         # Model jobs wait for ever if no model is chosen, so they are not counted; their failures are listed.
-        state_counts: dict[str, int] = dict(Counter(str(row.state) for row in rows if row.kind == columns.EXTRACT_JOB))
-        failed_rows = [row for row in rows if row.state in ("failed", "dead")][:MAX_JOBS]
-        jobs = [_make_job_view(catalog, row) for row in failed_rows]
+        state_counts = catalog.count_open_jobs(project.key, (columns.EXTRACT_JOB,))
+        rows = catalog.list_open_jobs(
+            project.key, (), failed_kinds=(columns.EXTRACT_JOB, queue.MODEL_JOB), limit=MAX_JOBS
+        )
+        jobs = [_make_job_view(catalog, row) for row in rows]
     return AgentsView(project.name, views, state_counts, jobs)
 
 
