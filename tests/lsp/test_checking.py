@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from isolation import isolate
 from lerim.lsp.protocol import core, memories
+from lerim.memory import parse_record
 from window import Editor, opened_in_thread, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -179,6 +180,41 @@ async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Edit
         types.TextDocumentIdentifier(editor.open("src/app.py")), place, types.CodeActionContext([])
     )
     assert await editor.client.text_document_code_action_async(other) is None
+
+
+async def test_the_selected_part_of_a_memory_becomes_a_memory_of_its_own(editor: Editor) -> None:
+    body = "One 😀 thing.\n\n- Retry twice\n\n  because the network is slow.\n\nThe end."
+    path = write_memory(editor.repo, id="20260801-two", body=body, references=("src/app.py",), supersedes=("gone",))
+    uri = editor.open(path.relative_to(editor.repo).as_posix())
+    lines = path.read_text("utf-8").split("\n")
+    first = lines.index("- Retry twice")
+
+    async def split(start: tuple[int, int], end: tuple[int, int]) -> types.CodeAction | None:
+        place = types.Range(types.Position(*start), types.Position(*end))
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([]))
+        found = await editor.client.text_document_code_action_async(params)
+        named = [one for one in found or [] if one.title == "Split into New Memory"]
+        return named[0] if named and isinstance(named[0], types.CodeAction) else None
+
+    action = await split((first, 0), (first + 3, 0))
+    assert action is not None and action.edit is not None and action.edit.document_changes is not None
+    create, new, old = action.edit.document_changes
+    assert isinstance(create, types.CreateFile) and isinstance(new, types.TextDocumentEdit)
+    assert isinstance(old, types.TextDocumentEdit) and old.text_document.uri == uri
+    assert [(one.range, one.new_text) for one in old.edits if isinstance(one, types.TextEdit)] == [
+        (types.Range(types.Position(first, 0), types.Position(first + 3, 0)), "")
+    ]
+    [written] = new.edits
+    assert isinstance(written, types.TextEdit) and create.uri == new.text_document.uri
+    place = path.with_name(create.uri.rpartition("/")[2])
+    record = parse_record(written.new_text, place)
+    assert (record.title, record.body) == ("Retry twice", "because the network is slow.")
+    assert (record.related, record.references, record.supersedes) == (("20260801-two",), ("src/app.py",), ())
+    assert record.id == place.stem and record.id.endswith("-retry-twice") and not place.exists()
+    assert await split((0, 0), (first + 1, 0)) is None, "the header is not a part of the text"
+    assert await split((first - 2, 0), (len(lines) - 1, 0)) is None, "nothing would be left"
+    path.unlink()
+    editor.changed(path)
 
 
 async def test_a_check_of_all_memories_shows_closed_files_until_they_are_mended(editor: Editor) -> None:

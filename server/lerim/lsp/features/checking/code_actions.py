@@ -14,6 +14,7 @@ from lsprotocol import types
 from lerim.check import Finding
 from lerim.lsp.features.checking.diagnostics import make_diagnostic
 from lerim.lsp.features.checking.document_checks import check_text
+from lerim.lsp.features.checking.splitting import split_action
 from lerim.lsp.features.language import MemoryText, find_memory_text, make_workspace_edit, replace_value
 from lerim.lsp.protocol import ARCHIVE_MEMORY, GLOBALIZE_MEMORY, MERGE_MEMORY, VERIFY_MEMORY
 from lerim.lsp.window import HandleTarget, Sidecar
@@ -47,6 +48,8 @@ def _make_actions(
                 found += _fixes(sidecar, text, finding, commands)
     if _is_wanted(types.CodeActionKind.Refactor, wanted):
         found += commands.list_all()
+        if commands.is_available and (split := split_action(sidecar, text, place)) is not None:
+            found.append(split)
     return found
 
 

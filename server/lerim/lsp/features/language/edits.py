@@ -49,24 +49,38 @@ def edit_file(text: MemoryText, change: Callable[[str, str], str]) -> list[types
 
 
 def make_workspace_edit(
-    sidecar: Sidecar, edits: Sequence[types.TextDocumentEdit], renamed: Mapping[Path, Path] | None = None
+    sidecar: Sidecar,
+    edits: Sequence[types.TextDocumentEdit],
+    renamed: Mapping[Path, Path] | None = None,
+    created: Sequence[str] = (),
 ) -> types.WorkspaceEdit:
-    """One edit of several files, and the files that it then renames."""
-    workspace = sidecar.server.client_capabilities.workspace
-    capability = workspace.workspace_edit if workspace is not None else None
-    if not renamed and (capability is None or not capability.document_changes):
+    """One edit of several files: the files that it first creates, by their URIs, and those that it then renames."""
+    capability = _workspace_edit_capability(sidecar)
+    if not renamed and not created and (capability is None or not capability.document_changes):
         return types.WorkspaceEdit(
             changes={
                 edit.text_document.uri: [one for one in edit.edits if isinstance(one, types.TextEdit)] for edit in edits
             }
         )
     moved = [types.RenameFile(path_to_uri(old), path_to_uri(new)) for old, new in (renamed or {}).items()]
-    return types.WorkspaceEdit(document_changes=[*edits, *moved])
+    return types.WorkspaceEdit(document_changes=[*map(types.CreateFile, created), *edits, *moved])
 
 
 def can_rename_files(sidecar: Sidecar) -> bool:
     """Whether the editor renames files as a part of an edit."""
+    return _can_change_files(sidecar, types.ResourceOperationKind.Rename)
+
+
+def can_create_files(sidecar: Sidecar) -> bool:
+    """Whether the editor creates files as a part of an edit."""
+    return _can_change_files(sidecar, types.ResourceOperationKind.Create)
+
+
+def _can_change_files(sidecar: Sidecar, operation: types.ResourceOperationKind) -> bool:
+    capability = _workspace_edit_capability(sidecar)
+    return capability is not None and operation in (capability.resource_operations or ())
+
+
+def _workspace_edit_capability(sidecar: Sidecar) -> types.WorkspaceEditClientCapabilities | None:
     workspace = sidecar.server.client_capabilities.workspace
-    capability = workspace.workspace_edit if workspace is not None else None
-    operations = capability.resource_operations if capability is not None else None
-    return operations is not None and types.ResourceOperationKind.Rename in operations
+    return workspace.workspace_edit if workspace is not None else None
