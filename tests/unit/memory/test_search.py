@@ -38,6 +38,29 @@ def titles(project: Project | None, home: Home, query: str, **more: object) -> l
     return found
 
 
+def test_a_name_finds_the_other_names_that_memories_give_to_the_thing(project: Project, home: Home) -> None:
+    folder = project.memory_dir
+    giving = write(
+        folder, "Run continuous integration (CI) on every push", "Money is in the ledger, also called `tally`."
+    )
+    write(folder, "Clear the CI cache weekly", "It fills up.")
+    write(folder, "Continuous integration needs Docker", "The runners have none.")
+    write(folder, "Never write to tally by hand", "It is derived.")
+    write(folder, "Ledger entries are never deleted", "Auditors read them.")
+    write(folder, "Integration tests run at night", "They are slow and continuous.")
+    assert set(titles(project, home, "CI")) == {
+        "Run continuous integration (CI) on every push",
+        "Clear the CI cache weekly",
+        "Continuous integration needs Docker",
+        "Integration tests run at night",
+    }
+    assert "Clear the CI cache weekly" in titles(project, home, "how is the continuous integration cache cleared?")
+    assert "Never write to tally by hand" in titles(project, home, "ledger write")
+    assert "Ledger entries are never deleted" in titles(project, home, "tally deleted")
+    giving.unlink()
+    assert titles(project, home, "CI") == ["Clear the CI cache weekly"], "the name is forgotten with the memory"
+
+
 @pytest.mark.parametrize("scan", [False, True])
 def test_words_names_and_their_parts_are_found(project: Project, home: Home, scan: bool) -> None:
     folder = project.memory_dir

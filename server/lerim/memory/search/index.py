@@ -145,6 +145,17 @@ class Index:
         query = "SELECT term FROM temp.stems WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
         return [row[0] for row in self._rows(query, (beginning, f"{beginning}{_LAST_CHARACTER}", shortest, longest))]
 
+    def find_synonyms(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Returns the other names that active memories give to these, most often given first. Raises MemoryError_."""
+        query = (
+            "SELECT name, other FROM synonyms WHERE row >= 0 AND name IN (SELECT value FROM json_each(?))"
+            " GROUP BY name, other ORDER BY count(*) DESC, other"
+        )
+        found: dict[str, list[str]] = {}
+        for name, other in self._rows(query, (json.dumps(names),)):
+            found.setdefault(name, []).append(other)
+        return found
+
     def total(self) -> int:
         """Returns how many memories can be found."""
         known = self._counts.get("")

@@ -17,11 +17,12 @@ from lerim.memory.lifecycle import Status, ended_status
 from lerim.memory.links import EndingLink, MemoryLinks, ending_links, find_ended
 from lerim.memory.record import MemoryRecord, primitive_of
 from lerim.memory.search.filters import change_status_facet, facet_words
+from lerim.memory.search.synonyms import find_synonyms
 from lerim.memory.store import FileStamp, MemoryFile, status_of
 from lerim.memory.views import source_parts
 from lerim.words import index_text
 
-INDEX_VERSION = 6
+INDEX_VERSION = 7
 _HASH_BITS = 20
 """A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
 name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are
@@ -46,6 +47,9 @@ CREATE INDEX files_wrong ON files (path) WHERE problems != '[]';
 CREATE TABLE ends (ender INTEGER NOT NULL, target TEXT NOT NULL, status TEXT NOT NULL);
 CREATE INDEX ends_ender ON ends (ender);
 CREATE INDEX ends_target ON ends (target);
+CREATE TABLE synonyms (row INTEGER NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL);
+CREATE INDEX synonyms_row ON synonyms (row);
+CREATE INDEX synonyms_name ON synonyms (name);
 CREATE TABLE records (path TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     title, tags, places, body, quotes, facets, tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
@@ -110,6 +114,9 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
         ends = dict.fromkeys((row, link.target, link.kind) for link in ending_links(record))
         if ends:
             sql.executemany("INSERT INTO ends VALUES (?,?,?)", list(ends))
+        if pairs := find_synonyms(f"{record.title}\n{record.body}"):
+            both_ways = [(row, *pair) for one in pairs for pair in (one, one[::-1])]
+            sql.executemany("INSERT INTO synonyms VALUES (?,?,?)", both_ways)
         sql.execute(
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_indexed_texts(record), facet_words(record, status)),
@@ -194,6 +201,7 @@ def _move_row(sql: sqlite3.Connection, row: int, to: int, shown: Status, now: St
     )
     sql.execute("UPDATE files SET id = ?, shown = ? WHERE id = ?", (to, now, row))
     sql.execute("UPDATE ends SET ender = ? WHERE ender = ?", (to, row))
+    sql.execute("UPDATE synonyms SET row = ? WHERE row = ?", (to, row))
 
 
 def _row_number(name: str, second: int, has_ended: bool) -> int:
@@ -210,7 +218,7 @@ def _free_row(sql: sqlite3.Connection, row: int) -> int:
 def delete_rows(sql: sqlite3.Connection, row: int) -> None:
     """Deletes a file's rows."""
     sql.execute("DELETE FROM records WHERE path = (SELECT path FROM files WHERE id = ?)", (row,))
-    for table, column in (("files", "id"), ("words", "rowid"), ("ends", "ender")):
+    for table, column in (("files", "id"), ("words", "rowid"), ("ends", "ender"), ("synonyms", "row")):
         sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
 
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from lerim.memory.search.index import COMMON_WORD_COUNT, MAX_RANKED, Index, IndexFilter
 from lerim.memory.search.ranking import best_attainable_score, relevance_band, word_rarity
 from lerim.memory.search.spelling import correct_terms
+from lerim.memory.search.synonyms import MAX_NAME_WORDS
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_unspaced, split_words
 
 _MAX_TERMS = 32
+_MAX_SYNONYMS = 3
 _MIN_QUESTION_TERMS = 4
 _TITLE_COLUMNS = "{title tags}"
 MAX_TIES = 50
@@ -39,6 +41,7 @@ def match_rows(
     terms, question = _parse_terms(query)
     if not terms:
         return []
+    terms = _add_synonyms(index, terms)
     total = index.total()
     best = best_attainable_score(word_rarity(total, min(index.count(term), total)) for term in terms)
     found = [] if question else _match_all(index, terms, query, row_filter, limit + MAX_TIES)
@@ -60,6 +63,33 @@ def _best_with_ties(found: Sequence[tuple[int, float]], limit: int, every: bool,
             break
         first.append(one)
     return first
+
+
+def _add_synonyms(index: Index, terms: Sequence[str]) -> list[str]:
+    """Returns the FTS5 terms of a query, each name that has synonyms as one term that matches any of them. Raises
+    MemoryError_."""
+    words = [term.strip('"') for term in terms]
+    spans = [
+        (start, end)
+        for start in range(len(words))
+        for end in range(start + 1, min(start + MAX_NAME_WORDS, len(words)) + 1)
+        if all(word.isalnum() for word in words[start:end])
+    ]
+    known = index.find_synonyms([" ".join(words[start:end]) for start, end in spans])
+    expanded: list[str] = []
+    at = 0
+    while at < len(terms):
+        ends = [end for start, end in spans if start == at and " ".join(words[start:end]) in known]
+        end = max(ends, default=at + 1)
+        names = [terms[at:end], *_quote_names(known.get(" ".join(words[at:end]), ()))]
+        forms = [" AND ".join(name) for name in names]
+        expanded.append(f"({' OR '.join(f'({form})' for form in forms)})" if len(forms) > 1 else forms[0])
+        at = end
+    return expanded
+
+
+def _quote_names(names: Sequence[str]) -> list[list[str]]:
+    return [[f'"{word}"' for word in name.split(" ")] for name in names[:_MAX_SYNONYMS]]
 
 
 def _parse_terms(text: str) -> tuple[list[str], bool]:
