@@ -17,13 +17,11 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dspy import lm15
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 
 from lerim.extraction.model.extractor import ExtractionBrief, TurnsSent, extract_candidates
 from lerim.extraction.model.material import Material
-from lerim.models import tokens
+from lerim.models import lm15, tokens
 from lerim.models.lm import wrap_engine
 from lerim.sessions.model import ToolCall, Turn
 

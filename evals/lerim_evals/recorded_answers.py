@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
-from dspy import lm15
 
 from lerim.errors import SettingsError
-from lerim.models import tokens
+from lerim.models import lm15, tokens
 from lerim.models.lm import AnsweringEngine
 from lerim.models.money.usage import NO_USAGE, Usage
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dspy import lm15
 
 from agent_server import Service, serving
 from engines import asking, never
 from lerim.config.providers import Role
+from lerim.models import lm15
 from lerim.models.agents.programs import AGENTS, find_program
 from lerim.models.choose import choose_model
 from lerim.models.engine import Engine

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dspy import lm15
-
 from chat_server import KEY
+from lerim.models import lm15
 from lerim.models.model import Model
 
 REQUEST = lm15.Request(model="lerim/openai", messages=(lm15.Message.user("what? 🙂"),), system="be brief")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dspy import lm15
-
 from chat_server import item, marked
+from lerim.models import lm15
 from lerim.models.lm import wrap_engine
 
 __all__ = ["Cut", "Script", "item", "marked"]

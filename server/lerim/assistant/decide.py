@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-import dspy
 from pydantic import BaseModel, Field, field_validator
 
 from lerim.assistant.explorer_tools import ExplorerTools, LookResult
 from lerim.errors import StoppedError
 from lerim.extraction import Candidate, ask_signature, escape_lines
 from lerim.memory import MemoryRecord, format_time
+from lerim.models import dspy
 from lerim.redaction import clean_text
 from lerim.review import NeighbourAnswer
 

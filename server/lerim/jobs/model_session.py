@@ -46,7 +46,7 @@ from lerim.paths import Home
 from lerim.sessions import Catalog, QueueJob
 
 if TYPE_CHECKING:
-    import dspy
+    from lerim.models import dspy
 
 MAX_UNANSWERED = 2
 """Questions in a row without an answer after which no more are asked."""

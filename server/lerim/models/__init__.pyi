@@ -7,6 +7,8 @@ from .available import list_models as list_models
 from .available import make_role_view as make_role_view
 from .choose import choose_model as choose_model
 from .choose import key_variables as key_variables
+from .dspy_import import dspy as dspy
+from .dspy_import import lm15 as lm15
 from .editor import EditorAnswer as EditorAnswer
 from .editor import EditorAnswerPart as EditorAnswerPart
 from .editor import EditorBridge as EditorBridge

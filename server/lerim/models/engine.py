@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import msgspec
-from dspy import lm15
 
 from lerim.errors import BudgetError, SpendingError
 from lerim.models import limits
 from lerim.models.agents import command
 from lerim.models.answer import ONE_CALL, ModelAnswer
+from lerim.models.dspy_import import lm15
 from lerim.models.editor import EditorBridge
 from lerim.models.model import Model
 from lerim.models.money import (

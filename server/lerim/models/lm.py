@@ -9,9 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import dspy
-from dspy import lm15
-
+from lerim.models.dspy_import import dspy, lm15
 from lerim.models.model import Model
 
 

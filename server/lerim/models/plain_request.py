@@ -22,7 +22,7 @@ def stream_answer(
     `role` names the settings in what the person can do. Raises ModelError if there is no answer or it breaks off; what
     was fed until then remains valid.
     """
-    from dspy import lm15
+    from lerim.models.dspy_import import lm15
 
     request = lm15.Request(model=model.name, messages=(lm15.Message.user(prompt),), system=system)
     try:
@@ -33,7 +33,7 @@ def stream_answer(
 
 
 def _to_lerim_error(error: Exception, model: Model, role: str) -> LerimError:
-    from dspy import lm15
+    from lerim.models.dspy_import import lm15
 
     assert isinstance(error, lm15.LM15Error)
     message = f"{model.label} did not finish its answer: {clean_text(faults.error_message(error)).rstrip('.')}."

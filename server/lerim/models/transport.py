@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, assert_never
 
-from dspy import lm15
-
 from lerim.models.agents import call, command
 from lerim.models.answer import ModelAnswer
+from lerim.models.dspy_import import lm15
 from lerim.models.editor import EditorBridge, EditorRefusedError
 from lerim.models.model import Model
 from lerim.models.services import EventStream, OutputBound, ServiceReply, WireError, anthropic, chat, faults, post_json

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 
 import msgspec
-from dspy import lm15
 
 from lerim.config import editor, load
 from lerim.errors import ModelError, ModelGoneError, ModelKeyError, SettingsError
 from lerim.models.choose import choose_model
+from lerim.models.dspy_import import lm15
 from lerim.models.editor import EditorBridge
 from lerim.models.engine import Engine
 from lerim.models.model import Model

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from dspy import lm15
 
 from lerim.errors import Problem, StoppedError
 from lerim.extraction.model.extractor import ModelResult
 from lerim.extraction.model.merge import JoinedCandidates, join_without_model
+from lerim.models import lm15
 from lerim.models.money.usage import ModelStep
 from long_story import LONG, asked, by_turn, candidates
 from scripted import agent, you

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from dspy import lm15
 
 from lerim.errors import (
     BudgetError,
@@ -29,6 +28,7 @@ from lerim.extraction.model.grounding import EarlierClaim
 from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.signatures import MemoryExtractSignature
+from lerim.models import lm15
 from lerim.sessions.model import ToolCall, Turn
 from scripted import ROOT, agent, edited, numbered, ran, you
 from scripted_lm import Script, item, marked

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import dspy
 from pydantic import BaseModel
 
 from lerim.extraction.model.model_call import ask_signature, salvage_items
 from lerim.extraction.model.signatures import MemoryCandidate
+from lerim.models import dspy
 from scripted_lm import Script, item
 
 PNPM = item("Use pnpm, not npm", "Use pnpm here, not npm", 0, body="Use pnpm, because the lockfile is pnpm's.")

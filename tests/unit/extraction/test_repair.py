@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from dspy import lm15
 
 from lerim.errors import BudgetError, ModelAwayError, StoppedError
 from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.extractor import ModelResult
+from lerim.models import lm15
 from lerim.models.money.usage import ModelStep
 from long_story import asked, candidates, dropped
 from scripted import agent, ran, you

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dspy import lm15
 
 from lerim.errors import ModelGoneError, ModelKeyError
 from lerim.extraction.locate import Locator
@@ -16,7 +15,7 @@ from lerim.extraction.summaries.facts import SummaryFacts
 from lerim.extraction.summaries.model import SummaryCallStarted, SummaryTask, summarize_with_model
 from lerim.extraction.summaries.parts import SummaryAnswerCache, SummaryParts, unpack_parts
 from lerim.extraction.summaries.summary import Summary, count_words, render_summary, split_sections
-from lerim.models import tokens
+from lerim.models import lm15, tokens
 from lerim.models.money.usage import ModelStep
 from lerim.sessions.catalog.summary_turns import SummaryTurn
 from scripted_lm import Cut, Script

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dspy import lm15
 
 from hang import HANG
 from lerim.errors import ModelAwayError, Problem, WindowTooLargeError
 from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.extractor import ExtractionCallStarted, ModelResult, TurnsSent, extract_candidates
 from lerim.extraction.model.material import Material
-from lerim.models import tokens
+from lerim.models import lm15, tokens
 from lerim.models.money.usage import ModelStep
 from lerim.sessions.model import Turn
 from long_story import LONG, SMALL, STORY, asked, brief, by_turn, candidates, dropped, material

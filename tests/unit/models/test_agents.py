@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dspy import lm15
 
 from engines import asking, never
 from lerim.config.providers import Role
 from lerim.errors import ModelGoneError
+from lerim.models import lm15
 from lerim.models.agents.answers import ANSWER_PARSERS, FailureError
 from lerim.models.agents.call import working_folder
 from lerim.models.agents.command import build_command_launch

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from dspy import lm15
 
 from engines import EDITOR, REQUEST, never
+from lerim.models import lm15
 from lerim.models.editor import (
     EditorAnswer,
     EditorAnswerPart,

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from dspy import lm15
 
 from engines import COMMAND, REQUEST, asking, never
 from hang import HANG
 from lerim.errors import ModelGoneError
+from lerim.models import lm15
 from lerim.models.agents.command import build_command_launch
 from lerim.models.engine import Engine
 from lerim.paths import Home

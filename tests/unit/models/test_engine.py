@@ -10,13 +10,12 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-import dspy
 import msgspec
 import pytest
-from dspy import lm15
 
 from chat_server import KEY, Act, Chat, chat, completion, drips, fails, hangs, huge, message, raw, says
 from engines import REQUEST, model, never
+from lerim.models import dspy, lm15
 from lerim.models.engine import Engine
 from lerim.models.lm import make_language_model, use_language_model
 from lerim.models.money.usage import RoleUsage, Usage

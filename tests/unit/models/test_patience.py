@@ -10,11 +10,11 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
-from dspy import lm15
 
 from chat_server import KEY, TOO_LONG, Act, Asked, Handler, chat, fails, says, too_long
 from engines import REQUEST, asking, model, never
 from hang import HANG
+from lerim.models import lm15
 from lerim.models.engine import Engine
 from lerim.models.limits import load_limit
 from lerim.models.services.faults import parse_retry_after, refusal_error

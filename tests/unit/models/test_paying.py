@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from dspy import lm15
 
 from chat_server import chat, fails, hangs, raw, says
 from engines import REQUEST, asking, model, never, paid
 from lerim.errors import SpendingError
+from lerim.models import lm15
 from lerim.models.engine import Engine
 from lerim.models.money.spending import DayBudget, total_spent_today
 from lerim.paths import Home

@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from dspy import lm15
 
 from chat_server import Act, Asked, Chat, Handler, chat, fails, says, streams
 from engines import COMMAND, REQUEST, model, never, paid
+from lerim.models import lm15
 from lerim.models.engine import Engine
 from lerim.models.money.spending import DayBudget, total_spent_today
 from lerim.models.services.faults import BrokenOffError

@@ -13,8 +13,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import dspy
-
 from lerim.errors import Problem, WindowTooLargeError
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.model.answer_cache import WindowAnswerCache
@@ -32,7 +30,7 @@ from lerim.extraction.model.windows import (
     is_worth_asking,
     shrink_window,
 )
-from lerim.models import ModelStep, StepKind, attribute_calls, tokens
+from lerim.models import ModelStep, StepKind, attribute_calls, dspy, tokens
 
 MAX_PARALLEL_CALLS = 4
 MIN_WINDOW_TOKENS = 500

@@ -11,8 +11,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import dspy
-
 from lerim.errors import LerimError
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.contradictions import content_words
@@ -20,6 +18,7 @@ from lerim.extraction.gate import merge_candidates
 from lerim.extraction.model.grounding import find_repeated_claim, make_earlier_claim
 from lerim.extraction.model.model_call import ask_signature
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryMergeSignature
+from lerim.models import dspy
 
 MIN_JOINABLE_OVERLAP = (
     0.3  # word overlap of titles and bodies from which the model is believed that two claims are the same

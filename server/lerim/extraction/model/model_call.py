@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-import dspy
 import json_repair
 from pydantic import BaseModel, ValidationError
 
@@ -23,7 +22,7 @@ from lerim.errors import (
     StoppedError,
     WindowTooLargeError,
 )
-from lerim.models import faults, use_language_model
+from lerim.models import dspy, faults, use_language_model
 from lerim.redaction import clean_text
 
 MAX_ITEMS = 40  # items read of one answer

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import dspy
-
 from lerim.errors import (
     BudgetError,
     LerimError,
@@ -25,6 +23,7 @@ from lerim.extraction.model.locate_quote import FoundQuote, locate_quote
 from lerim.extraction.model.model_call import ask_signature
 from lerim.extraction.model.signatures import MemoryCandidate, Quoted, RepairSignature, Requoted
 from lerim.extraction.transcript import ShownTurn
+from lerim.models import dspy
 
 MAX_CLAIMS = 12  # claims per call
 TURNS_AROUND = 1  # turns before and after the one a claim names

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-import dspy
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from lerim.memory import LearningKind
+from lerim.models import dspy
 
 
 class Quoted(BaseModel):

@@ -15,8 +15,6 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-import dspy
-
 from lerim.errors import ModelGoneError, WindowTooLargeError
 from lerim.extraction.facts import full_sentence, shorten
 from lerim.extraction.model import (
@@ -47,7 +45,7 @@ from lerim.extraction.summaries.summary import (
     Summary,
     fit_statements,
 )
-from lerim.models import ModelStep, StepKind
+from lerim.models import ModelStep, StepKind, dspy
 from lerim.redaction import clean_text, strip_markup
 from lerim.sessions import summary_turns
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-import dspy
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from lerim import files
 from lerim.errors import MemoryError_
 from lerim.extraction.transcript import ShownPiece, ShownTurn, shorten_middle
+from lerim.models import dspy
 from lerim.redaction import redact_json
 from lerim.sessions import SummaryTurn
 

@@ -8,13 +8,12 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 
-from dspy import lm15
-
 from lerim.errors import ModelGoneError, error_reason
 from lerim.models.agents.answers import ANSWER_PARSERS, FailureError
 from lerim.models.agents.command import COMMAND_FAILED, ProgramOutput, run_program
 from lerim.models.agents.programs import AGENTS, AgentProgram, build_invocation
 from lerim.models.answer import ModelAnswer
+from lerim.models.dspy_import import lm15
 from lerim.models.model import Model
 from lerim.models.services import faults
 from lerim.paths import Home

@@ -20,10 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from dspy import lm15
-
 from lerim.errors import ModelGoneError, error_reason
 from lerim.models.agents import guard
+from lerim.models.dspy_import import lm15
 from lerim.models.services import cancelled_error
 from lerim.process import (
     CREATE_NEW_PROCESS_GROUP,

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 
 import msgspec
-from dspy import lm15
 
 from lerim.models.answer import ONE_CALL, FinishReason, ModelAnswer, valid_count
+from lerim.models.dspy_import import lm15
 from lerim.models.model import Model
 from lerim.models.money import Usage
 from lerim.models.services.chat import system_text

@@ -8,9 +8,9 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
-from dspy import lm15
 
 from lerim.models.answer import ONE_CALL, FinishReason, ModelAnswer, valid_count
+from lerim.models.dspy_import import lm15
 from lerim.models.model import Model
 from lerim.models.money import Usage
 from lerim.models.services.faults import BrokenOffError, decode_reply, invalid_reply_error, refusal_error

@@ -15,8 +15,8 @@ from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import msgspec
-from dspy import lm15
 
+from lerim.models.dspy_import import lm15
 from lerim.models.money import Usage
 from lerim.models.services.wire import (
     ServiceReply,
