@@ -17,7 +17,7 @@ from lerim.paths import Home
 from rights import Terminal, close
 from stories import FIRST
 from story_stores import AGENTS
-from window import Editor, opened
+from window import Editor, opened, opened_in_thread
 
 
 @pytest.fixture
@@ -47,11 +47,15 @@ def terminal(repo: Path) -> Terminal:
 
 @pytest_asyncio.fixture
 async def window(repo: Path, isolated: Path) -> AsyncIterator[Callable[..., object]]:
-    """`await window()` opens a window with a sidecar of its own in the repository, or in the folder `root`."""
+    """`await window()` opens a window with a sidecar of its own in the repository, or in the folder `root`. The sidecar
+    is a process where the test is about one (`process`, or a command `through` which it starts), else a thread."""
     async with AsyncExitStack() as stack:
 
-        async def open_one(root: Path = repo, *, trusted: bool = True, through: Sequence[str] = ()) -> Editor:
-            editor = await stack.enter_async_context(opened(root, through))
+        async def open_one(
+            root: Path = repo, *, trusted: bool = True, process: bool = False, through: Sequence[str] = ()
+        ) -> Editor:
+            sidecar = opened(root, through) if process or through else opened_in_thread(root)
+            editor = await stack.enter_async_context(sidecar)
             settings = {"idleSeconds": 0, "codeLens": "file"}
             await editor.start({"trusted": trusted, "settings": settings}, root=root)
             return editor

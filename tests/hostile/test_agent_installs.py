@@ -12,12 +12,18 @@ import pytest
 
 import terminal
 from agent_files import State, read_state, write
+from hook_program import leave_out_refreshes
 from killer import DONE, at_once, every_kill
 from rights import bound, close
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 ALL = ("claude", "codex", "gemini", "opencode", "cursor", "copilot")
 SETTINGS = '{\n  "theme": "dark",\n  "hooks": {}\n}\n'
+
+
+@pytest.fixture(autouse=True)
+def no_refreshes(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_out_refreshes(monkeypatch, tmp_path_factory.mktemp("bin"))
 
 
 def run(repo: Path, action: str, *agents: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import terminal as command_line
 from hang import HANG
 from rights import Terminal
 from window import server_environ
@@ -19,7 +21,15 @@ from window import server_environ
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems allow no such names")
 
 
-def ran(cwd: bytes | Path, *arguments: str | bytes, **changes: bytes) -> tuple[int, Any]:
+def ran(cwd: Path, *arguments: str | bytes) -> tuple[int, Any]:
+    """A command in this process, with the arguments as a process would get them."""
+    with contextlib.chdir(cwd):
+        done = command_line.run(*map(os.fsdecode, arguments), "--json")
+    return done.exit_code, json.loads(done.stdout)
+
+
+def ran_apart(cwd: Path, *arguments: str | bytes, **changes: bytes) -> tuple[int, Any]:
+    """A command in a process of its own."""
     environ = {**{os.fsencode(name): os.fsencode(value) for name, value in server_environ().items()}}
     environ |= {os.fsencode(name): value for name, value in changes.items()}
     command = [sys.executable, "-P", "-m", "lerim", *arguments, "--json"]
@@ -29,30 +39,30 @@ def ran(cwd: bytes | Path, *arguments: str | bytes, **changes: bytes) -> tuple[i
 
 
 def test_a_missing_home_whose_name_is_no_utf8_is_told(repo: Path) -> None:
-    code, said = ran(repo, "status", HOME=b"/nowhere/caf\xe9")
+    code, said = ran_apart(repo, "status", HOME=b"/nowhere/caf\xe9")
     assert (code, said["error"]["code"], said["error"]["where"]) == (1, "home", "/nowhere/caf\\xe9")
 
 
 def test_a_repository_below_a_folder_whose_name_is_no_utf8_works(tmp_path: Path, git: Callable[..., str]) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9") / "repo"
     path.mkdir(parents=True)
-    folder = os.fsencode(path)
     git(path, "init", "-q")
+    assert ran_apart(path, "sync")[0] == 0
     for arguments in (("status",), ("sync",), ("maintain",), ("connect",), ("project", "add")):
-        assert ran(folder, *arguments)[0] == 0, arguments
-    code, added = ran(folder, "memory", "add", "--title", "Use uv", "--body", "It is fast.")
+        assert ran(path, *arguments)[0] == 0, arguments
+    code, added = ran(path, "memory", "add", "--title", "Use uv", "--body", "It is fast.")
     assert code == 0
-    assert ran(folder, "memory", "edit", added["id"], "--tag", "ci")[0] == 0
-    [listed] = ran(folder, "project", "list")[1]["projects"]
+    assert ran(path, "memory", "edit", added["id"], "--tag", "ci")[0] == 0
+    [listed] = ran(path, "project", "list")[1]["projects"]
     assert listed["root"].endswith("caf\\xe9/repo")
     assert "problems" not in listed or not listed["problems"]
-    assert ran(folder, "review", "undo")[0] == 0
-    assert [one["tags"] for one in ran(folder, "memory", "list")[1]["memories"]] == [[]]
+    assert ran(path, "review", "undo")[0] == 0
+    assert [one["tags"] for one in ran(path, "memory", "list")[1]["memories"]] == [[]]
 
 
 def test_words_that_no_file_can_hold_are_kept_as_far_as_they_can(repo: Path) -> None:
     words = (b"memory", b"add", b"--title", b"Use \xff uv", b"--body", b"Fast \xff.", b"--tag", b"c\xffi")
-    code, added = ran(repo, *words)
+    code, added = ran_apart(repo, *words)
     assert (code, added["title"], added["body"], added["tags"]) == (0, "Use ? uv", "Fast ?.", ["c?i"])
     assert ran(repo, "memory", "edit", added["id"], "--body", b"Slow \xff.", "--tag", b"\xff")[0] == 0
     assert ran(repo, "memory", "archive", added["id"], "--reason", b"no \xff")[0] == 0

@@ -92,7 +92,7 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
     desk: Desk, window: Window
 ) -> None:
     rules(desk, 6)
-    windows = [await window(), await window()]
+    windows = [await window(process=True), await window(process=True)]
     terminal = in_terminal(desk, "sync")
     asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
     reports = await asyncio.gather(*asked)
@@ -116,7 +116,7 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
 async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memory(desk: Desk, window: Window) -> None:
     rules(desk, 2)
     desk.sync()
-    windows = [await window(), await window()]
+    windows = [await window(process=True), await window(process=True)]
     listed = await windows[0].ask(core.REVIEW_LIST, {"root": windows[0].root})
     for view in listed.candidates:
         terminal = in_terminal(desk, "review", "accept", view.id, "--quotes", "shared")

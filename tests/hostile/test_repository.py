@@ -68,7 +68,7 @@ def was_here() -> bool:
 
 
 async def survives(
-    desk: Desk, terminal: Terminal, window: Window, memories: set[str], *, candidates: int = 1
+    desk: Desk, terminal: Terminal, window: Window, memories: set[str], *, process: bool = False
 ) -> tuple[Editor, str]:
     """Sync, list, hover, lens, search and accept work on the repository; returns the window and all that was said."""
     desk.session("s1", *correction(desk))
@@ -79,18 +79,18 @@ async def survives(
         assert "Traceback" not in done.stderr, done.stderr
         json.loads(done.stdout)
         said += [done.stdout, done.stderr]
-    editor = await window()
+    editor = await window(process=process)
     app = editor.open("src/app.py")
     shown = await editor.hover(app, 0, 5)
     assert all(title in (shown or "") for title in memories)
     assert bool(await editor.lenses(app)) == bool(memories)
     report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
-    assert len(report.candidates) == candidates, report
+    assert len(report.candidates) == 1, report
     for view in report.candidates:
         wanted = {"root": editor.root, "id": view.id, "action": "accept", "quotes": "shared"}
         assert (await editor.ask(core.REVIEW_ACT, wanted)).ok
     found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "pathlib", "limit": 5})
-    assert len(found.memories) >= candidates
+    assert len(found.memories) >= 1
     return editor, "".join([*said, str(shown), str(report), str(found)])
 
 
@@ -141,9 +141,8 @@ async def test_files_that_are_no_files_and_names_made_to_harm_hang_and_break_not
     sparse = folder / "20260801-sparse.md"
     with sparse.open("wb") as file:
         file.truncate(1024**3)
-    editor, _ = await survives(desk, terminal, window, {"Keep load small"})
-    assert editor.client._server is not None
-    assert psutil.Process(editor.client._server.pid).memory_info().rss < MEMORY_BOUND
+    editor, _ = await survives(desk, terminal, window, {"Keep load small"}, process=True)
+    assert psutil.Process(editor.server_pid).memory_info().rss < MEMORY_BOUND
     titles = await editor.ask(core.MEMORY_TITLES, {"root": editor.root, "start": 0})
     assert len(titles.memories) >= len(names) - 1
     done = terminal("memory", "list")
@@ -162,7 +161,7 @@ async def test_many_thousand_files_are_taken_in_within_bounds(desk: Desk, window
         for number in range(at_most(16_667, 500)):
             os.link(seed, memory / name / f"20260801-{number}.md")
     desk.session("s1", *correction(desk))
-    editor = await window()
+    editor = await window(process=True)
     assert "Keep load small" in (await editor.hover(editor.open("src/app.py"), 0, 5) or "")
     report = await editor.ask(core.SYNC, {"root": editor.root, "explicit": True})
     assert len(report.candidates) == 1
@@ -170,8 +169,7 @@ async def test_many_thousand_files_are_taken_in_within_bounds(desk: Desk, window
     found = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "load", "limit": 5})
     assert [one.title for one in found.memories] == ["Keep load small"]
     assert len(editor.client.diagnostics) <= 200
-    assert editor.client._server is not None
-    assert psutil.Process(editor.client._server.pid).memory_info().rss < MEMORY_BOUND
+    assert psutil.Process(editor.server_pid).memory_info().rss < MEMORY_BOUND
 
 
 LINKS = (
@@ -285,7 +283,7 @@ async def test_in_restricted_mode_a_hostile_repository_is_read_and_nothing_is_wr
     write_memory(desk.repo, title=f"{RECORD.title} [x](command:evil) <b>")
     forged_review(desk)
     before = tree(desk.repo)
-    editor = await window(trusted=False)
+    editor = await window(trusted=False, process=True)
     shown = await editor.hover(editor.open("src/app.py"), 0, 5)
     assert shown is not None
     assert shown.startswith("*From the repository, which you have not marked as trusted*")
@@ -301,5 +299,4 @@ async def test_in_restricted_mode_a_hostile_repository_is_read_and_nothing_is_wr
     assert len(found.memories) == 1
     assert tree(desk.repo) == before
     assert not desk.home.root.exists()
-    assert editor.client._server is not None
-    assert psutil.Process(editor.client._server.pid).children(recursive=True) == []
+    assert psutil.Process(editor.server_pid).children(recursive=True) == []

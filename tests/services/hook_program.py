@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from hang import HANG
 from lerim.hook import find_hook_index, install_hook_program, refresh_hook_index
@@ -65,6 +68,17 @@ def write_memories(folder: Path) -> None:
         kind="friction",
     )
     write_memory(folder, "Which provider of currency rates do we use?", primitive="question")
+
+
+def leave_out_refreshes(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """What an installation starts in the background, to make the index of the hooks, does nothing from now on: it takes
+    half a second of processor time, and nobody waits for it. `folder` is for the program that takes Python's place."""
+    program = folder / "python"
+    program.write_text(
+        '#!/bin/sh\ncase "$*" in *" hook-refresh "*) exit 0;; esac\n' + f'exec {shlex.quote(sys.executable)} "$@"\n'
+    )
+    program.chmod(0o700)
+    patch.setattr(sys, "executable", str(program))
 
 
 class HookProgram:

@@ -11,8 +11,14 @@ import pytest
 
 import terminal
 from agent_files import State, read_state
+from hook_program import leave_out_refreshes
 from lerim.agents import AgentMachine
 from lerim.paths import Home
+
+
+@pytest.fixture(autouse=True)
+def no_refreshes(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_out_refreshes(monkeypatch, tmp_path_factory.mktemp("bin"))
 
 
 @pytest.fixture
