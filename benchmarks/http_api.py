@@ -22,7 +22,7 @@ import psutil
 from dashboard import make_home
 from lerim.paths import Home
 from lerim.views import RunningServer
-from lerim.web.background import start_server, stop_server
+from lerim.web import start_server, stop_server
 from lerim.web.options import ServeOptions
 from lerim.web.token import load_token
 

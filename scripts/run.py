@@ -161,8 +161,8 @@ def print_plan(context: ProjectContext) -> None:
 
 def sync_and_show(context: ProjectContext) -> int:
     """Syncs as `lerim sync` does, shows the report and all candidates that wait for review; returns the exit code."""
+    from lerim.cli.jobs import run_sync, show_sync_report
     from lerim.cli.review import show_candidates
-    from lerim.cli.sync import run_sync, show_sync_report
     from lerim.cli.terminal.interrupt import EXIT_CODES
     from lerim.jobs.sync_context import SyncOptions
     from lerim.review import queue

@@ -15,7 +15,7 @@ from desk import Desk, correction
 from hang import HANG
 from lerim.project import project
 from lerim.views import find_running_server
-from lerim.web.background import start_server
+from lerim.web import start_server
 from lerim.web.options import ServeOptions
 from lerim.web.running import request_server
 from long import at_most

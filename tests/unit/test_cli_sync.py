@@ -15,8 +15,8 @@ import typer
 
 from lerim import views
 from lerim.cli import project
-from lerim.cli import sync as cli_sync
 from lerim.cli.app import main
+from lerim.cli.jobs import sync as cli_sync
 from lerim.cli.terminal.repository import with_error_exit
 from lerim.jobs import report
 from lerim.memory.views import MemoryView

@@ -16,11 +16,19 @@ from lerim.errors import LerimError, Problem
 from lerim.journal.days import DaySpan, day_span, local_day
 from lerim.journal.drafts import DraftSentence, number_sources
 from lerim.journal.entry import JournalDay, JournalEntry
-from lerim.journal.from_git import describe_commits, is_included
-from lerim.journal.from_sessions import describe_session
-from lerim.journal.memories import MemoriesOfDay, describe_memories, load_memories_of_day, mark_repeated
-from lerim.journal.obsolescence import describe_obsolete
-from lerim.journal.sources import DayNote, describe_notes, read_notes
+from lerim.journal.sources import (
+    DayNote,
+    MemoriesOfDay,
+    describe_commits,
+    describe_memories,
+    describe_notes,
+    describe_obsolete,
+    describe_session,
+    is_included,
+    load_memories_of_day,
+    mark_repeated,
+    read_notes,
+)
 from lerim.paths import Home, user_home
 from lerim.project import Commit, Git, History, Project, Tag, open_git
 from lerim.sessions import (

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from lerim.extraction import shorten
 from lerim.journal.build import DayMaterial
 from lerim.journal.entry import JournalSource
-from lerim.journal.from_git import OWN_FOLDER, clean_path
-from lerim.journal.memories import memory_source
+from lerim.journal.sources import OWN_FOLDER, clean_path, memory_source
 from lerim.memory import StoredMemory, dice_overlap, redact_record, word_stems
 from lerim.models import count_tokens
 from lerim.project import Commit

@@ -1,4 +1,9 @@
 from .app import make_app as make_app
+from .background import COMPOSE_FILE as COMPOSE_FILE
+from .background import ServicePlan as ServicePlan
+from .background import log_path as log_path
+from .background import plan_compose as plan_compose
+from .background import plan_service as plan_service
 from .background import server_arguments as server_arguments
 from .background import start_server as start_server
 from .background import stop_server as stop_server
@@ -7,15 +12,10 @@ from .binding import LOOPBACK as LOOPBACK
 from .binding import Binding as Binding
 from .binding import open_socket as open_socket
 from .binding import plan_binding as plan_binding
-from .compose import COMPOSE_FILE as COMPOSE_FILE
-from .compose import plan_compose as plan_compose
-from .logs import log_path as log_path
 from .options import ServeOptions as ServeOptions
 from .running import request_server as request_server
 from .served import Served as Served
 from .served import find_served as find_served
 from .server import main as main
 from .server import serve as serve
-from .service import ServicePlan as ServicePlan
-from .service import plan_service as plan_service
 from .token import load_token as load_token

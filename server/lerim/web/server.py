@@ -17,9 +17,9 @@ from lerim.errors import LerimError, UsageError
 from lerim.paths import Home
 from lerim.views import RunningServer
 from lerim.web.app import make_app
+from lerim.web.background import start_logging
 from lerim.web.binding import LOOPBACK, Binding, open_socket, plan_binding
 from lerim.web.daemon import Daemon, Timings
-from lerim.web.logs import start_logging
 from lerim.web.options import ServeOptions
 from lerim.web.running import announce_server, hold_server_lock
 from lerim.web.served import Served

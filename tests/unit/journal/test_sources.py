@@ -15,8 +15,8 @@ from desk import Desk
 from journal_days import DAY, NOW, commit, entry, exchange, memory, read, scope, texts
 from lerim.journal import build_entry, list_span, measure_self_reference, open_journal, render_markdown
 from lerim.journal.entry import JournalEntry
-from lerim.journal.issues import find_closed_issues, find_issues
 from lerim.journal.sources.feeds import FeedError, parse_feed
+from lerim.journal.sources.issues import find_closed_issues, find_issues
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>Releases</title>
 <item><title>Version 2</title><description>&lt;b&gt;Faster&lt;/b&gt; reads.</description>

@@ -16,8 +16,8 @@ import yaml
 from desk import Desk
 from lerim.errors import ServerError
 from lerim.paths import Home
-from lerim.web.compose import plan_compose
-from lerim.web.service import plan_service
+from lerim.web.background.compose import plan_compose
+from lerim.web.background.service import plan_service
 from model_desk import SERVER
 from terminal import answer, run
 

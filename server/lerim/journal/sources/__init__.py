@@ -1,4 +1,4 @@
-"""What a journal is made from besides sessions and git: the person's notes and feed files (`journal.sources`)."""
+"""What a journal tells a day from: sessions, git, memories, and the person's notes and feed files."""
 
 import lazy_loader
 

@@ -1,3 +1,14 @@
+from .from_git import OWN_FOLDER as OWN_FOLDER
+from .from_git import clean_path as clean_path
+from .from_git import describe_commits as describe_commits
+from .from_git import is_included as is_included
+from .from_sessions import describe_session as describe_session
+from .memories import MemoriesOfDay as MemoriesOfDay
+from .memories import describe_memories as describe_memories
+from .memories import load_memories_of_day as load_memories_of_day
+from .memories import mark_repeated as mark_repeated
+from .memories import memory_source as memory_source
 from .notes import DayNote as DayNote
 from .notes import describe_notes as describe_notes
 from .notes import read_notes as read_notes
+from .obsolescence import describe_obsolete as describe_obsolete

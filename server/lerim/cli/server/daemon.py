@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from lerim.cli.serve import (
+from lerim.cli.server.serve import (
     CertificateOption,
     HostOption,
     KeyOption,

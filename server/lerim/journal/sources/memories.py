@@ -9,7 +9,7 @@ from datetime import datetime
 from lerim.errors import Problem
 from lerim.journal.drafts import DraftSentence
 from lerim.journal.entry import JournalSource, Section
-from lerim.journal.from_git import clean_line
+from lerim.journal.sources.from_git import clean_line
 from lerim.memory import (
     ClaimWords,
     MemoryRecord,

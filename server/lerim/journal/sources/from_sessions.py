@@ -9,7 +9,7 @@ from lerim import extraction
 from lerim.extraction import Candidate, Summary, SummaryFacts
 from lerim.journal.drafts import DraftSentence
 from lerim.journal.entry import JournalSource, Section
-from lerim.journal.stored_turns import to_turn
+from lerim.journal.sources.stored_turns import to_turn
 from lerim.memory import format_time
 from lerim.project import Project
 from lerim.redaction import find_flags

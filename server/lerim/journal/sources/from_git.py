@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from lerim.extraction import list_names, shorten
 from lerim.journal.drafts import DraftSentence
 from lerim.journal.entry import JournalSource
-from lerim.journal.issues import find_closed_issues, find_issues
+from lerim.journal.sources.issues import find_closed_issues, find_issues
 from lerim.memory import format_time
 from lerim.project import SHORT_HASH_LENGTH, Commit, Tag
 from lerim.redaction import clean_text, find_flags, strip_markup

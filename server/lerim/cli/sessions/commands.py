@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from lerim.cli.session_turns import export_session_command, facts_command
+from lerim.cli.sessions.turns import export_session_command, facts_command
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,

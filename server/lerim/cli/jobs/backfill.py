@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lerim.cli.jobs.sync import save_consent
 from lerim.cli.review import QuotesOption
-from lerim.cli.sync import save_consent
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,

@@ -1,0 +1,9 @@
+from .compose import COMPOSE_FILE as COMPOSE_FILE
+from .compose import plan_compose as plan_compose
+from .logs import log_path as log_path
+from .logs import start_logging as start_logging
+from .process import server_arguments as server_arguments
+from .process import start_server as start_server
+from .process import stop_server as stop_server
+from .service import ServicePlan as ServicePlan
+from .service import plan_service as plan_service
