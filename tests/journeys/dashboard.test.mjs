@@ -4,6 +4,7 @@ import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Answering } from "./answering.mjs";
+import { barriers } from "./barriers.mjs";
 import { markdown } from "./machine.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
@@ -145,7 +146,7 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
       await serving.open(name);
       for (const colorScheme of ["light", "dark"]) {
         await serving.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        found.push(...(await serving.barriers()).map((line) => `${name}, ${colorScheme}: ${line}`));
+        found.push(...(await barriers(serving.page)).map((line) => `${name}, ${colorScheme}: ${line}`));
         await screen.shot(`${name.toLowerCase()}-${colorScheme}`);
       }
     }

@@ -18,6 +18,11 @@ export class Panel {
     return panel;
   }
 
+  /** The frame of its page. */
+  get frame() {
+    return this.#frame;
+  }
+
   /** The titles that can be seen, top to bottom. */
   titles() {
     return this.#frame.locator(".candidate-row .row-title").allInnerTexts();
@@ -125,6 +130,22 @@ export class Panel {
       await this.press("j");
       return false;
     });
+  }
+
+  /** Types into the filter, once it has the focus. */
+  async filter(words) {
+    const field = this.#frame.locator(".filter");
+    await until("the filter has the focus", () => field.evaluate((element) => element.ownerDocument.activeElement === element));
+    await field.fill(words);
+  }
+
+  /** Clicks the button of this text above the list, and says yes to its question. */
+  async decideMarked(text, question) {
+    await this.#frame.locator(".bulk-actions").getByRole("button", { name: text }).click();
+    const dialog = this.#frame.locator(".confirm-dialog[open]");
+    await until(`the panel asks ${question}`, async () => question.test(await dialog.innerText()));
+    await this.screen.shot("confirm");
+    await dialog.locator(".confirm").click();
   }
 
   /** Opens the section of what was left out and waits until its titles are these. */

@@ -5,6 +5,9 @@ import { Screen } from "./screen.mjs";
 import { until } from "./until.mjs";
 
 export class Person {
+  /** What was set last, but for the theme. */
+  chosen = {};
+
   /** `name` begins the names of the screenshots, `project` is the repository's folder; `editor` as a machine takes it. */
   constructor(name, project, { editor } = {}) {
     this.machine = new Machine({ editor });
@@ -14,6 +17,7 @@ export class Person {
 
   /** What the person has set; the sidecar runs in the journeys' own environment, and the idle clock stands still. */
   settings(values = {}) {
+    this.chosen = Object.fromEntries(Object.entries(values).filter(([name]) => name !== "workbench.colorTheme"));
     this.machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
   }
 

@@ -99,13 +99,20 @@ export class Screen {
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
-  /** Types into the list that a command opened, and takes its first entry once that holds `entry`. */
-  async pick(placeholder, words, entry) {
+  /** Types into the list that a command opened, and takes its first entry once that holds `entry`; one that asks `further` leaves the input open. */
+  async pick(placeholder, words, entry, { further = false } = {}) {
     await this.page.locator(`.quick-input-widget input.input[placeholder^="${placeholder}"]`).fill(words);
     await until(`the list offers ${entry}`, async () => (await this.listRows())[0]?.includes(entry));
     await this.shot("list");
     await this.page.keyboard.press("Enter");
-    await this.#closed();
+    if (!further) await this.#closed();
+  }
+
+  /** The input box of this title, once it holds `value`: the box before it may still be closing. */
+  async inputBox(title, value) {
+    await this.page.locator(".quick-input-title", { hasText: title }).waitFor();
+    await until(`the box “${title}” holds “${value}”`, async () => (await this.#input.inputValue()) === value);
+    return this.#input;
   }
 
   get #input() {
@@ -197,9 +204,9 @@ export class Screen {
   }
 
   /** Puts the cursor at the end of the line of the active editor that holds `pattern`. */
-  async endOfLine(pattern) {
+  async endOfLine(pattern, timeout = HANG) {
     const line = this.page.locator(".editor-instance .view-line", { hasText: pattern }).first();
-    await line.click({ position: { x: 40, y: 8 } });
+    await line.click({ position: { x: 40, y: 8 }, timeout });
     await this.page.keyboard.press("End");
   }
 
@@ -209,7 +216,7 @@ export class Screen {
     let patience = 4000;
     await until(`the definition of ${pattern} is in ${name}`, async () => {
       if (await tab.isVisible()) return true;
-      await this.endOfLine(pattern);
+      await this.endOfLine(pattern, patience); // the line goes when the other file opens after all
       await this.page.keyboard.press("F12");
       patience *= 1.5;
       return until("the file opens", () => tab.isVisible(), patience);

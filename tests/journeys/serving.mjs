@@ -1,14 +1,11 @@
 // A home that `lerim serve` serves, without an editor: a repository with sessions, the server's process, and a signed-in browser.
 import { execFile, spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Machine, repository } from "./machine.mjs";
 import { Screen } from "./screen.mjs";
 import { HANG, until } from "./until.mjs";
-
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 /** What is missing to run such a journey here; undefined when nothing is. */
 export function missing() {
@@ -54,14 +51,6 @@ export class Serving {
   async open(name) {
     await this.page.getByRole("navigation", { name: "Pages of the project" }).getByRole("link", { name, exact: true }).click();
     await this.page.getByRole("heading", { level: 1 }).waitFor();
-  }
-
-  /** What axe-core finds wrong on the page, in a line each. */
-  async barriers() {
-    // evaluated by the browser's own protocol: the page's policy allows no script but the server's
-    await this.page.evaluate(readFileSync(axe, "utf8"));
-    const { violations } = await this.page.evaluate(() => globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] }));
-    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ").slice(0, 600)}`);
   }
 
   async end() {

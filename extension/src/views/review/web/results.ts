@@ -1,18 +1,21 @@
 // What the panel says after an action.
 import type { ActionResultMessage } from "../messages";
+import { counted } from "../../../text/wording";
 import { type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 import { difference } from "./difference";
 
 const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" };
 
-/** What was done, as a sentence, and what the person should know besides. `successText` was prepared by the request; "" for none. */
-export function resultText(message: ActionResultMessage, title: string, successText: string): string {
+/** What was done, as a sentence, what the person should know besides, and after a decision how many are `left`. `successText` was prepared by the request; "" for none. */
+export function resultText(message: ActionResultMessage, title: string, successText: string, left: number): string {
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
   const text = showsMessage && message.message !== "" ? spellOutHidden(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${spellOutHidden(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || successText === "" ? text : successText;
-  return [`${status}.`, ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
+  // what an undo brings back comes with the next list, so how many are left is not known yet
+  const count = message.action === "accept" || message.action === "reject" ? [`${counted(left, "candidate")} left.`] : [];
+  return [`${status}.`, ...(message.note === "" ? [] : [spellOutHidden(message.note)]), ...count].join(" ");
 }
 
 /** An error, with a diff of what changed meanwhile. */

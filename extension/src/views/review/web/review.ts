@@ -122,7 +122,7 @@ function showResult(message: ToWebview & { type: "actionResult" }): void {
   if (!message.ok) return showNotice(message.message, message.diff);
   showNotice("");
   list.reveal();
-  lastActionText.textContent = `${resultText(message, title, request?.successText ?? "")} ${counted(pendingIds(model).length, "candidate")} left.`;
+  lastActionText.textContent = resultText(message, title, request?.successText ?? "", pendingIds(model).length);
 }
 
 /** Shows an error, with a diff of what changed meanwhile, until the next result. */

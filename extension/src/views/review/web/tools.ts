@@ -37,6 +37,7 @@ export class ListTools {
   readonly below: HTMLElement;
   readonly #filter = h("input", { class: "filter", label: "Filter candidates", title: "Filter (Ctrl+F)", attributes: { type: "search", placeholder: "Filter (Ctrl+F)" } });
   readonly #grouping = h("select", { class: "grouping", label: "Order and grouping" }, ...groupings.map((one) => h("option", { attributes: { value: one } }, groupingTexts[one])));
+  readonly #bulk: HTMLElement;
   readonly #accept: HTMLButtonElement;
   readonly #reject: HTMLButtonElement;
   readonly #nothingShown = h("p", { class: "nothing-shown" });
@@ -47,9 +48,10 @@ export class ListTools {
   constructor(private readonly actions: ToolActions) {
     this.#accept = button("", () => this.#decide("accept"), { class: "bulk accept-all" });
     this.#reject = button("", () => this.#decide("reject"), { class: "bulk reject-all" });
+    this.#bulk = h("div", { class: "bulk-actions", role: "group", label: "Several candidates" }, this.#accept, this.#reject);
     this.#showOlder = button("", () => actions.setOptions({ showOlder: this.#model?.options.showOlder !== true }), { class: "link show-older", attributes: { "aria-expanded": "false" } });
     this.#dismissOlder = button("Dismiss", () => actions.decide("reject", this.#model?.arrangement.older ?? []), { class: "bulk dismiss-older", title: "Reject all candidates that have waited for more than 30 days" });
-    this.above = h("div", { class: "list-tools" }, h("div", { class: "list-options" }, this.#filter, this.#grouping), h("div", { class: "bulk-actions", role: "group", label: "Several candidates" }, this.#accept, this.#reject), this.#nothingShown);
+    this.above = h("div", { class: "list-tools" }, h("div", { class: "list-options" }, this.#filter, this.#grouping), this.#bulk, this.#nothingShown);
     this.below = h("div", { class: "older", role: "group", label: "Older candidates" }, this.#showOlder, this.#dismissOlder);
     this.#filter.addEventListener("input", () => actions.setOptions({ filter: this.#filter.value }));
     this.#filter.addEventListener("keydown", (event) => {
@@ -74,6 +76,7 @@ export class ListTools {
     this.above.hidden = pendingIds(model).length === 0;
     if (this.#filter.value !== filter) this.#filter.value = filter;
     this.#grouping.value = grouping;
+    this.#bulk.hidden = candidateOrder(model).length < 2 && model.marked.size === 0; // one has its own buttons
     const blocked = model.restricted || model.pendingRequests.has("");
     for (const [element, action] of [[this.#accept, "accept"], [this.#reject, "reject"]] as const) {
       element.textContent = bulkText(action, model);
