@@ -7,7 +7,7 @@ import type { ToTranscript } from "../../extension/src/views/transcript/messages
 import { Transcripts } from "../../extension/src/views/transcript/host";
 import { findFile } from "../../extension/src/views/transcript/sessionfiles";
 import { FakeContext, messagesOf, session, sessionTurn, startedPanel } from "./fakes/sidecar";
-import { act, answers, type FakePanel, shown, window, workspace } from "./fakes/vscode";
+import { act, answers, type FakePanel, providers, shown, type Uri, window, workspace } from "./fakes/vscode";
 
 const message = messagesOf<ToTranscript>();
 let context: FakeContext;
@@ -117,6 +117,23 @@ test("a message is copied, and a session is continued with its agent once the pe
   panel.send({ type: "resume" }); // Escape
   await expect.poll(() => shown.messages.length).toBe(3);
   expect(shown.terminals).toHaveLength(1);
+});
+
+test("what a call changed opens in the editor's own difference view, and several files in one editor", async () => {
+  const one = { path: "/work/src/app.py", before: "a = 1\n", after: "a = 2\n" };
+  context.answer(protocol.sessionEdits, ({ call }) => ({ edits: call === 0 ? [one] : [one, { path: "C:\\work\\new.py", before: "", after: "b = 1\n" }] }));
+  const panel = await open("s1");
+  await message(panel, "session");
+  panel.send({ type: "openDiff", turn: "1", call: 0 });
+  await expect.poll(() => shown.commands.at(-1)?.id).toBe("vscode.diff");
+  const [before, after, title] = shown.commands.at(-1)?.args as [Uri, Uri, string];
+  expect(title).toBe("app.py (edit by Codex)");
+  const text = (uri: Uri): unknown => providers.get("lerim-edit")?.provideTextDocumentContent(uri);
+  expect([text(before), text(after), before.path]).toEqual([one.before, one.after, "/work/src/app.py"]);
+  panel.send({ type: "openDiff", turn: "1", call: 1 });
+  await expect.poll(() => shown.commands.at(-1)?.id).toBe("vscode.changes");
+  panel.send({ type: "openDiff", turn: "", call: -1 });
+  await expect.poll(() => context.logged.at(-1)).toContain("not understood");
 });
 
 test("a session that its agent cannot continue offers nothing", async () => {

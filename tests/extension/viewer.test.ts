@@ -65,7 +65,7 @@ test("the name of a file opens it, at its line if it says one; other code does n
 });
 
 test("a call says how it ended where that is worth a word", () => {
-  const call = { title: "$ make", text: "", exitCode: null };
+  const call = { title: "$ make", text: "", exitCode: null, edits: false };
   expect(callStatus({ ...call, status: "error", exitCode: 2 })).toBe("exit code 2");
   expect((["ok", "", "error", "denied", "interrupted", "pending"] as const).map((status) => callStatus({ ...call, status }))).toEqual(["", "", "failed", "denied by you", "interrupted", "no result recorded"]);
 });

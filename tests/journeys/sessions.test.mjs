@@ -1,10 +1,11 @@
 // One repository, four agents: their sessions in one list, found, opened at a turn, learned from; and a store that is broken.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brokenOpenCode, codex, copilot, gemini } from "./agents.mjs";
-import { missing } from "./machine.mjs";
+import { barriersInThemes } from "./barriers.mjs";
+import { markdown, missing } from "./machine.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
@@ -23,6 +24,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.page.locator('.pane-header[aria-label^="Sessions"]').waitFor();
     await fold("Memories", false); // its rows are another journey's; these need the room
   };
+  const memories = () => markdown(root, ".lerim", "memory", "learnings");
   const viewer = () => screen.frame("#transcript .heading");
   const target = (pattern) => until(`the viewer stands at ${pattern}`, async () => pattern.test(await screen.turnText()));
 
@@ -118,6 +120,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await code.scrollIntoViewIfNeeded();
     await until("the code is coloured", async () => (await code.locator("[class^=hljs-]").count()) > 0);
     await screen.shot("markdown");
+    assert.deepEqual(await barriersInThemes(person, frame, "transcript"), []);
     await frame.getByRole("button", { name: "Resume…" }).click();
     await screen.dialog(/Continue this session with Codex\?[^]*codex resume [\w-]+/);
     await screen.shot("resume");
@@ -128,6 +131,59 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await until("the answer that names the file is shown", () => file.isVisible());
     await file.click();
     await until("the file is open", async () => /return float\(sum\(prices\)\)/.test(await screen.editorText()));
+  });
+
+  await run("an edit opens in the editor's own difference view", async () => {
+    await screen.row(screen.viewRow("Sessions", /add up the prices/), "the session opens", async () => /add up the prices/.test(await screen.page.locator(".tab.active").innerText()));
+    const frame = await until("its edit is shown", async () => {
+      for (const one of screen.page.frames()) if ((await one.locator(".call .open-diff").count()) > 0) return one;
+      return undefined;
+    });
+    await screen.shot("edit");
+    await frame.locator(".call .open-diff").click();
+    await screen.page.locator(".tab.active", { hasText: "cart.py (edit by Claude Code)" }).waitFor();
+    const lines = async (side) => (await screen.page.locator(`.monaco-diff-editor .${side} .view-line`).allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
+    await until("both sides are shown", async () => (await lines("original")) === "return sum(prices)" && (await lines("modified")) === "return float(sum(prices))");
+    await screen.shot("difference");
+  });
+
+  await run("words that are selected in a transcript become a memory", async () => {
+    await screen.page.locator(".tab", { hasText: "Run the tests of the cart" }).click();
+    const frame = await viewer();
+    await frame.locator(".turn", { hasText: "No, never round" }).locator(".words").click({ clickCount: 3 });
+    await frame.getByRole("button", { name: "Add memory…" }).click();
+    await screen.pick("Choose the kind of the new memory", "preference", "preference", { further: true });
+    const title = await screen.inputBox("Title of the preference", "No, never round in src/cart.py, round only where a price is printed");
+    await screen.shot("remember");
+    await title.fill("Round only where a price is printed");
+    await title.press("Enter");
+    await (await screen.inputBox("Why?", "")).press("Enter");
+    await screen.notification(/Round only where a price is printed/);
+    assert.ok(memories().some((name) => name.includes("round-only-where")), "the memory is on disk");
+    await screen.clearNotifications();
+  });
+
+  await run("Add Memory writes a memory about the selected code, with its file and symbol filled in", async () => {
+    await screen.openFile("src/cart.py");
+    await screen.endOfLine(/return.float/);
+    await screen.page.keyboard.press("Shift+Home");
+    await screen.command("Lerim: Add Memory", { further: true });
+    await screen.pick("Choose the kind of the new memory about src/cart.py", "pitfall", "pitfall", { further: true });
+    const title = await screen.inputBox("Title of the pitfall", "");
+    await title.fill("A float loses cents");
+    await title.press("Enter");
+    const why = await screen.inputBox("Why?", "");
+    await why.fill("0.1 + 0.2 is not 0.3.");
+    await screen.shot("why");
+    await why.press("Enter");
+    await screen.notification(/A float loses cents/);
+    const name = await until("the memory is on disk", () => memories().find((one) => one.includes("a-float-loses-cents")));
+    const text = readFileSync(join(root, ".lerim", "memory", "learnings", name), "utf8");
+    assert.match(text, /^references:\n {2}- src\/cart\.py/m);
+    assert.match(text, /^0\.1 \+ 0\.2 is not 0\.3\.$/m);
+    await screen.hover("def", /A float loses cents/);
+    await screen.shot("added");
+    await screen.clearNotifications();
   });
 
   await run("search finds what was said to any agent and opens it at its turn", async () => {
@@ -191,13 +247,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.command("Lerim: Show Only Sessions of This Window's Repositories");
   });
 
-  await run("it can be read in light and high contrast, and in a narrow side bar", async () => {
-    for (const theme of ["Default Light Modern", "Default High Contrast"]) {
-      person.settings({ "workbench.colorTheme": theme });
-      await until("the theme has changed", async () => screen.page.locator(`.monaco-workbench.${theme.includes("Light") ? "vs" : "hc-black"}`).count());
-      await screen.shot(theme.includes("Light") ? "light" : "high-contrast");
-    }
-    person.settings();
+  await run("it can be read in a narrow window", async () => {
     await screen.page.setViewportSize({ width: 700, height: 800 });
     await screen.shot("narrow");
     await screen.page.setViewportSize({ width: 1400, height: 900 });

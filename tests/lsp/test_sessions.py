@@ -115,8 +115,40 @@ async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(ed
     assert at.at == 2
     found = await editor.ask(core.SESSION_FIND, {"id": one.id, "text": "GETusername"})
     assert found.positions == [2]
+    assert [done.edits for done in (*second.calls, *third.calls)] == [False, True]
     unknown = await editor.refused(core.SESSION_OPEN, {"id": "nowhere", "turn": ""})
     assert unknown.data["kind"] == "not-found"
+
+
+async def test_the_edits_of_a_call_are_read_from_its_transcript_without_secrets(editor: Editor, isolated: Path) -> None:
+    path = str(editor.repo / "src" / "app.py")
+    edits = [{"old_string": "a = 1\n", "new_string": f"key = '{SECRET}'\n"}, {"old_string": "b", "new_string": "c"}]
+    made = call("t1", "MultiEdit", file_path=path, edits=edits)
+    path_of_session = write(
+        isolated,
+        editor.repo,
+        FIRST,
+        prompt("change it"),
+        reply("a", call("t0", "Read", file_path=path), made),
+        answer("t0", "a = 1"),
+        answer("t1", "The file was updated."),
+        prompt("thanks"),
+    )
+    (editor.repo / ".lerim").mkdir()
+    await editor.start()
+    synced(editor)
+    one = await the_session(editor)
+    turn = (await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 1, "count": 1})).turns[0]
+    assert [done.edits for done in turn.calls] == [False, True]
+    [edit] = (await editor.ask(core.SESSION_EDITS, {"id": one.id, "turn": turn.turn, "call": 1})).edits
+    assert (edit.path, edit.before) == (path, "a = 1\n\n⋯\nb")
+    assert edit.after.startswith("key = '[redacted:") and edit.after.endswith("⋯\nc")
+    for asked in ({"turn": turn.turn, "call": 0}, {"turn": turn.turn, "call": 7}, {"turn": "0" * 12, "call": 1}):
+        refused = await editor.refused(core.SESSION_EDITS, {"id": one.id, **asked})
+        assert "not in the transcript" in refused.message
+    path_of_session.unlink()
+    refused = await editor.refused(core.SESSION_EDITS, {"id": one.id, "turn": turn.turn, "call": 1})
+    assert "not in the transcript" in refused.message or "cannot be read" in refused.message, refused.message
 
 
 async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, isolated: Path) -> None:

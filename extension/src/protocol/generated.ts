@@ -448,13 +448,15 @@ export interface UnknownSessions {
   nothingToSee: number;
 }
 /**
- * A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text.
+ * A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
+ * changed files, so that `lerim/session/edits` can be asked how.
  */
 export interface CallView {
   title: string;
   status: "" | "denied" | "error" | "interrupted" | "ok" | "pending";
   exitCode: number | null;
   text: string;
+  edits: boolean;
 }
 /**
  * A candidate whose references are to be checked.
@@ -691,6 +693,14 @@ export interface DroppedView {
   detail: string;
 }
 /**
+ * What a call changed in one file: the texts it replaced and the new ones; `before` is "" for a whole file.
+ */
+export interface EditView {
+  path: string;
+  before: string;
+  after: string;
+}
+/**
  * A model the editor offers. `id` is `vendor/id`; `allowed` is null if the person was not asked yet.
  */
 export interface EditorModelView {
@@ -707,6 +717,20 @@ export interface EditorModelView {
  */
 export interface EditorModelsParams {
   models: EditorModelView[];
+}
+/**
+ * A call of a turn, by its number among the turn's calls (from 0).
+ */
+export interface EditsParams {
+  id: string;
+  turn: string;
+  call: number;
+}
+/**
+ * The edits of a call, one for each file.
+ */
+export interface EditsView {
+  edits: EditView[];
 }
 /**
  * The plan to carry out, by the `stamp` it was shown with. `takeEdits`: lines edited by hand become candidates,
@@ -1659,6 +1683,7 @@ export const sessionsUse = request<UseSessionsParams, OutcomeView>("lerim/sessio
 export const sessionsSearch = request<SessionSearchParams, HitsView>("lerim/sessions/search");
 export const sessionOpen = request<OpenParams, OutlineView>("lerim/session/open");
 export const sessionTurns = request<TurnsParams, TurnsView>("lerim/session/turns");
+export const sessionEdits = request<EditsParams, EditsView>("lerim/session/edits");
 export const sessionFind = request<FindParams, PositionsView>("lerim/session/find");
 export const agents = request<AgentsParams, AgentsView>("lerim/agents");
 export const connect = request<ConnectParams, OutcomeView>("lerim/connect");

@@ -47,6 +47,7 @@ from .sync_due import has_due_jobs as has_due_jobs
 from .unusable_home import explain_unusable_home as explain_unusable_home
 from .worker import AnswerLine as AnswerLine
 from .worker import BenefitLine as BenefitLine
+from .worker import CallEditsLine as CallEditsLine
 from .worker import CancelLine as CancelLine
 from .worker import CheckLine as CheckLine
 from .worker import FailureLine as FailureLine

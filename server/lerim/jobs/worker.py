@@ -8,6 +8,7 @@
 - `worker benefit --repo PATH`: computes what became of the memories that agents were given
 - `worker journal --repo PATH --day DAY`: makes the entry of a day (`2026-03-02`, `today`)
 - `worker check --repo PATH`: looks for what is wrong in the memories
+- `worker edits --session PLACE --turn TURN --call NUMBER`: reads what a call of a session changed
 
 The process may be killed at any time: the next job continues from what the catalog has. It exits when its parent does.
 """
@@ -46,6 +47,7 @@ from lerim.models import (
     Usage,
 )
 from lerim.process import lower_priority
+from lerim.sessions import FileEdit
 from lerim.statistics import Benefit
 from lerim.streams import claim_streams
 
@@ -98,6 +100,12 @@ class CheckLine(msgspec.Struct, frozen=True, tag_field="event", tag="checked"):
     report: CheckReport
 
 
+class CallEditsLine(msgspec.Struct, frozen=True, tag_field="event", tag="edits"):
+    """The last line of a job that read what a call changed."""
+
+    edits: list[FileEdit]
+
+
 class AnswerLine(msgspec.Struct, frozen=True, tag_field="event", tag="answered"):
     """The last line of a job that answered a question."""
 
@@ -118,6 +126,20 @@ class MaintainReportLine(msgspec.Struct, frozen=True, tag_field="event", tag="ma
     report: MaintainReport
 
 
+LastLine: TypeAlias = (
+    SyncReportLine
+    | MaintainReportLine
+    | AnswerLine
+    | BenefitLine
+    | JournalLine
+    | CheckLine
+    | CallEditsLine
+    | ModelTestLine
+    | SessionTrialLine
+    | FailureLine
+)
+"""What a job ends with."""
+
 JobLine: TypeAlias = (
     SyncProgress
     | CandidateFound
@@ -126,15 +148,7 @@ JobLine: TypeAlias = (
     | EditorCancellation
     | SentenceEvent
     | MaintainProgress
-    | SyncReportLine
-    | ModelTestLine
-    | SessionTrialLine
-    | AnswerLine
-    | BenefitLine
-    | JournalLine
-    | CheckLine
-    | MaintainReportLine
-    | FailureLine
+    | LastLine
 )
 
 
@@ -148,17 +162,19 @@ ParentLine: TypeAlias = CancelLine | EditorAnswer | EditorAnswerPart | EditorRef
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One job: its name, and the folder whose repository it works on (`model` works on none).
+    """One job: its name, and the folder whose repository it works on (`model` and `edits` work on none).
 
-    `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`, `day` to `journal`.
+    `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`, `day` to `journal`, `call`
+    (the session's place, the turn and the call's number) to `edits`.
     """
 
-    job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal", "check"]
+    job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal", "check", "edits"]
     repo: Path = Path()
     explicit: bool = False
     dry_run: bool = False
     question: Question | None = None
     day: str = ""
+    call: tuple[str, str, int] = ("", "", 0)
 
 
 def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
@@ -174,6 +190,8 @@ def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
             return Order("check", Path(path))
         case ["journal", "--repo", path, "--day", day]:
             return Order("journal", Path(path), day=day)
+        case ["edits", "--session", place, "--turn", turn, "--call", number] if number.isdecimal():
+            return Order("edits", call=(place, turn, int(number)))
         case ["ask", "--repo", path]:
             try:
                 question = msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
@@ -251,6 +269,7 @@ _NOUNS = {
     "benefit": "computation",
     "journal": "journal",
     "check": "check",
+    "edits": "reading",
 }
 """What a message about a failure calls each job."""
 
@@ -279,25 +298,19 @@ def _send_failure(lines: LineWriter, error: LerimError) -> int:
     return error.exit_code
 
 
-def _execute_order(
-    order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge
-) -> (
-    SyncReportLine
-    | ModelTestLine
-    | SessionTrialLine
-    | AnswerLine
-    | BenefitLine
-    | JournalLine
-    | CheckLine
-    | MaintainReportLine
-):
+def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool], bridge: EditorBridge) -> LastLine:
     """Carry out the order and return its last line. What a job needs is imported only by that job."""
-    environ, home = os.environ, _find_home(Path.cwd() if order.job == "model" else order.repo)
+    environ, home = os.environ, _find_home(Path.cwd() if order.job in ("model", "edits") else order.repo)
     if order.job == "model":
         from lerim.models import probe_chosen_model
 
         probe = probe_chosen_model(home, environ, cancelled, bridge)
         return ModelTestLine(probe.model, probe.answer, probe.usage, probe.steps)
+    if order.job == "edits":
+        from lerim.sessions import Catalog, find_call_edits
+
+        with Catalog.open(home) as catalog:
+            return CallEditsLine(find_call_edits(catalog.db, *order.call))
     project = _find_project(order.repo, home)
     if order.job == "try":
         from lerim.jobs import session_trial
@@ -370,10 +383,10 @@ def main(arguments: Sequence[str]) -> int:
     order = parse_order(arguments, source)
     if order is None:
         sys.stderr.write(
-            "usage: lerim worker sync --repo PATH [--explicit], lerim worker maintain --repo PATH [--explicit]"
-            " [--dry-run], lerim worker ask --repo PATH (the question as JSON on standard input), lerim worker model,"
-            " lerim worker try --repo PATH, lerim worker benefit --repo PATH,"
-            " lerim worker check --repo PATH, lerim worker journal --repo PATH --day DAY\n"
+            "usage: lerim worker sync|maintain --repo PATH [--explicit] [--dry-run],"
+            " lerim worker ask|try|benefit|check --repo PATH, lerim worker model,"
+            " lerim worker journal --repo PATH --day DAY,"
+            " lerim worker edits --session PLACE --turn TURN --call NUMBER\n"
         )
         return 2
     lower_priority()

@@ -109,6 +109,7 @@ REQUESTS = (
     RequestHandler(
         core.SESSION_TURNS, sessions.TurnsParams, "features.sessions.transcripts", "list_turns", is_user_action=False
     ),
+    RequestHandler(core.SESSION_EDITS, sessions.EditsParams, "features.sessions.call_edits", "read_call_edits"),
     RequestHandler(core.SESSION_FIND, sessions.FindParams, "features.sessions.transcripts", "find_text"),
     RequestHandler(core.AGENTS, sessions.AgentsParams, "features.sessions.agents", "list_agents", is_user_action=False),
     RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agents", "connect_agent"),

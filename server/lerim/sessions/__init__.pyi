@@ -1,4 +1,5 @@
 from . import platforms as platforms
+from .call_edits import find_call_edits as find_call_edits
 from .catalog import DAMAGE_CODES as DAMAGE_CODES
 from .catalog import FAILED as FAILED
 from .catalog import UNREADABLE as UNREADABLE

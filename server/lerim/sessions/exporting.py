@@ -103,6 +103,15 @@ def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) 
 
     Raises NotFoundError if the transcript is gone, TranscriptError if it cannot be read.
     """
+    transcript = find_transcript(db, place)
+    reading = read_session(transcript)
+    for turn in reading:
+        yield _make_turn(transcript, redact_turn(turn))
+    problems += reading.problems
+
+
+def find_transcript(db: sqlite3.Connection, place: str) -> Transcript:
+    """Returns the transcript at a place of the catalog. Raises NotFoundError if its agent deleted it."""
     row = db.execute(
         "SELECT platform, session, coalesce(size, 0), coalesce(mtime_ns, 0), coalesce(inode, 0), parent, within, cwd,"
         " vanished FROM transcripts WHERE place = ?",
@@ -112,11 +121,7 @@ def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) 
         todo = "`lerim sessions show` prints what was read of it."
         raise NotFoundError("The transcript of this session was deleted by its agent.", where=place, todo=todo)
     platform, session, size, mtime_ns, inode, parent, within, cwd, _ = row
-    transcript = Transcript(platform, place_file(place, within), session, size, mtime_ns, inode, parent, within, cwd)
-    reading = read_session(transcript)
-    for turn in reading:
-        yield _make_turn(transcript, redact_turn(turn))
-    problems += reading.problems
+    return Transcript(platform, place_file(place, within), session, size, mtime_ns, inode, parent, within, cwd)
 
 
 def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:

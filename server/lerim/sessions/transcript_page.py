@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from lerim.redaction import clean_text
+from lerim.sessions.call_edits import may_have_edits
 from lerim.sessions.display import shorten_line
 from lerim.sessions.model import Role
 from lerim.sessions.search import RedactedTurn, browsing
@@ -30,12 +31,14 @@ CallStatus = Literal["", "ok", "error", "denied", "interrupted", "pending"]
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text."""
+    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
+    changed files, and `find_call_edits` may find how."""
 
     title: str
     status: CallStatus
     exit_code: int | None
     text: str
+    edits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,13 @@ def _make_calls(tools: str, limit: int) -> list[ShownCall]:
         title, _, rest = text.partition("\n")
         rest += f"\n… {left:,} more characters" if left else ""
         views.append(
-            ShownCall(shorten_line(title, _MAX_CALL_TITLE), call.status if parsed else "", call.exit_code, rest)
+            ShownCall(
+                shorten_line(title, _MAX_CALL_TITLE),
+                call.status if parsed else "",
+                call.exit_code,
+                rest,
+                edits=bool(parsed) and call.status == "ok" and may_have_edits(title),
+            )
         )
     return views
 

@@ -110,7 +110,7 @@ export const answers = {
 /** The running progress notification's Cancel. */
 export const cancelProgress = { press: (): void => undefined };
 
-const providers = new Map<string, Provider>();
+export const providers = new Map<string, Provider>();
 const granted = new EventEmitter<void>();
 const folders = new EventEmitter<void>();
 

@@ -6,6 +6,7 @@ import { errorText, NotRunning } from "../../editor/errors";
 import * as protocol from "../../protocol";
 import { showPage } from "../shared/html";
 import { agentIcon } from "../shared/icons";
+import { Edits } from "./edits";
 import { isFolder, openSessionFile } from "./sessionfiles";
 import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./messages";
 
@@ -17,6 +18,7 @@ type TranscriptContext = Pick<Context, "request" | "output" | "extension" | "onS
 /** The transcript viewers: one panel per session. */
 export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerializer {
   readonly #transcripts = new Map<string, Transcript>();
+  readonly #edits = new Edits();
   readonly #subscriptions: vscode.Disposable[];
 
   constructor(private readonly context: TranscriptContext) {
@@ -50,10 +52,11 @@ export class Transcripts implements vscode.Disposable, vscode.WebviewPanelSerial
   dispose(): void {
     for (const transcript of [...this.#transcripts.values()]) transcript.panel.dispose();
     vscode.Disposable.from(...this.#subscriptions).dispose();
+    this.#edits.dispose();
   }
 
   #addTranscript(id: string, turn: string, panel: vscode.WebviewPanel): void {
-    const transcript = new Transcript(this.context, panel, id, turn);
+    const transcript = new Transcript(this.context, this.#edits, panel, id, turn);
     this.#transcripts.set(id, transcript);
     panel.onDidDispose(() => {
       if (this.#transcripts.get(id) === transcript) this.#transcripts.delete(id);
@@ -70,6 +73,7 @@ class Transcript {
 
   constructor(
     private readonly context: TranscriptContext,
+    private readonly edits: Edits,
     readonly panel: vscode.WebviewPanel,
     private readonly id: string,
     turn: string,
@@ -141,6 +145,8 @@ class Transcript {
       }
       case "openFile":
         return openSessionFile(message.path, message.line, this.#outline?.session.folder ?? "");
+      case "openDiff":
+        return this.#openDiff(message.turn, message.call);
       case "copy":
         await vscode.env.clipboard.writeText(message.text);
         return;
@@ -152,6 +158,14 @@ class Transcript {
         await vscode.commands.executeCommand("workbench.trust.manage");
         return;
     }
+  }
+
+  /** Shows what a call changed, once it was read from the session's transcript, which may take a moment. */
+  async #openDiff(turn: string, call: number): Promise<void> {
+    const { edits } = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "Reading the edit" }, (_progress, token) =>
+      this.context.request(protocol.sessionEdits, { id: this.id, turn, call }, token),
+    );
+    await this.edits.show(edits, this.#outline?.session.agent ?? "the agent");
   }
 
   /** Continues the session with its agent, once the person has seen the command. */

@@ -11,6 +11,8 @@ export type FromTranscript =
   | { readonly type: "find"; readonly text: string }
   /** A file that a message names; the line is counted from 1. */
   | { readonly type: "openFile"; readonly path: string; readonly line: number | undefined }
+  /** Show what a call of a turn changed. */
+  | { readonly type: "openDiff"; readonly turn: string; readonly call: number }
   | { readonly type: "copy"; readonly text: string }
   /** Make a memory of these words. */
   | { readonly type: "remember"; readonly text: string }
@@ -33,7 +35,7 @@ function isPosition(value: unknown): value is number {
 /** Parses a message from the webview; undefined if it is invalid. */
 export function parseFromTranscript(value: unknown): FromTranscript | undefined {
   if (!isObject(value)) return undefined;
-  const { type, start, count, position, text, path, line } = value;
+  const { type, start, count, position, text, path, line, turn, call } = value;
   switch (type) {
     case "ready":
     case "resume":
@@ -41,6 +43,8 @@ export function parseFromTranscript(value: unknown): FromTranscript | undefined 
       return { type };
     case "openFile":
       return isText(path, 1000) && (line === undefined || isPosition(line)) ? { type, path, line } : undefined;
+    case "openDiff":
+      return isText(turn, 200) && isPosition(call) ? { type, turn, call } : undefined;
     case "copy":
       return isText(text) ? { type, text } : undefined;
     case "remember":

@@ -20,16 +20,12 @@ from lerim.jobs.processes.editor_questions import EditorAsker, JobQuestions
 from lerim.jobs.report import SessionCounts, SyncReport, SyncState
 from lerim.jobs.worker import (
     AnswerLine,
-    BenefitLine,
     CancelLine,
-    CheckLine,
     FailureLine,
     JobLine,
-    JournalLine,
+    LastLine,
     MaintainReportLine,
-    ModelTestLine,
     ParentLine,
-    SessionTrialLine,
     SyncReportLine,
 )
 from lerim.models import EditorCancellation, EditorQuestion
@@ -45,18 +41,6 @@ _ASK_AGAIN = "Try again."
 
 LineHandler = Callable[[JobLine], None]
 JobReport: TypeAlias = SyncReport | MaintainReport
-LastLine: TypeAlias = (
-    SyncReportLine
-    | MaintainReportLine
-    | AnswerLine
-    | BenefitLine
-    | JournalLine
-    | CheckLine
-    | ModelTestLine
-    | SessionTrialLine
-    | FailureLine
-)
-"""What a job ends with."""
 
 
 class JobError(LerimError):

@@ -96,6 +96,9 @@ from .sessions import ConnectParams as ConnectParams
 from .sessions import DaysParams as DaysParams
 from .sessions import DaysView as DaysView
 from .sessions import DayView as DayView
+from .sessions import EditsParams as EditsParams
+from .sessions import EditsView as EditsView
+from .sessions import EditView as EditView
 from .sessions import FindParams as FindParams
 from .sessions import HitsView as HitsView
 from .sessions import HitView as HitView

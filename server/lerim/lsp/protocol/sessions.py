@@ -196,12 +196,14 @@ class OutlineView(msgspec.Struct, frozen=True):
 
 
 class CallView(msgspec.Struct, frozen=True):
-    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text."""
+    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
+    changed files, so that `lerim/session/edits` can be asked how."""
 
     title: str
     status: Literal["", "ok", "error", "denied", "interrupted", "pending"]
     exit_code: int | None
     text: str
+    edits: bool
 
 
 class SessionTurn(msgspec.Struct, frozen=True):
@@ -221,6 +223,28 @@ class TurnsView(msgspec.Struct, frozen=True):
 
     start: int
     turns: list[SessionTurn]
+
+
+class EditsParams(Params, frozen=True):
+    """A call of a turn, by its number among the turn's calls (from 0)."""
+
+    id: str
+    turn: str
+    call: int
+
+
+class EditView(msgspec.Struct, frozen=True):
+    """What a call changed in one file: the texts it replaced and the new ones; `before` is "" for a whole file."""
+
+    path: str
+    before: str
+    after: str
+
+
+class EditsView(msgspec.Struct, frozen=True):
+    """The edits of a call, one for each file."""
+
+    edits: list[EditView]
 
 
 class PositionsView(msgspec.Struct, frozen=True):

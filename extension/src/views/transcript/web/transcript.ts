@@ -179,6 +179,7 @@ function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLEl
       vscode.postMessage({ type: "copy", text });
       announce("Copied.");
     },
+    openDiff: (call) => vscode.postMessage({ type: "openDiff", turn: turn.turn, call }),
     isCallOpen: (call) => openCalls.has(`${at}:${call}`),
     onCallToggle: (call, open) => {
       if (open) openCalls.add(`${at}:${call}`);

@@ -2,6 +2,7 @@ import type { CallView, SessionTurn } from "../../../protocol";
 import { clockText, momentText } from "../../../text/sessionwording";
 import { button, h } from "../../shared/web/dom";
 import { prose, literalText } from "../../shared/web/prose";
+import { spellOutHidden } from "../../shared/web/text";
 import { codeBlock, markdownBlocks, type MarkdownActions, maxMarkdown } from "./markdown";
 
 export interface TurnActions extends MarkdownActions {
@@ -9,6 +10,8 @@ export interface TurnActions extends MarkdownActions {
   /** Which of its calls are unfolded. */
   readonly isCallOpen: (call: number) => boolean;
   readonly onCallToggle: (call: number, open: boolean) => void;
+  /** Shows what a call changed. */
+  readonly openDiff: (call: number) => void;
 }
 
 export interface TurnContext {
@@ -86,8 +89,9 @@ function callDetails(call: CallView, at: number, actions: TurnActions): HTMLElem
     h("code", { class: "title" }, ...literalText(call.title || "Output")),
     ...(status === "" ? [] : [h("span", { class: "status" }, status)]),
   ];
-  if (call.text === "") return h("div", { class: `call status-${call.status || "unknown"}` }, ...summary);
-  const details = h("details", { class: `call status-${call.status || "unknown"}` }, h("summary", {}, ...summary), h("pre", { attributes: { tabindex: "0" } }, ...literalText(call.text)));
+  const diffButton = call.edits ? [button("Open Diff", () => actions.openDiff(at), { class: "link open-diff", label: `Open Diff: ${spellOutHidden(call.title)}`, title: "Show what was changed" })] : [];
+  if (call.text === "") return h("div", { class: `call status-${call.status || "unknown"}` }, ...summary, ...diffButton);
+  const details = h("details", { class: `call status-${call.status || "unknown"}` }, h("summary", {}, ...summary), ...diffButton, h("pre", { attributes: { tabindex: "0" } }, ...literalText(call.text)));
   details.open = actions.isCallOpen(at);
   details.addEventListener("toggle", () => actions.onCallToggle(at, details.open));
   return details;

@@ -150,7 +150,7 @@ def _make_turn(turn: ShownTurn) -> SessionTurn:
         time=sessions.wire_time(turn.time),
         text=turn.text,
         left=turn.left,
-        calls=[CallView(call.title, call.status, call.exit_code, call.text) for call in turn.calls],
+        calls=[CallView(call.title, call.status, call.exit_code, call.text, call.edits) for call in turn.calls],
     )
 
 
