@@ -6,10 +6,12 @@ import asyncio
 import itertools
 import os
 import re
+import shutil
 import signal
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
@@ -26,6 +28,7 @@ from lerim.project.lock import hold_project_lock
 from lerim.project.project import locate_project
 from lerim.sessions.settling import SETTLE_SECONDS
 from lerim.times import format_moment
+from terminal import answer as cli
 from window import RECORD, Editor, opened_in_thread, server_environ, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -193,6 +196,34 @@ async def test_the_sessions_of_a_folder_that_is_gone_are_offered_by_its_name_and
     assert (used.sessions.found, len(used.candidates)) == (1, 1)
     assert (await editor.ask(core.SESSIONS_ELSEWHERE, {"root": editor.root})).folders == []
     assert (await editor.refused(core.SESSIONS_USE, {"root": editor.root, "folder": "old"})).data["kind"] == "project"
+
+
+async def test_a_sync_that_finds_nothing_offers_the_sessions_of_a_repository_with_the_same_first_commit(
+    editor: Editor, isolated: Path, tmp_path: Path, git: Any
+) -> None:
+    git(editor.repo, "add", "-A")
+    git(editor.repo, "commit", "-qm", "Start", "--allow-empty")
+    old = tmp_path / "former" / "place"
+    git(tmp_path, "clone", "-q", str(editor.repo), str(old))
+    git(old, "remote", "remove", "origin")
+    git(old, "commit", "-qm", "Later", "--allow-empty")
+    session(isolated, old, "11111111-2222-3333-4444-555555555555", *exchange(old))
+    assert cli("sync", "--repo", str(old))["sessions"]["found"] == 1
+    other = tmp_path / "former" / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    git(other, "commit", "-qm", "Another start", "--allow-empty")
+    session(isolated, other, "22222222-2222-3333-4444-555555555555", *exchange(other))
+    assert cli("sync", "--repo", str(other))["sessions"]["found"] == 1
+    await editor.start()
+    assert (await editor.ask(core.SYNC, {"root": editor.root})).sessions.found == 0
+    assert (await editor.ask(core.SESSIONS_ELSEWHERE, {"root": editor.root})).folders == [], "it keeps its sessions"
+    for folder in (old, other):
+        shutil.rmtree(folder)
+    offered = await editor.ask(core.SESSIONS_ELSEWHERE, {"root": editor.root})
+    assert [(one.path, one.sessions, one.reason) for one in offered.folders] == [(str(old), 1, "commit")]
+    assert (await editor.ask(core.SESSIONS_USE, {"root": editor.root, "folder": str(old)})).ok
+    assert (await editor.ask(core.SYNC, {"root": editor.root})).sessions.found == 1
 
 
 async def test_an_idle_editor_carries_on_next_time_where_a_sync_was_cancelled(editor: Editor, isolated: Path) -> None:

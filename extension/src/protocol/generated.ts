@@ -1179,12 +1179,13 @@ export interface OpenParams {
   turn?: string;
 }
 /**
- * A folder whose sessions look like those of the repository. `reason`: the remote or the name is the same.
+ * A folder whose sessions look like those of the repository. `reason`: the remote, the first commit or the
+ * name is the same.
  */
 export interface OtherFolderView {
   path: string;
   sessions: number;
-  reason: "name" | "remote";
+  reason: "commit" | "name" | "remote";
 }
 /**
  * The folders to offer, those with the most sessions first.

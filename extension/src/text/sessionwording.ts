@@ -6,7 +6,7 @@ const notRecorded = "not recorded";
 
 /** What a folder's sessions have in common with this repository. */
 export function otherFolderText({ sessions, reason }: Pick<OtherFolderView, "sessions" | "reason">): string {
-  return `${counted(sessions, "session")}, ${reason === "remote" ? "the same remote" : "the same name"}`;
+  return `${counted(sessions, "session")}, the same ${reason === "commit" ? "first commit" : reason}`;
 }
 
 /** "Today", "Yesterday", else the date in words; `now` in milliseconds. */

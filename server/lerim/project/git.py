@@ -19,6 +19,7 @@ from lerim.process import CREATE_NO_WINDOW, ProcessLaunch, find_executable
 
 COMMIT_PATTERN = re.compile(r"[0-9a-f]{7,64}")
 TIMEOUT_SECONDS = 10.0
+FIRST_COMMIT_SECONDS = 3.0
 MOST_OUTPUT_BYTES = 32_000_000
 MOST_RENAMES = 400
 """The most deleted and added files git compares pairwise; beyond that it only finds files that were moved unchanged."""
@@ -69,6 +70,12 @@ class Git:
             return []
         output = self._run(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
         return output.decode("ascii", "replace").split()
+
+    def find_first_commit(self) -> str:
+        """Returns the oldest commit without a parent that HEAD has; "" if git cannot tell within a few seconds."""
+        launch = make_git_launch(self._program, ("rev-list", "--max-parents=0", "HEAD"), self._environ)
+        output = run_git(launch, self._root, seconds=FIRST_COMMIT_SECONDS) or b""
+        return output.decode("ascii", "replace").split()[-1] if output.strip() else ""
 
     def _compare_commits(self, old: str, new: str) -> dict[str, str]:
         if not COMMIT_PATTERN.fullmatch(old) or not COMMIT_PATTERN.fullmatch(new) or new.startswith(old):

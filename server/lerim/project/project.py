@@ -175,6 +175,7 @@ def add_project(project: Project, home: Home) -> Project:
             common_dir=str(registered.common_dir),
             remote=registered.remote,
             aliases=registered.aliases,
+            first_commit=entry.first_commit if entry else "",
         ),
     )
     return registered

@@ -18,11 +18,13 @@ from lerim.files import open_directory, read_regular_file, temporary_file
 from lerim.paths import Home
 
 ENTRY_FILE = "project.json"
+NO_COMMIT = "-"
 _KEY = re.compile(r"[0-9a-f]{16}")
 
 
 class ProjectEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """The stored data of one project. `root` is its main worktree (any worktree for a bare repository)."""
+    """The stored data of one project. `root` is its main worktree (any worktree for a bare repository), `first_commit`
+    the oldest commit without a parent: "" if it was not looked for yet, `NO_COMMIT` if it was not found in time."""
 
     version: int = 1
     key: str
@@ -31,6 +33,7 @@ class ProjectEntry(msgspec.Struct, frozen=True, kw_only=True):
     common_dir: str
     remote: str = ""
     aliases: tuple[str, ...] = ()
+    first_commit: str = ""
 
 
 def read_entry(home: Home, key: str) -> ProjectEntry | None:

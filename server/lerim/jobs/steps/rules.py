@@ -11,6 +11,7 @@ from functools import cache, partial
 from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
 from lerim.extraction import Correction, ThemeRequest, ThemeSession, draft_friction, find_themes, split_exchanges
 from lerim.jobs.model_session import UNFINISHED_SECONDS
+from lerim.jobs.other_folders import remember_first_commit
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
 from lerim.jobs.session_reading import SessionReading, make_extraction
@@ -211,13 +212,16 @@ def _register_project(context: SyncContext) -> list[Problem]:
     """Register the project if it is unknown, without its aliases: those may be for this run only."""
     project, home = context.project, context.home
     registered, problems = projects.list_projects(home)
-    if project.is_personal or any(other.key == project.key for other in registered):
+    if project.is_personal:
         return []
+    is_known = any(other.key == project.key for other in registered)
     try:
-        projects.add_project(replace(project, aliases=()), home)
+        if not is_known:
+            projects.add_project(replace(project, aliases=()), home)
+        remember_first_commit(project, home, context.environ)
     except LerimError as error:
         return [error.problem()]
-    return [problem for problem in problems if problem.path == str(project.root)]
+    return [] if is_known else [problem for problem in problems if problem.path == str(project.root)]
 
 
 def _repair_links(sink: ProposalSink) -> list[Problem]:

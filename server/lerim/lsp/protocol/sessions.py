@@ -96,11 +96,12 @@ class UseSessionsParams(Params, frozen=True):
 
 
 class OtherFolderView(msgspec.Struct, frozen=True):
-    """A folder whose sessions look like those of the repository. `reason`: the remote or the name is the same."""
+    """A folder whose sessions look like those of the repository. `reason`: the remote, the first commit or the
+    name is the same."""
 
     path: str
     sessions: int
-    reason: Literal["remote", "name"]
+    reason: Literal["remote", "commit", "name"]
 
 
 class OtherFoldersView(msgspec.Struct, frozen=True):
