@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import statistics
 import subprocess
@@ -50,6 +51,7 @@ BUDGET_MS, BUDGET_KB = 200.0, 300.0
 TURNS = 6
 CANDIDATES = 300
 LINKED = 300
+REFERENCE = re.compile(r"^  - (src/[\w/.]+)(?:#(\w+))?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,17 @@ def write_linked_memories(folder: Path) -> None:
             place = folder / ("decisions" if at == 2 else "archived/decisions")
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{name}.md").write_text(render_record(record), "utf-8")
+
+
+def write_referenced_files(root: Path) -> None:
+    """The files and symbols that the memories refer to."""
+    symbols: dict[str, list[str]] = {}
+    for memory in (root / ".lerim" / "memory").rglob("*.md"):
+        for path, symbol in REFERENCE.findall(memory.read_text("utf-8")):
+            symbols.setdefault(path, []).extend(filter(None, [symbol]))
+    for path, names in symbols.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("".join(f"def {name}():\n    return 1\n\n\n" for name in names), "utf-8")
 
 
 def make_sessions(count: int, folder: Path, draw: random.Random) -> Iterator[tuple[Transcript, PreparedReading]]:
@@ -146,6 +159,7 @@ def make_home(folder: Path, count: int) -> tuple[Home, Project]:
     add_project(project, home)
     write_memories(repository / ".lerim" / "memory", count, random.Random(3))
     write_linked_memories(repository / ".lerim" / "memory")
+    write_referenced_files(repository)
     propose_candidates(ReviewPaths(project, home))
     with Catalog.open(home) as catalog:
         owner = ProjectOwner(project.key)
