@@ -14,6 +14,7 @@ import msgspec
 import uvicorn
 
 from lerim.errors import LerimError, UsageError
+from lerim.heap import limit_malloc_arenas
 from lerim.paths import Home
 from lerim.views import RunningServer
 from lerim.web.app import make_app
@@ -51,6 +52,7 @@ def serve(
     has_certificate = bool(options.certificate)
     plan_binding(options.host, options.port, has_certificate=has_certificate, proxy_origin=options.proxy_origin)
     start_logging(home)
+    limit_malloc_arenas()  # must come before our first thread
     with hold_server_lock(home), open_socket(options.host, options.port) as listener:
         port = int(listener.getsockname()[1])
         binding = plan_binding(options.host, port, has_certificate=has_certificate, proxy_origin=options.proxy_origin)

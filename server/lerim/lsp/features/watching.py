@@ -10,6 +10,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from lerim.errors import HomeError
+from lerim.heap import limit_malloc_arenas
 from lerim.lsp.boundary import path_to_uri, uri_to_path
 from lerim.lsp.protocol import WATCH_FOLDERS, WatchFoldersParams, to_wire
 from lerim.lsp.window import (
@@ -26,7 +27,6 @@ from lerim.lsp.window import (
     drift,
     file_watchers,
     head_stamp,
-    limit_malloc_arenas,
     parse_options,
     refresh_lenses,
     reread_files,

@@ -21,8 +21,6 @@ from .repos import Repo as Repo
 from .repos import Repos as Repos
 from .repos import head_stamp as head_stamp
 from .repos import index_repo as index_repo
-from .repos import limit_malloc_arenas as limit_malloc_arenas
-from .repos import release_heap as release_heap
 from .repos import rescan_repo as rescan_repo
 from .settings import CodeLensMode as CodeLensMode
 from .settings import parse_options as parse_options

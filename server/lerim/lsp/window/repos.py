@@ -8,7 +8,6 @@ import gc
 import linecache
 import logging
 import os
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lerim.errors import HomeError, ProjectError
+from lerim.heap import release_heap
 from lerim.lsp.boundary import path_to_uri, uri_to_path
 from lerim.lsp.window.check_state import RepoChecks
 from lerim.lsp.window.drift_state import RepoDrift
@@ -258,24 +258,3 @@ def head_stamp(root: Path) -> HeadStamp:
             continue
         stamp += [found.st_mtime_ns, found.st_size, found.st_ino]
     return tuple(stamp)
-
-
-def release_heap() -> None:
-    """Returns unused heap memory to the system, which glibc would keep after reading thousands of files."""
-    gc.collect()
-    _call_libc("malloc_trim", 0)
-
-
-def limit_malloc_arenas() -> None:
-    """Makes all threads allocate from one malloc arena: with one per thread, glibc keeps memory that nobody uses."""
-    _call_libc("mallopt", -8, 1)  # M_ARENA_MAX
-
-
-def _call_libc(name: str, *arguments: int) -> None:
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-
-    call = getattr(ctypes.CDLL(None), name, None)
-    if call is not None:
-        call(*arguments)

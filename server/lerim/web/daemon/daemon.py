@@ -17,6 +17,7 @@ from datetime import datetime
 import msgspec
 
 from lerim.errors import LerimError, error_location
+from lerim.heap import release_heap
 from lerim.jobs import (
     FailureLine,
     MaintainReportLine,
@@ -76,6 +77,7 @@ class Daemon:
             while True:
                 await self._sleep(self._schedule.seconds_until_next(self.monotonic()))
                 await self.step()
+                await asyncio.to_thread(release_heap)  # frees the stamps of every transcript on the machine
         finally:
             watcher.cancel()
             with suppress(asyncio.CancelledError):

@@ -11,10 +11,11 @@ from typing import cast
 import msgspec
 
 from lerim.errors import UsageError
+from lerim.heap import release_heap
 from lerim.jobs import AgentView, examine_agents
 from lerim.lsp.features.sessions import views as sessions
 from lerim.lsp.protocol import AgentsParams, ConnectParams, JobView, OutcomeView, QueueParams
-from lerim.lsp.window import Repo, Sidecar, release_heap
+from lerim.lsp.window import Repo, Sidecar
 from lerim.sessions import (
     PLATFORM_NAMES,
     Catalog,
