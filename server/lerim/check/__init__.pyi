@@ -1,11 +1,15 @@
+from .changes import TouchedMemory as TouchedMemory
+from .changes import find_touched_memories as find_touched_memories
 from .context import CheckContext as CheckContext
 from .context import make_check_context as make_check_context
 from .context import read_rule_index as read_rule_index
 from .contradictions import RuleIndex as RuleIndex
 from .document_check import check_document as check_document
 from .findings import FOUND_IN_DOCUMENTS as FOUND_IN_DOCUMENTS
+from .findings import RULES as RULES
 from .findings import CheckReport as CheckReport
 from .findings import Finding as Finding
 from .findings import Severity as Severity
+from .markdown import render_report as render_report
 from .project_check import check_project as check_project
 from .sarif import make_sarif as make_sarif

@@ -81,5 +81,9 @@ class CheckReport:
 
     def inner_path(self, finding: Finding) -> str | None:
         """The path of a finding's file from the project's root, with forward slashes; None if it is elsewhere."""
-        path = PurePath(finding.path)
+        return self.relative(finding.path)
+
+    def relative(self, file: str) -> str | None:
+        """A file's path from the project's root, with forward slashes; None if it is elsewhere."""
+        path = PurePath(file)
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else None

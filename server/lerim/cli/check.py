@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
@@ -18,11 +19,12 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
+from lerim.errors import UsageError
 
 if TYPE_CHECKING:
-    from lerim.check import CheckReport, Finding
+    from lerim.check import CheckReport, Finding, TouchedMemory
 
-OutputFormat = Literal["text", "json", "sarif"]
+OutputFormat = Literal["text", "json", "sarif", "markdown"]
 
 
 class FindingView(msgspec.Struct, frozen=True):
@@ -40,8 +42,19 @@ class FindingView(msgspec.Struct, frozen=True):
     replacements: list[str]
 
 
+class TouchedMemoryView(msgspec.Struct, frozen=True):
+    """A memory about code that a change touches: its file, relative to the repository's root, and the references whose
+    code differs."""
+
+    id: str
+    path: str
+    kind: str
+    title: str
+    references: list[str]
+
+
 class CheckView(msgspec.Struct, frozen=True):
-    """What `check --json` prints. `ok`: the exit code is 0."""
+    """What `check --json` prints. `ok`: the exit code is 0. `touched` is null without `--since`."""
 
     ok: bool
     memories: int
@@ -49,12 +62,23 @@ class CheckView(msgspec.Struct, frozen=True):
     errors: int
     warnings: int
     findings: list[FindingView]
+    touched: list[TouchedMemoryView] | None
 
 
 @with_error_exit
 def check_command(
     format: Annotated[OutputFormat, typer.Option("--format", help="How the findings are printed.")] = "text",
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings, too.")] = False,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on", metavar="CODE", help="Exit with 1 only for findings with this code, such as drifted."
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="REVISION", help="Also list the memories about code that changed since HEAD left this."),
+    ] = None,
     repo: RepoOption = CURRENT_FOLDER,
     personal: GlobalOption = False,
     as_json: JsonOption = False,
@@ -62,27 +86,46 @@ def check_command(
     """Check the memories: headers, links, references, drift, secrets, and whether rules files say the opposite.
 
     Exits with 1 if there are errors, so it works in CI. SARIF is what code hosts read to show findings on the lines of
-    a change.
+    a change; markdown is for a comment on it.
     """
-    from lerim.check import check_project, make_sarif
+    from lerim.check import RULES, check_project, find_touched_memories, make_sarif, render_report
 
+    unknown = [code for code in fail_on or () if code not in RULES]
+    if unknown:
+        raise UsageError("There is no such finding.", where=unknown[0][:80], todo=f"There are {', '.join(RULES)}.")
     paths = find_review_paths(repo, personal)
+    touched = None if since is None else find_touched_memories(paths.project, os.environ, since)
     report = check_project(paths.project, paths.home, os.environ)
-    is_good = not (report.count("error") or (strict and report.count("warning")))
+    failing = [one for one in report.findings if _fails(one, fail_on or (), strict=strict)]
     if as_json or format == "json":
-        output.show_json(_make_view(report, ok=is_good))
+        output.show_json(_make_view(report, touched, ok=not failing))
     elif format == "sarif":
         output.show_json(make_sarif(report))
+    elif format == "markdown":
+        output.print_line(render_report(report, touched or (), failing).rstrip("\n"))
     else:
-        _show_text(report)
-    if not is_good:
+        _show_text(report, touched)
+    if failing:
         raise typer.Exit(1)
 
 
-def _show_text(report: CheckReport) -> None:
+def _fails(finding: Finding, codes: Sequence[str], *, strict: bool) -> bool:
+    if codes:
+        return finding.code in codes
+    return finding.severity == "error" or (strict and finding.severity == "warning")
+
+
+def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> None:
     for one in report.findings:
         place = f"{_shown_path(report, one)}:{one.span.start_line + 1}:{one.span.start_character + 1}"
         output.print_line(output.escape_controls(f"{place}: {one.severity}: {one.message} [{one.code}]"))
+    for memory in touched or ():
+        place = files.path_to_text(report.relative(memory.path) or memory.path)
+        about = ", ".join(memory.references)
+        output.print_line(output.escape_controls(f"{place}: {memory.kind} “{memory.title}” is about {about}"))
+    if touched is not None:
+        memories = "1 memory" if len(touched) == 1 else f"{len(touched)} memories"
+        output.print_line(f"This change touches the code of {memories}.")
     counts = [
         output.pluralize(report.count("error"), "error"),
         output.pluralize(report.count("warning"), "warning"),
@@ -91,7 +134,7 @@ def _show_text(report: CheckReport) -> None:
     output.print_line(f"{checked}: {', '.join(counts)}.")
 
 
-def _make_view(report: CheckReport, *, ok: bool) -> CheckView:
+def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, ok: bool) -> CheckView:
     views = [
         FindingView(
             one.code,
@@ -107,7 +150,20 @@ def _make_view(report: CheckReport, *, ok: bool) -> CheckView:
         for one in report.findings
     ]
     counts = (report.count("error"), report.count("warning"))
-    return CheckView(ok, report.memory_count, report.candidate_count, *counts, views)
+    touched_views = [
+        TouchedMemoryView(
+            one.id, files.path_to_text(report.relative(one.path) or one.path), one.kind, one.title, list(one.references)
+        )
+        for one in touched or ()
+    ]
+    return CheckView(
+        ok,
+        report.memory_count,
+        report.candidate_count,
+        *counts,
+        views,
+        None if touched is None else touched_views,
+    )
 
 
 def _shown_path(report: CheckReport, finding: Finding) -> str:

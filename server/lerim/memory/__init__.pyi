@@ -33,6 +33,7 @@ from .freshness import DriftSummary as DriftSummary
 from .freshness import ReferenceProblem as ReferenceProblem
 from .freshness import SourceReader as SourceReader
 from .freshness import StatStamp as StatStamp
+from .freshness import baseline_in as baseline_in
 from .freshness import baselines as baselines
 from .freshness import check_references as check_references
 from .freshness import definitions as definitions

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from lerim.process import CREATE_NO_WINDOW, ProcessLaunch, find_executable
 
 COMMIT_PATTERN = re.compile(r"[0-9a-f]{7,64}")
+REVISION_PATTERN = re.compile(r"[\w.@/+][\w.@/+#{}-]{0,199}")
 TIMEOUT_SECONDS = 10.0
 FIRST_COMMIT_SECONDS = 3.0
 MOST_OUTPUT_BYTES = 32_000_000
@@ -70,6 +71,22 @@ class Git:
             return []
         output = self._run(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
         return output.decode("ascii", "replace").split()
+
+    def find_fork_point(self, revision: str) -> str:
+        """Returns the commit at which HEAD left a branch, tag or commit; "" if git cannot tell."""
+        if not REVISION_PATTERN.fullmatch(revision):
+            return ""
+        output = self._run(("merge-base", "--end-of-options", revision, "HEAD")) or b""
+        return output.decode("ascii", "replace").strip()
+
+    def list_changed_paths(self, since: str) -> set[str] | None:
+        """Returns the paths of the files that differ between a commit and HEAD, for a renamed file both; None if git
+        cannot tell."""
+        if not COMMIT_PATTERN.fullmatch(since):
+            return None
+        options = ("-r", "--no-renames", "--name-only", "--no-ext-diff", "--no-textconv", "-z")
+        output = self._run(("diff-tree", *options, since, "HEAD", "--"))
+        return None if output is None else set(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
     def find_first_commit(self) -> str:
         """Returns the oldest commit without a parent that HEAD has; "" if git cannot tell within a few seconds."""

@@ -13,4 +13,5 @@ from .reference_check import check_references as check_references
 from .reference_check import is_missing as is_missing
 from .reference_check import list_meanings as list_meanings
 from .sources import SourceReader as SourceReader
+from .sources import baseline_in as baseline_in
 from .sources import stamp_of as stamp_of

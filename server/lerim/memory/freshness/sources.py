@@ -86,6 +86,12 @@ def make_baseline(reference: Reference, text: str, lines: bytes, found: FileOutl
     )
 
 
+def baseline_in(reference: Reference, text: str) -> Baseline:
+    """Returns the baseline of a reference in any text of its file, such as a committed one."""
+    outline = outline_file(reference.path, text) if reference.symbol else None
+    return make_baseline(reference, text, sketch_text(text), outline)
+
+
 def is_blank(text: str) -> bool:
     """Returns whether a text contains nothing but white space."""
     return not text or text.isspace()

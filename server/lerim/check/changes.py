@@ -1,0 +1,72 @@
+"""Which memories are about the code that a change touches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lerim.errors import UsageError
+from lerim.memory import MemoryEntry, Reference, ReferenceMap, SourceReader, baseline_in, reference_text
+from lerim.project import Git, Project, open_git
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedMemory:
+    """A live memory, by its path and title, and those of its references whose code a change touches. `kind` is its
+    primitive, for a learning its kind."""
+
+    id: str
+    path: str
+    kind: str
+    title: str
+    references: tuple[str, ...]
+
+
+def find_touched_memories(project: Project, environ: Mapping[str, str], revision: str) -> list[TouchedMemory]:
+    """Returns the memories whose code differs between HEAD and the commit at which it left `revision`, by title.
+
+    A reference to a symbol counts if the symbol's definition differs, and comments and formatting do not count; one to
+    a file or folder if the file, or one in the folder, differs. Raises UsageError if git does not know the revision.
+    """
+    git = open_git(project.root, environ)
+    base = git.find_fork_point(revision) if git is not None else ""
+    changed = git.list_changed_paths(base) if git is not None and base else None
+    if git is None or changed is None:
+        todo = "Name a branch, tag or commit. In CI, fetch the whole history: with a shallow one git cannot compare."
+        raise UsageError("Git cannot compare HEAD with this.", where=revision[:200], todo=todo)
+    live = ReferenceMap(project.memory_dir, project.root)
+    live.scan()
+    return _select_touched(git, project, base, changed, live.entries)
+
+
+def _select_touched(
+    git: Git, project: Project, base: str, changed: set[str], entries: list[MemoryEntry]
+) -> list[TouchedMemory]:
+    concerned = [
+        (entry, reference) for entry in entries for reference in entry.references if _is_below(reference.path, changed)
+    ]
+    symbols = [(base, reference.path) for _, reference in concerned if reference.symbol]
+    before = git.read_texts(symbols)
+    reader = SourceReader(project.root)
+    touched: dict[str, tuple[MemoryEntry, list[str]]] = {}
+    for entry, reference in concerned:
+        if not reference.symbol or _is_changed(reader, reference, before.get((base, reference.path))):
+            touched.setdefault(entry.id, (entry, []))[1].append(reference_text(reference))
+    found = [
+        TouchedMemory(entry.id, str(entry.path), entry.kind or entry.primitive, entry.title, tuple(references))
+        for entry, references in touched.values()
+    ]
+    return sorted(found, key=lambda one: (one.title.casefold(), one.id))
+
+
+def _is_below(path: str, changed: set[str]) -> bool:
+    folder = f"{path.rstrip('/')}/"
+    return path in changed or any(one.startswith(folder) for one in changed)
+
+
+def _is_changed(reader: SourceReader, reference: Reference, before: str | None) -> bool:
+    now = reader.baseline(reference)
+    if before is None or now is None:
+        return True
+    then = baseline_in(reference, before)
+    return not then.digest or not now.digest or then.digest != now.digest

@@ -1,0 +1,60 @@
+"""What a check found, and which memories a change touches, as markdown for a comment on that change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lerim import files
+from lerim.check.changes import TouchedMemory
+from lerim.check.findings import CheckReport, Finding
+from lerim.redaction import clean_text
+
+MAX_LISTED = 50
+"""The most memories and the most findings listed: a comment that is longer than 65,536 characters is refused."""
+MAX_TEXT = 300
+
+
+def render_report(report: CheckReport, touched: Sequence[TouchedMemory], failing: Sequence[Finding]) -> str:
+    """Renders the memories that a change touches, then the findings: those that fail the check, then the others.
+
+    Every text of a memory is a code span, in which neither links nor mentions have an effect.
+    """
+    lines = ["## Lerim", ""]
+    if touched:
+        lines += ["This change touches code that memories are about. Are they still true?", ""]
+        lines += [_describe_touched(report, one) for one in touched[:MAX_LISTED]]
+        lines += _describe_rest(len(touched), "memories")
+    else:
+        lines.append("No memory is about the code of this change.")
+    others = [one for one in report.findings if one not in failing and one.severity != "hint"]
+    for title, findings in (("This must be mended", failing), ("Also found", others)):
+        if findings:
+            lines += ["", f"### {title}", ""]
+            lines += [_describe_finding(report, one) for one in findings[:MAX_LISTED]]
+            lines += _describe_rest(len(findings), "findings")
+    return "\n".join(lines) + "\n"
+
+
+def _describe_touched(report: CheckReport, memory: TouchedMemory) -> str:
+    references = ", ".join(map(_code, memory.references[:5]))
+    return (
+        f"- {memory.kind.capitalize()} {_code(memory.title)} about {references} ({_code(_place(report, memory.path))})"
+    )
+
+
+def _describe_finding(report: CheckReport, finding: Finding) -> str:
+    place = f"{_place(report, finding.path)}:{finding.span.start_line + 1}"
+    return f"- {finding.severity.capitalize()} in {_code(place)}: {_code(finding.message)} ({finding.code})"
+
+
+def _describe_rest(count: int, what: str) -> list[str]:
+    return [f"- … and {count - MAX_LISTED} more {what}"] if count > MAX_LISTED else []
+
+
+def _place(report: CheckReport, path: str) -> str:
+    return files.path_to_text(report.relative(path) or path)
+
+
+def _code(text: str) -> str:
+    line = " ".join(clean_text(text).replace("`", "'").split())
+    return f"`{line[: MAX_TEXT - 1]}…`" if len(line) > MAX_TEXT else f"`{line or ' '}`"

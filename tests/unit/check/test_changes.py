@@ -1,0 +1,136 @@
+"""What `lerim check` says about a change: the memories it touches, and what the team chose to fail on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import parse_qs
+
+import pytest
+import yaml
+
+from terminal import answer, run
+from window import write_memory
+
+Git = Callable[..., str]
+ROOT = Path(__file__).resolve().parents[3]
+APP = "def load(path):\n    return path\n\n\ndef save(path):\n    return path\n"
+
+
+@pytest.fixture
+def change(repo: Path, git: Git, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose branch changes one of two functions, a comment, and a file."""
+    monkeypatch.chdir(repo)
+    (repo / "src" / "app.py").write_text(APP, encoding="utf-8")
+    (repo / "docs").mkdir()
+    (repo / "docs" / "a.md").write_text("A\n", encoding="utf-8")
+    for name, references in {
+        "a-load": ("src/app.py#load",),
+        "b-save": ("src/app.py#save",),
+        "c-file": ("src/app.py", "docs"),
+        "d-other": ("src/none.py",),
+    }.items():
+        write_memory(repo, id=f"20260801-{name}", title=f"About `{name}` @everyone [x](y)", references=references)
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "base")
+    git(repo, "branch", "base")
+    changed = APP.replace("    return path\n", "    return path.strip()\n", 1).replace("def save", "# saves\ndef save")
+    (repo / "src" / "app.py").write_text(changed, encoding="utf-8")
+    git(repo, "commit", "-q", "-a", "-m", "change")
+    return repo
+
+
+def test_only_memories_whose_code_differs_are_touched(change: Path, git: Git) -> None:
+    touched = answer("check", "--since", "base", code=1)["touched"]
+    assert [(one["id"], one["references"]) for one in touched] == [
+        ("20260801-a-load", ["src/app.py#load"]),
+        ("20260801-c-file", ["src/app.py"]),
+    ]
+    assert answer("check", code=1)["touched"] is None
+    (change / "docs" / "a.md").unlink()
+    git(change, "commit", "-q", "-a", "-m", "more")
+    touched = answer("check", "--since", "base", code=1)["touched"]
+    assert [one["references"] for one in touched] == [["src/app.py#load"], ["src/app.py", "docs"]]
+    assert answer("check", "--since", "HEAD", code=1)["touched"] == []
+    assert "touches the code of 2 memories" in run("check", "--since", "base").output
+    for wrong in ("nowhere", "--output=x", "base; rm -rf ."):
+        assert answer("check", f"--since={wrong}", code=2)["error"]["where"] == wrong
+
+
+def test_the_team_chooses_what_fails(change: Path) -> None:
+    assert run("check", "--fail-on", "secret", "--fail-on", "contradiction").exit_code == 0
+    assert run("check", "--fail-on", "reference-gone").exit_code == 1
+    assert answer("check", "--fail-on", "drift", code=2)["error"]["where"] == "drift"
+
+
+def test_a_comment_has_every_text_of_a_memory_as_code(change: Path) -> None:
+    text = run("check", "--format", "markdown", "--since", "base", "--fail-on", "reference-gone").output
+    assert "- Decision `About 'a-load' @everyone [x](y)` about `src/app.py#load`" in text
+    assert text.index("a-load") < text.index("### This must be mended") < text.index("src/none.py")
+    assert "No memory is about the code" in run("check", "--format", "markdown", "--since", "HEAD").output
+
+
+def run_script(script: str, folder: Path, environ: Mapping[str, str], shell: str) -> subprocess.CompletedProcess[str]:
+    """Runs a step of a template as the runner does, with this tree's `lerim`."""
+    program = folder / "bin" / "lerim"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m lerim "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
+    command = [shell, *(["--noprofile", "--norc", "-eo", "pipefail"] if shell == "bash" else ["-e"]), "-c", script]
+    return subprocess.run(
+        command, env={**os.environ, **environ, "PATH": path}, text=True, capture_output=True, check=False
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the templates run in a POSIX shell")
+def test_the_github_action_writes_the_report_and_fails_on_what_was_chosen(change: Path, tmp_path: Path) -> None:
+    steps = {step.get("name"): step for step in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]}
+    summary, report = tmp_path / "summary.md", tmp_path / "lerim.md"
+    environ = {"SINCE": "base", "REPORT": str(report), "GITHUB_STEP_SUMMARY": str(summary)}
+    done = run_script(steps["Check"]["run"], tmp_path, {**environ, "FAIL_ON": "secret drifted"}, "bash")
+    assert done.returncode == 0, done.stderr
+    assert "about `src/app.py#load`" in summary.read_text() == report.read_text()
+    assert run_script(steps["Check"]["run"], tmp_path, {**environ, "FAIL_ON": "reference-gone"}, "bash").returncode == 1
+    # what comes from outside reaches the scripts only as variables, so that it cannot become a command
+    assert not any("${{" in step.get("run", "") for step in steps.values())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the templates run in a POSIX shell")
+def test_the_gitlab_template_comments_and_fails_on_what_was_chosen(
+    change: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["lerim-check"]["script"][1]
+    notes: list[tuple[str, str]] = []
+
+    class Notes(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            notes.append((self.path, parse_qs(body)["body"][0]))
+            self.send_response(201)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Notes) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        environ = {
+            "CI_MERGE_REQUEST_DIFF_BASE_SHA": "base",
+            "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4",
+            "CI_PROJECT_ID": "7",
+            "CI_MERGE_REQUEST_IID": "3",
+            "LERIM_GITLAB_TOKEN": "t",
+            "LERIM_FAIL_ON": "reference-gone",
+        }
+        done = run_script(script, tmp_path, environ, "sh")
+        server.shutdown()
+    assert done.returncode == 1, done.stderr
+    [(path, body)] = notes
+    assert path == "/api/v4/projects/7/merge_requests/3/notes"
+    assert "about `src/app.py#load`" in body and "### This must be mended" in body
