@@ -8,6 +8,7 @@ import { VirtualList } from "./virtuallist";
 import { estimateTurnHeight } from "./heights";
 import { helpDialog } from "../../shared/web/help";
 import { containsText, highlightMatches } from "./highlights";
+import { prose } from "../../shared/web/prose";
 import { spellOutHidden } from "../../shared/web/text";
 import { turnArticle, type TurnContext, placeholderArticle } from "./turn";
 import { nextMatch, nextPrompt, turnHelpRows, type TurnKeyAction, turnKeyAction } from "./turnkeys";
@@ -138,7 +139,7 @@ function showSession(next: OutlineView): void {
   resumeButton.hidden = next.resume === "";
   noteLine.textContent = spellOutHidden(next.note);
   noteLine.hidden = next.note === "";
-  summaryLine.textContent = next.summary.split("\n").map(spellOutHidden).join("\n");
+  summaryLine.replaceChildren(...next.summary.split("\n").flatMap((line, at) => (at === 0 ? prose(line) : ["\n", ...prose(line)])));
   summaryLine.hidden = next.summary === "";
   const { kinds, sizes } = next;
   if (kinds === "") showNotice("This session has no messages.");
