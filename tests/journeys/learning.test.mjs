@@ -1,6 +1,9 @@
-// Ranking after ten rejections: a kind of candidate that the person rejects falls below the cut, and forgetting brings it back.
+// Many candidates at once: the sessions of another folder are taken, marked candidates are accepted, all are rejected. Ranking after
+// ten rejections: a kind of candidate that the person rejects falls below the cut, and forgetting brings it back.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { barriers } from "./barriers.mjs";
 import { markdown, missing } from "./machine.mjs";
 import { Panel } from "./panel.mjs";
 import { Person } from "./person.mjs";
@@ -30,10 +33,15 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
   let minutes = 0;
   let panel;
 
+  const gone = join(machine.root, "before", "shop");
+  const waiting = () => markdown(root, ".lerim", "review");
+  const memories = () => ["decisions", "learnings"].flatMap((folder) => markdown(root, ".lerim", "memory", folder));
+  const row = (pattern) => screen.viewRow("Memories", pattern);
+
   /** A session in which the person says this and goes on. */
-  const say = (rule) => {
+  const say = (rule, folder = root) => {
     minutes += 10;
-    const talk = new Transcript(machine.claude, root, new Date(Date.UTC(2026, 4, 4, 9, minutes)));
+    const talk = new Transcript(machine.claude, folder, new Date(Date.UTC(2026, 4, 4, 9, minutes)));
     talk.say(rule, "Understood.");
     talk.say("ok", "Fine.");
   };
@@ -47,28 +55,72 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
 
   before(async () => {
     makeRepository(root, new Map([["src/cart.py", "def total(prices):\n    return sum(prices)\n"]]));
-    for (const rule of rules) say(rule);
+    for (const rule of rules) say(rule, gone);
     person.settings();
     await person.begin();
     await person.work();
   });
   after(() => person.end());
 
-  await run("ten rules that the person typed are proposed", async () => {
-    await sync(/10 sessions read, 10 new candidates/);
+  await run("the welcome's button syncs, and as nothing ran here it offers the sessions of the folder where the repository was", async () => {
+    await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
+    const welcome = screen.page.locator(".sidebar .welcome-view-content", { hasText: "There are no memories yet" });
+    await welcome.getByRole("button", { name: "Sync" }).click();
+    const offer = await screen.notification(/10 sessions ran in .*: use them here\?/);
+    assert.ok(offer.includes(gone), offer);
+    await screen.shot("offered");
+    await screen.button("Use Them");
+    await screen.notification(/10 sessions read, 10 new candidates/);
+    await screen.clearNotifications();
     panel = await Panel.open(screen);
     await panel.holds(rules.length);
     const { groups, learned_from: learned } = await outcome();
     assert.deepEqual([groups[0].name, groups[0].proposed, groups[0].rejected, learned], ["you typed", 10, 0, 0]);
   });
 
-  await run("the person rejects all ten in the panel", async () => {
+  await run("the filter narrows the list, and letters typed there decide nothing", async () => {
+    await panel.press("Control+f");
+    await panel.filter("never");
+    await panel.holds(rules.filter((rule) => /never/i.test(rule)).length);
+    assert.equal(waiting().length, rules.length);
+    await screen.shot("filtered");
+    await panel.press("Escape");
+    await panel.holds(rules.length);
+  });
+
+  await run("what is marked is accepted together after one question, and undo brings back all of it", async () => {
+    await panel.select(/Always use uv/);
+    for (const key of ["Space", "j", "Space"]) await panel.press(key);
+    assert.deepEqual(await barriers(panel.frame), []);
+    await panel.decideMarked("Accept 2 marked", /Accept 2 candidates\?/);
+    await screen.dialog(/Share the quotes of memories in git/);
+    await screen.page.keyboard.press("Enter");
+    await panel.holds(rules.length - 2);
+    await until("two memories are on disk", () => memories().length === 2);
+    await panel.did(/8 candidates left/);
+    await screen.shot("accepted-marked");
+    await panel.press("u");
+    await panel.holds(rules.length);
+    await until("the memories are gone again", () => memories().length === 0);
+    await screen.shot("undone");
+  });
+
+  await run("all that are shown are rejected after one question, and come back, for the person has not looked at each", async () => {
+    await panel.decideMarked("Reject all 10 shown", /Reject 10 candidates\?/);
+    await panel.holds(0);
+    await until("nothing waits on disk", () => waiting().length === 0);
+    assert.equal((await outcome()).learned_from, 0);
+    await panel.press("u");
+    await panel.holds(rules.length);
+  });
+
+  await run("the person rejects all ten in the panel, one after the other", async () => {
     await panel.select(/Always use uv/);
     for (let left = rules.length - 1; left >= 0; left -= 1) {
       await panel.press("r");
       await panel.holds(left);
     }
-    await until("nothing waits on disk", () => markdown(root, ".lerim", "review").length === 0);
+    await until("nothing waits on disk", () => waiting().length === 0);
     const { groups, learned_from: learned } = await outcome();
     assert.deepEqual([groups[0].rejected, learned], [10, 10]);
     await screen.shot("rejected");
@@ -93,5 +145,30 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
     await panel.lists(/notes on deploys/);
     await panel.holds(1);
     await screen.shot("forgotten");
+  });
+
+  await run("a candidate is rejected and accepted on its row in the tree", async () => {
+    await screen.listed("Memories", /notes on deploys/);
+    await screen.rowAction(row(/notes on deploys/), "Reject");
+    await screen.notification(/Rejected/);
+    await until("it is gone", () => waiting().length === 0);
+    await screen.button("Undo");
+    await until("it is back", () => waiting().length === 1);
+    await screen.clearNotifications();
+    await screen.listed("Memories", /notes on deploys/);
+    await screen.rowAction(row(/notes on deploys/), "Accept");
+    await screen.notification(/Accepted/);
+    await until("the memory is on disk", () => memories().some((name) => /deploys/.test(name)) && waiting().length === 0);
+    await screen.shot("row-accepted");
+    await screen.clearNotifications();
+  });
+
+  await run("whoever works in a terminal and never types in the editor gets candidates", async () => {
+    person.settings({ "lerim.idleSeconds": 1 });
+    say("Never deploy on a Friday afternoon.");
+    await until("the candidate is on disk", () => waiting().length === 1);
+    await screen.status(/1 candidate to review/);
+    await screen.listed("Memories", /deploy on a Friday/);
+    await screen.shot("terminal");
   });
 });

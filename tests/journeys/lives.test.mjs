@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Answering } from "./answering.mjs";
+import { askQuestions } from "./asking.mjs";
+import { barriersInThemes } from "./barriers.mjs";
 import { git, markdown, missing } from "./machine.mjs";
 import { Panel } from "./panel.mjs";
 import { Person } from "./person.mjs";
@@ -123,14 +125,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     assert.match(question.body, /Redis or SQLite for the cache/);
     assert.deepEqual(question.answers, ["Answers this", "Same as this", "Replaces this", "Changes this…"]);
     assert.equal(await panel.cutOff(), false);
-    for (const theme of ["Default Light Modern", "Default High Contrast"]) {
-      person.settings({ "workbench.colorTheme": theme });
-      await panel.themed(theme.includes("Light") ? "vscode-light" : "vscode-high-contrast");
-      await screen.shot(theme.includes("Light") ? "similar-light" : "similar-high-contrast");
-    }
-    person.settings();
-    await panel.themed("vscode-dark");
-    await screen.shot("similar");
+    assert.deepEqual(await barriersInThemes(person, panel.frame, "similar"), []);
   });
 
   await run("c changes a memory: its text stands beside the form, and the edited text takes its place", async () => {
@@ -198,7 +193,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.openFile(`.lerim/memory/learnings/${id}.md`);
     const name = screen.page.locator(".rename-box input");
     await until("the id can be changed", async () => {
-      await screen.endOfLine(/^id:/);
+      await screen.endOfLine(/^id:/, 10_000);
       await screen.page.keyboard.press("F2");
       return until("the box is open", () => name.isVisible(), 5000);
     });
@@ -305,6 +300,14 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await unfold(/^Problems\s*1/);
     const problem = await listed(/both\.md/);
     assert.match(problem, /merge conflict/);
+    await screen.command("Lerim: Check Memories");
+    await screen.notification(/Lerim: .*error/);
+    await screen.button("Show Problems");
+    const problems = screen.page.locator(".markers-panel");
+    await until("the Problems view lists the conflict at its file", async () => /both\.md[^]*conflict/.test(await problems.innerText()));
+    await screen.shot("checked");
+    await screen.clearNotifications();
+    await screen.command("View: Hide Panel");
     await screen.rowAction(row(/both\.md/), "Merge Memory");
     await screen.notification(/how both sides of the conflict would be merged/);
     await screen.shot("merge");
@@ -321,55 +324,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await until("the memory is shown", async () => /superseded_by/.test(await screen.editorText()));
   });
 
-  await run("without a model, ask shows the passages, and what is cited opens", async () => {
-    await screen.command("Lerim: Ask a Question");
-    const frame = await screen.frame("#ask .question");
-    await frame.locator(".question").fill("Where is the cache kept, in Redis or in SQLite?");
-    await screen.page.keyboard.press("Enter");
-    await until("the passages are shown", async () => (await frame.locator(".passage").count()) > 0);
-    assert.match(await frame.locator(".sources h3").innerText(), /quoted as they are/);
-    assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
-    await screen.shot("passages");
-    const turn = frame.locator(".passage", { hasText: "turn ·" }).first();
-    await turn.locator(".citation").click();
-    await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("in SQLite, not in Redis"));
-  });
-
-  await run("with a model the answer comes sentence by sentence, each with what it rests on", async () => {
-    person.settings({ "lerim.model.provider": "openai", "lerim.model.name": "tiny", "lerim.model.baseUrl": model.url });
-    await screen.status(/Model: openai:tiny/);
-    await screen.command("Lerim: Ask a Question");
-    const frame = await screen.frame("#ask .question");
-    await frame.locator(".question").fill("Where is the cache kept, and what are the prices in?");
-    await screen.page.keyboard.press("Enter");
-    await until("the first sentence is there before the answer is whole", async () => (await frame.locator(".sentence").count()) === 1);
-    assert.equal(await frame.locator(".cancel").isVisible(), true);
-    await screen.shot("streaming");
-    model.release();
-    await until("the answer is whole", async () => (await frame.locator(".sentence").count()) === 2 && !(await frame.locator(".cancel").isVisible()));
-    assert.match(await frame.locator(".sentences").innerText(), /kept in SQLite\. \d+\s+Prices in src\/cart\.py are integer cents\. \d+/);
-    assert.equal(await frame.locator("#ask a, #ask script, #ask img").count(), 0);
-    await screen.shot("answer");
-    await frame.locator(".sentence .citation").first().click();
-    await until("the memory is shown", async () => /^title: Keep the cache in src\/cache\.py in SQLite/m.test(await screen.editorText()));
-  });
-
-  await run("an answer on its way can be cancelled, and asked again", async () => {
-    model.hold();
-    await screen.command("Lerim: Ask a Question");
-    const frame = await screen.frame("#ask .question");
-    await frame.locator(".ask-button").click();
-    await until("the first sentence is there", async () => (await frame.locator(".sentence").count()) === 1 && (await frame.locator(".cancel").isVisible()));
-    await frame.locator(".cancel").click();
-    await until("it says so", async () => /Cancelled/.test(await frame.locator(".note").innerText()));
-    await until("nothing is asked any more", () => machine.processes(/-m lerim worker/).length === 0);
-    await screen.shot("ask-cancelled");
-    for (const theme of ["Default Light Modern", "Default High Contrast"]) {
-      person.settings({ "workbench.colorTheme": theme });
-      await until("the panel has the theme", () => frame.locator("body").evaluate((body, mark) => body.classList.contains(mark), theme.includes("Light") ? "vscode-light" : "vscode-high-contrast"));
-      await screen.shot(theme.includes("Light") ? "ask-light" : "ask-high-contrast");
-    }
-  });
+  await askQuestions(run, person, model);
 
   await run("a file renamed in the explorer takes its references with it", async () => {
     await screen.command("View: Show Explorer");

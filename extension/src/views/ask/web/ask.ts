@@ -24,6 +24,7 @@ const sourcesSection = h("section", { class: "sources", label: "Sources" });
 const restrictedNote = h("p", { class: "restricted", role: "note" }, "Restricted Mode: You can ask questions once you trust this folder.");
 
 document.getElementById("ask")?.append(
+  h("h1", { class: "visually-hidden" }, "Ask a question"),
   h(
     "div",
     { class: "ask-form", role: "search" },
