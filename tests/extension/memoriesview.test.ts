@@ -1,8 +1,11 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
 import { candidateOf, conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
 import { FakeContext, present } from "./fakes/sidecar";
-import { act, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState } from "./fakes/vscode";
+import { act, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState, Uri, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
 let context: FakeContext;
@@ -144,6 +147,14 @@ test("an empty store, a sidecar that does not run and a failure are told apart",
   view.refresh();
   context.refuse(protocol.memoryTree, "The disk is gone.");
   expect(await view.getChildren()).toEqual([]);
+  expect([told("lerim.memoriesState"), shown.trees[0]?.message]).toEqual(["outside", ""]); // there is no repository at /repo
+  const repository = mkdtempSync(join(tmpdir(), "lerim-view-"));
+  mkdirSync(join(repository, ".git"));
+  const folders = workspace.workspaceFolders;
+  workspace.workspaceFolders = [{ uri: Uri.file(repository), name: "repo", index: 0 }];
+  expect(await view.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The memories could not be listed: The disk is gone.");
+  workspace.workspaceFolders = folders;
+  rmSync(repository, { recursive: true });
 });
 

@@ -3,7 +3,7 @@ import type { Context } from "../../sidecar/context";
 import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, proposalDescription } from "../../text/memorywording";
 import type { CandidateTarget } from "../../commands/candidates";
 import * as protocol from "../../protocol";
-import { rootFolders } from "../../editor/roots";
+import { isSupportedFolder, rootFolders } from "../../editor/roots";
 import { counted, iconOf, kindOf } from "../../text/wording";
 import { Refresher } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
@@ -106,12 +106,18 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     if (!settings.enabled || !isRunning) return this.#setWelcomeState("stopped");
     const folders = rootFolders();
     if (folders.length > 1) return folders.map(({ uri, name }) => ({ kind: "root", root: uri.toString(), name }));
-    const rows = await this.#childRows(undefined);
-    return rows.length === 0 ? this.#setWelcomeState("empty") : rows;
+    try {
+      const rows = await this.#childRows(undefined);
+      return rows.length === 0 ? this.#setWelcomeState("empty") : rows;
+    } catch (error) {
+      const [folder] = folders;
+      if (folder === undefined || (await isSupportedFolder(folder.uri.fsPath))) throw error;
+      return this.#setWelcomeState("outside");
+    }
   }
 
   /** Sets the context key that the welcome text depends on. */
-  #setWelcomeState(state: "stopped" | "empty"): MemoriesNode[] {
+  #setWelcomeState(state: "stopped" | "empty" | "outside"): MemoriesNode[] {
     void vscode.commands.executeCommand("setContext", "lerim.memoriesState", state);
     return [];
   }

@@ -2,6 +2,8 @@ import { button, h } from "../../shared/web/dom";
 
 export interface PanelState {
   readonly loading: boolean;
+  /** The list could not be loaded; the notice says why. */
+  readonly failed: boolean;
   readonly syncing: boolean;
   readonly restricted: boolean;
   /** What undo would revert; "" for nothing. */
@@ -15,6 +17,7 @@ export function emptyState(state: PanelState, actions: { sync: () => void; undo:
     return messageBox("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and review candidates.", button("Manage Trust", actions.trust, { class: "primary" }));
   }
   if (state.syncing) return messageBox("Reading sessions…", "Candidates appear here as they are found.", ...undo);
+  if (state.failed) return messageBox("The candidates could not be listed.", "");
   if (state.loading) return messageBox("Loading candidates…", "");
   return messageBox("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
 }

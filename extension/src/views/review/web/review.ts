@@ -111,7 +111,7 @@ function handleMessage(message: ToWebview): void {
     case "failed":
       showNotice(message.message);
       listFailed = message.operation === "list";
-      return;
+      return draw();
   }
 }
 
@@ -205,7 +205,7 @@ function drawDetail(): void {
   const candidate = selectedCandidate(model);
   const draft = findDraft(model, candidate?.id);
   const undoTitle = undoButtonTitle(model);
-  const emptyKey = `empty ${model.list === undefined} ${model.sync.running} ${model.restricted} ${undoTitle}`;
+  const emptyKey = `empty ${model.list === undefined} ${listFailed} ${model.sync.running} ${model.restricted} ${undoTitle}`;
   const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoTitle}` : emptyKey;
   if (key === drawnDetailKey && draft !== undefined) return updateShownMemory(draft, candidate);
   if (draft === undefined) checkReferences(candidate);
@@ -226,7 +226,7 @@ function drawDetail(): void {
   }
   if (candidate === undefined) {
     detail.replaceChildren(
-      emptyState({ loading: model.list === undefined, syncing: model.sync.running, restricted: model.restricted, undoTitle }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }) }),
+      emptyState({ loading: model.list === undefined, failed: listFailed, syncing: model.sync.running, restricted: model.restricted, undoTitle }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }) }),
     );
   } else {
     detail.replaceChildren(
