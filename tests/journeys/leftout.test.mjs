@@ -1,6 +1,6 @@
 // What was left out of the review: its list with the reasons, Propose anyway in the panel and on the command line, and undo.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { markdown, missing, repository } from "./machine.mjs";
@@ -85,5 +85,32 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await panel.press("a");
     await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "decisions").some((name) => /us-east/.test(name)));
     await panel.nothingLeftOut();
+  });
+
+  await run("in a folder outside git every view says so, nothing loads for ever, and the button makes it a repository", async () => {
+    const plain = machine.folder("work", "plain");
+    writeFileSync(join(plain, "notes.md"), "Notes.\n");
+    person.settings();
+    await person.visit({}, plain);
+    await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
+    const bar = screen.page.locator(".sidebar");
+    await until("the view says so", async () => /This folder is not in a git repository/.test(await bar.innerText()));
+    await until("nothing loads", async () => (await bar.locator(".monaco-progress-container.active").count()) === 0 && !/Loading|is starting/.test(await bar.innerText()));
+    await screen.shot("outside-git");
+    await screen.command("Lerim: Open Review");
+    const frame = await screen.frame("#review .heading");
+    await until("the panel says so, and waits for nothing", async () => /not in a git repository[^]*could not be listed/.test(await frame.locator("#review").innerText()));
+    await screen.shot("outside-git-panel");
+    await screen.command("Lerim: Sync");
+    await screen.notification(/not in a git repository/);
+    await screen.clearNotifications();
+    await bar.getByRole("button", { name: "Initialize Repository" }).click();
+    await until("it is a repository", async () => {
+      if ((await screen.listRows()).some((row) => row.includes("plain"))) await screen.page.keyboard.press("Enter"); // the editor asks which folder
+      return existsSync(join(plain, ".git"));
+    });
+    await bar.getByRole("button", { name: "Sync" }).first().click();
+    await until("after a sync the view is that of a repository", async () => /There are no memories yet/.test(await bar.innerText()));
+    await screen.shot("initialized");
   });
 });
