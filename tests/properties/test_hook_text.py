@@ -1,4 +1,4 @@
-"""10,000 hostile memories, through every event of the hook program: none leaves its marks or adds a line."""
+"""Hostile memories, through every event of the hook program: none leaves its marks or adds a line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from lerim.memory import Evidence, MemoryRecord, render_memory_line
 from lerim.memory.serving.agent_text import MAX_LINE_CHARS
 from lerim.paths import Home
 from lerim.project import locate_project
+from long import at_most
 from test_agent_text import HOSTILE, check_harmless, texts
 
+EVENTS = at_most(120, 24)
+MEMORIES = 80 * EVENTS + 400
 KINDS = ("decision", "pitfall", "friction", "question")
 
 
@@ -46,10 +49,10 @@ def test_no_hostile_memory_leaves_its_marks_at_any_event(repo: Path, monkeypatch
     draw = random.Random(5)
     (project.memory_dir / "decisions").mkdir(parents=True)
     program.refresh()
-    lines = [_hostile_line(draw, number) for number in range(10_000)]
+    lines = [_hostile_line(draw, number) for number in range(MEMORIES)]
     _plant(program, lines)
     given_lines = 0
-    for number in range(120):
+    for number in range(EVENTS):
         at = number * 80
         words = f"zq{at}x vw{at}y"
         session = f"s{number}"
@@ -67,7 +70,7 @@ def test_no_hostile_memory_leaves_its_marks_at_any_event(repo: Path, monkeypatch
             program.tell("SessionStart", session, source="startup") if number < 3 else "",
         ):
             given_lines += _check_fenced(text)
-    assert given_lines > 300
+    assert given_lines > 2.5 * EVENTS
 
 
 def _hostile_line(draw: random.Random, number: int) -> tuple[str, str]:
