@@ -24,6 +24,7 @@ import re
 
 from lerim.extraction.facts import MAX_TITLE_CHARS
 from lerim.extraction.signals import Basis
+from lerim.patterns import compile_later
 
 _BASE: dict[Basis, float] = {
     "ranked": 0.50,
@@ -35,12 +36,12 @@ _BASE: dict[Basis, float] = {
 }
 _WEAKNESS_PENALTY = 0.10
 _MIN_CONFIDENCE = 0.20
-_UNRESOLVED = re.compile(
+_UNRESOLVED = compile_later(
     r"(?:this|that|these|those|it|its|they|them|their|he|she|here|there)\b(?![-'\w])"
     r"(?!\s(?:repo(?:sitory)?|project|codebase|package|module|app|application|service|library|monorepo)\b)",
     re.IGNORECASE,
 )
-_PERSON = re.compile(
+_PERSON = compile_later(
     r"(?<![\w./@-])(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Yy]ou|[Yy]ours?|us|[Ww]e|[Oo]urs?|(?:I|[Ww]e|[Yy]ou)'[a-z]{1,2}|[Ll]et's)"
     r"(?![\w/@-]|\.\w)"
 )

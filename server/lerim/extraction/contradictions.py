@@ -17,37 +17,38 @@ from lerim.extraction.attribution import telling_stems
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.state import ProposedClaim
 from lerim.extraction.utterances import Utterance
+from lerim.patterns import compile_later
 
 MAY_CONTRADICT = "may-say-otherwise"
 """Flag: a word that reverses the meaning is in the claim or in the quote, but not in both."""
 
-_NEGATIVE = re.compile(
+_NEGATIVE = compile_later(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|stop|stops|stopped|avoid|avoids|disable[sd]?|disabling|remove[sd]?|"
     r"drop(?:s|ped)?|forbid(?:s|den)?|ban(?:s|ned)?|disallow(?:s|ed)?|den(?:y|ies|ied)|reject(?:s|ed)?|hate[sd]?|"
     r"dislikes?|refuse[sd]?|off|\w{1,8}n['’]t|dont|doesnt|cant|wont|nicht|kein(?:e|en|er|es)?|nie|niemals|ohne|ne|"
     r"pas|jamais|sans|nunca|sin|não|sem|non|mai|senza|niet|nooit|geen|zonder|не|нет|никогда|без)\b|[不别勿没無]|禁止|ない"
 )
-_CONDITION = re.compile(
+_CONDITION = compile_later(
     r"\b(?:if|unless|maybe|perhaps|might|could|possibly|probably|whether|until|except|wenn|falls|vielleicht|außer|"
     r"si|peut-être|quizás|talvez|если|может)\b|[?？]|如果|もし"
 )
-_RELATION = re.compile(
+_RELATION = compile_later(
     r"\b(?:before|after|over|under|above|below|least|most|more|less|minimum|maximum|first|last|from|vor|nach|avant|"
     r"après|antes|después)\b"
 )
-_NUMBER = re.compile(
+_NUMBER = compile_later(
     r"(?<![\w.])(\d+(?:[.,]\d+)*)\s?(ms|s|sec|min|m|h|d|kb|mb|gb|tb|%|seconds?|minutes?|hours?|days?|weeks?|months?|years?)?"
     r"(?![\w])"
 )
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]?")
-_CLAUSE = re.compile(r"[,;:–—]\s|\s[-–—]\s|\bbut\b|\baber\b|\bmais\b|\bpero\b")
-_ORDER_WORDS = re.compile(
+_SENTENCE = compile_later(r"[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]?")
+_CLAUSE = compile_later(r"[,;:–—]\s|\s[-–—]\s|\bbut\b|\baber\b|\bmais\b|\bpero\b")
+_ORDER_WORDS = compile_later(
     r"\b(?:always|never|must|every|immer|toujours|siempre|disable|upload|send|run|execute)\b"
     r"|^\W*only\s(?!(?:the|an?|its|this|these|those|one|once|if|when|where|after|\d+)\b)"
 )
 """Words that give an order. "Only the sync path flushes it" and "is read only once" are descriptions."""
 _MIN_TITLE_OVERLAP = 0.72  # word overlap from which two titles make the same claim
-_REJECTING = re.compile(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
+_REJECTING = compile_later(r"\b(?:instead of|rather than|over|not|never)\b", re.IGNORECASE)
 """The words after this are rejected in favor of the words before it."""
 
 _FILLER_LIST = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -14,13 +13,14 @@ from lerim.extraction.gate import SessionSource
 from lerim.extraction.quotes import verify_quote
 from lerim.extraction.signals import Quote, hooks
 from lerim.memory import Evidence
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text, find_flags, show_hidden
 from lerim.sessions import Friction, Platform, ToolCall, Turn
 
-_STANDING = re.compile(r"already (?:used by|checked out|in use)|Permission denied|Could not read from remote")
-_PATH = re.compile(r"(?:[a-z]:)?(?:[\\/][\w.@~+-]{1,80}){2,20}")
-_VARIES = re.compile(r"\b[0-9a-f]{7,64}\b|\d{1,40}")
-_WORD = re.compile(r"[a-z]{3,40}")
+_STANDING = compile_later(r"already (?:used by|checked out|in use)|Permission denied|Could not read from remote")
+_PATH = compile_later(r"(?:[a-z]:)?(?:[\\/][\w.@~+-]{1,80}){2,20}")
+_VARIES = compile_later(r"\b[0-9a-f]{7,64}\b|\d{1,40}")
+_WORD = compile_later(r"[a-z]{3,40}")
 
 
 def error_fingerprint(error: str) -> str:

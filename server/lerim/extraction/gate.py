@@ -26,6 +26,7 @@ from lerim.extraction.facts import (
 from lerim.extraction.quotes import verify_quote
 from lerim.extraction.signals import Draft
 from lerim.memory import Evidence, LearningKind, Primitive
+from lerim.patterns import compile_later
 from lerim.redaction import (
     clean_text,
     find_flags,
@@ -38,7 +39,7 @@ from lerim.sessions import Platform
 
 MAX_QUOTES = 3
 MAX_REPLACES_CHARS = 80  # maximum characters of a name or value that is replaced
-_INSTEAD_OF = re.compile(
+_INSTEAD_OF = compile_later(
     r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
     r"|(?!(?:the|a|an|it|its|this|that|these|those|my|our|your)\b)"
     r"[\w@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})",

@@ -4,35 +4,37 @@ defined, from its reads, edits and searches."""
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from lerim.extraction.facts import find_shown_files
+from lerim.patterns import compile_later
 from lerim.sessions import ToolCall
 
 MAX_FILES = 300
-_DRIVE = re.compile(r"^[A-Za-z]:/")
-_WORKTREE = re.compile(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
-_SIBLING_WORKTREE = re.compile(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
+_DRIVE = compile_later(r"^[A-Za-z]:/")
+_WORKTREE = compile_later(r"^(?:\.claude/|\.git/)?\.?worktrees?/[^/]{1,200}/")
+_SIBLING_WORKTREE = compile_later(r"(?:__|[.-])worktrees?/[^/]{1,200}/")
 """A worktree in a folder beside the repository, named after it."""
-_INVALID_CHARACTERS = re.compile(r"[\x00-\x1f`<>|*?\"]")
+_INVALID_CHARACTERS = compile_later(r"[\x00-\x1f`<>|*?\"]")
 MAX_NAMES = 600  # names kept per session
 MAX_SCANNED_CHARS = 60_000  # characters of one result that are scanned
 MAX_SEARCH_LINES = 400
-_DEFINITION = re.compile(
+_DEFINITION = compile_later(
     r"\b(?:func(?: \([^()\n]{1,60}\))?|def|class|function|fn|interface|struct|enum|trait|type|const) "
     r"(?P<name>[A-Za-z_$][\w$]{3,60})(?= ?[(<{=:\[]| (?:struct|interface|extends|implements)\b)"
     r"|\b(?:public|private|protected|static|async) (?:[\w<>\[\]]{1,40} )?(?P<method>[A-Za-z_$][\w$]{3,60})(?=\()"
 )
-_DEFINITION_PREFIX = re.compile(
+_DEFINITION_PREFIX = compile_later(
     r"\s{0,8}(?:\d{1,6}[→:|-])?\s{0,40}(?:(?:export|default|pub(?:\(\w{1,12}\))?|public|private|protected|static|async|"
     r"abstract|final|declare|const)\s{1,2}){0,4}"
 )
-_SEARCH_HIT = re.compile(r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{1,250}\.\w{1,10})(?::\d{1,6}[:-](?P<text>.{0,200}))?$")
-_COMMAND_FILE = re.compile(r"(?<![\w./\\-])(?:[\w.-]{1,60}[/\\]){1,12}(?P<file>[\w.-]{1,80}\.\w{1,10})(?![\w/\\])")
+_SEARCH_HIT = compile_later(
+    r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{1,250}\.\w{1,10})(?::\d{1,6}[:-](?P<text>.{0,200}))?$"
+)
+_COMMAND_FILE = compile_later(r"(?<![\w./\\-])(?:[\w.-]{1,60}[/\\]){1,12}(?P<file>[\w.-]{1,80}\.\w{1,10})(?![\w/\\])")
 """A file inside a folder, as written in a command."""
-_SEARCH_COMMAND = re.compile(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
-_TEST_PATH = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
+_SEARCH_COMMAND = compile_later(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
+_TEST_PATH = compile_later(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 class Locator:

@@ -3,7 +3,6 @@ rank below the cut so far."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.signals import Exchange, FailureWatch, Signal
 from lerim.extraction.utterances import Utterance
+from lerim.patterns import compile_later
 from lerim.sessions import FileEdit, QuestionAnswer, ToolCall, Turn, extract_own_words
 
 VERSION = 2
@@ -21,7 +21,7 @@ MAX_REPLIES = 400  # turns kept of one exchange
 MAX_WAITING = 120  # ranked candidates kept per session, the best ones
 MAX_HEARD_CHARS = 60_000  # characters of utterances kept, the latest ones
 BOUNDARY_SEARCH_CHARS = 400  # characters around a cut that are searched for the end of a line or a sentence
-_END = re.compile(r"\n|[.!?]\s|[。！？]")
+_END = compile_later(r"\n|[.!?]\s|[。！？]")
 
 
 @dataclass(frozen=True, slots=True)

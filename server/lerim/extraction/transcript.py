@@ -22,6 +22,7 @@ import msgspec
 
 from lerim.extraction.facts import find_shown_files
 from lerim.memory import Speaker
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text
 from lerim.sessions import Role, ToolCall, Turn, extract_own_words, split_message, trim_torn_words
 
@@ -38,16 +39,16 @@ WRITTEN = "written"
 """Head of a piece of text that the agent wrote to a file."""
 MIN_REPEATED_CHARS = 400  # output of at least this many characters is not shown twice
 
-INSTRUCTION_FILE = re.compile(
+INSTRUCTION_FILE = compile_later(
     r"(?:^|/)(?:CLAUDE|AGENTS?|GEMINI|MEMORY|copilot-instructions)(?:\.\w{1,12})?\.md$|\.mdc$|(?:^|/)\.(?:lerim|"
     r"(?:cursor|windsurf|cline)rules|(?:claude|codex|cursor|gemini|github|kiro|opencode|windsurf)/(?:rules|instructions|"
     r"steering|memor(?:y|ies))/)|(?:^|/)\.claude/projects/[^/]{1,200}/memory/"
 )
 """Matches instruction and memory files, from which nothing is learned."""
-_ENCODED_DATA = re.compile(r"[A-Za-z0-9+/=_-]{240,}")
-_FIELD_MARKER = re.compile(r"\[\[(?=\s{0,4}#)")
-_TURN_HEADER = re.compile(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
-_CALL_MARKER = re.compile(r"^([ \t]{0,8})»", re.MULTILINE)
+_ENCODED_DATA = compile_later(r"[A-Za-z0-9+/=_-]{240,}")
+_FIELD_MARKER = compile_later(r"\[\[(?=\s{0,4}#)")
+_TURN_HEADER = compile_later(r"^([ \t]{0,8})\[(?=\d{1,9}\])", re.MULTILINE)
+_CALL_MARKER = compile_later(r"^([ \t]{0,8})»", re.MULTILINE)
 
 
 class ShownPiece(msgspec.Struct, frozen=True):

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import re
 
-HIDDEN_CHARACTERS = re.compile(
+from lerim.patterns import compile_later
+
+HIDDEN_CHARACTERS = compile_later(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 )
-_JOINED_EMOJI = re.compile(
+_JOINED_EMOJI = compile_later(
     "[\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff][\ufe0e\ufe0f]|"
     "(?<=[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
 )
-_ORDERS = re.compile(
+_ORDERS = compile_later(
     r"\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s|my\s){0,2}(?:previous|prior|above|earlier|"
     r"system)\s(?:instructions?|prompts?|rules?|messages?)|"
     r"\byou are now\b|\bnew instructions?:|\bsystem prompt\b|\bdo not (?:tell|inform|mention (?:this|it) to) the "
@@ -21,7 +23,7 @@ _ORDERS = re.compile(
     r"</?(?:system|assistant|user|instructions?|system-reminder)>|\bas an ai\b",
     re.IGNORECASE,
 )
-_EXFILTRATION = re.compile(
+_EXFILTRATION = compile_later(
     r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,200}(?:\|\s{0,3}(?:ba|z)?sh\b|-d\s|--data|-F\s|\$\(|`)|"
     r"\b(?:send|post|upload|forward|e-?mail|exfiltrate|leak)\b[^\n]{0,80}\b(?:secrets?|tokens?|passwords?|"
     r"credentials?|\.env|api keys?|private keys?|ssh keys?)\b|"
@@ -29,13 +31,13 @@ _EXFILTRATION = re.compile(
     r"npmrc)\b[^\n]{0,80}https?://",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"((?<=[.!?;])\s+|\n+)")
+_SENTENCE_END = compile_later(r"((?<=[.!?;])\s+|\n+)")
 _ORDER_MARK = "[left out: an order to an agent]"
 _MOST_CHARACTERS = 9_600
 """The most characters that are processed."""
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\(\s{0,3}(?!https?://)[^()\n]{0,400}\)")
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->")
-_CODE = re.compile(r"(`[^`\n]{1,200}`)")
+_LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\(\s{0,3}(?!https?://)[^()\n]{0,400}\)")
+_TAG = compile_later(r"</?[a-zA-Z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->")
+_CODE = compile_later(r"(`[^`\n]{1,200}`)")
 
 
 def show_hidden(text: str) -> str:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from lerim.patterns import compile_later
 from lerim.redaction.hidden import show_hidden
 from lerim.redaction.search import REDACTION_MARK, find_secrets
 from lerim.redaction.values import Span
@@ -24,7 +25,7 @@ _MOST_CACHED_CHARACTERS, _MOST_CACHED_TEXTS = 300, 20_000
 _clean_texts: set[str] = set()
 """Short texts already found to contain no secret. Tool names, paths and lines repeat often."""
 _collected_hashes: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
-_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
+_JSON_STRING = compile_later(r'"(?:[^"\\]|\\.)*+"')
 _SHORTEST_JSON = 10  # the shortest JSON string that can contain a secret, quotes included
 
 

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
+from lerim.patterns import compile_later
 from lerim.redaction.hidden import HIDDEN_CHARACTERS
 from lerim.redaction.places import (
     calls,
@@ -30,7 +31,7 @@ from lerim.redaction.values import (
     private_keys,
 )
 
-REDACTION_MARK = re.compile(r"\[redacted:[a-z-]{1,30}\]")
+REDACTION_MARK = compile_later(r"\[redacted:[a-z-]{1,30}\]")
 _name_finder = NameFinder(
     (
         *positional.SEARCHED_NAMES,
@@ -44,12 +45,12 @@ _name_finder = NameFinder(
     )
 )
 _MOST_REPEATED_VALUES = 40
-_TAG = re.compile(r"<(/?)private>", re.IGNORECASE)
-_OPENING_TAG = re.compile(r"<private>", re.IGNORECASE)
-_INVISIBLE = re.compile(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN_CHARACTERS.pattern}")
+_TAG = compile_later(r"<(/?)private>", re.IGNORECASE)
+_OPENING_TAG = compile_later(r"<private>", re.IGNORECASE)
+_INVISIBLE = compile_later(rf"\x1b\[[0-9;]{{0,20}}[A-Za-z]|{HIDDEN_CHARACTERS.pattern}")
 """Terminal escapes and characters that are not displayed."""
 _MARKUP_TAG = r"/?(?:b|i|em|strong|wbr|span|code|br ?/?)>"
-_INTERRUPTION = re.compile(
+_INTERRUPTION = compile_later(
     r"[\\%&<*\"'`](?<=[A-Za-z0-9_-].)(?:"
     r"(?P<underscore>(?<=\\)(?:_|\\?u005[fF])|(?<=%)5[fF]|(?<=&)#(?:95|x5[fF]);)|"
     rf"(?:(?<=<){_MARKUP_TAG}|(?<=\*)\*)(?:<{_MARKUP_TAG}|\*\*){{0,3}}|"
@@ -57,7 +58,7 @@ _INTERRUPTION = re.compile(
 )
 """Markup, escapes and joins of literals that can interrupt a token. The token itself has nothing or an underscore
 there."""
-_FULL_WIDTH = re.compile("[\uff10-\uff5a]")
+_FULL_WIDTH = compile_later("[\uff10-\uff5a]")
 _TO_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 

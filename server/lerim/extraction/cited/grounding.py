@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lerim.extraction.contradictions import contradicts
 from lerim.extraction.model import fold_text, has_exact_parts
+from lerim.patterns import compile_later
 from lerim.sessions import tokenize_text
 from lerim.words import STOP_WORDS, stem
 
 MAX_WORDS_PER_SUPPORTED = 3
 """A sentence needs one word that is in its sources for every so many of its words, stop words aside."""
-_QUOTATION = re.compile(r"[\"“„«]([^\"“”„«»\n]{3,300})[\"”»]")
-_CAPITALISED = re.compile(r"(?<![\w`])[A-Z][\w+#-]{1,40}")
-_NUMBERED = re.compile(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\])")
+_QUOTATION = compile_later(r"[\"“„«]([^\"“”„«»\n]{3,300})[\"”»]")
+_CAPITALISED = compile_later(r"(?<![\w`])[A-Z][\w+#-]{1,40}")
+_NUMBERED = compile_later(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\])")
 
 
 @dataclass(frozen=True, slots=True)

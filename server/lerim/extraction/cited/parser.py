@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lerim.extraction.cited.grounding import NumberedText, is_supported
 from lerim.extraction.facts import shorten
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text, find_flags, strip_markup
 
 NO_ANSWER = "NOTHING KNOWN"
@@ -16,11 +17,11 @@ MAX_SENTENCE_CHARS = 600
 MAX_LINE_CHARS = 4_000
 """A line without an end is parsed once it has this many characters."""
 MAX_SENTENCES = 40
-_SOURCE_NUMBERS = re.compile(r"\[\s{0,4}(\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20})\s{0,4}\]")
-_CITATION = re.compile(r"(?:\s{0,4}\[\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\]){1,20}\s{0,4}[.!?]?")
-_LIST_MARKER = re.compile(r"^\s{0,12}(?:[-*•>]\s{1,4}|\d{1,2}[.)]\s{1,4}|#{1,6}\s{1,4}){0,3}")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)[\"'”)]{0,2}\s{1,4}(?=[\"'“(`A-Z0-9])")
-_WORD_CHAR = re.compile(r"\w")
+_SOURCE_NUMBERS = compile_later(r"\[\s{0,4}(\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20})\s{0,4}\]")
+_CITATION = compile_later(r"(?:\s{0,4}\[\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\]){1,20}\s{0,4}[.!?]?")
+_LIST_MARKER = compile_later(r"^\s{0,12}(?:[-*•>]\s{1,4}|\d{1,2}[.)]\s{1,4}|#{1,6}\s{1,4}){0,3}")
+_SENTENCE_END = compile_later(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)[\"'”)]{0,2}\s{1,4}(?=[\"'“(`A-Z0-9])")
+_WORD_CHAR = compile_later(r"\w")
 
 
 @dataclass(frozen=True, slots=True)

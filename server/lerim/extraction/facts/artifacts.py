@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from lerim.patterns import compile_later
+
 EXTENSIONS = (
     "py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|scala|sh|bash|zsh|fish|ps1|sql|md|mdx|"
     "rst|txt|"
     "json|jsonc|jsonl|toml|yaml|yml|ini|cfg|conf|env|lock|xml|html|css|scss|vue|svelte|proto|graphql|tf|ipynb|csv|"
     "mod|gradle"
 )
-_PATH = re.compile(
+_PATH = compile_later(
     rf"(?<![\w/:@.-])(?:~?/|\.{{1,2}}/)?(?:[\w.@-]{{1,60}}/){{0,12}}[\w@.-]{{0,80}}\.(?:{EXTENSIONS})(?![\w/-])"
     r"|(?<![\w/:@.-])(?:\.{0,2}/)?(?:[\w.@-]{1,60}/){2,12}[\w.@-]{0,80}"
     r"|(?<![\w/:@.-])(?:src|lib|tests?|apps?|packages|cmd|internal|pkg|server|client|docs|scripts|config|\.github|"
@@ -21,20 +23,22 @@ _PATH = re.compile(
     r"|(?<![\w/])(?:Makefile|Dockerfile|Justfile|Procfile|LICENSE|README|AGENTS\.md|CLAUDE\.md|GEMINI\.md|"
     r"\.[a-z][a-z_]{2,20}(?:ignore|rc))(?!\w)"
 )
-_TICKED = re.compile(r"`([^`\n]{1,80})`")
-_SYMBOL = re.compile(
+_TICKED = compile_later(r"`([^`\n]{1,80})`")
+_SYMBOL = compile_later(
     r"(?<![\w./-])(?:[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,5}(?:\(\))?|[A-Za-z]\w{0,40}\(\)|"
     r"[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}|[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,20}){1,6}|"
     r"[a-z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6}|[A-Z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6})(?![\w/])"
 )
-_FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
-_ERROR = re.compile(r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b")
-_GIT = re.compile(
+_FLAG = compile_later(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
+_ERROR = compile_later(
+    r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b"
+)
+_GIT = compile_later(
     r"\b(?:commits?(?= |$)(?! to\b)|[Cc]ommit messages?|[Pp]ull requests?|PRs?|force[- ]push(?:es|ing)?|"
     r"(?:push|merge|commit|rebase)(?:es|ing)? (?:directly |straight )?(?:to|into|onto|on) (?:main|master|develop|"
     r"trunk))\b"
 )
-_CONSTRUCT = re.compile(
+_CONSTRUCT = compile_later(
     r"\b(?:(?:default|named|wildcard|star|relative|absolute|barrel|circular) (?:exports?|imports?|files?)|type "
     r"(?:hints?|"
     r"annotations?)|f-strings?|docstrings?|arrow functions?|list comprehensions?|(?:single|double) quotes|semicolons|"
@@ -54,8 +58,8 @@ _CONSTRUCTS = (
 )
 _CONSTRUCT_WORDS = tuple(_CONSTRUCTS.split())
 """Every match of `_CONSTRUCT` contains one of these."""
-_PACKAGE = re.compile(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
-_WORD = re.compile(r"[A-Za-z][\w+#.-]{0,40}")
+_PACKAGE = compile_later(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
+_WORD = compile_later(r"[A-Za-z][\w+#.-]{0,40}")
 _TOOLS = (
     ".net aiohttp airflow alembic angular ansible anthropic anyio apple-container argparse ascii asdf astro "
     "asyncio attrs awk aws axios azure bash bazel biome black bootstrap bun c# c++ caddy cargo celery changelog "

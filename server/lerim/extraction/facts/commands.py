@@ -9,18 +9,19 @@ from typing import Literal
 
 from lerim.extraction.facts.output_lines import FAILED_PATTERN, PASSED_PATTERN
 from lerim.extraction.facts.wording import squeeze_spaces
+from lerim.patterns import compile_later
 from lerim.sessions import ToolCall
 
-_ENV = re.compile(
+_ENV = compile_later(
     r"^(?:export\s)?(?P<name>[A-Z_][A-Z0-9_]{1,40})=(?P<value>\"[^\"]{0,200}\"|'[^']{0,200}'|"
     r"[^\s;&|]{0,200})\s{0,3}(?:&&|;)?\s{0,3}"
 )
-_CD = re.compile(r"^(?:cd|pushd)\s+(?P<dir>\"[^\"]{1,300}\"|'[^']{1,300}'|[^\s;&|]{1,300})\s{0,3}(?:&&|;)\s{0,3}")
-_PLAIN_HEAD = re.compile(
+_CD = compile_later(r"^(?:cd|pushd)\s+(?P<dir>\"[^\"]{1,300}\"|'[^']{1,300}'|[^\s;&|]{1,300})\s{0,3}(?:&&|;)\s{0,3}")
+_PLAIN_HEAD = compile_later(
     r"^(?:(?:timeout|time|nice)\s(?:-\S{1,10}\s)?(?:\d{1,5}[smh]?\s)?|set -[eux]{1,3}(?:o pipefail)?\s{0,2}(?:;|"
     r"&&)\s{0,3}|source \S{1,100}\s{0,2}&&\s{0,3})"
 )
-_TAIL = re.compile(
+_TAIL = compile_later(
     r"(?=[\s2>|;])(?:\s{0,3}2>&1|\s{0,3}2>\s?/dev/null|\s{0,3}>\s?/dev/null|"
     r"\s{0,3}\|\s{0,3}(?:tail|head|grep|egrep|rg|less|cat|tee|sed|awk|sort|uniq|wc|"
     r"Select-Object|Select-String|Out-String)\b[^|;&]{0,200}|\s{0,3}(?:;|\|\|)\s{0,3}(?:echo|true|"
@@ -36,13 +37,13 @@ _RUNNERS_LIST = """
     wrangler vercel pre-commit lefthook
 """
 _RUNNERS = frozenset(_RUNNERS_LIST.split())
-_PREFIX = re.compile(
+_PREFIX = compile_later(
     r"(?!(?:sudo|env|echo|cat|man|which|where|whereis|type|command|xargs|watch|cd|git|gh|ls|grep|rg|find|ssh|scp|kill|pkill|"
     r"killall|pgrep|ps|rm|mv|cp|mkdir|touch|chmod|head|tail|less|vim|code|open|brew|apt|apt-get|dnf|yum|apk|pacman|choco|scoop|"
     r"winget|nix|set|export|source|exec|eval|then|do|if|for|while|test)$)[a-z][\w-]{1,14}$"
 )
 """Matches a program that may wrap a runner; not one that prints, looks up or installs it."""
-_LINT = re.compile(
+_LINT = compile_later(
     r"\b(?:lint|fmt|format|prettier|eslint|biome|ruff|golangci-lint|clippy|typecheck|type-check|tsc|mypy|pyright|"
     r"gofmt|check|pre-commit|knip)\b"
 )
@@ -86,7 +87,7 @@ class Command:
         return bool(_LINT.search(self.text))
 
 
-_INSTALL = re.compile(
+_INSTALL = compile_later(
     r"^(?:(?:npm|pnpm|yarn|bun)\s(?:install|i|add)|(?:python3?\s-m\s|uv\s)?pip3?\sinstall|(?:uv|poetry|pdm|cargo|"
     r"bundle|"
     r"dotnet|flutter|dart)\s(?:pub\s)?add(?:\spackage)?|go\sget|gem\sinstall|composer\srequire|brew\sinstall|"

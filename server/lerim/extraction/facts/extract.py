@@ -17,6 +17,7 @@ from lerim.extraction.facts.artifacts import find_paths
 from lerim.extraction.facts.commands import command_outcome, parse_command
 from lerim.extraction.facts.sentences import clip_text, split_spoken
 from lerim.extraction.facts.superseded_names import DECISION_PATTERN, find_superseded_names
+from lerim.patterns import compile_later
 from lerim.sessions import RELATIONS, Fact, Relation, ToolCall, Turn
 
 MAX_READ_CHARS = 20_000  # characters read of one reply: its head and its tail
@@ -28,14 +29,14 @@ MAX_MODEL_FACTS = 20  # facts taken from one answer of a model
 MIN_CALLS = 3
 """A turn with at least this many tool calls is worth a model's time."""
 
-_MEMORY = re.compile(r"(?:^|[_-])(?:memory|memories|remember)(?:$|[_-])|^write_?memory|^save_?memory", re.IGNORECASE)
-_WROTE_MEMORY = re.compile(
+_MEMORY = compile_later(r"(?:^|[_-])(?:memory|memories|remember)(?:$|[_-])|^write_?memory|^save_?memory", re.IGNORECASE)
+_WROTE_MEMORY = compile_later(
     r"\b(?:saved|wrote|written|added|stored|recorded|updated)\b[^.\n]{0,60}\b(?:memory|memories|MEMORY\.md|"
     r"CLAUDE\.md|AGENTS\.md|GEMINI\.md|copilot-instructions\.md)\b",
     re.IGNORECASE,
 )
-_PIECES = re.compile(r"(?<=[.!?])\s|\n")
-_FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
+_PIECES = compile_later(r"(?<=[.!?])\s|\n")
+_FENCE = compile_later(r"^```(?:json)?\s*|\s*```$")
 
 
 def extract_from_turn(turn: Turn) -> list[Fact]:

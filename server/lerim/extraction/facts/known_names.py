@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from lerim.extraction.facts import commands
+from lerim.patterns import compile_later
 from lerim.sessions import Turn
 
 MAX_NAMES = 400
@@ -28,18 +29,18 @@ _NOT_NAMES = (
     "options skill skills "
 )
 _COMMON_WORDS = frozenset(_NOT_NAMES.split())
-_WORD = re.compile(r"^[a-z][a-z0-9_.-]{2,40}$")
-_IMPORT = re.compile(
+_WORD = compile_later(r"^[a-z][a-z0-9_.-]{2,40}$")
+_IMPORT = compile_later(
     r"^[ \t]{0,20}(?:import|from|require|require_once|#include)[ \t(]{1,3}[\"'<{]?(?P<name>[@\w./-]{2,60})|"
     r"\b(?:from|require|import)[ (]{1,2}[\"'](?P<module>[@\w./-]{2,60})[\"']",
     re.MULTILINE,
 )
-_CODE = re.compile(
+_CODE = compile_later(
     r"\.(?:pyi?|[cm]?[jt]sx?|go|rs|java|kts?|rb|php|[ch](?:c|cc|pp|xx)?|cs|swift|scala|vue|svelte|dart|exs?|lua|sh)$"
 )
-_FRAGMENT = re.compile(r"^[A-Za-z_][\w.]{3,40}(?:\(\))?$")
-_TESTED = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|__tests__)(?=$|[/_.-])")
-_RUNS_TESTS = re.compile(
+_FRAGMENT = compile_later(r"^[A-Za-z_][\w.]{3,40}(?:\(\))?$")
+_TESTED = compile_later(r"(?:^|[/_.-])(?:tests?|specs?|__tests__)(?=$|[/_.-])")
+_RUNS_TESTS = compile_later(
     r"(?:^|\s)(?:py\.?test|vitest|jest|mocha|rspec|phpunit|tox|ctest|unittest)\b|\b(?:go|cargo|npm|pnpm|yarn|bun|"
     r"make|mise|"
     r"dotnet|mix|deno|task|just|gradle|gradlew|mvn|rake|swift|zig)\s(?:run\s)?test"
@@ -47,11 +48,11 @@ _RUNS_TESTS = re.compile(
 TEST_PREFIX = "tests:"
 """Marks in the known words that the session ran or wrote tests. No word of a text can be equal to it."""
 MAX_FILES = 8
-_SHOWS = re.compile(r"^(?:cat|bat|nl|head|tail|less|more|type|Get-Content|gc|sed\s{1,3}-n)\s(?P<rest>[^\n]{1,600})$")
-_PART = re.compile(r"&&|\|\||[;|\n]")
-_SHELL_WORD = re.compile(r"\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^\s\"'<>]{1,300}")
-_FILE = re.compile(r"(?:^|[/\\])[\w.@ -]{0,80}\.?\w{1,20}$")
-_SCRIPT = re.compile(r"^[\d,$;pq+~]{1,40}$")
+_SHOWS = compile_later(r"^(?:cat|bat|nl|head|tail|less|more|type|Get-Content|gc|sed\s{1,3}-n)\s(?P<rest>[^\n]{1,600})$")
+_PART = compile_later(r"&&|\|\||[;|\n]")
+_SHELL_WORD = compile_later(r"\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^\s\"'<>]{1,300}")
+_FILE = compile_later(r"(?:^|[/\\])[\w.@ -]{0,80}\.?\w{1,20}$")
+_SCRIPT = compile_later(r"^[\d,$;pq+~]{1,40}$")
 """Arguments of `sed -n` or `head -n`, which are not files."""
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 
 from lerim.extraction.facts.wording import squeeze_spaces
+from lerim.patterns import compile_later
 
-PASSED_PATTERN = re.compile(
+PASSED_PATTERN = compile_later(
     r"\b(?:\d{1,6} pass(?:ed|ing)|0 fail(?:ed|ures|ing)?|passed|all (?:tests|checks) pass\w*|success\w*|compiled|"
     r"built in|BUILD SUCCESSFUL)\b|^ok\s|✓|✔|PASS\b",
     re.IGNORECASE | re.MULTILINE,
 )
-FAILED_PATTERN = re.compile(
+FAILED_PATTERN = compile_later(
     r"\b(?:[1-9]\d{0,5} (?:failed|failing|failures|errors?)|(?:ERROR|FAILED|FAIL)\b|Traceback \(most|"
     r"[A-Z]\w{2,40}Error:|error(?: TS\d{4,5})?:|"
     r"npm ERR!|command not found|Build failed|fatal:|panic:)",
 )
-_NOISE = re.compile(r"\x1b\[[0-9;?]{0,12}[A-Za-z]|[\x00-\x08\x0b-\x1f]")
+_NOISE = compile_later(r"\x1b\[[0-9;?]{0,12}[A-Za-z]|[\x00-\x08\x0b-\x1f]")
 _SAYS = (
     "no required module provides|Module not found|Could not resolve|Failed to resolve|can't find crate|"
     "unresolved import|Executable doesn't exist|Unrecognized key|unrecognized|unknown|invalid|unexpected|"
@@ -27,20 +28,20 @@ _SAYS = (
 )
 _HEADS = r"npm ERR! |ERROR:? |error(?:\[E\d{4}\]| TS\d{4,5})?: |fatal: |Error: |FATAL:? |panic: "
 _ERRORS = (
-    re.compile(r"^(?:E\s{1,8})?(?P<e>(?:[\w.]{1,60}\.)?[A-Z]\w{1,40}(?:Error|Exception|NotFound)\b(?:: .{1,200})?)"),
-    re.compile(r"(?P<e>command not found: \S+|\S{1,60}: (?:command )?not found|The term '\S+' is not recognized)"),
-    re.compile(rf"(?P<e>(?:{_SAYS})\b.{{0,160}})"),
-    re.compile(rf"^\s{{0,8}}(?:{_HEADS})(?P<e>\S.{{2,200}})", re.IGNORECASE),
-    re.compile(r"(?P<e>\berror(?: TS\d{4,5})?: .{3,200})"),
-    re.compile(r"^(?P<e>(?:--- FAIL: |FAILED |FAIL |✗ |× |not ok )\S.{2,160})"),
+    compile_later(r"^(?:E\s{1,8})?(?P<e>(?:[\w.]{1,60}\.)?[A-Z]\w{1,40}(?:Error|Exception|NotFound)\b(?:: .{1,200})?)"),
+    compile_later(r"(?P<e>command not found: \S+|\S{1,60}: (?:command )?not found|The term '\S+' is not recognized)"),
+    compile_later(rf"(?P<e>(?:{_SAYS})\b.{{0,160}})"),
+    compile_later(rf"^\s{{0,8}}(?:{_HEADS})(?P<e>\S.{{2,200}})", re.IGNORECASE),
+    compile_later(r"(?P<e>\berror(?: TS\d{4,5})?: .{3,200})"),
+    compile_later(r"^(?P<e>(?:--- FAIL: |FAILED |FAIL |✗ |× |not ok )\S.{2,160})"),
 )
-_LABEL = re.compile(r"^(?:Output|Stdout|Stderr): (?=\S)")
-_FRAME = re.compile(
+_LABEL = compile_later(r"^(?:Output|Stdout|Stderr): (?=\S)")
+_FRAME = compile_later(
     r"^(?:Error: \(none\)|(?:Command|Directory|Signal|Exit Code|Background PIDs|Process Group PGID): )[^\n]{0,200}$"
 )
 """Lines that an agent's shell tool puts before and around the output of the command."""
-_MESSAGE = re.compile(r"(?:Error|Exception|NotFound): \S")
-ENVIRONMENT = re.compile(
+_MESSAGE = compile_later(r"(?:Error|Exception|NotFound): \S")
+ENVIRONMENT = compile_later(
     r"ModuleNotFoundError|No module named|ImportError|Cannot find module|Cannot find package|command not found|is "
     r"not recognized|: not found|"
     r"[Mm]issing script|Script not found|[Uu]nknown (?:option|flag|command|subcommand|argument)|[Uu]nrecognized "

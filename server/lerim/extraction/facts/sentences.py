@@ -9,37 +9,38 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lerim.extraction.facts import wording
+from lerim.patterns import compile_later
 
 MAX_READ_CHARS = 4_000  # characters read: the head and the tail of longer texts
 MAX_TYPED_CHARS = 6_000  # a longer message is considered pasted or a template as a whole
 MAX_SENTENCE_CHARS = 400  # a longer sentence is not a statement worth keeping
 
-_FENCE = re.compile(r"^\s{0,8}(?:```|~~~|\"{3})")
-_LOG = re.compile(
+_FENCE = compile_later(r"^\s{0,8}(?:```|~~~|\"{3})")
+_LOG = compile_later(
     r"^\s*(?:[$❯>│┌└├╭╰✔✓✗×⏺⎿]|=>|[+-]{3}\s|@@|\d{4}-\d\d-\d\d[T ]|\[\w{1,20}\]\s|at \S{1,80}:\d|File \"|Traceback|"
     r"(?:error|warning|info|debug|fatal|npm err!?)\b\s{0,2}[:\[(!]|\d{1,6}[:|]\s|[A-Za-z0-9_./-]{1,120}:\d{1,6}:\d)",
     re.IGNORECASE,
 )
-_DIFF = re.compile(r"^[+-](?:\s{2,}|\t|[-+]|[^\s\w]*\w+[({=;])")
-_CODE = re.compile(
+_DIFF = compile_later(r"^[+-](?:\s{2,}|\t|[-+]|[^\s\w]*\w+[({=;])")
+_CODE = compile_later(
     r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private|"
     r"export)\b.{0,200}[(){};:=]|"
     r"^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
 )
-_HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
-_BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
-_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
-_ORDERED = re.compile(
+_HEADINGS = compile_later(r"^#{1,6}\s\S", re.MULTILINE)
+_BULLETS = compile_later(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+_MARK = compile_later(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
+_ORDERED = compile_later(
     r"^\s*(?:please |can you |could you |let'?s |now )?(?:implement|build|create|add|make|write|develop|design|"
     r"generate|scaffold)"
     r"\b[^\n]{0,160}:\s*\n",
     re.IGNORECASE,
 )
 """Introduces a list of work to do; its points say what to build, not how the project is."""
-_BREAK = re.compile(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
-_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
-_TAGS = re.compile(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
-_QUESTION = re.compile(
+_BREAK = compile_later(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿])|(?<=[。！？])")
+_ABBREVIATION = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
+_TAGS = compile_later(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
+_QUESTION = compile_later(
     r"^(?:can|could|should|would|will|is|are|was|were|do(?! not)|does|did|has|have|had|may|might|shall|what|why|"
     r"how|where|who|which|when (?:is|are|was|were|will|do|does|did|should|can|could|would|has|have)|"
     r"isn't|aren't|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|"
@@ -47,7 +48,7 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _MAX_READ_CHARS = 4_000
-_THIRD = re.compile(
+_THIRD = compile_later(
     r"\b(?:review(?:er)? (?:feedback|comments?|notes?|findings?)|(?:pr|mr|ci) (?:feedback|review|comments?)"
     r"|code review|feedback from"
     r"|(?:he|she|they|someone|colleague|customer|user|reviewer|boss|manager|lead|teammate|client|chatgpt|copilot"
@@ -57,11 +58,11 @@ _THIRD = re.compile(
     r"|error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email"
     r"|message|diff|stack))"
 )
-_SPEAKER = re.compile(
+_SPEAKER = compile_later(
     r"^\s{0,8}(?:user|agent|assistant|human|system|claude|codex|cursor|copilot|gemini|opencode)\s{0,3}:",
     re.IGNORECASE | re.MULTILINE,
 )
-_WORD = re.compile(r"[^\W\d_][\w']*")
+_WORD = compile_later(r"[^\W\d_][\w']*")
 _OURS = """
     a acceptance add all also always an and approach are as at background be boundaries claude code codebase
     coding commit constraints context convention conventions criteria current decided decision decisions
@@ -77,10 +78,10 @@ _HEADING = frozenset(_OURS.split())
 """Words that a person uses in headings for their own points: `Rules for this repo:`, `Acceptance criteria:`."""
 MAX_REPLY_SENTENCE_CHARS = 500  # a longer sentence is not a statement worth keeping
 MAX_READ_REPLY_CHARS = 8_000
-_REPLY_MARK = re.compile(r"^\s{0,12}(?:[-*•+]|\d{1,2}[.)]|#{1,6})\s{1,4}")
-_SIGNS = re.compile(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
-_REPLY_BREAK = re.compile(r"(?<=[.!?])\*{0,2}\s{1,3}(?=[A-Z`*\"(])")
-_LINK = re.compile(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
+_REPLY_MARK = compile_later(r"^\s{0,12}(?:[-*•+]|\d{1,2}[.)]|#{1,6})\s{1,4}")
+_SIGNS = compile_later(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
+_REPLY_BREAK = compile_later(r"(?<=[.!?])\*{0,2}\s{1,3}(?=[A-Z`*\"(])")
+_LINK = compile_later(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lerim.extraction.facts.sentences import clip_text, split_spoken
+from lerim.patterns import compile_later
 
 MAX_NAMES = 3
 MAX_READ_CHARS = 20_000  # characters read of a reply: its head and its tail
@@ -15,7 +16,7 @@ _NAME = (
 )
 _LEAVING_VERBS = r"(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing))"
 _ENDS = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    compile_later(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b(?:don['’]?t|do not|doesn['’]?t|not|never) (?:use|want|need|run|call|support) {_NAME}"
         r"(?: [\w'’-]{1,20}){0,3} any ?(?:more|longer)\b",
@@ -25,7 +26,7 @@ _ENDS = tuple(
 )
 """These contain a negation themselves, so `_DENIED` does not apply."""
 _REPLACES = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    compile_later(pattern, re.IGNORECASE)
     for pattern in (
         rf"\breplac(?:es?|ed|ing) {_NAME}",
         rf"{_NAME} (?:is|are|was|were|gets|got|has been) (?:now )?replaced (?:by|with)\b",
@@ -35,8 +36,8 @@ _REPLACES = tuple(
         r"(?=[,;.]|$| in favou?r\b| and (?:use|go|take|move[ds]?|switch)\b)",
     )
 )
-_DENIED = re.compile(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
-DECISION_PATTERN = re.compile(
+_DENIED = compile_later(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
+DECISION_PATTERN = compile_later(
     r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:'ll| will| have|'ve)? (?:chose|"
     r"choose|chosen|opted|settled|went|go|gone) "
     r"(?:to|for|on|with)?|chose|(?:let'?s|we(?:'ll| will| should)?|i(?:'ll| will)?) (?:use|go with|stick (?:to|with)|"

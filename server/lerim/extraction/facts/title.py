@@ -5,28 +5,31 @@ from __future__ import annotations
 import re
 
 from lerim.extraction.facts.wording import capitalize_first, squeeze_spaces
+from lerim.patterns import compile_later
 
 MAX_TITLE_CHARS = 110
 """Maximum characters of a title. If the sentence is longer, all of it belongs in the body."""
 _SHORTEST_CLAUSE = 24
-_MARK = re.compile(r"(?:[-*•>#]{1,6}|\d{1,3}[.)])\s")
-_REQUEST = re.compile(r"(?:can|could|would|will) you\s(?:please\s|kindly\s)?(?!mind\b)", re.IGNORECASE)
-_POLITE = re.compile(
+_MARK = compile_later(r"(?:[-*•>#]{1,6}|\d{1,3}[.)])\s")
+_REQUEST = compile_later(r"(?:can|could|would|will) you\s(?:please\s|kindly\s)?(?!mind\b)", re.IGNORECASE)
+_POLITE = compile_later(
     r"(?:please|pls|plz|kindly)(?:\s?[,:]\s?|\s)"
     r"|(?:ok(?:ay)?|alright|all right)(?:\s?[,.!:;]\s?|\s)(?:so|then|now)(?:\s?,\s?|\s)(?!that\b|far\b)"
     r"|(?:ok(?:ay)?|alright|all right|thanks|thank you|thx|hi|hello|hey|great|perfect|nice|cool)\s?[,.!:;]{1,3}\s",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
+_CLAUSE = compile_later(
     r"[.!?;](?=\s)|[,:](?=\s)|\s(?=[-—–]{1,2}\s)|\s(?=\()"
     r"|\s(?=(?:because|since|so that|which|while|whereas|although|though|and|then)\s)"
 )
-_TURNS_IT_ROUND = re.compile(
+_TURNS_IT_ROUND = compile_later(
     r"[\s,;:—–(-]{0,4}(?:unless|except|only|if|but|instead|rather|not|never|without|until|or|nor|when|than)\b",
     re.IGNORECASE,
 )
 """What follows one of these can reverse the clause before it, so that clause cannot be a title by itself."""
-_CONDITION = re.compile(r"(?:if|when|unless|while|before|after|once|since|because|as|for|in|on|with)\s", re.IGNORECASE)
+_CONDITION = compile_later(
+    r"(?:if|when|unless|while|before|after|once|since|because|as|for|in|on|with)\s", re.IGNORECASE
+)
 """A sentence that begins like this says nothing before its first comma."""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from lerim.patterns import compile_later
 
 MAX_RULE_TITLE_CHARS = 100  # maximum characters of a title
 
-_HEDGE = re.compile(
+_HEDGE = compile_later(
     r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|"
     r"wonder|"
     r"if (?:i|we|you|it|that|there|possible|needed)|what if|suppose|hypothetical\w*|for example|e\.g|imagine|"
@@ -15,8 +16,8 @@ _HEDGE = re.compile(
     r"for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday|eventually|"
     r"later)\b"
 )
-_WISH = re.compile(r"\b(?:i|we) would (?:much |strongly )?(?:rather|prefer)\b")
-_SARCASM = re.compile(
+_WISH = compile_later(r"\b(?:i|we) would (?:much |strongly )?(?:rather|prefer)\b")
+_SARCASM = compile_later(
     r"\byeah,? right\b|^\W{0,2}oh,? (?:sure|great|brilliant|wonderful|fantastic|lovely|perfect|yeah)\b|\bwhy not "
     r"just\b|"
     r"\bwhat could (?:possibly )?go wrong\b|\bwhile we(?:'re| are) at it\b|\bworked so well\b|\s/s\s{0,3}$|🙄|"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from lerim import files
 from lerim.errors import MemoryError_
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryExtractSignature
+from lerim.patterns import compile_later
 from lerim.redaction import redact_json
 
 MAX_CACHED_ANSWERS = 200
@@ -19,7 +19,7 @@ MAX_ANSWER_BYTES = 1_000_000
 TRUNCATED_MARK = "cut at the output limit:\n"
 UNREPAIRED_MARK = "with quotes that are to be asked for once more:\n"
 _ITEMS = TypeAdapter(list[MemoryCandidate])
-_NAME = re.compile(r"^[0-9a-f]{64}\.json$")
+_NAME = compile_later(r"^[0-9a-f]{64}\.json$")
 
 
 class WindowAnswerCache:

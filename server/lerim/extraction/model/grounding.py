@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +17,7 @@ from lerim.extraction.signals import Draft, Quote
 from lerim.extraction.transcript import THOUGHT, ShownTurn
 from lerim.extraction.utterances import Utterance
 from lerim.memory import LearningKind
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text, find_flags, find_redaction_marks, strip_markup
 from lerim.sessions import Turn
 
@@ -37,8 +37,8 @@ MIN_TITLE_OVERLAP_SAME_QUOTE = (
     0.2  # word overlap of titles if both rest on one quote; one sentence can decide two things
 )
 
-_PLAIN_TAG = re.compile(r"^[\w.+#-]{2,24}$")
-_SYMBOL = re.compile(r"^[\w.$:<>-]{1,120}$")
+_PLAIN_TAG = compile_later(r"^[\w.+#-]{2,24}$")
+_SYMBOL = compile_later(r"^[\w.$:<>-]{1,120}$")
 
 
 @dataclass(frozen=True, slots=True)

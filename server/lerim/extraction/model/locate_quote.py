@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from lerim.extraction.transcript import THOUGHT, ShownTurn
 from lerim.memory import Speaker
+from lerim.patterns import compile_later
 from lerim.redaction import HIDDEN_CHARACTERS
 
 MIN_QUOTE_CHARS = 8  # minimum letters and digits of a quote
@@ -17,8 +18,8 @@ MAX_WHOLE_PIECE_CHARS = 80
 """A quote shorter than `MIN_QUOTE_CHARS` is accepted only if it is a whole piece of at most this many characters."""
 _EDGE_CHARACTERS = " .,!\"'"
 _SPEAKERS: tuple[Speaker, ...] = ("user", "assistant", "tool", "web")
-_OMISSION = re.compile(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
-_ESCAPED_CHARACTER = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
+_OMISSION = compile_later(r"\[redacted:[a-z-]{1,30}\]|\[…[^\]\n]{0,60}…\]|…|\.\.\.(?=\s|$)|(?<=\s)\.\.\.")
+_ESCAPED_CHARACTER = compile_later(r"⟨U\+[0-9A-F]{4,6}⟩")
 _EQUIVALENT_CHARACTERS = str.maketrans(
     {
         **dict.fromkeys("“”„‟«»″", '"'),
@@ -29,8 +30,8 @@ _EQUIVALENT_CHARACTERS = str.maketrans(
         "›": '"',
     }
 )
-_HARD = re.compile(r"`[^`\n]{1,120}`|[\w@~][\w./@#+-]*")
-_EXACT = re.compile(r"\d|[/_#@]|\w\.\w|[a-z][A-Z]")
+_HARD = compile_later(r"`[^`\n]{1,120}`|[\w@~][\w./@#+-]*")
+_EXACT = compile_later(r"\d|[/_#@]|\w\.\w|[a-z][A-Z]")
 
 
 @dataclass(frozen=True, slots=True)

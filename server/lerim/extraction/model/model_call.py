@@ -23,13 +23,14 @@ from lerim.errors import (
     WindowTooLargeError,
 )
 from lerim.models import dspy, faults, use_language_model
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text
 
 MAX_ITEMS = 40  # items read of one answer
 MAX_ANSWER_CHARS = 400_000  # characters read of an answer
 MAX_OBJECT_STARTS = 400
 MAX_TRUNCATED_LITERAL_CHARS = 6  # maximum characters from the end at which a truncated JSON literal begins
-_FIELD_MARKER = re.compile(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
+_FIELD_MARKER = compile_later(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
 
 
 Item = TypeVar("Item", bound=BaseModel)

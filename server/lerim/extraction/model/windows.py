@@ -20,6 +20,7 @@ from lerim.extraction.facts import clip_text
 from lerim.extraction.signals import is_commit_command
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
+from lerim.patterns import compile_later
 from lerim.sessions import Catalog, digest_text
 
 RESERVED_HEADER_TOKENS = 32
@@ -33,7 +34,7 @@ CountTokens = Callable[[str], int]
 MAX_READ_CHARS = 20_000  # characters read of one piece: its head and its tail
 LONG_COMMAND_CHARS = 200  # a command this long is read, as it may contain the text of a commit or an issue
 
-_PERSON_SIGN = re.compile(
+_PERSON_SIGN = compile_later(
     r"\b(?:always|never|must|should|shall|do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|can ?not|can['’]?t|"
     r"won['’]?t|isn['’]?t|aren['’]?t|not|no|nope|wrong|stop|wait|actually|instead|rather|prefer\w*|only|"
     r"because|since|so that|otherwise|reason|why|decid\w+|decision|choose|chose|option|agree\w*|approve\w*|reject\w*|"
@@ -43,7 +44,7 @@ _PERSON_SIGN = re.compile(
     r"later|follow[- ]?up|undecided|unclear|unsure|wonder\w*|doubt|tbd|todo)\b|\?",
     re.IGNORECASE,
 )
-_AGENT_SIGN = re.compile(
+_AGENT_SIGN = compile_later(
     r"\b(?:because|root cause|cause[sd]?|culprit|reason|issue|problem|bug|mismatch|turns? out|turned out|"
     r"discovered|noticed|realized|learned|found that|actually|instead of|rather than|decid\w+|decision|chose|"
     r"trade-?offs?|work-?around|gotcha|caveat|pitfall|limitation|important(?:ly)?|warning|never|always|must|only|"
@@ -55,7 +56,7 @@ _AGENT_SIGN = re.compile(
     r"deferred|postponed|follow[- ]?up|todo|undecided)\b",
     re.IGNORECASE,
 )
-_CALL_OUTCOME = re.compile(r"\(([^()]{1,40})\)$")
+_CALL_OUTCOME = compile_later(r"\(([^()]{1,40})\)$")
 _PLAIN_OUTCOMES = frozenset(("ok", "pending", "unknown"))
 """Tool call outcomes that say nothing by themselves."""
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from lerim.patterns import compile_later
+
 
 def _compile_words(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{pattern})\b")
+    return compile_later(rf"\b(?:{pattern})\b")
 
 
 def _compile_start(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"^\W*(?:{pattern})\b")
+    return compile_later(rf"^\W*(?:{pattern})\b")
 
 
 CUES: Mapping[str, re.Pattern[str]] = {
@@ -27,7 +29,7 @@ CUES: Mapping[str, re.Pattern[str]] = {
     "forbids": _compile_words(
         r"don'?t|do not|never|avoid|no need|not needed|stop|without|must not|shouldn'?t|cannot|can'?t"
     ),
-    "negates": re.compile(
+    "negates": compile_later(
         r"\b(?:no|not|none|nothing|neither|nor|without|nicht|kein\w*|nein|pas|sin)\b|n't\b|不|没|别|ない|않"
     ),
     "contrasts": _compile_words(
@@ -114,8 +116,8 @@ CUES: Mapping[str, re.Pattern[str]] = {
         r"|mac(?:os)?|linux|"
         r"branch|main|release|version|api|tests?"
     ),
-    "numbers": re.compile(r"\d"),
-    "reports a fault": re.compile(
+    "numbers": compile_later(r"\d"),
+    "reports a fault": compile_later(
         r"\bi (?:still |also )?(?:don'?t|do not|can'?t|cannot|couldn'?t|am not|'m not) (?:see|find|get|hear|understand"
         r"|seeing|getting)\b|\b(?:does|did|is|are|do)(?:n'?t| not) (?:work|show|load|appear|start|change|help|happen"
         r"|visible|working|showing|there)|\bnothing (?:happens|happened|changed|works)|\bstill (?:not|no|the same|see"
@@ -149,22 +151,22 @@ CUES: Mapping[str, re.Pattern[str]] = {
         r"does|how|explain|see|working|where|could|some|request|review|fix|continue|look|check|help"
     ),
     "compares": _compile_words(r"as|than|like|vs|same|similar|unlike|both|either|between"),
-    "makes a rule": re.compile(
+    "makes a rule": compile_later(
         r"\b(?:should|must|shall|need(?:s)? to|ha(?:s|ve) to|ought to) (?:not |never |always |only )?be\b"
         r"|\bwe (?:use|don'?t|do not|never|always|only|keep|prefer|already)\b|\bmust not\b|\bshould(?:n'?t| not)\b"
         r"|\bno need\b|\bmake sure\b|\bonly (?:when|if|for|on|in)\b|\beven if\b|\bat all times\b|\bby default\b"
     ),
-    "code": re.compile(r"`[^`\n]{1,200}`"),
-    "path": re.compile(r"[\w-]/[\w.-]{2,}|\b[\w-]{2,40}\.[a-z]{1,5}\b"),
-    "identifier": re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w+|\w+\(\)"),  # case-sensitive
-    "flag": re.compile(r"(?:^|\s)--?[a-z][\w-]+"),
-    "address": re.compile(r"https?://"),
-    "arrow": re.compile(r"→|->|=>"),
-    "dash": re.compile(r"\s[—–-]\s"),
-    "parenthesis": re.compile(r"\("),
-    "quotes": re.compile(r"[\"“”«»]"),
-    "bold": re.compile(r"\*\*|__"),
-    "shouts": re.compile(r"\b[A-Z]{4,}\b"),  # case-sensitive
+    "code": compile_later(r"`[^`\n]{1,200}`"),
+    "path": compile_later(r"[\w-]/[\w.-]{2,}|\b[\w-]{2,40}\.[a-z]{1,5}\b"),
+    "identifier": compile_later(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w+|\w+\(\)"),  # case-sensitive
+    "flag": compile_later(r"(?:^|\s)--?[a-z][\w-]+"),
+    "address": compile_later(r"https?://"),
+    "arrow": compile_later(r"→|->|=>"),
+    "dash": compile_later(r"\s[—–-]\s"),
+    "parenthesis": compile_later(r"\("),
+    "quotes": compile_later(r"[\"“”«»]"),
+    "bold": compile_later(r"\*\*|__"),
+    "shouts": compile_later(r"\b[A-Z]{4,}\b"),  # case-sensitive
 }
 AS_IT_STANDS = frozenset(("identifier", "shouts"))
 
@@ -182,13 +184,13 @@ HEADINGS: Mapping[str, re.Pattern[str]] = {
 }
 """What a heading says about the points under it."""
 
-AGREES = re.compile(
+AGREES = compile_later(
     r"^\W*(?:you'?re (?:absolutely |totally |completely )?right|good (?:point|catch|call|idea)|great (?:point"
     r"|catch)|got it|"
     r"understood|makes sense|agreed?|absolutely|ah\b|i see|fair|sorry|i apologi[sz]e|my mistake|right\b)"
 )
 """How an agent's reply begins after it was corrected (in lower case)."""
-OBJECTS = re.compile(
+OBJECTS = compile_later(
     r"^\W*(?:no\b|nope|wait|hmm|but |why (?:did|do|are|is)|don'?t|stop|actually|that'?s (?:not|wrong)"
     r"|i (?:don'?t|didn'?t|"
     r"meant|said|asked|told)|this is (?:not|wrong)|not |revert|undo|instead|still )"

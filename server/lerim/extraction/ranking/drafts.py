@@ -52,6 +52,7 @@ from lerim.extraction.signals import (
     judge_next_words,
 )
 from lerim.memory import LearningKind, Primitive, Speaker
+from lerim.patterns import compile_later
 from lerim.sessions import Turn
 
 BELOW_CUT_MARGIN = 1.0
@@ -59,16 +60,16 @@ BELOW_CUT_MARGIN = 1.0
 MAX_DRAFTS_PER_EXCHANGE = 12
 MAX_CONTEXT_CHARS = 200
 """Maximum characters of the preceding sentence that is quoted for a passage that refers back to it."""
-_REFERS_BACK = re.compile(
+_REFERS_BACK = compile_later(
     r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she|here|there|so|and|but|also|both|such|which|same|the "
     r"(?:same|latter|former|above)|das|dies\w{0,2}|es|eso|esto|cela|ça|no|yes|nope)\b(?![-'])",
     re.IGNORECASE,
 )
-_UNRESOLVED = re.compile(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
-_PRONOUN = re.compile(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
-_NAME_FORM = re.compile(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
+_UNRESOLVED = compile_later(r"\W{0,4}(?:this|that|these|those|it|its|they|them|he|she)\b(?![-'])", re.IGNORECASE)
+_PRONOUN = compile_later(r"\b(?:this|that|these|those|it|they|them|there|one|ones)\b(?![-'])", re.IGNORECASE)
+_NAME_FORM = compile_later(r"`|[\w-]/[\w.-]|\w\.\w|\w_\w|[a-z][A-Z]|\b[A-Z]{2,}\b|(?:^|\s)--?[a-z]")
 """Code, a path, an identifier or a flag. With one of these most sentences say what they are about."""
-_EMPHASIS = re.compile(
+_EMPHASIS = compile_later(
     r"(?P<code>`[^`]{1,400}`)|(?<![A-Za-z0-9)\]])\*\*(?=\S)(?P<strong>[^*]{1,600}?)(?<=\S)\*\*(?![A-Za-z0-9(\[])"
     r"|(?<!\w)__(?=\S)(?P<several>[^_\s]{1,40}\s[^_]{1,400}?)(?<=\S)__(?!\w)"
 )

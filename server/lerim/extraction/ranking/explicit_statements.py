@@ -14,18 +14,19 @@ from collections.abc import Iterable, Sequence
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.ranking.ranker import PassageType
 from lerim.extraction.ranking.sentences import find_sentences
+from lerim.patterns import compile_later
 
 MAX_PROMPT_CHARS = 1_000
 """Above this many characters a message is a document, in which "always" is mostly about the task at hand."""
 MAX_PASSAGE_CHARS = 300
-_ALWAYS = re.compile(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
-_CHOICE = re.compile(
+_ALWAYS = compile_later(r"\b(?:always|never|from now on|going forward|in future)\b(?!\s+mind)", re.IGNORECASE)
+_CHOICE = compile_later(
     r"\binstead of\b|\brather than\b|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}\bover\b"
     r"|\b(?:use|run|prefer|put|keep|call|write|name)\b.{1,80}, not\b"
     r"|\bprefer\b.{1,80}\bto\b|\b(?:always|never|from now on|going forward)\b,? (?:we )?use\b",
     re.IGNORECASE,
 )
-_ALSO = re.compile(
+_ALSO = compile_later(
     r"\bby default\b|\bremember\b|\bkeep in mind\b|\bconvention\b|\bpolicy\b"
     r"|\bi (?:don'?t|do not) (?:want|like|think)\b",
     re.IGNORECASE,
@@ -34,7 +35,7 @@ MIN_SHARED_WORDS = 0.5
 """Share of a statement's longer words that its correction must also contain."""
 FOLLOWING_CHARS = 200
 """Characters after a correction that belong to it, because often only they say what it is about."""
-_CALLED_OFF = re.compile(
+_CALLED_OFF = compile_later(
     r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:"
     r"(?:scratch|forget|ignore|skip|drop|undo|revert|cancel) (?:that|this|it|the above|those)\b"
     r"|never ?mind|on second thoughts?\b|i changed my mind|actually,? (?:no\b|let'?s not|don'?t)"
@@ -43,7 +44,7 @@ _CALLED_OFF = re.compile(
     r"(?:be (?:changed|done|removed|touched|there|the case)|happen|apply|change))",
     re.IGNORECASE,
 )
-_TOOK_BACK = re.compile(
+_TOOK_BACK = compile_later(
     r"\W{0,4}(?:hmm,? |ah,? |oh,? |ok(?:ay)?,? |wait,? |so )*(?:"
     r"i was (?:wrong|mistaken)|i misread|i misunderstood|my (?:mistake|earlier|previous|assumption)|correction\b"
     r"|that(?:'s| is| was) (?:not (?:right|true|correct|the (?:cause|problem|issue))|wrong|incorrect)"
@@ -51,7 +52,7 @@ _TOOK_BACK = re.compile(
     r"\b(?:not|n'?t|no|never|wrong|instead|isn|wasn)\b|scratch that|wait,? (?:no|that))",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[\w./-]{4,60}")
+_WORD = compile_later(r"[\w./-]{4,60}")
 
 
 def is_explicit_statement(passage: TurnPassage, prompt: str) -> bool:

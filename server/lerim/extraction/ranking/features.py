@@ -10,14 +10,15 @@ from typing import Final
 from lerim.extraction.ranking.cues import AGREES, AS_IT_STANDS, CUES, HEADINGS, OBJECTS
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.signals import Exchange, judge_next_words
+from lerim.patterns import compile_later
 from lerim.sessions import Turn
 
 _SOURCES = ("prompt", "answer", "feedback", "plan", "reply")
 _KINDS = ("paragraph", "bullet", "number", "heading", "quote")
 _CALLS: Final = ("edit", "write")
-_WORD = re.compile(r"[\w./-]{4,}")
-_HEADINGS = re.compile(r"^#{1,6}\s\S", re.MULTILINE)
-_BULLETS = re.compile(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+_WORD = compile_later(r"[\w./-]{4,}")
+_HEADINGS = compile_later(r"^#{1,6}\s\S", re.MULTILINE)
+_BULLETS = compile_later(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
 FEATURE_NAMES: Final[tuple[str, ...]] = (
     *(f"source {name}" for name in _SOURCES),

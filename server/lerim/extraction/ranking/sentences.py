@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from lerim.patterns import compile_later
+
 LineKind = Literal["paragraph", "bullet", "number", "heading", "quote"]
 
 MIN_SENTENCE_CHARS = 12
@@ -16,23 +18,23 @@ MAX_SENTENCE_CHARS = 600
 MAX_READ_CHARS = 40_000
 """Characters read of one message: its head and its tail."""
 
-_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")
-_MARK = re.compile(
+_FENCE = compile_later(r"[ \t]{0,12}(`{3,}|~{3,})")
+_MARK = compile_later(
     r"[ \t]*(?:(?P<heading>#{1,6})[ \t]+|(?P<bullet>[-*+•☐])[ \t]+(?:\[[ xX]\][ \t]+)?"
     r"|(?P<number>\d{1,3}[.)])[ \t]+|(?P<quote>>)[ \t]?)"
 )
-_ENDS = re.compile(r"(?:[.!?][\"')*`’”\]]{0,3}(?=\s+[\"'“‘(*`\[A-Z0-9a-zÀ-\U0010ffff])|[。！？][”」]?)")
-_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|nr|fig|v\d*|z\.B|bzw|ca)\.$", re.IGNORECASE)
-_PARTS = re.compile(r";\s+|\s[—–]\s|\s-\s")
-_CODE = re.compile(
+_ENDS = compile_later(r"(?:[.!?][\"')*`’”\]]{0,3}(?=\s+[\"'“‘(*`\[A-Z0-9a-zÀ-\U0010ffff])|[。！？][”」]?)")
+_ABBREVIATED = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|nr|fig|v\d*|z\.B|bzw|ca)\.$", re.IGNORECASE)
+_PARTS = compile_later(r";\s+|\s[—–]\s|\s-\s")
+_CODE = compile_later(
     r"\$ |import |from \S+ import|const |let |var |func |def |class |return |if \(|at |//|/\*|@@|\+\+\+|---"
     r"|diff |[{}]|\w+\(\)?;?$"
 )
-_COMMENT = re.compile(r"//|/\*|#include|<!--|[\w.$]{1,60}\((?:[^()]|\([^()]*\)){0,200}\)?[;,{]?$")
+_COMMENT = compile_later(r"//|/\*|#include|<!--|[\w.$]{1,60}\((?:[^()]|\([^()]*\)){0,200}\)?[;,{]?$")
 """A code comment, or a line that is only a call. It is code, however much prose it contains."""
-_PROSE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,} [^\W\d_]{2,}")
-_WIDE = re.compile(r"[぀-ヿ㐀-鿿가-힯]")
-_NO_LETTERS = re.compile(r"(?:[^\w ]|[\d_])+")
+_PROSE = compile_later(r"[^\W\d_]{2,} [^\W\d_]{2,} [^\W\d_]{2,}")
+_WIDE = compile_later(r"[぀-ヿ㐀-鿿가-힯]")
+_NO_LETTERS = compile_later(r"(?:[^\w ]|[\d_])+")
 _EDGE = " \t\n*_"
 
 

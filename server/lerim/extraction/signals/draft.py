@@ -3,13 +3,13 @@ the files it names, else in the files changed during its exchange."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from lerim.extraction.facts import find_paths
 from lerim.memory import LearningKind, Primitive, Speaker
+from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
 Signal = Literal["prompt", "answer", "feedback", "plan", "reply", "fixed-command", "friction", "theme", "model"]
@@ -22,12 +22,12 @@ Basis = Literal["ranked", "fixed", "replaced", "met", "worked", "model"]
 """What a draft rests on: it ranked high among what was said; the exit codes of commands (fixed: the same command
 passed, replaced: another one did); several sessions met the same error or worked on it; a model said so."""
 MAX_PLACES = 3
-_NAME = re.compile(
+_NAME = compile_later(
     r"`(?:[\w$]{1,60}\.){0,3}(?P<ticked>[A-Za-z_$][\w$]{3,60})(?:\(\))?`|(?<![\w./-])(?:[\w$]{1,60}\.)?"
     r"(?P<plain>_*[a-z][a-z0-9]*(?:_[a-z0-9]+){1,8}|[A-Za-z][a-z0-9]{1,30}(?:[A-Z][A-Za-z0-9]{0,30}){1,8})(?![\w/-])"
 )
 """Matches only names from code: in backticks, snake_case or camelCase."""
-_TEST_PATH = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
+_TEST_PATH = compile_later(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 @dataclass(frozen=True, slots=True)

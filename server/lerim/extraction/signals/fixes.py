@@ -16,30 +16,31 @@ from lerim.extraction.signals import hooks, variants
 from lerim.extraction.signals.draft import Draft, Scene, find_edited_files
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.outcome import is_commit_made
+from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
 MAX_OPEN_FAILURES = 6  # failures kept at a time
 MAX_WRITTEN_LINES = 40  # lines kept as written by the agent
 MAX_OWN_FILES = 300  # files kept as changed by the agent in this session
-_CONFIG = re.compile(
+_CONFIG = compile_later(
     r"(?:\.(?:toml|ya?ml|json|jsonc|ini|cfg|conf|env|lock|mod|gradle|properties|xml)|(?:^|/)(?:Makefile|Dockerfile|"
     r"Justfile|\.[\w.-]{2,40}|"
     r"[\w.-]{1,40}\.config\.[cm]?[jt]s|conftest\.py|setup\.py|requirements[\w.-]{0,20}\.txt|tsconfig[\w.-]{0,20}))$"
 )
-_KEY = re.compile(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
-_ENTRY = re.compile(r"^(?:- )?[\"'](?P<entry>[^\"'\s]{2,40})[\"']$")
+_KEY = compile_later(r"^[+\s]{0,40}[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]\s{0,3}(?P<value>.{0,120})$")
+_ENTRY = compile_later(r"^(?:- )?[\"'](?P<entry>[^\"'\s]{2,40})[\"']$")
 _ORDINARY = frozenset(("error", "errors", "failed", "cannot", "with", "from", "this", "that", "have", "must", "not"))
-_NAMED = re.compile(
+_NAMED = compile_later(
     r"\b(?!Assertion)[A-Z]\w{2,40}(?:Error|Exception)\b|\b(?:database is locked|import cycle|E[A-Z]{5,12})\b"
 )
-_EMPTY = re.compile(
+_EMPTY = compile_later(
     r"\b(?:issue|problem|cause|reason|error) (?:is|was) (?:now |very |quite |pretty )?(?:clear|obvious|simple|found|"
     r"known|fixed|"
     r"gone|here|there|solved|understood|likely|probably)\b|^(?:i|let me|let's|now i|next)\b(?!.*\bbecause\b)",
     re.IGNORECASE,
 )
 """Matches sentences that mention a cause, or announce the next step, without naming the cause."""
-_CAUSE = re.compile(
+_CAUSE = compile_later(
     r"\b(?:because|root cause|the (?:issue|problem|cause|reason|error) (?:is|was)|turns out|due to|needs? to|"
     r"requires?|missing|expects?|must be)\b",
     re.IGNORECASE,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 
 from lerim.extraction.facts import Command, output_lines
+from lerim.patterns import compile_later
 from lerim.sessions import ToolCall
 
-_GIT = re.compile(r"(?:^|[\s;&|(])git\s(?:-C\s\S{1,200}\s)?(?P<verb>commit|push)\b(?P<rest>[^\n;&|]{0,200})")
-_LEFT_OUT = re.compile(r"\s--no-verify\b|\sHUSKY=0\b|\sLEFTHOOK=0\b")
-_HOOK = re.compile(r"\b(?:pre-commit|pre-push|commit-msg|prepare-commit-msg)\b|\bhook id: |\bhusky\b|\blefthook\b")
-_RACE = re.compile(r"non-fast-forward|fetch first|\[(?:remote )?rejected\]|Could not read from remote|stale info")
+_GIT = compile_later(r"(?:^|[\s;&|(])git\s(?:-C\s\S{1,200}\s)?(?P<verb>commit|push)\b(?P<rest>[^\n;&|]{0,200})")
+_LEFT_OUT = compile_later(r"\s--no-verify\b|\sHUSKY=0\b|\sLEFTHOOK=0\b")
+_HOOK = compile_later(r"\b(?:pre-commit|pre-push|commit-msg|prepare-commit-msg)\b|\bhook id: |\bhusky\b|\blefthook\b")
+_RACE = compile_later(r"non-fast-forward|fetch first|\[(?:remote )?rejected\]|Could not read from remote|stale info")
 """Matches a refusal by the remote, not by a hook."""
-_PUSHED = re.compile(r"failed to push some refs")
-_SAID = re.compile(
+_PUSHED = compile_later(r"failed to push some refs")
+_SAID = compile_later(
     r"The following paths are ignored by one of your \.gitignore files|^[^\n.]{2,60}\.{3,120}Failed|"
     r"^- hook id: [\w-]{2,40}|(?:exited with code|exit status|exit code:?) [1-9]\d{0,2}|"
     r"^[^\n]{0,60}\bhook (?:failed|declined)[^\n]{0,60}",

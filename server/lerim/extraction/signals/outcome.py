@@ -6,11 +6,12 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
 Verdict = Literal["accepted", "refuted", "open"]
 
-_REFUTED = re.compile(
+_REFUTED = compile_later(
     r"^\W{0,3}(?:(?:ok|hmm+|well|oh|ah|uh|sorry|wait)[,.\s]{1,3}){0,2}"
     r"(?:no+\b(?! (?:problem|worries|need|rush|idea))|nope|nah|wrong|revert|undo|roll ?back|scrap|never ?mind|stop\b|"
     r"that(?:'s| is| was)? (?:wrong|not|broke)|"
@@ -19,14 +20,14 @@ _REFUTED = re.compile(
     r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget "
     r"(?:it|that|about))"
 )  # this and the next two match text in lower case
-_REVERT = re.compile(
+_REVERT = compile_later(
     r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|"
     r"this|it) back|"
     r"go back to|change (?:it|that) back|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i "
     r"said|on second thou?ght|"
     r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)"
 )
-_ACCEPTED = re.compile(
+_ACCEPTED = compile_later(
     r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}"
     r"(?:perfect|great|awesome|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|"
     r"thanks|thank you|thx|"
@@ -35,11 +36,11 @@ _ACCEPTED = re.compile(
     r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|"
     r"make a pr))"
 )
-_TOOK = re.compile(
+_TOOK = compile_later(
     r"^\s{0,4}(?:\[[^\]\n]{1,200} [0-9a-f]{7,40}\] |\+? ?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} |\* \[new )", re.MULTILINE
 )
 """Matches what git prints after a commit or push."""
-_COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
+_COMMIT = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
 
 
 def judge_next_words(after: Turn | None) -> Verdict:
@@ -76,7 +77,7 @@ def is_commit_command(command: str) -> bool:
     return "git" in command and bool(_COMMIT.search(command[:2_000]))
 
 
-_LATER = re.compile(
+_LATER = compile_later(
     r"\W{0,4}(?:(?:ok(?:ay)?|hmm|good question|not sure)[,.\s]{1,3})*"
     r"(?:let'?s |we(?:'ll| will| can| should)? |i(?:'ll| will)? )?"
     r"(?:decide|discuss|see|look at|come back to|leave|park|defer|postpone|skip|think about) ?(?:on |about |to )?"

@@ -9,6 +9,7 @@ import re
 from lerim.extraction.facts import Command, output_lines, wording
 from lerim.extraction.signals.draft import Draft, Quote, Scene
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
+from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
 _WRAPPED = (
@@ -27,20 +28,20 @@ _TWINS = (
     {"gradle", "./gradlew"},
     {"mvn", "./mvnw"},
 )
-_USAGE = re.compile(
+_USAGE = compile_later(
     r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named|"
     r"Cannot find|[Mm]issing|required|"
     r"permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must|locked|[Tt]imed? ?out|memory|"
     r"frozen|workspace|not allowed"
 )
-_UNKNOWN = re.compile(
+_UNKNOWN = compile_later(
     r"\b(?:unrecogni[sz]ed|unknown|invalid|unsupported|unexpected|undefined|no such|not a valid|"
     r"does not support)\s(?:top-level\s|config(?:uration)?\s)?(?:key|option|property|properties|"
     r"field|setting|attribute|parameter|rule|section|input|table)"
     r"(?:\(s\)|s)?\b[^'\"`\n]{0,40}['\"`](?P<name>[A-Za-z_][\w.@/-]{1,60})['\"`]",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]")
+_KEY = compile_later(r"[\"']?(?P<key>[A-Za-z_][\w.-]{1,60})[\"']?\s{0,3}[:=]")
 
 
 def draft_variant(scene: Scene, turn: Turn, call: ToolCall, command: Command, failure: CommandFailure) -> Draft | None:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from lerim.extraction.facts import parse_command, shorten, squeeze_spaces
 from lerim.extraction.signals import is_commit_command
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text
 from lerim.sessions import StoredCall, SummaryTurn
 
@@ -26,19 +27,19 @@ multireplacefilecontent writetofile
 """
 EDITING = frozenset(_EDITING.split())
 """Names of the tools that change files, for all agents, in lower case and reduced to letters."""
-_VERSION = re.compile(r"_v\d{1,3}$")
-_LETTERS = re.compile(r"[^a-z]+")
-_PUSH = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
-_COMMIT = re.compile(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
-_PULL = re.compile(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
-_MERGE = re.compile(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
+_VERSION = compile_later(r"_v\d{1,3}$")
+_LETTERS = compile_later(r"[^a-z]+")
+_PUSH = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
+_COMMIT = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
+_PULL = compile_later(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
+_MERGE = compile_later(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
 _OTHERS: dict[ActionKind, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
-_DESCRIBED = re.compile(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
+_DESCRIBED = compile_later(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
 """The agent's description of a command, which follows it."""
-_HEREDOC = re.compile(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
+_HEREDOC = compile_later(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
 """A message of several lines, passed as a heredoc or here-string."""
-_SAYING = re.compile(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"([^\"]{1,400})|'([^']{1,400}))")
-_STEPS = re.compile(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
+_SAYING = compile_later(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"([^\"]{1,400})|'([^']{1,400}))")
+_STEPS = compile_later(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
 
 
 @dataclass(frozen=True, slots=True)

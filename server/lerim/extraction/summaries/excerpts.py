@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from lerim.extraction.facts import capitalize_first, shorten, split_spoken, squeeze_spaces
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text, remove_private_blocks, strip_markup
 
 MAX_READ_CHARS = 6_000
 """Characters read of a text, after redaction."""
-_FENCED = re.compile(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
-_SCHEME = re.compile(r"\b(?:https?|file|ftp)://", re.IGNORECASE)
-_MARKS = re.compile(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
-_ITEM = re.compile(r"^[ \t>]{0,12}(?:[-*•]|\d{1,2}[.)])[ \t]")
-_TITLED = re.compile(r"^\s{0,4}#{1,6}\s")
-_STRONG = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|~~")
-_TABLE = re.compile(r"^\s{0,4}[|+][-|+ :=]{0,3}|^\s{0,4}[-=_*]{3,}\s*$")
-_FIELD = re.compile(r"\[\[ ## \w{1,40} ## \]\]")
-_BREAK = re.compile(r"(?<=[.!?])[\"')*”]{0,2}\s{1,4}(?=[\"'(“`A-Z0-9À-￿])|(?<=[。！？])")
+_FENCED = compile_later(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
+_LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
+_SCHEME = compile_later(r"\b(?:https?|file|ftp)://", re.IGNORECASE)
+_MARKS = compile_later(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
+_ITEM = compile_later(r"^[ \t>]{0,12}(?:[-*•]|\d{1,2}[.)])[ \t]")
+_TITLED = compile_later(r"^\s{0,4}#{1,6}\s")
+_STRONG = compile_later(r"\*\*|__(?=\w)|(?<=\w)__|~~")
+_TABLE = compile_later(r"^\s{0,4}[|+][-|+ :=]{0,3}|^\s{0,4}[-=_*]{3,}\s*$")
+_FIELD = compile_later(r"\[\[ ## \w{1,40} ## \]\]")
+_BREAK = compile_later(r"(?<=[.!?])[\"')*”]{0,2}\s{1,4}(?=[\"'(“`A-Z0-9À-￿])|(?<=[。！？])")
 _IDLE_WORDS = """
 hi hello hey ok okay yes yep yeah y no n thanks thank you thx please pls continue go on ahead proceed do it that so sure
 next resume great perfect good nice cool done retry try again lgtm keep going carry pick up where we left off and now
@@ -28,23 +29,23 @@ all looks fine
 """
 _IDLE = frozenset(_IDLE_WORDS.split())
 """A message made only of these words asks for nothing new."""
-_WORD = re.compile(r"[^\W\d_]+")
-_PLAN = re.compile(
+_WORD = compile_later(r"[^\W\d_]+")
+_PLAN = compile_later(
     r"^(?:please )?implement (?:the following|this|the) plan\W{0,4}\s(?:plan\W{1,3}\s{0,3})?", re.IGNORECASE
 )
-_POLITE = re.compile(
+_POLITE = compile_later(
     r"^(?:(?:please|pls|ok|now|hey|hi|let['’]?s|(?:can|could|would|will) (?:you|we)|i want you to)[ ,]{1,2})+",
     re.IGNORECASE,
 )
 _FIRST = 3
-_SETS_OUT = re.compile(
+_SETS_OUT = compile_later(
     r"^(?:let me|let'?s|i['’]?ll|i will|i am going|i['’]m going|i need|i should|i can see|i see\b|i have (?:a|the) |"
     r"now\b|next\b|first\b|here(?:['’]s| is| are)|wait|actually|hmm|would you|do you|shall i|should i|want me|"
     r"perfect[.!]?$|great[.!]?$|excellent|good (?:question|catch|point)|you['’]re (?:absolutely )?right|got it|sure|"
     r"of course|certainly|done[.!]?$|looking at|based on|to summari[sz]e|in summary|summary\b)",
     re.IGNORECASE,
 )
-_RESULT = re.compile(
+_RESULT = compile_later(
     r"\b(?:i['’]ve|i have|fixed|added|updated|removed|moved|changed|created|implemented|committed|pushed|merged|"
     r"renamed|replaced|refactored|found|pass(?:es|ed|ing)?|works?|works now|completed?|finished|resolved|"
     r"the (?:issue|problem|bug|cause|root cause|fix|reason) (?:is|was)|because|failed|fails|cannot|can['’]t)\b",

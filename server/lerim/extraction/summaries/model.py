@@ -46,6 +46,7 @@ from lerim.extraction.summaries.summary import (
     fit_statements,
 )
 from lerim.models import ModelStep, StepKind, dspy
+from lerim.patterns import compile_later
 from lerim.redaction import clean_text, strip_markup
 from lerim.sessions import summary_turns
 
@@ -57,10 +58,10 @@ MAX_TITLE_CHARS = 90
 MAX_STATEMENT_CHARS = 400
 MAX_STATEMENTS = 30  # statements read of one part
 MAX_TAGS = 6
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
-_SCHEME = re.compile(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
-_STRONG = re.compile(r"\*\*|~~|^[ \t>#*-]{1,8}")
-_TAG = re.compile(r"^[a-z][\w.+#-]{1,23}$")
+_LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
+_SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
+_STRONG = compile_later(r"\*\*|~~|^[ \t>#*-]{1,8}")
+_TAG = compile_later(r"^[a-z][\w.+#-]{1,23}$")
 
 
 @dataclass(frozen=True, slots=True)

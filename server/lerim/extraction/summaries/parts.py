@@ -8,7 +8,6 @@ The docstrings and descriptions of the DSPy signatures are part of the prompts.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -19,13 +18,14 @@ from lerim import files
 from lerim.errors import MemoryError_
 from lerim.extraction.transcript import ShownPiece, ShownTurn, shorten_middle
 from lerim.models import dspy
+from lerim.patterns import compile_later
 from lerim.redaction import redact_json
 from lerim.sessions import SummaryTurn
 
 VERSION = 1
 MAX_CACHED_ANSWERS = 200
 MAX_ANSWER_BYTES = 1_000_000
-_NAME = re.compile(r"^[0-9a-f]{64}\.json$")
+_NAME = compile_later(r"^[0-9a-f]{64}\.json$")
 TEXT_CHARS = (13_000, 6_500)  # characters of text that the person or the agent wrote in one turn: head and tail
 CALL_CHARS = (400, 200)
 MAX_CALLS = 30  # tool calls shown per turn: the first and the last ones

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lerim.patterns import compile_later
+
 INTENT_WORDS = 150
 HAPPENED_WORDS = 200
 OUTCOME_WORDS = 100
@@ -20,9 +22,9 @@ SECTIONS = ("User intent", "What happened", "Outcome", "Files")
 MAX_CITED_TURNS = 10
 """Maximum number of turns named after one statement."""
 
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
-_END = re.compile(r"(?<=[.!?…。！？])[”\"')\]]{0,2}\s+")
-_HEADING = re.compile(r"^##[ \t]+(.{1,80}?)[ \t]*$", re.MULTILINE)
+_UNSPACED = compile_later("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
+_END = compile_later(r"(?<=[.!?…。！？])[”\"')\]]{0,2}\s+")
+_HEADING = compile_later(r"^##[ \t]+(.{1,80}?)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

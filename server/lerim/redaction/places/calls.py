@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Set
 
+from lerim.patterns import compile_later
 from lerim.redaction.places.positional import is_odd_value, is_token
 from lerim.redaction.values import (
     PLACEHOLDER,
@@ -38,8 +38,8 @@ _AMBIGUOUS_CALLS = frozenset(("client(", "config(", "initialize(", "configure(",
 _CERTAIN_CALLS = (
     frozenset(name if name[-1] in "=):" else f"{name}(" for name in SECRET_CALLS.split()) - _AMBIGUOUS_CALLS
 )
-_LITERAL = re.compile(r"[(,\[]\s{0,4}[bfru@]?(?P<quote>[\"'`])(?P<value>[^\"'`\\\n]{8,200})(?P=quote)")
-_APP_PASSWORD = re.compile(r"[a-z]{16}\Z|[a-z]{4}(?:[ -][a-z]{4}){3}\Z")
+_LITERAL = compile_later(r"[(,\[]\s{0,4}[bfru@]?(?P<quote>[\"'`])(?P<value>[^\"'`\\\n]{8,200})(?P=quote)")
+_APP_PASSWORD = compile_later(r"[a-z]{16}\Z|[a-z]{4}(?:[ -][a-z]{4}){3}\Z")
 
 SECRET_OPTIONS: dict[str, str] = {
     "codecov": "-t -Z",
@@ -111,14 +111,14 @@ SECRET_OPTIONS: dict[str, str] = {
     "rabbitmq": "-p",
 }
 """Programs, and their options that take a secret although the option's name does not say so."""
-_OPTION_WITH_VALUE = re.compile(
+_OPTION_WITH_VALUE = compile_later(
     r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|totp|value"
     r"|secret-string|token|encrypt|hmac|ApiKey|storepass|keypass|String))))"
     r"(?:[ \t=]{1,3}|(?<=p)|(?<=:))(?:-b[ \t])?[\"']?(?P<value>[^\s\"'`|;<>$({-][^\s\"'`|;<>]{7,400})"
 )
 _LAST_ARGUMENT = r"(?<=\s)[\"']?(?P<value>[^\s\"'|;<>-][^\s\"'|;<>]{7,400})"
 _COMMAND_PATTERNS = {
-    program: re.compile(options.replace("VALUE", r"(?P<value>[^\s\"'|;<>]{6,400})") if options else _LAST_ARGUMENT)
+    program: compile_later(options.replace("VALUE", r"(?P<value>[^\s\"'|;<>]{6,400})") if options else _LAST_ARGUMENT)
     for program, options in {
         "cargo login": "",
         "snyk auth": "",
@@ -167,10 +167,10 @@ _COMMAND_PATTERNS = {
 }
 _CERTAIN_COMMANDS = frozenset(("requirepass", "identified"))
 _TRAILING_MARKS = ".,:)`\\]"
-_REST_OF_LINE = re.compile(r"[^\n]{0,300}")
-_TOTP_KEY = re.compile(r"[A-Z2-7]{16,64}=*\Z")
+_REST_OF_LINE = compile_later(r"[^\n]{0,300}")
+_TOTP_KEY = compile_later(r"[A-Z2-7]{16,64}=*\Z")
 
-_HEADER_VALUE = re.compile(
+_HEADER_VALUE = compile_later(
     r"\\{0,3}[\"']?\]?\s{0,2}[:=,]\s{0,3}[bfr]?\\{0,3}[\"'`]?(?:[A-Za-z][\w-]{1,20}\s{1,2})?(?:(?:token|key"
     r"|api_?key)=)?[\"']?"
     r"(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"

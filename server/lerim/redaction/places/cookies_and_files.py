@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator, Set
 
+from lerim.patterns import compile_later
 from lerim.redaction.places.keywords import trim_value, yield_value
 from lerim.redaction.values import NameGroup, Span, find_places, is_uuid, looks_random, select_found_names
 
@@ -17,14 +17,14 @@ _COOKIE_NAME_LIST = """
 _COOKIE_NAMES = NameGroup(_COOKIE_NAME_LIST.split())
 _PGPASS_PORTS = NameGroup((":5432:", ":5433:", ":6432:", ":*:"))
 SEARCHED_NAMES = (*_COOKIE_NAMES, *_PGPASS_PORTS, "auth")
-_COOKIE_VALUE = re.compile(
+_COOKIE_VALUE = compile_later(
     r"\\{0,3}[\"']?\s{0,2}[=:]\s{0,2}\\{0,3}[\"']?(?P<value>(?:s%3A|s:)?[A-Za-z0-9%+/_.=~-]{16,1200})"
 )
-_PGPASS_LINE = re.compile(
+_PGPASS_LINE = compile_later(
     r"[^:\s#\"']{1,120}:(?:\d{2,5}|\*):[^:\s]{1,80}:[^:\s]{1,80}:(?P<value>[^\s:\"']{4,200})(?=\s|\\n|[\"'`]|\Z)"
 )
-_AUTH_ENTRY = re.compile(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
-_URL_TOKEN = re.compile(
+_AUTH_ENTRY = compile_later(r"auth\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?(?P<value>[A-Za-z0-9+/]{12,600}={0,2})")
+_URL_TOKEN = compile_later(
     r"://(?P<value>[A-Za-z0-9_%.~-]{16,300})(?::(?:x-oauth-basic|x-token-auth)?)?@(?!o\d{1,12}\.ingest|sentry\.)"
 )
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Set
 from functools import cache
 
+from lerim.patterns import compile_later
 from lerim.redaction.values import (
     PLACEHOLDER,
     SAMPLE,
@@ -85,8 +86,8 @@ _CASE_SENSITIVE = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECR
 _NOT_IN_WORDS = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
 """Literals that are searched in every text, because no word contains them, or too many do."""
 SEARCHED_NAMES = NameGroup(literal for literal in _IDIOMS if literal not in _NOT_IN_WORDS)
-_WALLET_KEY = re.compile(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
-_WALLET_WORDS = re.compile(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
+_WALLET_KEY = compile_later(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
+_WALLET_WORDS = compile_later(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
 _NAMED_IDIOMS = frozenset(
     (
         ":$",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
+from lerim.patterns import compile_later
 from lerim.redaction.places.positional import is_odd_value, is_token
 from lerim.redaction.values import (
     PLACEHOLDER,
@@ -38,82 +39,82 @@ SEARCHED_NAMES = (*_PASSWORD_NAMES, *_TOKEN_NAMES, "key")
 _VALUE = r"(?P<value>[^\s\"'“”„‘’«»‹›`<>|,;(){}\\\[\]…]{6,400})"
 _CLOSING_MARKS = r"[\"'”’»`*_\]\)>\\]{0,5}"
 _OPENING_MARKS = r"(?:\([ \t]{0,2}\n\s{0,20})?(?:[brufN@]{0,2}[\"'“”„‘’«»‹「『`*_<\\\[(]{1,5}[ \u00a0\u202f]?|)"
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = compile_later(
     rf"(?P<name>(?:[_.-][\w.-]{{0,32}}|s|\d{{1,3}}|[A-Z]\w{{0,24}})?){_CLOSING_MARKS}[ \t]{{0,8}}"
     rf"(?P<sign>=>|:=|->|→|={{1,3}}|[:：＝|])[*_]{{0,2}}\s{{0,8}}{_OPENING_MARKS}{_VALUE}"
 )
-_NEXT_ARGUMENT = re.compile(
+_NEXT_ARGUMENT = compile_later(
     rf"(?P<name>(?:[_-][\w-]{{0,32}}|s|[A-Z]\w{{0,24}})?)\\{{0,3}}[\"'”’`]\]?\)?\s{{0,3}}(?P<sign>,|\|\||\?\?|or"
     rf"|\?:)\s{{0,4}}[bruf]{{0,2}}\\{{0,3}}[\"'“‘`]{_VALUE}\\{{0,3}}[\"'”’`]"
 )
-_STATEMENT = re.compile(
+_STATEMENT = compile_later(
     rf"(?P<name>[ \t]{{0,2}}[\w /-]{{0,24}}?){_CLOSING_MARKS}[ \t]{{1,3}}"
     rf"(?P<sign>is|was|are|ist|war|lautet|es|est|è|é|är|er|jest|on|to|:)"
     rf"[ \t]{{0,2}}:?\s{{1,3}}(?:now[ \t]|still[ \t]|set to[ \t])?{_OPENING_MARKS}{_VALUE}"
 )
-_DEFAULT_VALUE = re.compile(
+_DEFAULT_VALUE = compile_later(
     rf"(?P<name>(?:[_-][\w-]{{0,32}}|s)?)[\"'\])]{{0,3}}\s{{1,3}}(?P<sign>\|\||\?\?|or|:-)\s{{1,3}}[\"'`]{_VALUE}[\"'`]"
 )
-_VALUE_BEFORE_PASSWORD = re.compile(
+_VALUE_BEFORE_PASSWORD = compile_later(
     r"(?P<value>[^\s\"'“”«»`]{6,60})[\"'”»`]?[ \t](?:(?:is|was|as)"
     r"(?:[ \t](?:the|my|our|your|a|new|old|admin|root|db|\w{1,12})){0,4}[ \t]|\((?:the )?)\Z"
 )
-_CLOSING_PARENTHESIS = re.compile(r"\w{2,12}\)")
-_VALUE_BEFORE_TOKEN = re.compile(
+_CLOSING_PARENTHESIS = compile_later(r"\w{2,12}\)")
+_VALUE_BEFORE_TOKEN = compile_later(
     r"(?<![\w/.=-])(?P<value>[A-Za-z0-9_-]{16,100})[\"'`]?[ ,](?P<is>(?:is|was|as) (?:the|my|our|your|a) )?"
     r"(?:[A-Za-z-]{2,12} ){0,2}\Z"
 )
-_ID_PREFIX = re.compile(r"[a-z]{2,8}_")
-_HEX = re.compile(r"[0-9a-f-]+\Z")
+_ID_PREFIX = compile_later(r"[a-z]{2,8}_")
+_HEX = compile_later(r"[0-9a-f-]+\Z")
 _AFTER_WORD = (" ", ".", ",", "!", "?", "\n", ")", "")
-_ASIAN_STATEMENT = re.compile(
+_ASIAN_STATEMENT = compile_later(
     rf"(?P<sign>は|是|为|為|는|은|이|가){{1,2}}\s{{0,2}}{_OPENING_MARKS}(?=[!-~]{{6}}){_VALUE}"
 )
-_VALUE_BESIDE = re.compile(rf"(?P<name>s?){_CLOSING_MARKS}[ \t]{{1,3}}\(?{_OPENING_MARKS}{_VALUE}")
-_VARIABLE_NAME = re.compile(r"\$\{?\w{0,50}\Z")
+_VALUE_BESIDE = compile_later(rf"(?P<name>s?){_CLOSING_MARKS}[ \t]{{1,3}}\(?{_OPENING_MARKS}{_VALUE}")
+_VARIABLE_NAME = compile_later(r"\$\{?\w{0,50}\Z")
 """The secret's name is a variable, so the text beside it is not its value."""
-_NAME_VALUE_PAIR = re.compile(
+_NAME_VALUE_PAIR = compile_later(
     rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
     rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
     rf"\\{{0,3}}[\"']?{_VALUE}"
 )
-_XML_ELEMENT = re.compile(
+_XML_ELEMENT = compile_later(
     rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}"
     rf"\s{{0,20}}</"
 )
-_KEY_ASSIGNMENT = re.compile(
+_KEY_ASSIGNMENT = compile_later(
     r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id"
     r"|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
     rf"(?P<sign>=>|:=|={{1,2}}|:|\||(?<=\s)is(?=\s))[*]{{0,2}}\s{{0,4}}{_OPENING_MARKS}{_VALUE}"
 )
-_OTHER_KEY = re.compile(
+_OTHER_KEY = compile_later(
     r"(?:public|primary|foreign|partition|sort|object|idempotency|cache|row|lookup|query|host|storage|s3|bucket|hash|"
     r"integrity|group|unique|event|shard|composite|i18n|dedupe|translation|react|known|item|message|map|index|order|"
     r"route|state|session|turbo|build|pub|node|content|file|data|registry|record|entity|image)[ _.-]?$",
     re.IGNORECASE,
 )
-_OPTION = re.compile(
+_OPTION = compile_later(
     r"(?P<name>--?[A-Za-z][A-Za-z0-9_-]{0,40})(?:[ \t]{1,3}|=)(?:\\\n\s{0,8})?[\"']?"
     r"(?P<value>[^\s\"'`<>|;$(){}\\-][^\s\"'`<>|;]{5,400})"
 )
-_SECRET_OPTION = re.compile(
+_SECRET_OPTION = compile_later(
     r"(?:token|secret|passw|passphrase|pwd|api[-_]?key|apikey|auth[-_]?key|access[-_]?key|credential|storepass"
     r"|keypass|-pass$)",
     re.IGNORECASE,
 )
-_ATTRIBUTE_OPTION = re.compile(
+_ATTRIBUTE_OPTION = compile_later(
     r"(?:file|path|url|type|name|id|env|stdin|limit|count|max|min|length|budget|expir\w*|ttl)s?$", re.IGNORECASE
 )
-_LOGIN_OPTION = re.compile(
+_LOGIN_OPTION = compile_later(
     r"(?:-u|-a|--user|--auth|--userpwd|--creds)[ \t=]{1,3}[\"']?[\w.@+-]{1,60}[:%](?P<value>[^\s\"']{5,200})"
 )
-_PIPED_VALUE = re.compile(
+_PIPED_VALUE = compile_later(
     r"(?:echo|printf)[ \t]{1,3}(?:-\w{1,3}[ \t])?[\"']?(?:[\w.-]{1,40}:)?"
     r"(?P<value>[^\s\"'|$]{4,200})(?:\\n)?[\"']?[ \t]{0,3}\|[ \t]{0,3}[^\n|]{0,80}\Z"
 )
-_PASS_ARGUMENT = re.compile(r"pass:(?P<value>[^\s\"']{4,200})")
+_PASS_ARGUMENT = compile_later(r"pass:(?P<value>[^\s\"']{4,200})")
 """A password as openssl's options take it: `-passin pass:…`."""
-_EMAIL_ADDRESS = re.compile(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
+_EMAIL_ADDRESS = compile_later(r"[a-z][\w.+-]{0,60}@[a-z][\w-]{1,60}(?:\.[a-z][\w-]{1,30}){1,4}\Z")
 _TRAILING_MARKS = ".,!?:;)*_”’»"
 _VALUE_PATTERNS = (
     _ASSIGNMENT,

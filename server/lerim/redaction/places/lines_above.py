@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
+from lerim.patterns import compile_later
 from lerim.redaction.values import (
     PLACEHOLDER,
     SAMPLE,
@@ -17,7 +18,7 @@ from lerim.redaction.values import (
     select_found_names,
 )
 
-_HEADING = re.compile(
+_HEADING = compile_later(
     r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|token|secret|api[ _-]?key"
     r"|secret[ _-]?key|"
     r"access[ _-]?key|credentials?|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード"
@@ -28,20 +29,20 @@ _HEADING_LIST = (
     "pass|pwd|token|secret|key|credential|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード|비밀번호"
 )
 _HEADING_WORDS = NameGroup(_HEADING_LIST.split("|"))
-_PASSWORD_HEADING = re.compile(
+_PASSWORD_HEADING = compile_later(
     r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|code)?|pwd|pw|kennwort|mot de passe|contraseña|senha|"
     r"hasło|пароль|密码|パスワード|비밀번호)[`*_ ]{0,3}\Z",
     re.IGNORECASE,
 )
-_TWO_COLUMNS = re.compile(r"[\w -]{1,40}[,;][\w -]{1,40}\Z")
+_TWO_COLUMNS = compile_later(r"[\w -]{1,40}[,;][\w -]{1,40}\Z")
 _MOST_ROWS = 30
 _MOST_LINE_CHARACTERS = 400
 _COLUMN_SEPARATORS = ("|", "│", "┃", "\t", ",", ";")
-_RULER = re.compile(r"[\s|│┃├┼┤─━═╞╪╡:+-]{1,400}\Z")
-_CELL = re.compile(r"[`*\"' ]{0,4}(?P<value>[^\s`\"']{8,200}?)[`*\"' ]{0,4}\Z")
-_SPACED_CELL = re.compile(r"\S+(?: \S+)*")
+_RULER = compile_later(r"[\s|│┃├┼┤─━═╞╪╡:+-]{1,400}\Z")
+_CELL = compile_later(r"[`*\"' ]{0,4}(?P<value>[^\s`\"']{8,200}?)[`*\"' ]{0,4}\Z")
+_SPACED_CELL = compile_later(r"\S+(?: \S+)*")
 
-_PRINTED_SECRET = re.compile(
+_PRINTED_SECRET = compile_later(
     r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|PAT\b|TOKEN"
     r"|SECRET|KEY|PWD)\w{0,20}\}?\"?|"
     r"printenv \w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}|print-access-token|get-access-token|auth token"
@@ -84,12 +85,12 @@ _COMMANDS = NameGroup(
         ),
     )
 )
-_VALUE_BELOW = re.compile(
+_VALUE_BELOW = compile_later(
     r"[^\n]{0,120}[:：]?[ \t]{0,4}\r?\n\s{1,12}(?P<value>[A-Za-z0-9._~+/=!@#$%^&*-]{12,400})[ \t]{0,4}(?=\r?\n|\Z)"
 )
-_VALUE_AFTER_COLON = re.compile(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
+_VALUE_AFTER_COLON = compile_later(r"[^\n:]{0,60}:[ \t]{1,3}(?P<value>[^\s\"'`]{8,200})[ \t.]{0,4}(?=\r?\n|\Z)")
 _LABELS = NameGroup(("password", "token", "api key", "secret key", "access key", "passphrase"))
-_KUBERNETES_ENTRY = re.compile(
+_KUBERNETES_ENTRY = compile_later(
     r"\n[ \t]{1,8}(?P<name>[\w.-]{1,60}):[ \t]{1,4}[\"']?(?P<value>[A-Za-z0-9+/=_!@#$%^&*~-]{8,4000})[\"']?[ \t]{0,4}"
     r"(?=\r?\n|\Z)"
 )

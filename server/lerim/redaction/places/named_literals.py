@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
+from lerim.patterns import compile_later
 from lerim.redaction.values import (
     PLACEHOLDER,
     SAMPLE,
@@ -25,29 +26,29 @@ _NAME_LIST = """
     totp
 """
 _NAMES = NameGroup(_NAME_LIST.split())
-_REST_OF_LINE = re.compile(r"[^\n]{0,180}")
-_LITERAL = re.compile(
+_REST_OF_LINE = compile_later(r"[^\n]{0,180}")
+_LITERAL = compile_later(
     r"(?<=[\s(\[{,=:@bru\\])\\{0,3}(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){8,200})(?P=quote)"
 )
-_ASSIGNED_LITERAL = re.compile(
+_ASSIGNED_LITERAL = compile_later(
     r"[\w-]{0,24}\\{0,3}(?:[\"'`\]]{1,3}|\[\w{0,6}\])?\s{0,20}(?:=>|:=|\|\|=|={1,2}|:|,)\s{0,20}[bru@]?(?P<quote>[\"'])"
     r"(?P<value>(?:(?!(?P=quote))[^\n\\]){16,200})(?P=quote)"
 )
-_TYPED_DECLARATION = re.compile(r"[\w-]{0,24}\s?:\s?&?[\w:<>' ]{1,30}=\s{0,4}[\"'](?P<value>[^\s\"']{8,200})[\"']")
-_XML_ELEMENT = re.compile(
+_TYPED_DECLARATION = compile_later(r"[\w-]{0,24}\s?:\s?&?[\w:<>' ]{1,30}=\s{0,4}[\"'](?P<value>[^\s\"']{8,200})[\"']")
+_XML_ELEMENT = compile_later(
     r"[\w.-]{0,24}[\"']?[^<>\n]{0,40}>\s{0,12}(?:</\w{1,20}>\s{0,12}<string>)?(?P<value>[^<>\s]{8,200})\s{0,12}</"
 )
-_PLIST_ENTRY = re.compile(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
-_WIFI_PASSPHRASE = re.compile(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}(?P<quoted>[\"'])?(?P<value>[^\s\"']{8,63})")
-_OTHER_CODE = re.compile(
+_PLIST_ENTRY = compile_later(r"[\w.-]{0,24}</key>\s{0,20}<string>(?P<value>[^<>\s]{8,400})</")
+_WIFI_PASSPHRASE = compile_later(r"[\w-]{0,12}\s{0,2}[=:]\s{0,2}(?P<quoted>[\"'])?(?P<value>[^\s\"']{8,63})")
+_OTHER_CODE = compile_later(
     r"[;{}]\s|\bif\b|\bsha\d|\bdigest|checksum|integrity|fingerprint|data-testid|className|class=", re.IGNORECASE
 )
-_ATTRIBUTE_OF_SECRET = re.compile(
+_ATTRIBUTE_OF_SECRET = compile_later(
     r"[\w-]{0,24}?(?:id|name|url|uri|path|file|hash|type|count|limit|expir\w*|address|label|hint)s?(?![a-zA-Z])",
     re.IGNORECASE,
 )
-_WIFI_CODE = re.compile(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
-_APP_PASSWORD = re.compile(
+_WIFI_CODE = compile_later(r"WIFI:[^\n]{0,120}?P:(?P<value>[^;\n]{8,63});")
+_APP_PASSWORD = compile_later(
     r"(?<![\w-])(?P<value>[a-z]{4}(?:[ -][a-z]{4}){3}|[A-Za-z0-9]{4}(?: [A-Za-z0-9]{4}){5}"
     r"|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7})(?![\w-])"
 )

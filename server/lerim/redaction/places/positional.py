@@ -6,6 +6,7 @@ import re
 from collections.abc import Set
 from urllib.parse import unquote
 
+from lerim.patterns import compile_later
 from lerim.redaction.values import (
     PLACEHOLDER,
     SAMPLE,
@@ -37,23 +38,23 @@ _KINDS_BY_NAME = {
 }
 _TOKEN_NAMES = NameGroup(_KINDS_BY_NAME)
 _QUERY_NAMES = NameGroup(("key=", "sig=", "signature=", "auth=", "code="))
-_QUERY_VALUE = re.compile(r"[^\s&;?\"'<>#`)\]]{8,800}")
+_QUERY_VALUE = compile_later(r"[^\s&;?\"'<>#`)\]]{8,800}")
 _VALUE_GROUPS = ("escaped", "double", "single", "tick", "bare")
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = compile_later(
     r"(?P<suffix>[A-Za-z0-9_-]{0,24})\\{0,3}[\"'`]?\]?[ \t]{0,40}(?P<sign>=>|:=|==?|:)(?P<gap>\s{0,4})(?:"
     r"\\{1,3}\"(?P<escaped>[^\"\n]{1,400}?)(?=\\{1,3}\")|"
     r"[bfru]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.){1,400})\"|[bfru]{0,2}'(?P<single>(?:[^'\\\n]|\\.){1,400})'|"
     r"`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s\"'`,;(){}<>\\&“”„«»]{4,400}))"
 )
-_REST_OF_PASSWORD = re.compile(r"(?:word|wd|phrase)?", re.IGNORECASE)  # what follows "pass" in names of passwords
-_STATED_PASSWORD = re.compile(r"\s{1,2}(?:is|was)\s{1,2}[\"'`]?(?P<bare>[^\s\"'`,;]{6,200})")
-_QUOTED_PASSWORD = re.compile(r"[ \t]{1,2}(?:\"(?P<double>[^\"\s]{4,200})\"|'(?P<single>[^'\s]{4,200})')")
-_XML_ELEMENT = re.compile(r">(?P<bare>[^<>\s]{4,200})</")
-_OPTION_VALUE = re.compile(r"\s{1,3}[\"']?(?P<bare>[^\s\"'-][^\s\"']{5,200})")
-_NETRC_LOGIN = re.compile(r"login\s{1,8}\S{1,120}\s{1,8}password\s{1,8}(?P<bare>\S{1,200})")
-_AUTHORIZATION = re.compile(r"(?i:bearer|basic|token)\s{1,2}(?P<value>[A-Za-z0-9._~+/-]{12,2000}={0,2})")
-_COOKIE_HEADER = re.compile(r"[\"'\]]{0,2}\s{0,2}[:=]\s{0,2}[\"']?(?=[A-Za-z0-9_.-]{1,80}=)")
-_COOKIE_PAIR = re.compile(r"(?:;\s?)?(?P<name>[A-Za-z0-9_.-]{1,80})(?:=(?P<value>[^\s;,\"'\\]{0,4000}))?")
+_REST_OF_PASSWORD = compile_later(r"(?:word|wd|phrase)?", re.IGNORECASE)  # what follows "pass" in names of passwords
+_STATED_PASSWORD = compile_later(r"\s{1,2}(?:is|was)\s{1,2}[\"'`]?(?P<bare>[^\s\"'`,;]{6,200})")
+_QUOTED_PASSWORD = compile_later(r"[ \t]{1,2}(?:\"(?P<double>[^\"\s]{4,200})\"|'(?P<single>[^'\s]{4,200})')")
+_XML_ELEMENT = compile_later(r">(?P<bare>[^<>\s]{4,200})</")
+_OPTION_VALUE = compile_later(r"\s{1,3}[\"']?(?P<bare>[^\s\"'-][^\s\"']{5,200})")
+_NETRC_LOGIN = compile_later(r"login\s{1,8}\S{1,120}\s{1,8}password\s{1,8}(?P<bare>\S{1,200})")
+_AUTHORIZATION = compile_later(r"(?i:bearer|basic|token)\s{1,2}(?P<value>[A-Za-z0-9._~+/-]{12,2000}={0,2})")
+_COOKIE_HEADER = compile_later(r"[\"'\]]{0,2}\s{0,2}[:=]\s{0,2}[\"']?(?=[A-Za-z0-9_.-]{1,80}=)")
+_COOKIE_PAIR = compile_later(r"(?:;\s?)?(?P<name>[A-Za-z0-9_.-]{1,80})(?:=(?P<value>[^\s;,\"'\\]{0,4000}))?")
 _COOKIE_ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority"})
 _ARGUMENT = r"(?:\"(?P<double>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'|(?P<bare>[^\s\"'|;&-][^\s\"'|;&]{0,200}))"
 _USER_AND_PASSWORD = (
@@ -61,31 +62,35 @@ _USER_AND_PASSWORD = (
     r"[^\s\"':]{1,120}:(?P<bare>[^\s\"'|;&]{1,200}))"
 )
 _PASSWORD_OPTIONS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    (" -p", ("mysql", "mariadb"), re.compile(rf" -p{_ARGUMENT}")),
-    (" -p", ("sshpass", "docker login", "podman login", "mongo", "az login"), re.compile(rf" -p\s{{0,3}}{_ARGUMENT}")),
-    (" -u", ("curl",), re.compile(rf" -u{_USER_AND_PASSWORD}")),
-    (" --user", ("curl",), re.compile(rf" --user{_USER_AND_PASSWORD}")),
-    (" --proxy-user", ("curl",), re.compile(rf" --proxy-user{_USER_AND_PASSWORD}")),
-    (" -P", ("mosquitto",), re.compile(rf" -P\s{{1,3}}{_ARGUMENT}")),
-    (" -a", ("redis-cli",), re.compile(rf" -a\s{{1,3}}{_ARGUMENT}")),
+    (" -p", ("mysql", "mariadb"), compile_later(rf" -p{_ARGUMENT}")),
+    (
+        " -p",
+        ("sshpass", "docker login", "podman login", "mongo", "az login"),
+        compile_later(rf" -p\s{{0,3}}{_ARGUMENT}"),
+    ),
+    (" -u", ("curl",), compile_later(rf" -u{_USER_AND_PASSWORD}")),
+    (" --user", ("curl",), compile_later(rf" --user{_USER_AND_PASSWORD}")),
+    (" --proxy-user", ("curl",), compile_later(rf" --proxy-user{_USER_AND_PASSWORD}")),
+    (" -P", ("mosquitto",), compile_later(rf" -P\s{{1,3}}{_ARGUMENT}")),
+    (" -a", ("redis-cli",), compile_later(rf" -a\s{{1,3}}{_ARGUMENT}")),
 )
 _PROGRAM_NAMES = NameGroup(("mysql", "mariadb", "sshpass", "login", "mongo", "curl", "redis-cli", "mosquitto"))
 SEARCHED_NAMES = (*_PASSWORD_NAMES, *_TOKEN_NAMES, *_PROGRAM_NAMES, *_QUERY_NAMES, "authorization", "bearer", "cookie")
-_URL_PASSWORD = re.compile(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
-_URL_PASSWORD_WITH_SLASH = re.compile(
+_URL_PASSWORD = compile_later(r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?P<value>[^\s/\"'<>`]{1,200})@")
+_URL_PASSWORD_WITH_SLASH = compile_later(
     r"://(?P<user>[^\s:@/\"'<>`]{0,120}):(?!\d{1,5}[/?#])(?P<value>[^\s@\"'<>`]{1,200}(?:@[^\s/\"'<>`]{1,100}(?=@))?)@"
 )
-_PORT = re.compile(r"^\d{1,5}[/?#]")
-_DOTTED_NAME = re.compile(r"^[A-Za-z_][A-Za-z_]{0,60}(?:[.\[:-]{1,2}[A-Za-z_][\w\]]{0,60}){0,8}$")
-_UNUSUAL_CHARACTER = re.compile(r"[0-9!@#$%^&*?~+=]")  # in passwords, but not in ordinary words
-_ORDINARY_WORDS = re.compile(r"^[a-z]+(?:(?:-[a-z]+){2,8})?$|^[A-Z][a-z]+$")
-_STAGE_SUFFIX = re.compile(r"^[_-]?(?:\d{1,3}|prod|production|dev|test|staging|stage|live)$", re.IGNORECASE)
-_JOINED_WORDS = re.compile(r"[a-z0-9_-]{0,28}\Z")
-_URL = re.compile(r"^[a-z][a-z0-9+.-]{1,20}://")
-_IDENTIFIER = re.compile(r"^[A-Za-z_&*][\w.:?|-]{0,200}$")
-_SUBSCRIPT = re.compile(r"[A-Za-z_][\w.]{0,80}\[")
-_PATH = re.compile(r"^(?:~|\.{1,2})?/(?![A-Za-z0-9+/]{39}\Z)|^[A-Za-z]:\\|^\\")
-_ATTRIBUTE_OF_PASSWORD = re.compile(  # endings of names that describe a password but do not contain it
+_PORT = compile_later(r"^\d{1,5}[/?#]")
+_DOTTED_NAME = compile_later(r"^[A-Za-z_][A-Za-z_]{0,60}(?:[.\[:-]{1,2}[A-Za-z_][\w\]]{0,60}){0,8}$")
+_UNUSUAL_CHARACTER = compile_later(r"[0-9!@#$%^&*?~+=]")  # in passwords, but not in ordinary words
+_ORDINARY_WORDS = compile_later(r"^[a-z]+(?:(?:-[a-z]+){2,8})?$|^[A-Z][a-z]+$")
+_STAGE_SUFFIX = compile_later(r"^[_-]?(?:\d{1,3}|prod|production|dev|test|staging|stage|live)$", re.IGNORECASE)
+_JOINED_WORDS = compile_later(r"[a-z0-9_-]{0,28}\Z")
+_URL = compile_later(r"^[a-z][a-z0-9+.-]{1,20}://")
+_IDENTIFIER = compile_later(r"^[A-Za-z_&*][\w.:?|-]{0,200}$")
+_SUBSCRIPT = compile_later(r"[A-Za-z_][\w.]{0,80}\[")
+_PATH = compile_later(r"^(?:~|\.{1,2})?/(?![A-Za-z0-9+/]{39}\Z)|^[A-Za-z]:\\|^\\")
+_ATTRIBUTE_OF_PASSWORD = compile_later(  # endings of names that describe a password but do not contain it
     r"len|min|max|hash|file|path|url|uri|field|input|polic|reset|expir|age|count|attempt|retr|time|label|hint|"
     r"streng|form|col|name|type|id$|env|var|requir|valid|confirm|error|msg|message|help|text|prompt|change|manager|"
     r"less|protect|auth|login|enabled|salt|rule|mgr|command|cmd|store|s$|_at$",

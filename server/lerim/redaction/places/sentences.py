@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
+from lerim.patterns import compile_later
 from lerim.redaction.places.positional import is_odd_value
 from lerim.redaction.values import (
     PLACEHOLDER,
@@ -45,39 +46,39 @@ _SIGN = (
     r"|van|adalah|là|היא|هي|है|"
     r"είναι|это|equals|with|mit|avec|con|com|met)(?=[\s:\"'`「])|は|是|为|為|는|은|이|가)"
 )
-_STATED_VALUE = re.compile(
+_STATED_VALUE = compile_later(
     r"(?P<between>[^\W\d_]{0,9}['’]?s?(?:[ \t/(-]{1,2}(?:[a-z]['’])?[^\W_][\w'’.@]{0,18}){0,6}?)[\"'”’»`*_)\]]{0,4}"
     r"[ \t]{0,2}"
     rf"(?:{_SIGN}[ \t]{{0,2}}:?|(?<=\s))[ \t]{{0,3}}[\"'“„‘’«»‹「『`*_<(]{{0,4}}"
     rf"(?:(?![A-Z2-7]{{16,64}}\b)[\w.@-]{{2,40}}[ \t]{{0,2}}[/:"
     rf"|,][ \t]{{0,2}}(?:\w{{2,12}}[:=]?[ \t])?[\"'“„‘«`]{{0,2}})?(?P<value>[!-~]{{6,400}})"
 )
-_NAME_AND_PASSWORD = re.compile(
+_NAME_AND_PASSWORD = compile_later(
     r"(?:use|with|as|try|via|creds|login)[ \t:]{1,3}[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<value>[!-~]{8,80})"
 )
-_LOGIN_WITH_PASSWORD = re.compile(
+_LOGIN_WITH_PASSWORD = compile_later(
     r"[^\n]{0,12}[ \t](?:as|with|user)[ \t][\w.@-]{2,60}[ \t](?:with|and|/|using"
     r"|pass(?:word)?)[ \t][\"'`]?(?P<value>[!-~]{8,80})"
 )
-_OTHER_SUBJECT = re.compile(
+_OTHER_SUBJECT = compile_later(
     r"\b(?:ids?|hash\w*|fingerprints?|digests?|sha\w*|md5|checksums?|caches?|commits?|public|publishable|expir\w*"
     r"|uses?|used|usage|count|at|"
     r"length|version|named|called|name|url|file|path|type|under|from|until|after|since|before|input|search|not"
     r"|identifier|checked|signature)\b",
     re.IGNORECASE,
 )
-_WORD_BEFORE_KEY = re.compile(r"[A-Za-z'][ -]\Z")
-_OTHER_KEY_BEFORE = re.compile(
+_WORD_BEFORE_KEY = compile_later(r"[A-Za-z'][ -]\Z")
+_OTHER_KEY_BEFORE = compile_later(
     r"(?:cache|recv|data|rsa|dsa|ed25519|gpgsig|pinned|subject|host|ssh|gpg|pgp|hot|of|which|idempotency|signed"
     r"|signing|primary|public|foreign|restore|input|lookup|idempotency|object|s3|redis|partition|sort|publishable"
     r"|host|site)[ _-]$"
 )
-_PASSPHRASE = re.compile(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
-_KEY_CHARACTERS = re.compile(r"[A-Za-z0-9+/_=.~%:-]+\Z")
-_CODE = re.compile(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")
+_PASSPHRASE = compile_later(r"[a-z]{3,9}(?:-[a-z]{3,9}){2,7}(?:-\d{1,4})?\Z")
+_KEY_CHARACTERS = compile_later(r"[A-Za-z0-9+/_=.~%:-]+\Z")
+_CODE = compile_later(r"[(){}\[\]<>\\;]|\?\.|=.|/.*/|\"")
 _TRAILING_MARKS = ".,!?:;)*_\"'`”’»」』>]}"
-_TWO_FACTOR_WORDS = re.compile(r"2fa|mfa|otp|authenticator|two-factor", re.IGNORECASE)
-_TOTP_KEY = re.compile(r"[A-Z2-7]{16,64}\Z")
+_TWO_FACTOR_WORDS = compile_later(r"2fa|mfa|otp|authenticator|two-factor", re.IGNORECASE)
+_TOTP_KEY = compile_later(r"[A-Z2-7]{16,64}\Z")
 
 
 def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:

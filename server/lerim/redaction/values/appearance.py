@@ -10,22 +10,23 @@ from functools import cache
 from itertools import pairwise
 from string import ascii_lowercase
 
+from lerim.patterns import compile_later
 from lerim.redaction.values.rules import PLACEHOLDER, SAMPLE
 
-_SPECIAL_CHARACTER = re.compile(r"[!@#$%^&*?+=~]")
-_CODE = re.compile(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
-_OTHER_FORM = re.compile(
+_SPECIAL_CHARACTER = compile_later(r"[!@#$%^&*?+=~]")
+_CODE = compile_later(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")
+_OTHER_FORM = compile_later(
     r"[\w.+-]{1,64}@[\w-]{1,60}\.[\w.]{2,20}\Z|(?:[\w-]{1,60}\.){1,5}[a-z]{2,6}\Z|[.~]{0,2}/(?![A-Za-z0-9+/]{39}\Z)"
     r"|[a-z]{1,20}://|\d{4}-\d\d-\d\d"
 )
-_WORD_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
-_TECHNICAL_WORD = re.compile(
+_WORD_PIECES = compile_later(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_TECHNICAL_WORD = compile_later(
     r"sha\d|pbkdf|md5|crypt|argon|base\d\d|hmac|utf|aes|\Av\d|pass|secret|test|wrong|invalid|correct|user|m(?:in|ax)\d|chars",
     re.IGNORECASE,
 )
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
-_HEX = re.compile(r"^[0-9a-f]{7,64}$")
-_WORD = re.compile(r"^(?:[A-Za-z]?[a-z]{0,20}\d{0,3}|[A-Z]{1,20}\d{0,3}|\d{1,8}[a-z]?)$")
+_UUID = compile_later(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+_HEX = compile_later(r"^[0-9a-f]{7,64}$")
+_WORD = compile_later(r"^(?:[A-Za-z]?[a-z]{0,20}\d{0,3}|[A-Z]{1,20}\d{0,3}|\d{1,8}[a-z]?)$")
 _FOLLOWED_BY = (
     "26772461604867161878553452 62325220540622520542500030 72547327506633830647511030 63458432721543640554522130 "
     "74786663513778565988365741 52335510700522620534501030 52327134502435420653511010 61226201502332620435300030 "
@@ -39,7 +40,7 @@ _FOLLOWED_BY = (
 their documentation, mostly English. Random letters score 3 on average, hardly any word less than 5."""
 _LEAST_WORD_SCORE, _LEAST_NAME_SCORE = 4.9, 5.5
 _FEWEST_LETTERS = 10
-_NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_NAME_WORDS = compile_later(r"[A-Z]?[a-z]+|[A-Z]+")
 """The words that make up a name; in real names they average at least about three letters."""
 
 

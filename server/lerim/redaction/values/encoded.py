@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Iterator
 
+from lerim.patterns import compile_later
 from lerim.redaction.values.rules import Span
 
-_BASE64 = re.compile(
+_BASE64 = compile_later(
     r"(?<![A-Za-z0-9+/])(?=(?:ew|ey|W|Y|LS|Z|PD|Q|R|U|T|c2|I|S))[A-Za-z0-9+/]{40,60000}(?:\r?\n[A-Za-z0-9+/]{40,200}"
     r"){0,800}"
     r"(?:\r?\n[A-Za-z0-9+/]{1,200}={1,2})?={0,2}"
@@ -21,7 +21,7 @@ _ENCODED_STARTS = tuple(_ENCODED_STARTS_LIST.split())
 """How base64-encoded settings begin: `{`, `[`, `apiVersion`, `export`, `<?xml`, names in capitals, comments."""
 SHORTEST_RUN = 40
 _MOST_DECODED_BYTES = 60_000
-_DATA_URL_END = re.compile(r"base64,\s?\Z")
+_DATA_URL_END = compile_later(r"base64,\s?\Z")
 _SERVICE_ACCOUNT_SIGNS = (b'"service_account"', b'"private_key"', b"PRIVATE KEY")
 
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 
+from lerim.patterns import compile_later
 from lerim.redaction.values.rules import Span
 
-_END_MARK = re.compile(r"END [A-Z0-9 ]{0,30}\Z")
-_BEGIN_MARK = re.compile(r"-{0,5} ?(?:BEGIN)? ?[A-Z0-9 ]{0,30}\Z")
-_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,\- \t\r\n→│|>]|\\{1,3}[nr]){0,20000}")
-_BASE64_PIECE = re.compile(r"[A-Za-z0-9+/=]{2,}")
-_SEPARATOR = re.compile(r"(?:\\{1,3}[nr]|[\s\"'+,>|→│\\\d:-])*\Z")
-_FILLED_LINE = re.compile(r"[A-Za-z0-9+/]{16,}")
-_LAST_LINES = re.compile(r"[A-Za-z0-9+/]{16,}(?:\r?\n[A-Za-z0-9+/]{1,15}(?==|\r?\n))?={0,2}")
+_END_MARK = compile_later(r"END [A-Z0-9 ]{0,30}\Z")
+_BEGIN_MARK = compile_later(r"-{0,5} ?(?:BEGIN)? ?[A-Z0-9 ]{0,30}\Z")
+_BODY = compile_later(r"(?:[A-Za-z0-9+/=:,\- \t\r\n→│|>]|\\{1,3}[nr]){0,20000}")
+_BASE64_PIECE = compile_later(r"[A-Za-z0-9+/=]{2,}")
+_SEPARATOR = compile_later(r"(?:\\{1,3}[nr]|[\s\"'+,>|→│\\\d:-])*\Z")
+_FILLED_LINE = compile_later(r"[A-Za-z0-9+/]{16,}")
+_LAST_LINES = compile_later(r"[A-Za-z0-9+/]{16,}(?:\r?\n[A-Za-z0-9+/]{1,15}(?==|\r?\n))?={0,2}")
 _MOST_CHARACTERS_BACK = 20_000
-_START_OF_BODY = re.compile(
+_START_OF_BODY = compile_later(
     r"MII[A-Za-z0-9+/]{2}[A-Za-z0-9+/]IBAA(?:KC|KB|SC)|MII[A-Za-z0-9+/]{2,3}[A-Za-z0-9+/]?IBAD?AN[A-Za-z0-9+/]|"
     r"MII[A-Za-z0-9+/]{2,4}BAAKC|MII[A-Za-z0-9+/]{2,4}(?:IBADAN|AgEAM|gEAAo)|"
     r"MII[A-Za-z0-9+/]{2,4}(?:TBXBgkqhkiG9w0BBQ0|DBOBgkqhkiG9w0BBQ0|BgkqhkiG9w0BBQ)|"
     r"MHcCAQEE|MIG[A-Za-z0-9+/]{1,2}AgE[AB]|MC4CAQAw|MFECAQEw|MIH[A-Za-z0-9+/]{1,2}AgE[AB]|"
     r"b3BlbnNzaC1rZXktdjE|l(?:QdG|QOY|QVY|IYE|FgE)[A-Za-z0-9+/]{60}"
 )
-_BASE64_BODY = re.compile(r"(?:[A-Za-z0-9+/]{4,}|\\{1,3}[nr]|[\r\n]{1,2}[ \t>|+]{0,12}){1,2000}={0,2}")
-_ENCODED_KEY = re.compile(r"LS0t[A-Za-z0-9+/]{40,60000}={0,2}")
-_PUTTY_KEY = re.compile(
+_BASE64_BODY = compile_later(r"(?:[A-Za-z0-9+/]{4,}|\\{1,3}[nr]|[\r\n]{1,2}[ \t>|+]{0,12}){1,2000}={0,2}")
+_ENCODED_KEY = compile_later(r"LS0t[A-Za-z0-9+/]{40,60000}={0,2}")
+_PUTTY_KEY = compile_later(
     r"Private-(?:Lines: \d{1,3}|MAC: )(?:\\{1,3}[nr]|[\s])*(?:[A-Za-z0-9+/=]{16,90}(?:\\{1,3}[nr]|\s)*){1,80}"
 )
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from lerim.patterns import compile_later
 from lerim.redaction.values.appearance import is_scrambled
 from lerim.redaction.values.rules import Span
 
-_NAME_BEFORE = re.compile(
+_NAME_BEFORE = compile_later(
     r"(?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}(?:\s?:\s?&?[\w:<>' ]{1,24})?"
     r"\s{0,8}(?:=>|:=|={1,2}|:)\s{0,8}[bfr@]?\\{0,3}[\"'`]?\Z"
 )
-_PUBLIC_NAME = re.compile(
+_PUBLIC_NAME = compile_later(
     r"(?:public|publishable|site_?-?key|measurement|applicationserverkey|vapid|client_?id|fingerprint|checksum|digest|"
     r"integrity|hash(?:ers|es)?\Z|_hint\Z|_address\Z|[_-]files?\Z|secret_?name\Z|_algorithm\Z|signing-key\Z"
     r"|account_?sid|"
@@ -20,9 +21,9 @@ _PUBLIC_NAME = re.compile(
     r"(?:page|next|continuation|sync|cursor)_?token|max_age|_days|_seconds|_minutes)\Z)|(?:Count|Name|Ref|Path)\Z",
     re.IGNORECASE,
 )
-_PRIVATE_KEY_NAME = re.compile(r"private|secret_?key", re.IGNORECASE)
-_ID_NAME = re.compile(r"(?<!secret)(?:_id|Id|-id|_ID|(?<=[a-z])ID)\Z")
-_PUBLIC_FORM = re.compile(
+_PRIVATE_KEY_NAME = compile_later(r"private|secret_?key", re.IGNORECASE)
+_ID_NAME = compile_later(r"(?<!secret)(?:_id|Id|-id|_ID|(?<=[a-z])ID)\Z")
+_PUBLIC_FORM = compile_later(
     r"#[0-9a-fA-F]{3,8}\Z|(?:pbkdf2|bcrypt|argon2|scrypt)[\w-]{0,20}\Z|pk_(?:live|test)_|pk\.eyJ|phc_|sb_publishable_|6L[\w-]{38}\Z|0x[0-9a-fA-F]{40}\Z|(?:sha"
     r"|SHA)-?\d{1,3}[:=-]|md5:|arn:|"
     r"secretsmanager:|@Microsoft\.KeyVault\(|projects/[\w-]{1,60}/secrets/|secretKeyRef|h1:[A-Za-z0-9+/]{43}="
@@ -30,60 +31,62 @@ _PUBLIC_FORM = re.compile(
     r"|price|plan|sub|evt|team|prj)_[A-Za-z0-9]{8,40}\Z|"
     r"(?:pub|app)[0-9a-f]{32}\Z|G-[A-Z0-9]{10}\Z|GTM-|UA-\d|MII[A-Za-z0-9+/]{2}jANBg|op://|vault:|ssm:|[gs]3://"
 )
-_CITED_TURN_ID = re.compile(r"[0-9a-f]{12}\]")
+_CITED_TURN_ID = compile_later(r"[0-9a-f]{12}\]")
 """A turn id, as Lerim's summaries cite it."""
-_NAME_WITH_DIGEST = re.compile(
+_NAME_WITH_DIGEST = compile_later(
     r"(?:[\w.-]{1,40}/){0,6}[A-Za-z][\w.]{0,40}(?:-[\w.=]{1,40}){0,8}-(?:[0-9a-f]{32,128}|[A-Za-z0-9+/]{43}=)\Z"
 )
 """A name that ends with a digest, as in build caches."""
-_FILE_NAME = re.compile(
+_FILE_NAME = compile_later(
     r"[\w./@-]{0,300}\.(?:png|jpe?g|webp|gif|svg|pdf|json|gz|zip|txt|csv|parquet|md|ya?ml|toml|py|ts|js|log|pem|key"
     r"|crt|db|"
     r"sqlite|mp4|tar|enc|html?|css)\Z"
 )
-_PATH = re.compile(
+_PATH = compile_later(
     r"~?/(?:[\w.-]{1,60}/){1,12}[\w.-]{1,60}\Z|(?:[a-z][a-z0-9]{0,20}/){1,6}[a-z0-9]+(?:-[a-z0-9]{1,12}){1,8}\Z"
 )
-_CHECKSUM_OF_FILE = re.compile(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
-_SIGNING_KEY_ID = re.compile(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)
-_DIGEST_NAME = re.compile(
+_CHECKSUM_OF_FILE = compile_later(r"(?:MD5|SHA-?\d{1,3}|BLAKE2\w?) ?\([^()\n]{1,80}\) ?= ?\Z", re.IGNORECASE)
+_SIGNING_KEY_ID = compile_later(r"(?:RSA|DSA|EDDSA|ECDSA|gpg|pgp)[^\n]{0,20}\Z", re.IGNORECASE)
+_DIGEST_NAME = compile_later(
     r"(?:sha-?\d{1,3}|md5|blake\d?\w?|crc32|integrity|checksum|digest|etag|\bh1)[\"']?\s{0,2}[:= -]\s{0,2}[\"']?\Z",
     re.IGNORECASE,
 )
-_REFERENCE_TO_SECRET = re.compile(
+_REFERENCE_TO_SECRET = compile_later(
     r"arn:[\w:/*-]{0,120}\Z|(?:get|describe|delete|edit|patch|create|rollout) secrets?(?: generic)?[ /]\Z"
 )
-_BARE_DIGEST = re.compile(
+_BARE_DIGEST = compile_later(
     r"(?:[0-9a-f]{7,8}|[0-9a-f]{12}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\Z|"
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z",
     re.IGNORECASE,
 )
 """The form of digests, commits and ids, which are secret only if the name they are assigned to says so."""
-_SECRET_NAME = re.compile(
+_SECRET_NAME = compile_later(
     r"token|secret|pass|pwd|pw\Z|sess(?:ion)?_?id\Z|sid\Z|aspxauth|pin\Z|login\Z|auth|cred|salt|seed|psk|totp|encrypt"
     r"|sign|(?:api|app|application|access|license|master|account|service|write|read|"
     r"ingest|admin|client|user|private|subscription|integration|routing|session|nonce|logged)[ _.-]?keys?|[a-z]_?key\Z",
     re.IGNORECASE,
 )
-_PUBLIC_ID_NAME = re.compile(
+_PUBLIC_ID_NAME = compile_later(
     r"(?:request|trace|span|correlation|cache|cached|commit|branch|restore|primary|foreign|object|s3|idempotency|from"
     r"|for|hit|sort|"
     r"partition|host|row|lookup|unique|dedupe|event|group|message)[ _-]?(?:ids?|keys?|hash)?\Z",
     re.IGNORECASE,
 )
-_BARE_KEY_NAME = re.compile(r"(?:\A| )(?:ids?|keys?)\Z", re.IGNORECASE)
-_WORD_BEFORE = re.compile(
+_BARE_KEY_NAME = compile_later(r"(?:\A| )(?:ids?|keys?)\Z", re.IGNORECASE)
+_WORD_BEFORE = compile_later(
     r"(?P<name>(?:[A-Za-z-]{1,20} )?[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}"
     r"(?:\s?:\s?&?(?:'\w{1,12} )?\w{1,12}\s?(?==))?\s{0,3}[:=]{0,2}>?\s{0,8}[\"'`(]{0,2}\Z"
 )
-_SECRET_STEM = re.compile(r"token|secret|passw|auth|cred", re.IGNORECASE)
-_SECRET_NAME_END = re.compile(r"(?:tokens?|secrets?|passw\w{0,6}|auth|credentials?|creds?|keys?|\d)\Z", re.IGNORECASE)
-_NAME_OF_NUMBER = re.compile(
+_SECRET_STEM = compile_later(r"token|secret|passw|auth|cred", re.IGNORECASE)
+_SECRET_NAME_END = compile_later(
+    r"(?:tokens?|secrets?|passw\w{0,6}|auth|credentials?|creds?|keys?|\d)\Z", re.IGNORECASE
+)
+_NAME_OF_NUMBER = compile_later(
     r"(?:pass(?:word|wd|code|phrase)?|pwd|pw|pin|code|mdp|kennwort|passwort)\W{0,2}\Z", re.IGNORECASE
 )
-_KUBECTL_OUTPUT = re.compile(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
+_KUBECTL_OUTPUT = compile_later(r"[\"']?\s{1,3}(?:deleted|created|configured|unchanged|patched|not found)\b")
 _NEVER_PUBLIC = frozenset({"named-secret", "private", "url-key", "private-key", "url-password", "authorization"})
-_SECRET_IN_SENTENCE = re.compile(
+_SECRET_IN_SENTENCE = compile_later(
     r"(?:token|secret|password|key) (?:(?:for|of) [\w.-]{1,40}\W{0,4}|[^\n]{1,60}:[ \t]{0,4}\n\s{0,8})\Z", re.IGNORECASE
 )
 """A secret named in the words before it, "the token for twilio: …", or on the line above."""

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from lerim.patterns import compile_later
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -61,15 +63,15 @@ def _sides(rule: MiddleRule) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rule.before + r"\Z"), re.compile(rule.after)
 
 
-DISCORD_TAIL = re.compile(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])")
-DISCORD_HEAD = re.compile(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,28}$")
+DISCORD_TAIL = compile_later(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])")
+DISCORD_HEAD = compile_later(r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,28}$")
 
-SAMPLE = re.compile(
+SAMPLE = compile_later(
     r"x{5,}|your|example|placeholder|redacted|replace|changeme|dummy|sample|\*{3}|\.{3}|(.)\1{7,}",
     re.IGNORECASE,
 )
 """What shows that a token is made up, as in documentation; searched anywhere in the value."""
-PLACEHOLDER = re.compile(
+PLACEHOLDER = compile_later(
     r"^(?:\$|<|\{|%(?:[A-Za-z_]\w*%|[sdq(@{]|$)|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder"
     r"|change[-_]?(?:me|it)|redacted|none$|"
     r"null$|undefined$|true$|false$|"

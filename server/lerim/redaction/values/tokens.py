@@ -7,27 +7,28 @@ import re
 from collections.abc import Iterator
 from operator import attrgetter
 
+from lerim.patterns import compile_later
 from lerim.redaction.values import token_forms
 from lerim.redaction.values.appearance import is_scrambled, looks_random
 from lerim.redaction.values.rules import DISCORD_HEAD, DISCORD_TAIL, SAMPLE, MiddleRule, Span, TokenRule
 
-TOKEN_RUN = re.compile(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
+TOKEN_RUN = compile_later(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """A run of characters that can contain a token."""
-_DIGIT = re.compile(r"[0-9]")
-_WORD_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
-_LETTER_OR_DIGIT = re.compile(r"[A-Za-z0-9]")
-_ESCAPE = re.compile(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
-_WORD_START = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
-_UNDERSCORE = re.compile(r"(?=([A-Za-z0-9_-]{2}_))")
-_REST_OF_RUN = re.compile(r"[A-Za-z0-9_+/=.-]{1,4000}")
-_SHORTENED = re.compile(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
+_DIGIT = compile_later(r"[0-9]")
+_WORD_CHARACTER = compile_later(r"[A-Za-z0-9_-]")
+_LETTER_OR_DIGIT = compile_later(r"[A-Za-z0-9]")
+_ESCAPE = compile_later(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
+_WORD_START = compile_later(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
+_UNDERSCORE = compile_later(r"(?=([A-Za-z0-9_-]{2}_))")
+_REST_OF_RUN = compile_later(r"[A-Za-z0-9_+/=.-]{1,4000}")
+_SHORTENED = compile_later(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
 """The beginning of a token that was already shortened in the text."""
 _MOST_LINES = 60
 """The most lines one token may be split over."""
-_NEXT_LINE = re.compile(
+_NEXT_LINE = compile_later(
     r"[\"']?[ \t]{0,4}\\{0,2}\r?\n[ \t>|#*+]{0,20}[\"']?([A-Za-z0-9_+/=.-]{4,200})(?=[\s\"',;)`]|\Z)"
 )
-_NEXT_LITERAL = re.compile(r"[\"']\s{0,8}[+.&]?\s{0,20}[fbr]?[\"']([A-Za-z0-9_+/=.-]{8,200})(?=[\"'])")
+_NEXT_LITERAL = compile_later(r"[\"']\s{0,8}[+.&]?\s{0,20}[fbr]?[\"']([A-Za-z0-9_+/=.-]{8,200})(?=[\"'])")
 """The second literal of a value that is split into two literals."""
 
 
