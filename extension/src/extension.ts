@@ -12,6 +12,7 @@ import { AgentsTree } from "./views/agents/host";
 import { AskPanel } from "./views/ask/host";
 import { JournalDocuments } from "./commands/journal";
 import { BenefitPanel } from "./views/benefit/host";
+import { CandidateComments } from "./views/comments/host";
 import { MemoriesView } from "./views/memories/host";
 import { ReviewPanel } from "./views/review/host";
 import { SessionsView } from "./views/sessions/host";
@@ -27,6 +28,7 @@ export function activate(extension: vscode.ExtensionContext): void {
   const transcripts = new Transcripts(owner);
   const turns = new TurnOpener(owner, transcripts);
   const review = new ReviewPanel(owner, turns);
+  const comments = new CandidateComments(owner);
   const sessions = new SessionsView(owner);
   const agents = new AgentsTree(owner);
   const memories = new MemoriesView(owner);
@@ -39,6 +41,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     transcripts,
     turns,
     review,
+    comments,
     sessions,
     agents,
     memories,
@@ -51,7 +54,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerMcpServer(owner),
     registerParticipant(owner),
     extension.secrets.onDidChange(() => owner.runInBackground(owner.applyKeyChanges())),
-    registerCommands(owner, { turns, review, transcripts, sessions, agents, memories, ask, benefit, journal, merging }),
+    registerCommands(owner, { turns, review, comments, transcripts, sessions, agents, memories, ask, benefit, journal, merging }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),

@@ -25,6 +25,7 @@ import { openWalkthrough } from "./commands/walkthrough";
 import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
 import type { BenefitPanel } from "./views/benefit/host";
+import type { CandidateComments } from "./views/comments/host";
 import { candidateOf, conflictOf, memoryHandleOf, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
 import { folderOf, type SessionsView } from "./views/sessions/host";
@@ -34,6 +35,7 @@ import type { Transcripts } from "./views/transcript/host";
 export interface Views {
   readonly turns: TurnOpener;
   readonly review: ReviewPanel;
+  readonly comments: CandidateComments;
   readonly transcripts: Transcripts;
   readonly sessions: SessionsView;
   readonly agents: AgentsTree;
@@ -45,14 +47,14 @@ export interface Views {
 }
 
 /** Registers all commands. An error of a command is shown once, with a button for the log. */
-export function registerCommands(context: Context, { turns, review, transcripts, sessions, agents, memories, ask, benefit, journal, merging }: Views): vscode.Disposable {
+export function registerCommands(context: Context, { turns, review, comments, transcripts, sessions, agents, memories, ask, benefit, journal, merging }: Views): vscode.Disposable {
   const search = (): Promise<void> => searchSessions(context, sessions.everywhere, (id, turn) => transcripts.open(id, turn));
   const commands: Record<string, (...args: unknown[]) => unknown> = {
     "lerim.setUp": () => context.setUp(),
     "lerim.openWalkthrough": () => openWalkthrough(context.extension),
     "lerim.sync": (root) => syncRoot(context, isFileUri(root) ? root : undefined),
     "lerim.openReview": async (value) => {
-      const requested = parseReview(value);
+      const requested = comments.targetOf(value) ?? parseReview(value);
       const root = rootFolders().find(({ uri }) => uri.toString() === requested?.root) ?? (await chooseRoot());
       if (root !== undefined) await review.show(root, requested?.id);
     },
@@ -119,8 +121,11 @@ export function registerCommands(context: Context, { turns, review, transcripts,
     "lerim.memoryWrong": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "wrong" }),
     "lerim.memoryOutdated": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "outdated" }),
     "lerim.deleteTheme": (target) => actOnMemory(context, parseHandle(target), { action: "delete" }),
-    "lerim.acceptCandidate": (node) => decideCandidate(context, candidateOf(node), "accept"),
-    "lerim.rejectCandidate": (node) => decideCandidate(context, candidateOf(node), "reject"),
+    "lerim.acceptCandidate": (target) => decideCandidate(context, comments.targetOf(target) ?? candidateOf(target), "accept"),
+    "lerim.rejectCandidate": (target) => decideCandidate(context, comments.targetOf(target) ?? candidateOf(target), "reject"),
+    "lerim.editCandidate": (comment) => comments.startEditing(comment),
+    "lerim.saveCandidate": (comment) => comments.saveEditing(comment),
+    "lerim.cancelCandidateEdit": (comment) => comments.cancelEditing(comment),
     "lerim.mergeMemory": (node) => merging.merge(conflictOf(node)),
     "lerim.checkMemories": () => checkMemories(context),
     "lerim.maintain": () => maintainRoot(context, review),

@@ -22,6 +22,7 @@ const acted = (): unknown[] => context.params(protocol.memoryAct);
 test("a candidate is accepted on its row after the question where quotes go, and the message says what was not found", async () => {
   const result: protocol.ReviewResult = { ok: true, code: "accepted", message: "Accepted: Use uv", action: "a1", path: "/repo/x.md", askQuotes: false, note: "load was not found in a.py", restored: [] };
   context.answer(protocol.reviewAct, ({ quotes }) => (quotes === undefined ? { ...result, ok: false, askQuotes: true } : result));
+  context.answer(protocol.reviewReferences, () => ({ problems: [] }));
   answers.choices.push("Keep quotes on this machine");
   const target = { root, id: "c1", scope: "project" } as const;
   await decideCandidate(context, target, "accept");

@@ -291,6 +291,20 @@ export class Screen {
     });
   }
 
+  /** Unfolds the comment in the margin of the active editor; its widget, once its text holds `pattern`. */
+  async comment(pattern) {
+    const widget = this.page.locator(".review-widget:visible", { hasText: pattern }).first();
+    let clicked = 0; // a click that falls between two drawings of the margin is lost; one that comes too soon after another folds the comment again
+    await until(`a comment says ${pattern}`, async () => {
+      if (await widget.isVisible()) return true;
+      if (Date.now() - clicked < 8000) return false;
+      await this.page.locator(".comment-range-glyph.comment-thread").first().click({ timeout: 5000 });
+      clicked = Date.now();
+      return false;
+    });
+    return widget;
+  }
+
   /** The frame of the webview in which `selector` is found. */
   async frame(selector) {
     return until(`a panel shows ${selector}`, async () => {

@@ -285,3 +285,43 @@ async def test_what_was_left_out_is_listed_and_proposed_and_undo_takes_it_back(e
     await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": done.action})
     listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
     assert (len(listed.candidates), listed.leftOut) == (0, 2)
+
+
+SOURCE = "import os\n\n\nclass Store:\n    def load(self):\n        return 1\n"
+
+
+async def test_a_candidate_is_a_comment_on_the_line_it_speaks_of_with_its_quote_and_nothing_that_works(
+    editor: Editor, isolated: Path
+) -> None:
+    paths = review_paths(editor.repo)
+    (editor.repo / "src").mkdir(exist_ok=True)
+    (editor.repo / "src" / "store.py").write_text(SOURCE)
+    hostile = "[press](command:workbench.action.quit) <b>now</b> https://evil.test"
+    found = propose(paths, references=("src/store.py#Store.load",), body=hostile, confidence=0.9)
+    gone = propose(paths, title="Use sqlite", turn="b" * 12, references=("src/store.py#Store.save",))
+    propose(paths, title="Use tox", turn="c" * 12, references=("src/other.py",))
+    await editor.start()
+    store = editor.open("src/store.py", SOURCE)
+    told = await editor.ask(core.REVIEW_FOR_FILE, {"uri": store})
+    assert told.root == editor.root
+    assert [(one.id, one.line, one.symbol, one.found) for one in told.comments] == [
+        (found, 4, "Store.load", True),
+        (gone, 0, "Store.save", False),
+    ]
+    comment = told.comments[0]
+    assert comment.heading == "Lerim proposes a preference · confidence 90 %"
+    assert (comment.title, comment.body, comment.choice) == (CANDIDATE.title, hostile, False)
+    assert comment.text.startswith("**Use uv\\, not pip**")
+    assert "> “no\\, Use uv\\, not pip”  \n> (the user)" in comment.text
+    assert "](" not in comment.text and "<b>" not in comment.text and "https:" not in comment.text
+    assert await editor.hover(store, 4, 9) is None  # a candidate is inert everywhere else
+
+    assert (
+        await editor.ask(core.REVIEW_ACT, {"root": told.root, "id": found, "action": "accept", "quotes": "shared"})
+    ).ok
+    propose(paths, title="Use uv instead of pip", turn="d" * 12, references=("src/store.py",))
+    told = await editor.ask(core.REVIEW_FOR_FILE, {"uri": store})
+    assert sorted((one.title, one.choice) for one in told.comments) == [
+        ("Use sqlite", False),
+        ("Use uv instead of pip", True),
+    ]

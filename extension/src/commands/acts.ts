@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { openFile, pickMemory } from "./memories";
+import { escapeLinks } from "../text/modelwording";
 import { iconOf, kindOf } from "../text/wording";
 
 type Requester = Pick<Context, "request">;
@@ -99,13 +100,13 @@ export async function showActionResult(context: Requester, result: protocol.Memo
   const { ok, message, action, path, root } = result;
   if (!ok) throw new Error(message);
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];
-  void vscode.window.showInformationMessage(`Lerim: ${message}`, ...choices).then(
+  void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(message)}`, ...choices).then(
     async (choice) => {
       if (choice === "Open" && path !== null) await openFile({ path }, null);
       if (choice === "Undo" && action !== null) {
         const undone = await context.request(protocol.reviewUndo, { root, action });
         if (!undone.ok) throw new Error(undone.message);
-        void vscode.window.showInformationMessage(`Lerim: ${undone.message}`);
+        void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(undone.message)}`);
       }
     },
   ).then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));

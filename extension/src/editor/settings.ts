@@ -6,6 +6,8 @@ export interface Settings {
   readonly enabled: boolean;
   readonly hover: boolean;
   readonly codeLens: CodeLensMode;
+  /** Whether candidates are shown as comments on the code they speak of. */
+  readonly reviewComments: boolean;
   readonly statusBar: boolean;
   /** Seconds; 0 turns idle sync off. */
   readonly idleSeconds: number;
@@ -33,6 +35,7 @@ export const defaults: Settings = {
   enabled: true,
   hover: true,
   codeLens: "file",
+  reviewComments: true,
   statusBar: true,
   idleSeconds: 30,
   review: "",
@@ -94,6 +97,7 @@ export function readSettings(configuration: Configuration): ReadSettings {
     enabled: restrictToUser("enabled", readValue("enabled", isBoolean, defaults.enabled), isBoolean, Number),
     hover: readValue("hover", isBoolean, defaults.hover),
     codeLens: readValue("codeLens", isOneOf("file", "symbols", "off"), defaults.codeLens),
+    reviewComments: readValue("reviewComments", isBoolean, defaults.reviewComments),
     statusBar: readValue("statusBar", isBoolean, defaults.statusBar),
     idleSeconds: restrictToUser("idleSeconds", readValue("idleSeconds", isAmount, defaults.idleSeconds), isAmount, (seconds) => (seconds === 0 ? -Infinity : -seconds)),
     review: readValue("review", isOneOf("", "ask", "auto"), ""),

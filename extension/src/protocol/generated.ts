@@ -459,6 +459,25 @@ export interface CallView {
   edits: boolean;
 }
 /**
+ * A candidate as a comment on a file. `heading` says what is proposed, `text` is the comment as markdown; `title`,
+ * `body` and `tags` are what can be edited. `line` (from 0) defines `symbol`; where that is not found (`found` is
+ * false), and for a reference to the whole file, it is the first. `choice`: accepting needs a decision about similar
+ * memories, or about those it changes.
+ */
+export interface CandidateComment {
+  id: string;
+  heading: string;
+  text: string;
+  title: string;
+  body: string;
+  tags: string[];
+  time: string;
+  line: number;
+  symbol: string;
+  found: boolean;
+  choice: boolean;
+}
+/**
  * A candidate whose references are to be checked.
  */
 export interface CandidateReferencesParams {
@@ -803,6 +822,15 @@ export interface ExportPlanView {
 export interface ExportUndoParams {
   root: string;
   undo: string;
+}
+/**
+ * The candidates that speak of a file, the most confident first. `root` is for actions on them. `total` also counts
+ * those left out because there are too many.
+ */
+export interface FileComments {
+  root: string;
+  comments: CandidateComment[];
+  total: number;
 }
 /**
  * A file by its URI.
@@ -1658,6 +1686,7 @@ export const reviewList = request<RootParams, ReviewList>("lerim/review/list");
 export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
 export const reviewActOnMany = request<ActOnManyParams, ManyResult>("lerim/review/actOnMany");
 export const reviewReferences = request<CandidateReferencesParams, ReferenceCheck>("lerim/review/references");
+export const reviewForFile = request<FileParams, FileComments>("lerim/review/forFile");
 export const reviewLeftOut = request<LeftOutParams, LeftOutList>("lerim/review/leftOut");
 export const reviewPropose = request<ProposeParams, ReviewResult>("lerim/review/propose");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");

@@ -1,5 +1,5 @@
 // Texts of the status bar, notifications and lists.
-import type { MemoryView, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
+import type { MemoryView, ReferenceProblemView, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
@@ -43,6 +43,12 @@ export function settlingText(sessions: number): string {
 
 export function pendingText(pending: number): string {
   return pending === 0 ? "No candidates to review" : `${counted(pending, "candidate")} to review`;
+}
+
+/** What is wrong with a reference, and the places it may mean, as a sentence. */
+export function referenceProblemText({ reference, state, likely }: ReferenceProblemView): string {
+  const problem = state === "ambiguous" ? `${reference} is there more than once` : `${reference} was not found`;
+  return likely.length === 0 ? `${problem}.` : `${problem}. It may be ${likely.join(" or ")}.`;
 }
 
 /** The kind of a learning, else the primitive. */

@@ -68,6 +68,14 @@ REQUESTS = (
         "check_candidate_references",
         is_user_action=False,
     ),
+    # The comments on a file refresh by themselves.
+    RequestHandler(
+        core.REVIEW_FOR_FILE,
+        core.FileParams,
+        "features.review_comments",
+        "list_file_comments",
+        is_user_action=False,
+    ),
     RequestHandler(core.REVIEW_LEFT_OUT, core.LeftOutParams, "features.reviews", "list_left_out"),
     RequestHandler(core.REVIEW_PROPOSE, core.ProposeParams, "features.reviews", "propose_left_out"),
     RequestHandler(core.REVIEW_UNDO, core.UndoParams, "features.reviews", "undo_action"),

@@ -13,6 +13,8 @@ from .candidates import CandidateEdit as CandidateEdit
 from .candidates import Proposal as Proposal
 from .candidates import Target as Target
 from .compare import NeighbourAnswer as NeighbourAnswer
+from .file_candidates import ReferencedPaths as ReferencedPaths
+from .file_candidates import list_file_candidates as list_file_candidates
 from .flags import FLAG_TEXTS as FLAG_TEXTS
 from .flags import flag_text as flag_text
 from .ledger import COUNT_FIELDS as COUNT_FIELDS

@@ -35,7 +35,7 @@ from lerim.review.candidates import (
     load_candidates,
     load_each_candidate,
 )
-from lerim.review.compare import NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
+from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim, load_correction, open_ledger
 from lerim.review.proposing import (
     Suggestion,
@@ -85,6 +85,7 @@ __all__ = [
     "list_steps",
     "load_correction",
     "load_pending",
+    "needs_choice",
     "pairs_kept_apart",
     "preview_suggestion",
     "propose_anyway",
@@ -172,6 +173,12 @@ def with_neighbours(
                 near = find_neighbours(search, store, title, body, skip=skip)
             found.append(replace(proposal, neighbours=near))
     return found
+
+
+def needs_choice(proposal: Proposal) -> bool:
+    """Whether accepting this candidate, with its neighbours, needs a look at other memories: it would change or end
+    some, or one is so near that it may say the same."""
+    return bool(proposal.target_memories) or any(one.similarity >= MIN_NEAR_SIMILARITY for one in proposal.neighbours)
 
 
 def claim_states(paths: ReviewPaths) -> dict[str, ClaimState]:

@@ -23,7 +23,7 @@ export class FakeContext {
   readonly onRunningChanged = new EventEmitter<void>().event;
   readonly model = new EventEmitter<void>();
   readonly onModelChanged = this.model.event;
-  readonly settings = { enabled: true };
+  readonly settings = { enabled: true, reviewComments: true };
   isRunning = true;
   readonly faces: { lines: readonly string[]; usedUp: boolean }[] = [];
   readonly secrets = new FakeSecrets();

@@ -1,8 +1,10 @@
 // The editor's API as far as the extension uses it, working in memory. A test reads what was shown from `shown` and answers through `answers`.
 import { CancellationTokenSource, Disposable, EventEmitter } from "./events";
+import { commentThreads } from "./comments";
 import { offer } from "./models";
 import { FakeTree } from "./tree";
 
+export { comments, CommentMode, CommentThreadCollapsibleState } from "./comments";
 export { chat, LanguageModelTextPart, LanguageModelToolResult, MarkdownString } from "./chat";
 export * from "./events";
 export { LanguageModelChatMessage, LanguageModelError, lm } from "./models";
@@ -74,7 +76,7 @@ export const TextEditorRevealType = { AtTop: 3 };
 
 /** What the person saw, in order. */
 export const shown = {
-  messages: [] as { severity: "info" | "error"; text: string; modal: boolean; choices: string[] }[],
+  messages: [] as { severity: "info" | "warning" | "error"; text: string; modal: boolean; choices: string[] }[],
   progress: [] as string[],
   documents: [] as { uri: Uri; line: number | undefined }[],
   commands: [] as { id: string; args: unknown[] }[],
@@ -113,6 +115,8 @@ export const cancelProgress = { press: (): void => undefined };
 export const providers = new Map<string, Provider>();
 const granted = new EventEmitter<void>();
 const folders = new EventEmitter<void>();
+const editorsChanged = new EventEmitter<void>();
+const documentClosed = new EventEmitter<{ uri: Uri }>();
 
 /** A document of a provider. */
 export interface FakeDocument {
@@ -133,7 +137,8 @@ export function reset(): void {
   workspace.isTrusted = true;
   workspace.workspaceFolders = [{ uri: Uri.file("/repo"), name: "repo", index: 0 }];
   workspace.textDocuments = [];
-  window.activeTextEditor = undefined;
+  Object.assign(window, { activeTextEditor: undefined, visibleTextEditors: [] });
+  commentThreads.length = 0;
 }
 
 export class FakePanel {
@@ -250,7 +255,7 @@ function added<T>(list: T[], item: T): T {
   return item;
 }
 
-function message(severity: "info" | "error") {
+function message(severity: "info" | "warning" | "error") {
   return (text: string, ...rest: (string | { modal: boolean })[]): Promise<string | undefined> => {
     const choices = rest.filter((item) => typeof item === "string");
     const modal = rest.some((item) => typeof item === "object" && item.modal);
@@ -264,7 +269,10 @@ export const window = {
   activeTextEditor: undefined as { document: { uri: Uri; getText?: () => string }; selection?: unknown } | undefined,
   setStatusBarMessage: (text: string) => void shown.progress.push(text),
   showInformationMessage: message("info"),
+  showWarningMessage: message("warning"),
   showErrorMessage: message("error"),
+  visibleTextEditors: [] as { document: FakeDocument }[],
+  onDidChangeVisibleTextEditors: editorsChanged.event,
   createStatusBarItem: () => added(shown.statusItems, new FakeStatusItem()),
   createWebviewPanel: (_viewType: string, title: string) => added(shown.panels, new FakePanel(title)),
   registerWebviewPanelSerializer: () => new Disposable(() => undefined),
@@ -319,7 +327,7 @@ export const workspace = {
   onDidChangeWorkspaceFolders: folders.event,
   textDocuments: [] as FakeDocument[],
   getWorkspaceFolder: (uri: Uri) => workspace.workspaceFolders.find((folder) => uri.path.startsWith(`${folder.uri.path}/`)),
-  onDidCloseTextDocument: new EventEmitter<{ uri: Uri }>().event,
+  onDidCloseTextDocument: documentClosed.event,
   registerTextDocumentContentProvider: (scheme: string, provider: Provider) => {
     providers.set(scheme, provider);
     return new Disposable(() => providers.delete(scheme));
@@ -375,6 +383,15 @@ export const act = {
   folders: (...paths: string[]) => {
     workspace.workspaceFolders = paths.map((path, index) => ({ uri: Uri.file(path), name: path.slice(1), index }));
     folders.fire();
+  },
+  /** The files that can be seen; those no longer named are closed. */
+  look: async (...paths: string[]) => {
+    const closed = workspace.textDocuments.filter(({ uri }) => !paths.includes(uri.path));
+    workspace.textDocuments = workspace.textDocuments.filter(({ uri }) => paths.includes(uri.path));
+    const documents = await Promise.all(paths.map((path) => workspace.openTextDocument(Uri.file(path))));
+    window.visibleTextEditors = documents.map((document) => ({ document }));
+    for (const { uri } of closed) documentClosed.fire({ uri });
+    editorsChanged.fire();
   },
   trust: () => {
     workspace.isTrusted = true;

@@ -28,6 +28,7 @@ from lerim.project import Project, find_git_dir, locate_project
 
 if TYPE_CHECKING:
     from lerim.memory import MemorySearch
+    from lerim.review import ReferencedPaths
 
 log = logging.getLogger("lerim.lsp")
 
@@ -53,7 +54,8 @@ class Repo:
     reads files itself, since switching to a thread would take longer. `unindexed_paths` are indexed by the next search,
     so that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
     again under `reread_lock`. `generation` changes whenever memories are reread. `hook_refresh_is_due`: a refresh of
-    the hooks' index starts soon.
+    the hooks' index starts soon. `candidate_paths`: the files that each waiting candidate refers to, once they were
+    needed.
     """
 
     project: Project
@@ -77,6 +79,7 @@ class Repo:
     searches_by_scan: bool = True
     is_fast_to_read: bool = True
     hook_refresh_is_due: bool = False
+    candidate_paths: dict[str, ReferencedPaths] = field(default_factory=dict)
 
     def cache_memory(self, path: Path, stored: StoredMemory, generation: int) -> None:
         """Caches a memory, unless files changed since reading it began at `generation`."""

@@ -8,3 +8,4 @@ from .memory_texts import read_memory_text as read_memory_text
 from .registration import LANGUAGE_FEATURES as LANGUAGE_FEATURES
 from .registration import can_register_later as can_register_later
 from .registration import make_registrations as make_registrations
+from .symbol_places import read_source as read_source
