@@ -3,7 +3,7 @@ import { addMemoryHere } from "./commands/addmemory";
 import { connectAgentsToMemory, disconnectAgentsFromMemory } from "./commands/agentmemory";
 import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
 import { giveMemoryToAgents, importRules } from "./commands/agentfiles";
-import { isFileUri, isToken, parseReview, parseTurn } from "./editor/arguments";
+import { isFileUri, isToken, parsePlace, parseReview, parseTurn } from "./editor/arguments";
 import { decideCandidate } from "./commands/candidates";
 import { chooseModel, enterKey, forgetKey } from "./commands/choosemodel";
 import { checkMemories } from "./commands/checkmemories";
@@ -68,10 +68,10 @@ export function registerCommands(context: Context, { turns, review, comments, tr
       if (target === undefined) throw new Error("This link is broken.");
       return turns.open(target);
     },
-    "lerim.showFileMemories": (value) => {
+    "lerim.showFileMemories": (value, line, character) => {
       const uri = isFileUri(value) ? value : vscode.window.activeTextEditor?.document.uri.toString();
       if (uri === undefined) throw new Error("Open a file first.");
-      return showFileMemories(context, uri);
+      return showFileMemories(context, uri, parsePlace(line, character));
     },
     "lerim.copyMemory": (target, all) => copyMemories(context, (Array.isArray(all) ? all : [target]).flatMap((one) => parseHandle(one) ?? [])),
     "lerim.copyFileMemories": (uri) => copyFileMemories(context, uri instanceof vscode.Uri ? uri : undefined, false),

@@ -75,6 +75,9 @@ test("a link opens its memory, a lens lists those of its file", async () => {
   answers.picks.push(1);
   await showFileMemories(context, "file:///repo/a.py");
   expect(opened()).toEqual(["h1.md", "b.md"]);
+  expect(shown.lists.at(-1)?.placeHolder).toBe("Memories of this file");
+  await showFileMemories(context, "file:///repo/a.py", { line: 3, character: 4 });
+  expect(context.params(protocol.memoryForFile).at(-1)).toEqual({ uri: "file:///repo/a.py", line: 3, character: 4 });
 });
 
 test("every memory is in the list to open, however many answers it takes; memories that are removed meanwhile end it", async () => {

@@ -33,6 +33,62 @@ async def test_hover_answers_on_a_symbol_a_path_and_line_one_and_nowhere_else(ed
     assert await editor.hover(readme, 2, 2) is None
 
 
+async def test_one_memory_is_shown_and_a_link_lists_all_about_the_same_place(editor: Editor) -> None:
+    write_memory(editor.repo)
+    write_memory(editor.repo, id="20260803-question", primitive="question", title="Is load slow?")
+    write_memory(editor.repo, id="20260804-file", title="About the file", references=("src/app.py",))
+    await editor.start()
+    app = editor.open("src/app.py", "def load():\n    pass\n")
+    found = await editor.hover(app, 0, 5) or ""
+    assert "**Keep load small**" in found and "Is load slow" not in found
+    assert "[1 more about this](command:lerim.showFileMemories?" in found
+    listed = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app, "line": 0, "character": 5})
+    assert [one.title for one in listed.memories] == ["Keep load small", "Is load slow?"]
+    assert len((await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})).memories) == 3
+
+
+USES = """from src.store import (
+    Ledger,
+    load_rows,
+)
+import src.store as kept
+
+load_rows(1)  # load_rows reads
+kept.load_rows(1)
+print("load_rows")
+ledger = Ledger()
+ledger.append_row(1)
+other.load_rows(1)
+append_row(1)
+"""
+
+
+async def test_a_symbol_is_found_where_it_is_used_and_only_where_the_import_makes_it_certain(editor: Editor) -> None:
+    write_memory(editor.repo, title="Rows are read once", references=("src/store.py#load_rows",))
+    write_memory(editor.repo, id="20260803-rows", title="Append only", references=("src/store.py#Ledger.append_row",))
+    await editor.start()
+    uses = editor.open("src/report.py", USES)
+
+    async def said(uri: str, line: int, character: int) -> str:
+        titles = ("Rows are read once", "Append only")
+        found = await editor.hover(uri, line, character) or ""
+        return next((title for title in titles if title in found), "")
+
+    places = [(2, 6), (6, 2), (7, 8), (10, 10)]
+    assert [await said(uses, *place) for place in places] == ["Rows are read once"] * 3 + ["Append only"]
+    comment, string, another_object, no_object = (6, 20), (8, 9), (11, 8), (12, 2)
+    assert [await said(uses, *one) for one in (comment, string, another_object, no_object)] == [""] * 4
+    alone = editor.open("src/alone.py", "load_rows(1)\n\n\nload_rows(2)\n")
+    own = editor.open("src/own.py", "from src.store import load_rows\n\ndef load_rows():\n    pass\n")
+    script = editor.open("src/script.ts", 'import { load_rows } from "./store";\nload_rows();\n')
+    assert [await said(alone, 3, 2), await said(own, 2, 6), await said(script, 1, 2)] == ["", "", ""]
+
+    other = write_memory(editor.repo, id="20260804-other", title="Other rows", references=("src/other.py#load_rows",))
+    editor.changed(other)
+    await editor.until(lambda: editor.memories() == 3)
+    assert await said(uses, 6, 2) == "", "two symbols have this name"
+
+
 async def test_columns_are_utf_16_units(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start()

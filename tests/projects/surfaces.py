@@ -185,7 +185,7 @@ def _files(desk: Desk, found: Surfaces, only: str) -> None:
 def _memories(desk: Desk, found: Surfaces) -> None:
     for stored in desk.place.store().load_all()[0]:
         number = _number(stored.path.read_text(encoding="utf-8"))
-        hover = render_hover([HoverMemory(stored.record, "0" * 16)], 0, datetime.now(UTC), trusted=True)
+        hover = render_hover(HoverMemory(stored.record, "0" * 16), datetime.now(UTC), trusted=True)
         found.add("hover", number, hover.replace("\\", ""))
         found.add("memory show", number, _command("memory", "show", stored.record.id, "--repo", str(desk.repo)))
 

@@ -83,10 +83,10 @@ async function loadAllTitles(context: Pick<Context, "request">, root: string | n
   }
 }
 
-/** Lists the memories of one file, from a code lens. */
-export async function showFileMemories(context: Pick<Context, "request">, uri: string): Promise<void> {
-  const { memories } = await context.request(protocol.memoryForFile, { uri });
-  await pickAndOpen(memories.map(memoryItem), null, "Memories of this file");
+/** Lists the memories of one file, from a code lens, or those about one place in it, from a hover. */
+export async function showFileMemories(context: Pick<Context, "request">, uri: string, place?: { readonly line: number; readonly character: number }): Promise<void> {
+  const { memories } = await context.request(protocol.memoryForFile, { uri, ...place });
+  await pickAndOpen(memories.map(memoryItem), null, place === undefined ? "Memories of this file" : "Memories about this");
 }
 
 async function pickAndOpen(items: readonly MemoryItem[], root: string | null, placeHolder: string): Promise<void> {

@@ -34,6 +34,12 @@ export function isFileUri(value: unknown): value is string {
   return isToken(value) && /^file:\/\/(?:\/|[\w.%-]+\/[^/])/.test(value);
 }
 
+/** Parses a place in a document, from 0; undefined if it is none. */
+export function parsePlace(line: unknown, character: unknown): { readonly line: number; readonly character: number } | undefined {
+  const isIndex = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31;
+  return isIndex(line) && isIndex(character) ? { line, character } : undefined;
+}
+
 /** Parses a memory's reference, `path` or `path#symbol`, inside its repository; undefined if it could lead outside. */
 export function parseReference(value: unknown): { path: string; symbol: string } | undefined {
   if (!isToken(value)) return undefined;

@@ -824,13 +824,19 @@ export interface ExportUndoParams {
   undo: string;
 }
 /**
- * The candidates that speak of a file, the most confident first. `root` is for actions on them. `total` also counts
- * those left out because there are too many.
+ * The candidates that speak of a file, the most confident first. `root` is for actions on them.
  */
 export interface FileComments {
   root: string;
   comments: CandidateComment[];
-  total: number;
+}
+/**
+ * A file by its URI, or a place in it: `line` and `character` as in the editor's positions.
+ */
+export interface FileMemoriesParams {
+  uri: string;
+  line?: number | null;
+  character?: number;
 }
 /**
  * A file by its URI.
@@ -1693,7 +1699,7 @@ export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo")
 export const memorySearch = request<SearchParams, MemoryList>("lerim/memory/search");
 export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
-export const memoryForFile = request<FileParams, MemoryList>("lerim/memory/forFile");
+export const memoryForFile = request<FileMemoriesParams, MemoryList>("lerim/memory/forFile");
 export const memoryTree = request<TreeParams, TreeView>("lerim/memory/tree");
 export const memoryAct = request<MemoryActParams, MemoryActView>("lerim/memory/act");
 export const memoryMerge = request<MergeParams, MergeView>("lerim/memory/merge");

@@ -82,7 +82,9 @@ REQUESTS = (
     RequestHandler(core.MEMORY_SEARCH, core.SearchParams, "features.memories.views", "search_memories"),
     RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.views", "list_titles"),
     RequestHandler(core.MEMORY_SHOW, core.ShowParams, "features.memories.views", "show_memory"),
-    RequestHandler(core.MEMORY_FOR_FILE, core.FileParams, "features.memories.views", "list_file_memories"),
+    RequestHandler(
+        core.MEMORY_FOR_FILE, core.FileMemoriesParams, "features.memories.editor_requests", "list_file_memories"
+    ),
     # The views refresh by themselves.
     RequestHandler(
         core.MEMORY_TREE, memories.TreeParams, "features.memories.tree", "list_tree_rows", is_user_action=False

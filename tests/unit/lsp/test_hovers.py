@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lerim.lsp.features.memories.hovers import MAX_MEMORIES, HoverMemory, describe_age, render_hover
+from lerim.lsp.features.memories.hovers import HoverMemory, describe_age, link_more, render_hover
 from lerim.memory.record import Evidence, MemoryRecord
 
 NOW = datetime(2026, 8, 22, 12, tzinfo=UTC)
@@ -30,8 +30,8 @@ def shown(**changes: object) -> HoverMemory:
     return HoverMemory(replace(RECORD, **changes), "aaaa", turn=True)  # type: ignore[arg-type]
 
 
-def text(*memories: HoverMemory, more: int = 0, trusted: bool = True) -> str:
-    return render_hover(memories, more, NOW, trusted=trusted)
+def text(memory: HoverMemory, trusted: bool = True) -> str:
+    return render_hover(memory, NOW, trusted=trusted)
 
 
 def plain(markdown: str) -> str:
@@ -48,7 +48,7 @@ def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
     assert "pitfall · " in text(shown(primitive="learning", kind="pitfall"))
     assert "“" not in text(shown(evidence=(Evidence("", "t", "user"),))), "a quote that is kept elsewhere"
     assert len(text(shown(body="word " * 1000))) < 900
-    assert "openTurn" not in render_hover([HoverMemory(RECORD, "aaaa")], 0, NOW, trusted=True)
+    assert "openTurn" not in render_hover(HoverMemory(RECORD, "aaaa"), NOW, trusted=True)
 
 
 def test_a_secret_in_a_memory_is_not_shown() -> None:
@@ -59,10 +59,14 @@ def test_a_secret_in_a_memory_is_not_shown() -> None:
     assert said.count("[redacted:github-token]") == 3
 
 
-def test_three_memories_are_shown_and_the_rest_is_counted() -> None:
-    said = text(*[shown(title=f"Memory {number}") for number in range(5)], more=4)
-    assert said.count("Open memory") == MAX_MEMORIES
-    assert "and 6 more" in said
+def test_the_other_memories_are_one_link_whose_arguments_are_encoded() -> None:
+    assert link_more(0, "file:///a.py", 1, 2) == ""
+    link = link_more(2, "file:///a%20b).py", 1, 2)
+    assert (
+        link
+        == "[2 more about this](command:lerim.showFileMemories?%5B%22file%3A%2F%2F%2Fa%2520b%29.py%22%2C%201%2C%202%5D)"
+    )
+    assert render_hover(shown(), NOW, trusted=True, more=link).endswith(f"\n\n{link}")
 
 
 @pytest.mark.parametrize(

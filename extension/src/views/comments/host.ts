@@ -85,6 +85,7 @@ export class CandidateComments implements vscode.Disposable {
     await editCandidate(this.context, { root: found.root, id: found.candidate.id, scope: "project" }, edit);
     found.candidate = { ...found.candidate, title: edit.title, body: edit.body };
     found.isEditing = false;
+    showCandidate(found); // also where nothing was changed
     await this.#loadQueue.request();
   }
 

@@ -39,6 +39,7 @@ from .core import CandidateReferencesParams as CandidateReferencesParams
 from .core import CandidatesChangedParams as CandidatesChangedParams
 from .core import DebugView as DebugView
 from .core import Edit as Edit
+from .core import FileMemoriesParams as FileMemoriesParams
 from .core import FileParams as FileParams
 from .core import LeftOutParams as LeftOutParams
 from .core import MemoriesChangedParams as MemoriesChangedParams

@@ -215,6 +215,14 @@ class FileParams(Params, frozen=True):
     uri: str
 
 
+class FileMemoriesParams(Params, frozen=True):
+    """A file by its URI, or a place in it: `line` and `character` as in the editor's positions."""
+
+    uri: str
+    line: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] | None = None
+    character: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)] = 0
+
+
 class TurnParams(Params, frozen=True):
     """A turn by the handle of a hover's link, or by session and turn id."""
 

@@ -87,10 +87,10 @@ def find_definition_line(name: str, lines: Sequence[str]) -> int | None:
 def _defines(line: str, start: int, end: int) -> bool:
     if end < len(line) and (line[end].isalnum() or line[end] == "_"):
         return False
-    return DEFINES.search(line[max(0, start - 120) : start]) is not None and _is_code(line[:start])
+    return DEFINES.search(line[max(0, start - 120) : start]) is not None and is_code(line[:start])
 
 
-def _is_code(before: str) -> bool:
+def is_code(before: str) -> bool:
     """Returns whether what follows `before` on its line is outside comments and strings, as far as one line shows."""
     text = before.lstrip()
     if text.startswith(COMMENTS) or (text.startswith("#") and not text.startswith("#[")):

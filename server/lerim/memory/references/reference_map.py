@@ -13,6 +13,7 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import LerimError, MemoryError_, NotFoundError, Problem
 from lerim.memory.links import EndingLink, EndKind, ending_links, find_ended
+from lerim.memory.reference import Reference
 from lerim.memory.references.conflicting_answers import answer_problems, find_conflicting_answers
 from lerim.memory.references.entries import (
     MemoryEntry,
@@ -69,6 +70,7 @@ class ReferenceMap:
         self._end_kinds: Mapping[str, EndKind] = {}
         self._ended_entries: dict[str, MemoryEntry] = {}
         self._by_file: dict[str, tuple[MemoryEntry, ...]] = {}
+        self._paths_by_name: dict[str, tuple[str, ...]] = {}  # of symbols, by the last part of their names
         self._moves: ReferenceMoves = {}
         self._moved_references = MovedReferences()
         self._file_problems: dict[str, tuple[Problem, ...]] = {}
@@ -100,6 +102,17 @@ class ReferenceMap:
         """Returns the memories that refer to a symbol of a file; `save` finds `Store.save`, too."""
         here = [entry for entry in self._by_file.get(path, ()) if _refers_to(entry, path, symbol)]
         return _merge_entries(tuple(here), self._moved_references.by_symbol.get((path, symbol), ()))
+
+    def symbols_named(self, name: str) -> list[Reference]:
+        """Returns the symbols with this last name that memories refer to, in whichever file they are."""
+        found = {
+            one
+            for path in self._paths_by_name.get(name, ())
+            for entry in self._by_file.get(path, ())
+            for one in entry.references
+            if one.path == path and _last_name(one) == name
+        }
+        return sorted(found, key=lambda one: (one.path, one.symbol))
 
     def symbols(self, path: str) -> list[str]:
         """Returns the symbols of a file that memories refer to, as written there or by their present name."""
@@ -265,11 +278,24 @@ class ReferenceMap:
             for path in {reference.path for reference in entry.references}:
                 touched.setdefault(path, []).append(entry)
         for path, new in touched.items():
-            remaining = [entry for entry in self._by_file.get(path, ()) if entry.name not in out]
-            if remaining or new:
-                self._by_file[path] = newest_first((*remaining, *new))
+            before = self._by_file.get(path, ())
+            remaining = [entry for entry in before if entry.name not in out]
+            after = newest_first((*remaining, *new))
+            if after:
+                self._by_file[path] = after
             else:
                 self._by_file.pop(path, None)
+            self._rename_symbols(path, _last_names(path, before), _last_names(path, after))
+
+    def _rename_symbols(self, path: str, before: set[str], after: set[str]) -> None:
+        for name in before - after:
+            paths = tuple(one for one in self._paths_by_name.get(name, ()) if one != path)
+            if paths:
+                self._paths_by_name[name] = paths
+            else:
+                self._paths_by_name.pop(name, None)
+        for name in after - before:
+            self._paths_by_name[name] = (*self._paths_by_name.get(name, ()), path)
 
 
 def _read_outcome(item: MemoryFile, anchor: Path) -> ReadOutcome:
@@ -277,6 +303,14 @@ def _read_outcome(item: MemoryFile, anchor: Path) -> ReadOutcome:
         return read_memory_file(item, anchor)
     except MemoryError_ as error:
         return error
+
+
+def _last_name(reference: Reference) -> str:
+    return symbol_names(reference)[-1] if reference.symbol else ""
+
+
+def _last_names(path: str, entries: Iterable[MemoryEntry]) -> set[str]:
+    return {_last_name(one) for entry in entries for one in entry.references if one.path == path} - {""}
 
 
 def _refers_to(entry: MemoryEntry, path: str, symbol: str) -> bool:

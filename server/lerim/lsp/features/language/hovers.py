@@ -64,11 +64,11 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
     except LerimError:
         return f"The memory {escape_line(memory_id[:200])} cannot be read. Its file shows why."
     if text.repo is not None:
-        memories = views.make_hover_memories(sidecar, text.repo, [stored])
+        [memory] = views.make_hover_memories(sidecar, text.repo, [stored])
     else:
         handle = sidecar.handles.make_handle(HandleTarget(sidecar.home.root, stored.record.id))
-        memories = [HoverMemory(stored.record, handle)]
-    shown = render_hover(memories, 0, sidecar.clock(), trusted=sidecar.options.trusted)
+        memory = HoverMemory(stored.record, handle)
+    shown = render_hover(memory, sidecar.clock(), trusted=sidecar.options.trusted)
     ender = stored.record.superseded_by or stored.record.resolved_by
     state = stored.status if not ender else f"{stored.status} by {ender}"
     return f"{escape_line(redact_text(state)).capitalize()}\n\n{shown}"

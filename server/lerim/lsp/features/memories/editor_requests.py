@@ -11,11 +11,12 @@ from lsprotocol import types
 from lerim.lsp.boundary import Document
 from lerim.lsp.features import watching
 from lerim.lsp.features.memories import views
-from lerim.lsp.features.memories.hovers import MAX_MEMORIES, render_hover
+from lerim.lsp.features.memories.hovers import link_more, render_hover
 from lerim.lsp.features.memories.lenses import Lens, place_lenses
-from lerim.lsp.protocol import SHOW_FILE_MEMORIES
+from lerim.lsp.features.memories.used_symbols import find_used_symbol
+from lerim.lsp.protocol import SHOW_FILE_MEMORIES, FileMemoriesParams
 from lerim.lsp.window import FileLocation, Repo, Sidecar, uses
-from lerim.memory import MemoryEntry, Reference, definitions, redact_record
+from lerim.memory import MemoryEntry, Reference, StoredMemory, definitions, redact_record
 
 MAX_PREFETCHED = 64
 MAX_WORD = 200
@@ -33,24 +34,37 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
     location = await sidecar.repos.locate_file(params.text_document.uri)
     if location is None:
         return None
-    entries = sorted(find_entries(document, params.position, location), key=_make_hover_key(location))
+    entries = find_entries(document, params.position, location)
     if not entries:
         return None
-    wanted = [entry.path for entry in entries[:MAX_MEMORIES]]
-    if location.repo.is_fast_to_read or all(path in location.repo.cache for path in wanted):
-        stored = views.load_memories(location.repo, wanted)
+    if location.repo.is_fast_to_read or entries[0].path in location.repo.cache:
+        stored = _load_first(location.repo, entries)
     else:
-        stored = await sidecar.run_in_thread(views.load_memories, location.repo, wanted)
+        stored = await sidecar.run_in_thread(_load_first, location.repo, entries)
     if not stored:
         return None
     uses.note_hovered(sidecar, location.repo, [memory.record.id for memory in stored])
-    text = render_hover(
-        views.make_hover_memories(sidecar, location.repo, stored),
-        len(entries) - len(wanted),
-        sidecar.clock(),
-        trusted=sidecar.options.trusted,
-    )
+    position = params.position
+    [shown] = views.make_hover_memories(sidecar, location.repo, stored)
+    more = link_more(len(entries) - 1, params.text_document.uri, position.line, position.character)
+    text = render_hover(shown, sidecar.clock(), trusted=sidecar.options.trusted, more=more)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+
+
+async def list_file_memories(sidecar: Sidecar, params: FileMemoriesParams) -> views.MemoryList:
+    """Every memory that refers to a file, or those about one place in it, the one that a hover shows there first."""
+    location = await sidecar.repos.locate_file(params.uri)
+    if location is None:
+        return views.MemoryList([])
+    entries: Sequence[MemoryEntry] = location.repo.references.for_file(location.path)
+    if params.line is not None:
+        document = _find_document(sidecar, params.uri)
+        position = types.Position(params.line, params.character)
+        entries = find_entries(document, position, location) if document is not None else []
+    paths = [entry.path for entry in entries][: views.MAX_RESULTS]
+    stored = await sidecar.run_in_thread(views.load_memories, location.repo, paths)
+    owned = [(location.repo, memory) for memory in stored]
+    return views.MemoryList(await sidecar.run_in_thread(views.make_views, sidecar, owned))
 
 
 async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -89,15 +103,18 @@ def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
 
 
 def find_entries(document: Document, position: types.Position, location: FileLocation) -> list[MemoryEntry]:
-    """The memories about the symbol at `position`, or else the path there, or else, on line 1, the file itself."""
+    """The memories about the symbol at `position`, or else the path there, or else, on line 1, the file itself. The one
+    that a hover shows comes first: decisions before questions, and last what drifted or is not found."""
     found = find_named_entries(document, position, location)[1]
-    return found or (list(location.repo.references.for_file(location.path)) if position.line == 0 else [])
+    if not found and position.line == 0:
+        found = list(location.repo.references.for_file(location.path))
+    return sorted(found, key=_make_hover_key(location))
 
 
 def find_named_entries(
     document: Document, position: types.Position, location: FileLocation
 ) -> tuple[Reference, list[MemoryEntry]]:
-    """The symbol at `position`, or else the path there, and the memories about it."""
+    """The symbol at `position`, of this file or used in it, or else the path there, and the memories about it."""
     references = location.repo.references
     line = document.line(position.line)
     index = document.index_in_line(position)
@@ -109,7 +126,8 @@ def find_named_entries(
         found = list(references.for_file(path))
         if found:
             return Reference(path), found
-    return Reference(location.path), []
+    used = find_used_symbol(document, position.line, index, word, location) if word else None
+    return (used, list(references.for_symbol(used.path, used.symbol))) if used else (Reference(location.path), [])
 
 
 async def find_symbol_entries(
@@ -125,8 +143,7 @@ async def find_symbol_entries(
 
 
 def _make_hover_key(location: FileLocation) -> Callable[[MemoryEntry], tuple[bool, bool]]:
-    """Makes a sort key that puts questions after what is decided, and last the drifted memories and those not found,
-    since a hover shows only three."""
+    """Makes a sort key that puts questions after what is decided, and last the drifted memories and those not found."""
     return lambda entry: (location.repo.drift.wrong_state(entry) != "", entry.primitive == "question")
 
 
@@ -135,6 +152,14 @@ def _prefetch(sidecar: Sidecar, location: FileLocation, entries: Sequence[Memory
     not_cached = [entry.path for entry in entries[:MAX_PREFETCHED] if entry.path not in location.repo.cache]
     if not_cached:
         sidecar.executor.submit(_load_for_hover, location.repo, not_cached)
+
+
+def _load_first(repo: Repo, entries: Sequence[MemoryEntry]) -> list[StoredMemory]:
+    """The first of these memories that can be read, in a list."""
+    for entry in entries[:MAX_PREFETCHED]:
+        if found := views.load_memories(repo, [entry.path]):
+            return found
+    return []
 
 
 def _load_for_hover(repo: Repo, paths: Sequence[Path]) -> None:

@@ -5,10 +5,11 @@ The text is short, and its only active parts are our own links, whose arguments 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from lerim.lsp.boundary import escape_block, escape_line, shorten_text
 from lerim.lsp.protocol import (
@@ -17,6 +18,7 @@ from lerim.lsp.protocol import (
     MEMORY_OUTDATED,
     OPEN_MEMORY,
     OPEN_TURN,
+    SHOW_FILE_MEMORIES,
     VERIFY_MEMORY,
     redact_text,
 )
@@ -25,7 +27,6 @@ from lerim.memory import MemoryRecord, Speaker, body_without_title, redact_recor
 if TYPE_CHECKING:
     from lerim.memory import Drift
 
-MAX_MEMORIES = 3
 MAX_TITLE = 160
 MAX_BODY = 280
 MAX_BODY_LINES = 6
@@ -61,13 +62,21 @@ class HoverMemory:
     standing: Drift | None = None
 
 
-def render_hover(memories: Sequence[HoverMemory], more: int, now: datetime, *, trusted: bool) -> str:
-    """Renders up to three memories as markdown. `more` is the number of memories not passed."""
-    parts = [_render_memory(shown, now, trusted=trusted) for shown in memories[:MAX_MEMORIES]]
-    rest = more + max(0, len(memories) - MAX_MEMORIES)
-    if rest:
-        parts.append(f"*and {rest} more*")
-    return redact_text("\n\n---\n\n".join(parts))
+def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "") -> str:
+    """Renders a memory as markdown. `more` is the link to the other memories about the same, from `link_more`."""
+    text = redact_text(_render_memory(shown, now, trusted=trusted))
+    return f"{text}\n\n{more}" if more else text
+
+
+def link_more(count: int, uri: str, line: int, character: int) -> str:
+    """The link that lists all memories about a place, `2 more about this`; "" if there are no others.
+
+    `uri` is the one that the editor sent, and becomes part of the link as percent-encoded JSON.
+    """
+    if not count:
+        return ""
+    arguments = quote(json.dumps([uri, line, character]), safe="")
+    return f"[{count} more about this](command:{SHOW_FILE_MEMORIES}?{arguments})"
 
 
 def describe_age(then: datetime, now: datetime) -> str:
@@ -104,9 +113,10 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     body = shorten_text("\n".join(text.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
     if body:
         parts.append(escape_block(body))
-    quote = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
-    if quote is not None:
-        parts.append(f"> “{escape_line(shorten_text(quote.quote, MAX_QUOTE))}”  \n> ({SPEAKER_NAMES[quote.who]})")
+    evidence = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
+    if evidence is not None:
+        said = escape_line(shorten_text(evidence.quote, MAX_QUOTE))
+        parts.append(f"> “{said}”  \n> ({SPEAKER_NAMES[evidence.who]})")
     parts.append(" · ".join(_links(shown, trusted=trusted)))
     return "\n\n".join(parts)
 

@@ -13,7 +13,7 @@ from lerim.errors import LerimError, NotFoundError
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
 from lerim.lsp.features.memories.memory_rows import TitlesView, TitleView
-from lerim.lsp.protocol import FileParams, SearchParams, ShowParams, TitlesParams
+from lerim.lsp.protocol import SearchParams, ShowParams, TitlesParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
 from lerim.memory import (
     MemoryEntry,
@@ -95,16 +95,6 @@ def _resolve_uri(uri: str) -> Path:
     return Path(os.path.realpath(path)) if path is not None else Path()
 
 
-async def list_file_memories(sidecar: Sidecar, params: FileParams) -> MemoryList:
-    """Every memory that refers to a file."""
-    place = await sidecar.repos.locate_file(params.uri)
-    if place is None:
-        return MemoryList([])
-    paths = [entry.path for entry in place.repo.references.for_file(place.path)][:MAX_RESULTS]
-    stored = await sidecar.run_in_thread(load_memories, place.repo, paths)
-    return MemoryList(await sidecar.run_in_thread(_make_views, sidecar, [(place.repo, row) for row in stored]))
-
-
 def load_memories(repo: Repo, paths: Iterable[Path]) -> list[StoredMemory]:
     """The memories in these files. Missing and invalid files are skipped (diagnostics show them)."""
     found: list[StoredMemory] = []
@@ -149,7 +139,8 @@ def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) 
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
 
 
-def _make_views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, StoredMemory]]) -> list[MemoryView]:
+def make_views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, StoredMemory]]) -> list[MemoryView]:
+    """Makes the view of each memory with its repository, as `make_memory_view` does."""
     return [make_memory_view(sidecar, repo, stored) for repo, stored in owned]
 
 
