@@ -114,10 +114,9 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await screen.notification(/not in a git repository/);
     await screen.clearNotifications();
     await bar.getByRole("button", { name: "Initialize Repository" }).click();
-    await until("it is a repository", async () => {
-      if ((await screen.listRows()).some((row) => row.includes("plain"))) await screen.page.keyboard.press("Enter"); // the editor asks which folder
-      return existsSync(join(plain, ".git"));
-    });
+    await until("the editor asks which folder", async () => (await screen.listRows())[0]?.includes("plain"));
+    await screen.page.locator(".quick-input-widget input.input").press("Enter");
+    await until("it is a repository", () => existsSync(join(plain, ".git")));
     await bar.getByRole("button", { name: "Sync" }).first().click();
     await until("after a sync the view is that of a repository", async () => /There are no memories yet/.test(await bar.innerText()));
     await screen.shot("initialized");
