@@ -116,6 +116,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
     "lerim.archiveMemory": (target) => actOnMemory(context, parseHandle(target), { action: "archive" }),
     "lerim.restoreMemory": (target) => actOnMemory(context, parseHandle(target), { action: "restore" }),
     "lerim.globalizeMemory": (target) => actOnMemory(context, parseHandle(target), { action: "globalize" }),
+    "lerim.moveMemory": (target) => actOnMemory(context, parseHandle(target), { action: "move" }),
     "lerim.verifyMemory": (target) => actOnMemory(context, parseHandle(target), { action: "verify" }),
     "lerim.memoryUseful": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "useful" }),
     "lerim.memoryWrong": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "wrong" }),

@@ -172,7 +172,12 @@ async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Edit
     found = await editor.client.text_document_code_action_async(params)
     # the client takes an action that is only a command for a bare command, whose parts it turns into text
     commands = re.findall(r"'command': '([\w.]+)', 'arguments': \['(\w+)'\]", str(found))
-    assert [name for name, _ in commands] == [core.VERIFY_MEMORY, core.ARCHIVE_MEMORY, memories.GLOBALIZE_MEMORY]
+    assert [name for name, _ in commands] == [
+        core.VERIFY_MEMORY,
+        core.ARCHIVE_MEMORY,
+        memories.GLOBALIZE_MEMORY,
+        memories.MOVE_MEMORY,
+    ]
     [handle] = {argument for _, argument in commands}
     shown = await editor.client.protocol.send_request_async(core.MEMORY_SHOW, {"id": handle})
     assert shown.id == "20260801-keep-load-small"

@@ -1059,7 +1059,7 @@ export interface MemoriesChangedParams {
  */
 export interface MemoryActParams {
   id: string;
-  action: "archive" | "delete" | "edit" | "feedback" | "globalize" | "kind" | "promote" | "restore" | "verify";
+  action: "archive" | "delete" | "edit" | "feedback" | "globalize" | "kind" | "move" | "promote" | "restore" | "verify";
   title?: string | null;
   body?: string | null;
   tags?: string[] | null;

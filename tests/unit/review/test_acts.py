@@ -236,6 +236,19 @@ def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: ReviewPath
     assert second != copy and place.personal().store().load_by_id(second.stem).record.body == record.body
 
 
+def test_a_moved_memory_is_the_persons_alone_until_it_is_undone(place: ReviewPaths) -> None:
+    path = put(place)
+    before = path.read_bytes()
+    moved = acts.globalize_memory(place, NAME, move=True)
+    assert (moved.code, path.exists()) == ("globalize", False) and "Moved" in moved.message
+    assert place.personal().store().load_by_id(NAME).record.title == "Use uv"
+    assert acts.undo_last(place).ok
+    assert path.read_bytes() == before and place.personal().store().path_of(NAME) is None
+    put(place, DECISION.replace("source:", "supersedes: [20260701-x]\nsource:"))
+    with pytest.raises(MemoryError_, match="ended with it"):
+        acts.globalize_memory(place, NAME, move=True)
+
+
 def test_what_people_think_moves_the_confidence_by_the_rule(place: ReviewPaths) -> None:
     path = put(place)
     acts.give_feedback(place, NAME, "outdated")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -143,9 +144,14 @@ def promote_command(
 
 @memory_app.command("globalize")
 @with_error_exit
-def globalize_command(ids: IdsArgument, repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+def globalize_command(
+    ids: IdsArgument,
+    move: Annotated[bool, typer.Option("--move", help="Remove them from this repository.")] = False,
+    repo: RepoOption = CURRENT_FOLDER,
+    as_json: JsonOption = False,
+) -> None:
     """Copy memories to your personal memories, which are found from every repository."""
-    _act_on_memories(ids, acts.globalize_memory, repo, False, as_json)
+    _act_on_memories(ids, partial(acts.globalize_memory, move=move), repo, False, as_json)
 
 
 @memory_app.command("kind")

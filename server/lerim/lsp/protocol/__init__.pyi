@@ -73,6 +73,7 @@ from .exporting import ImportPlanView as ImportPlanView
 from .journal import JournalParams as JournalParams
 from .memories import GLOBALIZE_MEMORY as GLOBALIZE_MEMORY
 from .memories import MERGE_MEMORY as MERGE_MEMORY
+from .memories import MOVE_MEMORY as MOVE_MEMORY
 from .memories import AskParams as AskParams
 from .memories import MaintainParams as MaintainParams
 from .memories import MemoryActParams as MemoryActParams

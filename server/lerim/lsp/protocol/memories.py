@@ -9,11 +9,12 @@ import msgspec
 from lerim.lsp.protocol.core import Params, WholeNumber
 
 MemoryGrouping = Literal["primitive", "file", "freshness"]
-ActName = Literal["edit", "archive", "restore", "promote", "globalize", "kind", "verify", "feedback", "delete"]
+ActName = Literal["edit", "archive", "restore", "promote", "globalize", "move", "kind", "verify", "feedback", "delete"]
 Feedback = Literal["useful", "wrong", "outdated"]
 
 # Commands of code actions; unlike those of `core`, no link in a hover can run them.
 GLOBALIZE_MEMORY = "lerim.globalizeMemory"
+MOVE_MEMORY = "lerim.moveMemory"
 MERGE_MEMORY = "lerim.mergeMemory"
 
 

@@ -100,8 +100,9 @@ def promote_question(
         return memory.perform("promote", f"Decided: {decision.title}", changes, path)
 
 
-def globalize_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
-    """Copy an active memory to the person's own memories, which apply in every repository. The project's file stays.
+def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) -> ReviewResult:
+    """Copy an active memory to the person's own memories, which apply in every repository. The project's file stays;
+    with `move` it is removed, unless it replaced or resolved other memories of the project.
 
     References to files and links to other memories of this repository are not copied. Raises as `edit_memory`.
     """
@@ -116,6 +117,9 @@ def globalize_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
         if by is not None:
             message = f"It no longer holds: “{join_lines(by.record.title)}” ({by.record.id}) replaces it."
             raise MemoryError_(message, where=str(memory.path), todo="Copy that one instead.")
+        if move and (old.supersedes or old.resolves):
+            todo = "Copy it, so that what it replaced or resolved here keeps its reason."
+            raise MemoryError_("Other memories of this repository ended with it.", where=str(memory.path), todo=todo)
         store = own.store()
         text = memory.updated_text(
             {
@@ -125,12 +129,15 @@ def globalize_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
             }
         )
         for there in store.paths_of(old.id):
-            if store.read_text(there) == text:
+            if store.read_text(there) == text and not move:
                 return ReviewResult(True, "already", "It is already among your personal memories.", path=str(there))
         copy = parse_record(text, memory.path)
         if store.path_of(copy.id):
             copy = replace(copy, id=store.new_id(copy))
             text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
         path = store.path_for(copy)
-        made = FileChange("global", str(store.anchor), str(path), None, text)
-        return memory.perform("globalize", f"Copied to your personal memories: {old.title}", [made], path)
+        changes = [FileChange("global", str(store.anchor), str(path), None, text)]
+        if move:
+            changes.append(file_change(memory.store, memory.path, memory.text, None))
+        done = "Moved" if move else "Copied"
+        return memory.perform("globalize", f"{done} to your personal memories: {old.title}", changes, path)

@@ -16,7 +16,7 @@ from lerim.lsp.features.checking.diagnostics import make_diagnostic
 from lerim.lsp.features.checking.document_checks import check_text
 from lerim.lsp.features.checking.splitting import split_action
 from lerim.lsp.features.language import MemoryText, find_memory_text, make_workspace_edit, replace_value
-from lerim.lsp.protocol import ARCHIVE_MEMORY, GLOBALIZE_MEMORY, MERGE_MEMORY, VERIFY_MEMORY
+from lerim.lsp.protocol import ARCHIVE_MEMORY, GLOBALIZE_MEMORY, MERGE_MEMORY, MOVE_MEMORY, VERIFY_MEMORY
 from lerim.lsp.window import HandleTarget, Sidecar
 from lerim.memory import Span, Value, check_references, kind_of_document
 
@@ -173,4 +173,5 @@ class _Commands:
         ]
         if not self._is_personal:
             found.append(self.make("Copy Memory to Personal Memories", GLOBALIZE_MEMORY, refactor))
+            found.append(self.make("Move Memory to Personal Memories", MOVE_MEMORY, refactor))
         return found

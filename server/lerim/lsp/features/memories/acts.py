@@ -65,6 +65,8 @@ def _act(paths: ReviewPaths, memory: str, params: MemoryActParams) -> ReviewResu
             return acts.promote_question(paths, memory, params.title, params.body)
         case "globalize":
             return acts.globalize_memory(paths, memory)
+        case "move":
+            return acts.globalize_memory(paths, memory, move=True)
         case "verify":
             return acts.verify_memory(paths, memory)
         case "delete":
