@@ -138,7 +138,7 @@ test.each([
   const choice = { answer: "replaces", memory: "m1", hash: "h1" } as const;
   panel.send({ ...accept, choice });
   expect(await message(panel, "actionResult")).toMatchObject({ ok: quotes !== undefined });
-  expect(shown.messages).toMatchObject([{ modal: true, choices: ["Share quotes in git", "Keep quotes on this machine"] }]);
+  expect(shown.messages).toMatchObject([{ modal: true, choices: ["Keep quotes on this machine", "Share quotes in git"] }]);
   const sent = context.params(protocol.reviewAct).map((params) => [params.quotes, params.choice]);
   expect(sent).toEqual([[undefined, choice], [quotes, choice]].slice(0, quotes === undefined ? 1 : 2));
 });

@@ -25,13 +25,13 @@ async function heard(middleware: Middleware, lived: TextDocument): Promise<strin
 }
 
 test("a document that is large in bytes stays in the editor, a small one is told of; each is judged anew when it is opened again", async () => {
-  const middleware = limitSize(10) as Middleware;
+  const middleware = limitSize(10, () => undefined) as Middleware;
   expect(await heard(middleware, document("/a", "éééééé"))).toEqual([]);
   expect(await heard(middleware, document("/a", "eeeeeeeeee"))).toEqual(["open", "change", "save", "close"]);
 });
 
 test("a document that has become small is told of by a sidecar that was started again", async () => {
-  const middleware = limitSize(10) as Middleware;
+  const middleware = limitSize(10, () => undefined) as Middleware;
   await middleware.didOpen(document("/a", "x".repeat(11)), () => Promise.resolve());
   expect(await heard(middleware, document("/a", "x"))).toEqual(["open", "change", "save", "close"]);
 });

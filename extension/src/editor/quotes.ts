@@ -9,10 +9,10 @@ export async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined
     {
       modal: true,
       detail:
-        "A memory is a markdown file in the repository. It can include the quotes from your sessions that it is based on, so that everyone with access to the repository can read them, or the quotes can stay on this machine. You are asked once per repository.",
+        "A memory is a markdown file in the repository. It can include the quotes from your sessions that it is based on, so that everyone with access to the repository can read them, or the quotes can stay on this machine. Lerim commits nothing itself. You are asked once per repository; review.quotes in .lerim/config.toml changes it later.",
     },
-    shareButton,
     keepButton,
+    shareButton,
   );
   return choice === shareButton ? "shared" : choice === keepButton ? "local" : undefined;
 }

@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import type * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 
-/** Middleware that ignores documents larger than `limit` bytes when opened: neither they nor hovers on them reach the sidecar. */
-export function limitSize(limit: number): Middleware {
+/** Middleware that ignores documents larger than `limit` bytes when opened: neither they nor hovers on them reach the sidecar. `onHover` is called when a hover is shown. */
+export function limitSize(limit: number, onHover: () => void): Middleware {
   const skipped = new Set<string>();
   const isSkipped = (document: vscode.TextDocument): boolean => skipped.has(document.uri.toString());
   return {
@@ -21,6 +21,10 @@ export function limitSize(limit: number): Middleware {
     didClose: async (document, next) => {
       if (!skipped.delete(document.uri.toString())) await next(document);
     },
-    provideHover: (document, position, token, next) => (isSkipped(document) ? null : next(document, position, token)),
+    provideHover: async (document, position, token, next) => {
+      const hover = isSkipped(document) ? null : await next(document, position, token);
+      if (hover) onHover();
+      return hover;
+    },
   };
 }

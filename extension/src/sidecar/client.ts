@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type * as vscode from "vscode";
+import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, Trace } from "vscode-languageclient/node";
 import { linkCommands } from "../editor/arguments";
 import type { Command } from "./environment";
@@ -35,7 +35,7 @@ export class SidecarClient {
       initializationOptions: init,
       // only these command links are active; other command links in a memory's text have no effect
       markdown: { isTrusted: { enabledCommands: [...linkCommands] }, supportHtml: false },
-      middleware: { ...limitSize(maxFileKb * 1024), ...placeLensesOnSymbols() },
+      middleware: { ...limitSize(maxFileKb * 1024, noteHover), ...placeLensesOnSymbols() },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -114,4 +114,9 @@ function waitForExit(child: ChildProcess): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Ticks the step of the walkthrough that leads to the first hover. */
+function noteHover(): void {
+  void vscode.commands.executeCommand("setContext", "lerim.hovered", true);
 }

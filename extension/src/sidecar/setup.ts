@@ -89,7 +89,7 @@ export class EnvironmentSetup {
   async #createWithProgress(create: typeof ensureEnvironment): Promise<string> {
     const { globalState } = this.extension;
     const folder = await environmentFolder(this.paths);
-    return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Lerim", cancellable: true }, async (progress, token) => {
+    const made = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Lerim", cancellable: true }, async (progress, token) => {
       const cancel = new AbortController();
       token.onCancellationRequested(() => cancel.abort());
       const report = (message: string): void => {
@@ -104,6 +104,8 @@ export class EnvironmentSetup {
       await globalState.update(cancelledKey, undefined);
       return python;
     });
+    void offerFirstSync();
+    return made;
   }
 
   /** For short checks. */
@@ -123,4 +125,11 @@ export class EnvironmentSetup {
       log: (line) => this.output.info(line),
     };
   }
+}
+
+/** Says that the set-up is done, with the next step as a button. */
+async function offerFirstSync(): Promise<void> {
+  const sync = "Sync";
+  const choice = await vscode.window.showInformationMessage("Lerim is set up. A sync reads the sessions of your agents on this machine.", sync);
+  if (choice === sync) await vscode.commands.executeCommand("lerim.sync");
 }

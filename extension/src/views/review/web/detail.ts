@@ -42,7 +42,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
       button("Reject", actions.reject, { class: "reject", disabled: !allowed.act, title: "Reject (r)" }),
       button("Undo", actions.undo, { class: "undo", disabled: !allowed.undo, title: allowed.undoTitle }),
     ),
-    h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body)),
+    ...(saysTheSame(candidate.title, candidate.body) ? [] : [h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body))]),
   );
   article.append(...proposedChanges(candidate, actions.openTarget));
   article.append(...similarMemories(candidate, chosen, allowed.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget }));
@@ -104,4 +104,10 @@ function makerText(maker: CandidateView["maker"]): string {
   if (maker === "agent") return "a coding agent";
   if (maker === "file") return "a file";
   return maker === "maintain" ? "Lerim: Maintain Memories" : "Lerim";
+}
+
+/** Whether a body only repeats the title. */
+function saysTheSame(title: string, body: string): boolean {
+  const words = (text: string): string => text.trim().replace(/[.!]$/, "").toLowerCase();
+  return words(title) === words(body);
 }
