@@ -205,7 +205,7 @@ def _make_body(passage: TurnPassage, text: str, context: Quote | None, scene: Sc
     if passage.source == "answer":
         why = f" {full_sentence(_plain(passage.before))}" if passage.before else ""
         whole = f"Asked: “{_plain(passage.heading)}” Answered: “{text}”.{why}"
-    before = f"Before it: “{_plain(context.text)}”" if context else ""
+    before = f"In reply to: “{_plain(context.text)}”" if context else ""
     return " ".join(part for part in (whole, before, _describe_outcome(passage, scene)) if part)
 
 
