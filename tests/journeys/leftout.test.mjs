@@ -55,13 +55,36 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await screen.shot("left-out");
   });
 
-  await run("what waits is a comment on the file it is about, with its quote, and no panel opens by itself", async () => {
+  await run("what waits is a comment on the file it is about, with its quote; no panel opens by itself, and it is edited in its place", async () => {
     await screen.openFile("src/cart.py");
     const comment = await screen.comment("Lerim proposes a decision");
     await screen.shot("comment");
     assert.match(await comment.innerText(), /Lerim proposes a decision[^]*kept in cents by agreement with billing/);
     assert.equal(await screen.page.locator(".part.panel:visible").count(), 0, "the Comments view does not open by itself");
+    await comment.locator('.action-label[aria-label^="Edit Candidate"]').click();
+    const field = comment.locator(".edit-textarea .view-lines");
+    await until("the text can be changed", async () => /Totals\s+are\s+cents/.test(await field.innerText()));
+    await field.click();
+    await screen.page.keyboard.press("Control+Home");
+    await screen.page.keyboard.type("By agreement: ");
+    await screen.shot("comment-edited");
+    await comment.getByRole("button", { name: "Save" }).click();
+    await until("the candidate is changed", () => review().some((name) => /title: .*By agreement: Totals are cents/.test(readFileSync(join(root, ".lerim", "review", name), "utf8"))));
+    await screen.notification(/Edited: Totals are cents/);
+    await screen.clearNotifications();
+  });
+
+  await run("it is rejected in its comment, and undo brings it back", async () => {
+    const comment = await screen.comment("By agreement");
+    await comment.locator('.action-label[aria-label^="Reject Candidate"]').click();
+    await screen.notification(/Rejected: By agreement/);
+    await until("the comment is gone", async () => (await screen.page.locator(".comment-range-glyph.comment-thread").count()) === 0);
+    await screen.shot("comment-rejected");
+    await screen.button("Undo");
+    await screen.comment("By agreement");
+    await screen.clearNotifications();
     panel = await Panel.open(screen);
+    await panel.lists(/By agreement/);
   });
 
   await run("Propose anyway makes it a candidate that says who wanted it and what to look at", async () => {
