@@ -93,7 +93,7 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await panel.press("a");
     await screen.dialog(/Share the quotes of memories in git/);
     assert.equal(memory(/contextKey/), undefined, "nothing is written before the answer");
-    await screen.page.keyboard.press("Enter");
+    await screen.shareQuotes();
     const path = await until("the memory is on disk", () => memory(/^title: .*contextKey/m));
     await until("the candidate is gone from disk", () => !existsSync(join(root, ".lerim", "review", name)));
     assert.match(path, /\d{8}-[a-z0-9-]+\.md$/);

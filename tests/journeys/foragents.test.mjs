@@ -195,8 +195,7 @@ for (const [editor, variable] of editors) {
       await panel.select(/Deploys happen on Fridays/);
       await screen.shot("candidate");
       await panel.press("a");
-      await screen.dialog(/Share the quotes of memories in git/);
-      await screen.page.keyboard.press("Enter");
+      await screen.shareQuotes();
       await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings").length === 1);
       await until("the block holds it", () => block().includes("Deploys happen on Fridays only"));
       assert.ok(block().startsWith(original));

@@ -104,8 +104,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     assert.deepEqual(await rendered(frame.locator("#review"), []), []);
     await screen.shot("panel");
     await panel.press("a");
-    await screen.dialog(/Share the quotes of memories in git/);
-    await screen.page.keyboard.press("Enter");
+    await screen.shareQuotes();
     const name = await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings")[0]);
     const kept = readFileSync(join(root, ".lerim", "memory", "learnings", name), "utf8");
     const keys = kept.split("\n---\n")[0].split("\n").slice(1).filter((line) => /^\S/.test(line)).map((line) => line.split(":")[0]);

@@ -93,8 +93,7 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
     for (const key of ["Space", "j", "Space"]) await panel.press(key);
     assert.deepEqual(await barriers(panel.frame), []);
     await panel.decideMarked("Accept 2 marked", /Accept 2 candidates\?/);
-    await screen.dialog(/Share the quotes of memories in git/);
-    await screen.page.keyboard.press("Enter");
+    await screen.shareQuotes();
     await panel.holds(rules.length - 2);
     await until("two memories are on disk", () => memories().length === 2);
     await panel.did(/8 candidates left/);

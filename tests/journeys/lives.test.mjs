@@ -140,8 +140,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("changes");
     await panel.retype("Retry `send` 3 times in src/cart.py");
     await panel.press("Control+Enter");
-    await screen.dialog(/Share the quotes of memories in git/);
-    await screen.page.keyboard.press("Enter");
+    await screen.shareQuotes();
     await panel.lists(/Always retry/, false);
     await panel.did(/Changed “Always retry `send` 2 times in src\/cart\.py”/);
     assert.match(text("learnings", learning), /^title: .*Retry `send` 3 times in src\/cart\.py/m);

@@ -37,8 +37,7 @@ test("the oldest editor", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await screen.shot("turn");
     await (await Panel.open(screen)).select(/cents/);
     await panel.press("a");
-    await screen.dialog(/Share the quotes of memories in git/);
-    await screen.page.keyboard.press("Enter");
+    await screen.shareQuotes();
     await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "learnings").length === 1);
     await screen.openFile("src/cart.py");
     await screen.lens(/^Lerim: 1 preference$/);

@@ -177,6 +177,12 @@ export class Screen {
     await place.first().click();
   }
 
+  /** Answers the question that the first accept in a repository asks. */
+  async shareQuotes() {
+    await this.dialog(/Share the quotes of memories in git/);
+    await this.button("Share quotes in git");
+  }
+
   /** Waits for the dialog whose text holds `pattern`. */
   async dialog(pattern) {
     await until(`a dialog says ${pattern}`, async () => pattern.test(await this.page.locator(".monaco-dialog-box").innerText()));

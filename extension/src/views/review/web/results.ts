@@ -1,7 +1,8 @@
 // What the panel says after an action.
+import type { CandidateView } from "../../../protocol";
 import type { ActionResultMessage } from "../messages";
 import { counted } from "../../../text/wording";
-import { type Child, h } from "../../shared/web/dom";
+import { button, type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 import { difference } from "./difference";
 
@@ -16,6 +17,14 @@ export function resultText(message: ActionResultMessage, title: string, successT
   // what an undo brings back comes with the next list, so how many are left is not known yet
   const count = message.action === "accept" || message.action === "reject" ? [`${counted(left, "candidate")} left.`] : [];
   return [`${status}.`, ...(message.note === "" ? [] : [spellOutHidden(message.note)]), ...count].join(" ");
+}
+
+/** A button that leads from an accepted candidate to the first file it is about, where its hover is. */
+export function acceptedPlace(message: ActionResultMessage, decided: CandidateView | undefined, open: (reference: string) => void): Child[] {
+  const [reference] = message.action === "accept" ? (decided?.references ?? []) : [];
+  if (reference === undefined) return [];
+  const [path = ""] = reference.split("#");
+  return [" ", button(`Open ${spellOutHidden(path.slice(path.lastIndexOf("/") + 1))}`, () => open(reference), { class: "link open-accepted", title: spellOutHidden(reference) })];
 }
 
 /** An error, with a diff of what changed meanwhile. */

@@ -9,7 +9,7 @@ import { rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
 import { editForm, showMemory } from "./form";
 import { LostDraftArea } from "./lostdrafts";
-import { noticeParts, resultText } from "./results";
+import { acceptedPlace, noticeParts, resultText } from "./results";
 import { helpDialog } from "../../shared/web/help";
 import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
 import { buildPage } from "./page";
@@ -116,13 +116,15 @@ function handleMessage(message: ToWebview): void {
 }
 
 function showResult(message: ToWebview & { type: "actionResult" }): void {
-  const request = model.pendingRequests.get(message.id);
-  const title = model.candidates.get(message.id)?.title ?? model.leftOut?.find(({ id }) => id === message.id)?.title ?? "";
+  const successText = model.pendingRequests.get(message.id)?.successText ?? "";
+  const decided = model.candidates.get(message.id);
+  const title = decided?.title ?? model.leftOut?.find(({ id }) => id === message.id)?.title ?? "";
   update(applyResult(model, message));
   if (!message.ok) return showNotice(message.message, message.diff);
   showNotice("");
   list.reveal();
-  lastActionText.textContent = resultText(message, title, request?.successText ?? "", pendingIds(model).length);
+  const openPlace = (reference: string): void => vscode.postMessage({ type: "openReference", reference });
+  lastActionText.replaceChildren(resultText(message, title, successText, pendingIds(model).length), ...acceptedPlace(message, decided, openPlace));
 }
 
 /** Shows an error, with a diff of what changed meanwhile, until the next result. */
@@ -230,24 +232,18 @@ function drawDetail(): void {
     );
   } else {
     detail.replaceChildren(
-      candidateDetail(
-        candidate,
-        activeNeighbour(model)?.id ?? "",
-        {
-          answer: answerNeighbour,
-          choose: setActiveNeighbour,
-          accept: () => perform("accept"),
-          edit: () => perform("edit"),
-          reject: () => perform("reject"),
-          undo: () => perform("undo"),
-          openTurn: (session, turn) => vscode.postMessage({ type: "openTurn", session, turn }),
-          openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
-          openTarget: (target) => vscode.postMessage({ type: "openTarget", id: candidate.id, target }),
-          useReference: (reference, place) => vscode.postMessage({ type: "useReference", id: candidate.id, reference, place }),
-        },
-        model.referenceProblems?.candidate === candidate.id ? model.referenceProblems.problems : [],
-        { act: !model.restricted, undo: undoTitle !== "", undoTitle },
-      ),
+      candidateDetail(candidate, activeNeighbour(model)?.id ?? "", {
+        answer: answerNeighbour,
+        choose: setActiveNeighbour,
+        accept: () => perform("accept"),
+        edit: () => perform("edit"),
+        reject: () => perform("reject"),
+        undo: () => perform("undo"),
+        openTurn: (session, turn) => vscode.postMessage({ type: "openTurn", session, turn }),
+        openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
+        openTarget: (target) => vscode.postMessage({ type: "openTarget", id: candidate.id, target }),
+        useReference: (reference, place) => vscode.postMessage({ type: "useReference", id: candidate.id, reference, place }),
+      }, model.referenceProblems?.candidate === candidate.id ? model.referenceProblems.problems : [], { act: !model.restricted, undo: undoTitle !== "", undoTitle }),
     );
     if (!isSameCandidate) detail.scrollTop = 0;
   }
