@@ -6,6 +6,7 @@ Without git on the machine this information is missing.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -174,14 +175,17 @@ def run_git(
     seconds: float = TIMEOUT_SECONDS,
     most_bytes: int = MOST_OUTPUT_BYTES,
 ) -> bytes | None:
-    """Returns the output of a command, or None if it fails, takes too long or prints more than `most_bytes`."""
-    with tempfile.TemporaryFile() as stdin_file:
-        stdin_file.write(stdin)
-        stdin_file.seek(0)
+    """Returns the output of a command, or None if it fails, takes too long or prints more than `most_bytes`; also if
+    the system has no temporary folder for `stdin`."""
+    with contextlib.ExitStack() as stack:
         try:
+            stdin_file = stack.enter_context(tempfile.TemporaryFile()) if stdin else None
+            if stdin_file is not None:
+                stdin_file.write(stdin)
+                stdin_file.seek(0)
             process = subprocess.Popen(
                 launch.argv,
-                stdin=stdin_file,
+                stdin=subprocess.DEVNULL if stdin_file is None else stdin_file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env=launch.environ,
