@@ -57,13 +57,21 @@ export class Screen {
     if (!further) await this.#closed();
   }
 
-  /** Opens the list of models until a row says `pattern`, and closes it. */
-  async choosesModel(pattern) {
-    await this.command("Lerim: Choose Model", { further: true });
-    await until(`a model is listed as ${pattern}`, async () => (await this.listRows()).some((row) => pattern.test(row)));
-    await this.shot("choose-model");
-    await this.page.keyboard.press("Escape");
-    await this.#closed();
+  /** Opens the list of models until a row says `pattern`: what the editor offers later is not in a list that is open already. */
+  choosesModel(pattern) {
+    return until(`a model is listed as ${pattern}`, async () => {
+      await this.command("Lerim: Choose Model", { further: true });
+      await this.inputBox("Lerim: Choose Model", "");
+      const rows = await until("the models are listed", async () => {
+        const found = await this.listRows();
+        return found.length > 0 && found;
+      });
+      const isListed = rows.some((row) => pattern.test(row));
+      if (isListed) await this.shot("choose-model");
+      await this.page.keyboard.press("Escape");
+      await this.#closed();
+      return isListed;
+    });
   }
 
   /** Puts the focus into the side bar: where it was in a webview, the editor gives it back there when the palette closes, and a
