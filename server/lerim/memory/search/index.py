@@ -52,6 +52,8 @@ _MAX_CACHED_COUNTS = 50_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _RANKED_COLUMNS = "id, path, memory, said, shown, updated, confidence, fades"
 _BATCH_SIZE = 2_000
+_SYNONYMS = "\0synonyms"
+"""Where `has_synonyms` is cached: no FTS5 query is called that."""
 _NEWEST_FIRST = "ORDER BY rowid DESC LIMIT ?"
 _BEST_FIRST = "ORDER BY score, rowid DESC LIMIT ?"
 _LAST_CHARACTER = "\U0010ffff"
@@ -144,6 +146,13 @@ class Index:
         self._rows("CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5vocab(main, words, row)", ())
         query = "SELECT term FROM temp.stems WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
         return [row[0] for row in self._rows(query, (beginning, f"{beginning}{_LAST_CHARACTER}", shortest, longest))]
+
+    def has_synonyms(self) -> bool:
+        """Whether any memory gives a thing another name. Cached until `update`. Raises MemoryError_."""
+        known = self._counts.get(_SYNONYMS)
+        if known is None:
+            known = self._counts[_SYNONYMS] = len(self._rows("SELECT 1 FROM synonyms LIMIT 1", ()))
+        return known > 0
 
     def find_synonyms(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Returns the other names that active memories give to these, most often given first. Raises MemoryError_."""

@@ -68,6 +68,8 @@ def _best_with_ties(found: Sequence[tuple[int, float]], limit: int, every: bool,
 def _add_synonyms(index: Index, terms: Sequence[str]) -> list[str]:
     """Returns the FTS5 terms of a query, each name that has synonyms as one term that matches any of them. Raises
     MemoryError_."""
+    if not index.has_synonyms():
+        return list(terms)
     words = [term.strip('"') for term in terms]
     spans = [
         (start, end)

@@ -217,7 +217,8 @@ def _render_review(
 
 def _describe_chosen(place: Place, chosen: Proposal, *, is_editing: bool, changes: str) -> dict[str, object]:
     """Returns what the template needs to show one candidate."""
-    [proposal] = queue.with_neighbours(place.paths, [chosen])
+    with place.open_search() as search:
+        [proposal] = queue.with_neighbours(place.paths, [chosen], search)
     view = candidate_view(proposal, place.scope)
     neighbours = _rank_neighbours(view)
     edited = next((one for one in neighbours if one.id == changes), None)
