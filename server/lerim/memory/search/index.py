@@ -8,7 +8,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
@@ -27,13 +27,11 @@ from lerim.memory.search.index_rows import (
     ENDED_OFFSET,
     INDEX_SCHEMA,
     INDEX_VERSION,
-    IndexedMemory,
     ReadMemory,
     add_rows,
     delete_rows,
     first_row,
     read_links,
-    read_records,
     row_of,
     set_merging,
     settle_statuses,
@@ -52,8 +50,7 @@ _MAX_CACHED_COUNTS = 50_000
 _SCORE = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 _RANKED_COLUMNS = "id, path, memory, said, shown, updated, confidence, fades"
 _BATCH_SIZE = 2_000
-_SYNONYMS = "\0synonyms"
-"""Where `has_synonyms` is cached: no FTS5 query is called that."""
+_SYNONYMS = "\0synonyms"  # where `has_synonyms` is cached: no FTS5 query is called that
 _NEWEST_FIRST = "ORDER BY rowid DESC LIMIT ?"
 _BEST_FIRST = "ORDER BY score, rowid DESC LIMIT ?"
 _LAST_CHARACTER = "\U0010ffff"
@@ -149,10 +146,9 @@ class Index:
 
     def has_synonyms(self) -> bool:
         """Whether any memory gives a thing another name. Cached until `update`. Raises MemoryError_."""
-        known = self._counts.get(_SYNONYMS)
-        if known is None:
-            known = self._counts[_SYNONYMS] = len(self._rows("SELECT 1 FROM synonyms LIMIT 1", ()))
-        return known > 0
+        if _SYNONYMS not in self._counts:
+            self._counts[_SYNONYMS] = len(self._rows("SELECT 1 FROM synonyms LIMIT 1", ()))
+        return self._counts[_SYNONYMS] > 0
 
     def find_synonyms(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Returns the other names that active memories give to these, most often given first. Raises MemoryError_."""
@@ -388,22 +384,6 @@ class Index:
             pass  # as above
         connection.close()
         return False
-
-
-def stored_records(
-    location: IndexLocation | None, folder: Path
-) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
-    """Yields what our index of `folder` has of each memory: the file's name, its stamp, and a function that decodes the
-    memory. Yields nothing if there is no readable index. The index is opened read-only."""
-    if location is None or not location.is_ours(folder, ""):
-        return
-    try:
-        with contextlib.closing(sqlite.connect(location.path, mode="ro")) as sql:
-            nonce = sql.execute("SELECT nonce FROM meta").fetchone()
-            if nonce == (location.nonce(),) and sqlite.schema_version(sql) == INDEX_VERSION:
-                yield from read_records(sql)
-    except (sqlite3.Error, msgspec.MsgspecError):
-        return  # damaged, or being written: the caller reads the files
 
 
 def _unlink(folder: Directory, name: str) -> None:

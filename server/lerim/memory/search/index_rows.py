@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -12,11 +13,13 @@ from pathlib import Path
 
 import msgspec
 
+from lerim import sqlite
 from lerim.errors import Problem
 from lerim.memory.lifecycle import Status, ended_status
 from lerim.memory.links import EndingLink, MemoryLinks, ending_links, find_ended
 from lerim.memory.record import MemoryRecord, primitive_of
 from lerim.memory.search.filters import change_status_facet, facet_words
+from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.synonyms import find_synonyms
 from lerim.memory.store import FileStamp, MemoryFile, status_of
 from lerim.memory.views import source_parts
@@ -144,6 +147,22 @@ def read_records(sql: sqlite3.Connection) -> Iterator[tuple[str, FileStamp, Call
     query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
     for path, *stamp, record in sql.execute(query):
         yield path, to_unsigned(stamp), partial(_DECODER.decode, record)
+
+
+def stored_records(
+    location: IndexLocation | None, folder: Path
+) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
+    """Yields what our index of `folder` has of each memory: the file's name, its stamp, and a function that decodes the
+    memory. Yields nothing if there is no readable index. The index is opened read-only."""
+    if location is None or not location.is_ours(folder, ""):
+        return
+    try:
+        with contextlib.closing(sqlite.connect(location.path, mode="ro")) as sql:
+            nonce = sql.execute("SELECT nonce FROM meta").fetchone()
+            if nonce == (location.nonce(),) and sqlite.schema_version(sql) == INDEX_VERSION:
+                yield from read_records(sql)
+    except (sqlite3.Error, msgspec.MsgspecError):
+        return  # damaged, or being written: the caller reads the files
 
 
 def settle_statuses(sql: sqlite3.Connection) -> bool:

@@ -13,9 +13,9 @@ from lerim.memory.links import MemoryLinks
 from lerim.memory.record import Scope
 from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import MemoryFilters
-from lerim.memory.search.index import Index, IndexFilter, stored_records
+from lerim.memory.search.index import Index, IndexFilter
 from lerim.memory.search.index_location import IndexLocation
-from lerim.memory.search.index_rows import IndexedMemory, ReadMemory
+from lerim.memory.search.index_rows import IndexedMemory, ReadMemory, stored_records
 from lerim.memory.search.matching import match_rows
 from lerim.memory.search.ranking import RankedMemory
 from lerim.memory.store import (
