@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -22,13 +21,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from memory_folder import make_folder_in_memory
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 REPORTS = REPOSITORY / "build" / "reports"
 LOCKED_ENVIRONMENT = REPOSITORY / "build" / "locked"
 PYTHON = sys.executable
-SHARED_MEMORY = Path("/dev/shm")
-BYTES_OF_TESTS = 4 * 1024**3
-"""More than all tests write before their files are removed."""
 TIMEOUT_S = {"lint": 900, "install": 900, "python": 3600, "extension": 900, "journeys": 3600}
 """The time limit of each check, for what hangs. It allows for a machine four times slower than two idle cores."""
 LINT_COMMANDS = (
@@ -74,6 +72,7 @@ def main(chosen_checks: list[str]) -> int:
         os.environ["NO_COLOR"] = "1"
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each process would compile its imports again
     if folder := make_folder_in_memory():
+        temporary_folders.append(folder)
         os.environ["TMPDIR"] = str(folder)
     tally = Tally()
     chosen = chosen_checks or list(checks)
@@ -95,24 +94,6 @@ def main(chosen_checks: list[str]) -> int:
     skipped = f", {tally.skipped} skipped" if tally.skipped else ""
     print(f"{tally.passed} passed, {tally.failed} failed{skipped}", flush=True)
     return 1 if tally.failed or not tally.passed else 0
-
-
-def make_folder_in_memory() -> Path | None:
-    """Make a temporary folder that no disk is written for; None where this system has no room for one. `TMPDIR` of the
-    person goes before it."""
-    if "TMPDIR" in os.environ:
-        return None
-    try:
-        memory = Path("/proc/meminfo").read_text(encoding="ascii")
-        available = next(int(line.split()[1]) * 1024 for line in memory.splitlines() if line.startswith("MemAvailable"))
-        room, is_for_data_alone = shutil.disk_usage(SHARED_MEMORY).free, os.statvfs(SHARED_MEMORY).f_flag & os.ST_NOEXEC
-        if is_for_data_alone or min(room, available / 2) < BYTES_OF_TESTS:
-            return None
-        folder = Path(tempfile.mkdtemp(prefix="lerim-tests-", dir=SHARED_MEMORY))
-    except (OSError, StopIteration):
-        return None
-    temporary_folders.append(folder)
-    return folder
 
 
 def run_lint(tally: Tally) -> None:
