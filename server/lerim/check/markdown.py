@@ -14,8 +14,9 @@ MAX_LISTED = 50
 MAX_TEXT = 300
 
 
-def render_report(report: CheckReport, touched: Sequence[TouchedMemory], failing: Sequence[Finding]) -> str:
-    """Renders the memories that a change touches, then the findings: those that fail the check, then the others.
+def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, failing: Sequence[Finding]) -> str:
+    """Renders the memories that a change touches (None: no change was named), then the findings: those that fail the
+    check, then the others.
 
     Every text of a memory is a code span, in which neither links nor mentions have an effect.
     """
@@ -24,8 +25,10 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory], failing
         lines += ["This change touches code that memories are about. Are they still true?", ""]
         lines += [_describe_touched(report, one) for one in touched[:MAX_LISTED]]
         lines += _describe_rest(len(touched), "memories")
-    else:
+    elif touched is not None:
         lines.append("No memory is about the code of this change.")
+    elif not report.findings:
+        lines.append("Nothing is wrong with the memories.")
     others = [one for one in report.findings if one not in failing and one.severity != "hint"]
     for title, findings in (("This must be mended", failing), ("Also found", others)):
         if findings:

@@ -102,7 +102,7 @@ def check_command(
     elif format == "sarif":
         output.show_json(make_sarif(report))
     elif format == "markdown":
-        output.print_line(render_report(report, touched or (), failing).rstrip("\n"))
+        output.print_line(render_report(report, touched, failing).rstrip("\n"))
     else:
         _show_text(report, touched)
     if failing:

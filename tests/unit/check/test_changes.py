@@ -73,6 +73,7 @@ def test_a_comment_has_every_text_of_a_memory_as_code(change: Path) -> None:
     assert "- Decision `About 'a-load' @everyone [x](y)` about `src/app.py#load`" in text
     assert text.index("a-load") < text.index("### This must be mended") < text.index("src/none.py")
     assert "No memory is about the code" in run("check", "--format", "markdown", "--since", "HEAD").output
+    assert "this change" not in run("check", "--format", "markdown").output, "no change was named"
 
 
 def run_script(script: str, folder: Path, environ: Mapping[str, str], shell: str) -> subprocess.CompletedProcess[str]:
