@@ -15,6 +15,7 @@ from lerim.words import STOP_WORDS
 MAX_NAME_WORDS = 6
 """The longest name that has a synonym, in words without stop words."""
 MAX_PAIRS = 20
+_LOOKED_BACK = 200
 _IN_BRACKETS = re.compile(r"\(([^()\n]{2,80})\)")
 _SHORT = re.compile(r"[A-Z][A-Za-z0-9]{1,9}")
 _WORD = re.compile(r"\w+")
@@ -36,7 +37,8 @@ def find_synonyms(text: str) -> list[Pair]:
 
 def _find_abbreviations(text: str) -> Iterator[Pair]:
     for bracket in _IN_BRACKETS.finditer(text):
-        before, inside = text[: bracket.start()].rstrip()[-200:], bracket[1].strip()
+        # only the last words: copying all that stands before each of many brackets would take the square of the length
+        before, inside = text[max(0, bracket.start() - _LOOKED_BACK) : bracket.start()].rstrip(), bracket[1].strip()
         if _is_abbreviation(inside):
             name = _match_end(inside, _WORD.findall(before))
             yield from _pair(inside, name)
