@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -138,6 +139,20 @@ async def test_what_another_window_decides_is_told_once_its_file_changes(editor:
     editor.changed(place.candidate_path(waiting))  # an echo of what was told already
     assert (await editor.ask(core.REVIEW_ACT, {"root": editor.root, "id": waiting, "action": "reject"})).ok
     await editor.until(lambda: pending_told(editor) == [1, 0, 1, 1, 0])
+
+
+async def test_a_decision_that_a_look_around_finds_first_is_told_once(editor: Editor, isolated: Path) -> None:
+    waiting = propose(review_paths(editor.repo))
+    await editor.start()
+    await editor.until(lambda: pending_told(editor) == [1])
+    act = {"root": editor.root, "id": waiting, "action": "reject"}
+    decided = asyncio.create_task(editor.ask(core.REVIEW_ACT, act))
+    while not decided.done():
+        editor.look_around()
+        await asyncio.sleep(0.001)
+    assert decided.result().ok
+    await editor.ask(core.REVIEW_LIST, {"root": editor.root})
+    assert pending_told(editor) == [1, 0]
 
 
 async def test_what_was_decided_unseen_is_told_when_a_file_is_opened(editor: Editor, isolated: Path) -> None:

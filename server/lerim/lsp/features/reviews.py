@@ -101,7 +101,7 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
     if params.action == "accept" and result.ok:
         await update_after_change(sidecar, repo)
     else:
-        await candidate_counts.announce_candidates(sidecar, repo)
+        await candidate_counts.announce_changed_candidates(sidecar, [repo])
     return result
 
 
@@ -140,7 +140,7 @@ async def propose_left_out(sidecar: Sidecar, params: ProposeParams) -> queue.Rev
     own = candidate_counts.find_review_paths(sidecar, repo)
     paths = own if params.scope == "project" else own.personal()
     result = await sidecar.run_in_thread(queue.propose_anyway, paths, params.id)
-    await candidate_counts.announce_candidates(sidecar, repo)
+    await candidate_counts.announce_changed_candidates(sidecar, [repo])
     return result
 
 
