@@ -80,7 +80,7 @@ class Queue(RuleBasedStateMachine):
         elif how == "put back":
             self.catalog.put_back_job(job)
         else:
-            self.catalog.finish_job(job, b"", b"", self.now + 900 if how == "later" else None)
+            self.catalog.finish_job(job, b"", b"", 900 if how == "later" else None)
         if not current:
             assert self.states() == before, "a claim that was lost changes nothing"
             assert not dead

@@ -49,6 +49,7 @@ from .model import metadata_json as metadata_json
 from .model import metrics_json as metrics_json
 from .pipeline import Extraction as Extraction
 from .ranking import MAX_JUDGMENTS as MAX_JUDGMENTS
+from .ranking import NO_CORRECTION as NO_CORRECTION
 from .ranking import Correction as Correction
 from .ranking import Judgment as Judgment
 from .ranking import learn_correction as learn_correction

@@ -11,6 +11,11 @@ from .backfill import backfill_project as backfill_project
 from .backfill import plan_backfill as plan_backfill
 from .doctor import AgentView as AgentView
 from .doctor import examine_agents as examine_agents
+from .extracting import EarlierProgress as EarlierProgress
+from .extracting import ExtractedSession as ExtractedSession
+from .extracting import ReadingScope as ReadingScope
+from .extracting import SessionToExtract as SessionToExtract
+from .extracting import extract_session as extract_session
 from .maintain import MaintainProgress as MaintainProgress
 from .maintain import MaintainReport as MaintainReport
 from .maintain import MaintainStage as MaintainStage

@@ -15,8 +15,8 @@ import msgspec
 from lerim import extraction, models, review
 from lerim.config import load
 from lerim.errors import NotFoundError, SettingsError
+from lerim.jobs.extracting import make_extraction, make_material
 from lerim.jobs.model_session import ModelSession
-from lerim.jobs.session_reading import make_extraction, make_material
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, hold_project_lock

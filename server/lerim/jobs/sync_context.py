@@ -14,6 +14,7 @@ from typing import Literal
 from lerim.config import RoleName, Settings, load
 from lerim.errors import Problem, StoppedError
 from lerim.jobs.activity_log import log_sync
+from lerim.jobs.extracting import ReadingScope
 from lerim.jobs.model_session import ModelSession
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import DroppedView, EmitSyncEvent, SessionCounts, SyncProgress, SyncReport, SyncState
@@ -142,6 +143,10 @@ class SyncContext:
         return FolderOwners(
             [self.project, *(other for other in registered if other.key != self.project.key)], home=self.home
         )
+
+    def reading_scope(self, owners: FolderOwners) -> ReadingScope:
+        """Return which turns of a session this sync reads, by the present time."""
+        return ReadingScope(self.project, owners, self.clock().timestamp(), self.options.as_of)
 
     def open_model(self, role: RoleName) -> ModelSession | ModelChoice:
         """Choose the model of a role. Return a session with it, or the choice that says why it may not be asked."""

@@ -165,11 +165,11 @@ def test_what_arrived_while_the_last_try_failed_gives_one_more(catalog, root, cl
 
 def test_a_session_still_being_written_waits_for_its_time_or_for_a_person(catalog, clock):
     only(catalog)
-    catalog.finish_job(claimed(catalog), b"a", b"b", again_at=clock.now + 900)
+    catalog.finish_job(claimed(catalog), b"a", b"b", again_in=900)
     assert catalog.claim_job("app") is None
     clock.now += 1
     job = claimed(catalog, started=clock.now)
-    catalog.finish_job(job, b"a", b"b", again_at=clock.now + 900)
+    catalog.finish_job(job, b"a", b"b", again_in=900)
     assert catalog.claim_job("app", started=clock.now) is None
     clock.now += 900
     assert claimed(catalog).resume == b"a"

@@ -1,15 +1,9 @@
-"""The step of a sync that keeps the facts of each turn: which command failed and how, what was decided, which files
-were written. It reads the turns while the rules extract from them, so that no session is read twice.
-
-If a model is chosen, it is asked about a few of the turns that are worth it, last of all, within consent and budget.
-"""
+"""The step of a sync that asks a model, if one is chosen, for the facts of a few turns that are worth it, last of all,
+within consent and budget. The facts that rules find are kept with the extraction (`jobs/extracting/turn_facts.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
-
-import msgspec
 
 from lerim import extraction
 from lerim.errors import BusyError, LerimError, StoppedError
@@ -17,15 +11,11 @@ from lerim.jobs.model_session import ModelSession
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, combine_reports
 from lerim.jobs.sync_context import SyncContext
 from lerim.models import ModelChoice, attribute_calls
-from lerim.project import Project
 from lerim.sessions import (
     Catalog,
     Fact,
-    Transcript,
-    Turn,
     TurnRow,
     convert_sqlite_errors,
-    encode_facts,
     keep_model_facts,
     list_model_turns,
 )
@@ -35,38 +25,6 @@ MAX_MODEL_TURNS = 8
 MAX_TEXT_CHARS = 6_000
 FACT_TOKENS = 1_500
 """About how many tokens a question for facts takes."""
-_PATH_RELATIONS = ("wrote", "read", "mentions")
-
-
-class FactsStep:
-    """Collects the facts of one session's turns, encoded, by turn id, and the turns that are worth a model's time, for
-    `Catalog.finish_job`."""
-
-    def __init__(self, project: Project, transcript: Transcript) -> None:
-        self.by_turn: dict[str, bytes] = {}
-        self.model_turns: list[str] = []
-        roots = (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
-        self._locate = extraction.Locator(() if project.is_personal else roots)
-        self._is_subagent = bool(transcript.parent)
-
-    def take(self, turn: Turn | None) -> None:
-        """Takes the next redacted turn; None is ignored."""
-        if turn is None:
-            return
-        self._locate.record_cwd(turn.cwd)
-        facts = list(self._with_relative_paths(extraction.extract_from_turn(turn), turn.cwd))
-        self.by_turn[turn.id] = encode_facts(facts) if facts else b""
-        names = [call.name for call in turn.tool_calls]
-        is_reply = turn.role == "assistant" and bool(turn.text.strip()) and not self._is_subagent
-        if is_reply and extraction.qualifies_for_llm_extraction(names, turn.text):
-            self.model_turns.append(turn.id)
-
-    def _with_relative_paths(self, facts: Iterable[Fact], cwd: str) -> Iterable[Fact]:
-        for fact in facts:
-            if fact.relation in _PATH_RELATIONS and (path := self._locate(fact.value, cwd)):
-                yield msgspec.structs.replace(fact, value=path)
-            else:
-                yield fact
 
 
 def ask_for_facts(context: SyncContext, report: SyncReport) -> SyncReport:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from lerim import extraction
 from lerim.config import Settings
 from lerim.errors import BusyError, LerimError, Problem, StoppedError
+from lerim.jobs.extracting import SessionReading, earlier_progress, make_material
 from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
-from lerim.jobs.session_reading import SessionReading, make_material
 from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.models import Model, ModelChoice, ModelStep, WaitingWork, WaitReason, estimate_waiting, find_role_model
 from lerim.project import FolderOwners
@@ -85,9 +85,10 @@ class _ModelPass:
 
         Raises StoppedError, TranscriptError, ModelError, SettingsError, MemoryError_.
         """
-        project, transcript = self.part.context.project, job.transcript
-        reading = SessionReading(job, self.part.context, self.owners)
-        material = make_material(project, transcript, reading.state)
+        context = self.part.context
+        scope = context.reading_scope(self.owners)
+        reading = SessionReading(job.transcript, earlier_progress(job), scope, context.cancelled)
+        material = make_material(context.project, job.transcript, reading.state)
         for turn in reading:
             with reading.faults_as_errors():
                 material.add(turn)
@@ -107,7 +108,7 @@ class _ModelPass:
         state = material.state(max(last, material.last_sent), overlap, token_counter)
         token_counter.store()
         redactions = reading.redactions + len(secrets)
-        self.part.catalog.finish_job(job, reading.resume, state, reading.settles_at, redactions=redactions)
+        self.part.catalog.finish_job(job, reading.resume, state, reading.due_in, redactions=redactions)
 
     def _ask(
         self,

@@ -10,17 +10,15 @@ from functools import cache, partial
 
 from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
 from lerim.extraction import Correction, ThemeRequest, ThemeSession, draft_friction, find_themes, split_exchanges
+from lerim.jobs.extracting import ExtractedSession, SessionToExtract, earlier_progress, extract_session
 from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.other_folders import remember_first_commit
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
-from lerim.jobs.session_reading import SessionReading, make_extraction
-from lerim.jobs.steps.facts import FactsStep
 from lerim.jobs.steps.summaries import has_summary_model, make_locator, summarize_by_rules
 from lerim.jobs.sync_context import SyncContext, SyncPart, resume_reading
 from lerim.project import FolderOwners
 from lerim.project import project as projects
-from lerim.redaction import collect_redactions
 from lerim.review import acts, queue
 from lerim.sessions import (
     EXTRACT_JOB,
@@ -30,6 +28,7 @@ from lerim.sessions import (
     RecentSession,
     Transcript,
     convert_sqlite_errors,
+    faults_as_errors,
     find_working_folder,
     list_recent_sessions,
     list_removed_platforms,
@@ -174,28 +173,30 @@ class _RulesPass:
 
         Raises StoppedError, TranscriptError if the file cannot be read, MemoryError_ if nothing can be written.
         """
-        context, catalog, sink = self.part.context, self.part.catalog, self.part.sink
-        transcript, project = job.transcript, context.project
+        context = self.part.context
         self.correction = self.correction or queue.load_correction(context.home)
-        reading = SessionReading(job, context, self.owners)
-        extraction = make_extraction(project, transcript, self.correction, reading.state)
-        facts = FactsStep(project, transcript)
-        with collect_redactions() as secrets:
-            for turn in reading:
-                with reading.faults_as_errors():
-                    facts.take(extraction.feed(turn))
-            with reading.faults_as_errors():
-                sink.handle_results(extraction.finish(reading.is_settled))
-        sink.problems += (problem for problem in reading.problems if problem not in sink.problems)
-        frictions = () if transcript.parent else tuple(extraction.frictions.values())
-        recurrences = ((one, catalog.find_same_errors(project.key, one)) for one in frictions)
+        session = SessionToExtract(job.transcript, earlier_progress(job), self.correction)
+        self.handle_extracted(job, extract_session(session, context.reading_scope(self.owners), context.cancelled))
+
+    def handle_extracted(self, job: QueueJob, extracted: ExtractedSession) -> None:
+        """Propose what was learned from a session, and end its job. Raises MemoryError_, CatalogError."""
+        catalog, sink, transcript = self.part.catalog, self.part.sink, job.transcript
+        with faults_as_errors(transcript.platform, transcript.place):
+            sink.handle_results(extracted.results)
+        sink.problems += (problem for problem in extracted.problems if problem not in sink.problems)
+        recurrences = ((one, catalog.find_same_errors(job.project, one)) for one in extracted.frictions)
         sink.handle_results(
             draft_friction(one, elsewhere, transcript.platform) for one, elsewhere in recurrences if elsewhere
         )
-        redactions = reading.redactions + len(secrets)
-        state = extraction.state()
         catalog.finish_job(
-            job, reading.resume, state, reading.settles_at, frictions, redactions, facts.by_turn, facts.model_turns
+            job,
+            extracted.resume,
+            extracted.state,
+            extracted.due_in,
+            extracted.frictions,
+            extracted.redactions,
+            extracted.facts,
+            extracted.model_turns,
         )
 
     def count_sessions(self) -> SessionCounts:

@@ -201,7 +201,7 @@ class Catalog:
     # The queue
 
     claim_job = _make_timed_method(queue.claim_job)
-    finish_job = _make_method(queue.finish_job)
+    finish_job = _make_timed_method(queue.finish_job)
     keep_job_progress = _make_method(queue.keep_job_progress)
     fail_job = _make_timed_method(queue.fail_job)
     put_back_job = _make_timed_method(queue.put_back_job)

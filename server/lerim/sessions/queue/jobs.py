@@ -123,10 +123,11 @@ def claim_job(
 
 def finish_job(
     db: sqlite3.Connection,
+    now: float,
     job: QueueJob,
     resume: bytes,
     state: bytes,
-    again_at: float | None = None,
+    again_in: float | None = None,
     new_frictions: Iterable[Friction] = (),
     redactions: int = 0,
     new_facts: Mapping[str, bytes] = NO_FACTS,
@@ -135,9 +136,9 @@ def finish_job(
     """Ends a job and saves how far it got, in one transaction.
 
     `new_frictions` (the errors it met), `new_facts` (encoded, by turn id), the `model_turns` that wait for a model
-    to find more, and the number of redactions so far are saved too. If `again_at` is set, the job
-    waits once more, from that time on. A job that was put back meanwhile (the lock was lost) is left unchanged, and so
-    is its position.
+    to find more, and the number of redactions so far are saved too. If `again_in` is set, the job is due once more, in
+    that many seconds, which are more than none. A job that was put back meanwhile (the lock was lost) is left
+    unchanged, and so is its position.
     """
     with transaction(db):
         ended = db.execute(
@@ -145,7 +146,7 @@ def finish_job(
             " not_before = CASE WHEN again THEN 0 ELSE coalesce(:later, 0) END,"
             " tries = 0, interrupted = 0, again = 0, error = ''"
             " WHERE id = :id AND state = 'running' AND runs = :run",
-            {"later": again_at, "id": job.id, "run": job.run},
+            {"later": None if again_in is None else now + again_in, "id": job.id, "run": job.run},
         )
         if ended.rowcount:
             _save_position(db, job, resume, state, redactions)

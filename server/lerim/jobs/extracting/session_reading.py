@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
 from lerim import extraction
-from lerim.errors import Problem
-from lerim.jobs.sync_context import SyncContext
+from lerim.errors import Problem, StoppedError
 from lerim.project import FolderOwners, Project
 from lerim.sessions import (
     QueueJob,
@@ -26,41 +26,67 @@ CUT_SECONDS = 60.0
 """How long the job of a session that was cut waits, unless the next explicit sync claims it first."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingScope:
+    """Which turns a reading yields: those in folders that `owners` gives to `project` and, if `as_of` is set, said
+    before it. `now` is the time in epoch seconds by which the last exchange counts as over."""
+
+    project: Project
+    owners: FolderOwners
+    now: float
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierProgress:
+    """What the last job of a session saved: the position, the state at that position, and how many secrets were cut
+    out so far. All empty at the start."""
+
+    resume: bytes | None = None
+    state: bytes | None = None
+    redactions: int = 0
+
+
+FROM_START = EarlierProgress()
+
+
+def earlier_progress(job: QueueJob) -> EarlierProgress:
+    """Return what the last job of the same session saved."""
+    return EarlierProgress(job.resume, job.state, job.redactions)
+
+
 class SessionReading:
-    """Reads the session of a job from where the last job stopped. It can be iterated over once.
+    """Reads a session from where the last job stopped. It can be iterated over once.
 
     `state` and `redactions` are those the last job saved; a file that was rewritten is read from its start, without
-    them. `is_settled`: the last exchange is over; if not, `settles_at` is when it will be. A reading as of a
-    moment is cut at the first turn from then on, and the job waits for the rest.
-    Iterating raises StoppedError if the person cancels, and TranscriptError if the file cannot be read.
+    them. `is_settled`: the last exchange is over. A reading as of a moment is cut at the first turn from then on, and
+    the job waits for the rest.
+    Iterating raises StoppedError once `cancelled`, and TranscriptError if the file cannot be read.
     """
 
-    def __init__(self, job: QueueJob, context: SyncContext, owners: FolderOwners) -> None:
-        self._transcript, self._context, self._owners = job.transcript, context, owners
-        self._reading = read_session(job.transcript, job.resume)
+    def __init__(
+        self, transcript: Transcript, earlier: EarlierProgress, scope: ReadingScope, cancelled: Callable[[], bool]
+    ) -> None:
+        self._transcript, self._scope, self._cancelled = transcript, scope, cancelled
+        self._reading = read_session(transcript, earlier.resume)
         turns = iter(self._reading)
         first = next(turns, None)  # the reader detects a rewritten file only when it starts
         self._turns = chain(() if first is None else (first,), turns)
         restarted = self._reading.restarted
-        self.state = None if restarted else job.state
-        self.redactions = 0 if restarted else job.redactions
+        self.state = None if restarted else earlier.state
+        self.redactions = 0 if restarted else earlier.redactions
         self._settles_in: float | None = None
-        if context.options.as_of is None:  # what was read as of a moment is not being written
-            now = context.clock().timestamp()
-            settles_at = find_settling_time(job.transcript.mtime_ns / 1e9, now)
-            self._settles_in = None if settles_at is None else settles_at - now
+        if scope.as_of is None:  # what was read as of a moment is not being written
+            settles_at = find_settling_time(transcript.mtime_ns / 1e9, scope.now)
+            self._settles_in = None if settles_at is None else settles_at - scope.now
         self.is_settled = self._settles_in is None
-        self._resume_before = b"" if restarted else job.resume or b""
+        self._resume_before = b"" if restarted else earlier.resume or b""
         self._is_cut = False
 
     @property
-    def settles_at(self) -> float | None:
-        """When the job is due again, in epoch seconds; None if it has read everything.
-
-        It is always later than now, by the clock of the queue: a job that was due at once would be claimed for ever.
-        """
-        wait = CUT_SECONDS if self._is_cut else self._settles_in
-        return None if wait is None else time.time() + wait
+    def due_in(self) -> float | None:
+        """In how many seconds, always more than none, the job is due again; None if it has read everything."""
+        return CUT_SECONDS if self._is_cut else self._settles_in
 
     @property
     def resume(self) -> bytes:
@@ -74,13 +100,14 @@ class SessionReading:
         return group_problems(self._reading.problems)
 
     def __iter__(self) -> Iterator[Turn]:
-        as_of = self._context.options.as_of
+        as_of = self._scope.as_of
         for turn in self._turns:
-            self._context.raise_if_cancelled()
+            if self._cancelled():
+                raise StoppedError
             if as_of is not None and turn.time is not None and turn.time >= as_of:
                 self._is_cut = True
                 return
-            if self._owners.find_owner(turn.cwd) == self._context.project.key:
+            if self._scope.owners.find_owner(turn.cwd) == self._scope.project.key:
                 yield turn
 
     def faults_as_errors(self) -> AbstractContextManager[None]:

@@ -1,0 +1,9 @@
+from .extract_session import ExtractedSession as ExtractedSession
+from .extract_session import SessionToExtract as SessionToExtract
+from .extract_session import extract_session as extract_session
+from .session_reading import EarlierProgress as EarlierProgress
+from .session_reading import ReadingScope as ReadingScope
+from .session_reading import SessionReading as SessionReading
+from .session_reading import earlier_progress as earlier_progress
+from .session_reading import make_extraction as make_extraction
+from .session_reading import make_material as make_material
