@@ -57,8 +57,8 @@ train: build/train/made-from
 build/train/made-from: requirements-train.lock
 	@$(PYTHON) scripts/make_environment.py build/train requirements-train.lock
 
-.venv/made-from: requirements-serve.lock requirements-dev.lock pyproject.toml
-	@$(PYTHON) scripts/make_environment.py .venv requirements-serve.lock requirements-dev.lock --own
+.venv/made-from: requirements-serve.lock requirements-org.lock requirements-dev.lock pyproject.toml
+	@$(PYTHON) scripts/make_environment.py .venv requirements-serve.lock requirements-org.lock requirements-dev.lock --own
 
 $(ENCODING): scripts/fetch_encoding.py | .venv/made-from
 	@$(BIN)/python scripts/fetch_encoding.py

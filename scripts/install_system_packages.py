@@ -1,5 +1,5 @@
-"""Install the programs that neither pip nor npm provides: a browser for the journeys, a compiler for the editor, and
-Neovim for a test of the language server.
+"""Install the programs that neither pip nor npm provides: a browser for the journeys, a compiler for the editor,
+Neovim for a test of the language server, and PostgreSQL for those of an organisation's database.
 
 Installs them with apt if run as root, otherwise says what to install. Prints the browser's path. Uses only the standard
 library.
@@ -13,7 +13,7 @@ import sys
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 COMPILERS = ("c++", "g++", "clang++")
 PACKAGES = {BROWSERS: ("chromium", "fonts-dejavu-core"), COMPILERS: ("g++",), ("git",): ("git",), ("make",): ("make",)}
-OPTIONAL_PACKAGES = {("nvim",): ("neovim",)}
+OPTIONAL_PACKAGES = {("nvim",): ("neovim",), ("pg_createcluster",): ("postgresql",)}
 """Programs whose tests are skipped where they cannot be installed."""
 
 

@@ -24,6 +24,7 @@ LerimError
 │   │   └── TooDearError  this one call may cost more than the budget of a whole day
 │   └── SpendingError  the cost of a call cannot be determined or recorded
 ├── ServerError        `lerim serve` cannot be started or reached
+├── OrgError           an organisation's database cannot be used
 ├── BoundaryError      a path leads outside the folder it must stay in
 └── BusyError          another process holds the project's lock
 
@@ -241,6 +242,12 @@ class ServerError(LerimError):
     """`lerim serve` cannot be started, or cannot be reached."""
 
     code = "server"
+
+
+class OrgError(LerimError):
+    """An organisation's database cannot be reached or used, or does not allow what was asked of it."""
+
+    code = "org"
 
 
 class BoundaryError(LerimError):

@@ -43,6 +43,7 @@ _COMMANDS = {
     "queue": "sessions:queue_app",
     "config": "config:config_app",
     "model": "model:model_app",
+    "org": "org:org_app",
 }
 """Each command or group, in the order of `lerim --help`: its module in this package, and its name there."""
 

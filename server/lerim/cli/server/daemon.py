@@ -18,10 +18,9 @@ from lerim.cli.server.serve import (
     PortOption,
     ProxyOption,
     make_options,
-    require_server_extra,
     serve_here,
 )
-from lerim.cli.terminal import JsonOption, find_home, output, with_error_exit
+from lerim.cli.terminal import JsonOption, find_home, output, require_extra, with_error_exit
 from lerim.errors import NotFoundError, UsageError
 from lerim.files import make_folder, replace_file
 from lerim.paths import Home, user_home
@@ -84,7 +83,7 @@ def up_command(
     if docker:
         _write_compose_file(home, port, yes=yes)
         return
-    require_server_extra()
+    require_extra("serve")
     if foreground:
         serve_here(home, options)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from lerim.cli.terminal import JsonOption, find_home, output, with_error_exit
+from lerim.cli.terminal import JsonOption, find_home, output, require_extra, with_error_exit
 from lerim.errors import ServerError
 from lerim.views import find_running_server
 from lerim.web import DEFAULT_PORT, LOOPBACK, ServeOptions, request_server
@@ -19,8 +18,6 @@ from lerim.web import DEFAULT_PORT, LOOPBACK, ServeOptions, request_server
 if TYPE_CHECKING:
     from lerim.paths import Home
     from lerim.web import Binding
-
-SERVER_MODULES = ("jinja2", "starlette", "uvicorn", "watchfiles")
 
 HostOption = Annotated[
     str, typer.Option(metavar="ADDRESS", help="The address to listen on; others than this machine's need TLS.")
@@ -57,7 +54,7 @@ def serve_command(
     behind_proxy: ProxyOption = "",
 ) -> None:
     """Serve the dashboard and the HTTP API on this machine until Ctrl-C."""
-    require_server_extra()
+    require_extra("serve")
     serve_here(find_home(), make_options(host, port, tls_cert, tls_key, behind_proxy))
 
 
@@ -101,11 +98,3 @@ def make_login_link(home: Home) -> DashboardOutput:
     if running is None:
         raise ServerError("No server is running.", where=str(home.server), todo="Start one: `lerim up`.")
     return msgspec.json.decode(request_server(home, running, "POST", "/api/v1/login-links"), type=DashboardOutput)
-
-
-def require_server_extra() -> None:
-    """Raises ServerError if the packages of the extra are not installed."""
-    missing = [name for name in SERVER_MODULES if importlib.util.find_spec(name) is None]
-    if missing:
-        todo = "Install them: `pip install 'lerim[serve]'`."
-        raise ServerError(f"The server needs packages that are not installed: {', '.join(missing)}.", todo=todo)

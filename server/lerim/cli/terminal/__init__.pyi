@@ -1,6 +1,7 @@
 from . import output as output
 from .agent_files import refresh_agent_files as refresh_agent_files
 from .editor import edit_in_editor as edit_in_editor
+from .extras import require_extra as require_extra
 from .files import parse_typed_references as parse_typed_references
 from .files import resolve_file_filter as resolve_file_filter
 from .former_folders import check_aliases as check_aliases

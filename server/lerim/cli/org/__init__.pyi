@@ -1,0 +1,1 @@
+from .commands import org_app as org_app

@@ -1,0 +1,74 @@
+"""Connections to the organisation's database, and what its errors mean for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from lerim.errors import OrgError
+
+SCHEMA = "lerim"
+"""The PostgreSQL schema that holds everything of ours, and Procrastinate's tables."""
+CONNECT_SECONDS = 10
+
+
+def make_address(url: str) -> str:
+    """Return the address as a connection string whose connections see our schema. Raises OrgError if it is none."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise OrgError(
+            "This is not the address of a PostgreSQL database.",
+            todo="Name one such as postgresql://lerim@db.example.org/lerim.",
+        ) from error
+    parts.setdefault("connect_timeout", CONNECT_SECONDS)
+    parts.setdefault("application_name", "lerim")
+    options = f"{parts.pop('options', None) or ''} -c search_path={SCHEMA},pg_catalog -c timezone=UTC"
+    return make_conninfo("", options=options.strip(), **parts)
+
+
+def describe_address(url: str) -> str:
+    """Return the host and the name of the database, without user and password."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:
+        return "the database"
+    return f"{parts.get('host') or 'local socket'}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+@contextmanager
+def open_database(url: str) -> Iterator[psycopg.Connection]:
+    """Connect for the length of the block, each statement in a transaction of its own. Raises OrgError, also for what
+    the database refuses within the block."""
+    with convert_errors(url), psycopg.connect(make_address(url), autocommit=True) as connection:
+        yield connection
+
+
+@contextmanager
+def convert_errors(url: str) -> Iterator[None]:
+    """Turn errors of the database into OrgError. A message of the server may quote a value, so only its kind is
+    told."""
+    where = describe_address(url)
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise OrgError(
+            "The database does not allow this to the user it was opened with.",
+            where=where,
+            todo="Ask whoever runs the database for the role of your team: `lerim org init` names it.",
+        ) from error
+    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName) as error:
+        raise OrgError(
+            "The database is not set up for this version of Lerim.", where=where, todo="Run `lerim org init`."
+        ) from error
+    except psycopg.OperationalError as error:
+        raise OrgError(
+            "The database cannot be reached, or it ended the connection.",
+            where=where,
+            todo="Check its address and whether it runs; what was finished is kept.",
+        ) from error
+    except psycopg.Error as error:
+        raise OrgError(f"The database refused a statement: {type(error).__name__}.", where=where) from error

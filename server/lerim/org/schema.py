@@ -1,0 +1,113 @@
+"""Sets up the organisation's database: its tables by numbered migrations, and two roles for each team."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg import sql
+
+from lerim.errors import OrgError
+from lerim.org.database import SCHEMA, open_database
+from lerim.patterns import compile_later
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_LOCK = 7_305_321
+"""The advisory lock that two set-ups at once take turns with."""
+_TEAM = compile_later(r"^[a-z][a-z0-9_]{0,30}$")
+_QUEUE_MIGRATION = (1, "queue")
+"""Procrastinate's own tables; the other migrations are files."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What setting up did: the migrations applied now, and the roles of each team, which the person grants to the
+    users of the database."""
+
+    applied: tuple[str, ...]
+    teams: tuple[str, ...]
+
+
+def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
+    """Bring the database to this version, and make the roles of these teams. Doing it again changes nothing, and two at
+    once take turns. Raises OrgError."""
+    for team in teams:
+        check_team(team)
+    with open_database(url) as connection:
+        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+        applied = [
+            f"{number:04} {name}" for number, name, text in _migrations() if _apply(connection, number, name, text)
+        ]
+        for team in teams:
+            _make_roles(connection, team)
+    return SetUp(tuple(applied), tuple(teams))
+
+
+def check_team(team: str) -> None:
+    """Raise OrgError unless this can be a team's name: it becomes part of the names of roles."""
+    if not _TEAM.match(team):
+        todo = "Use up to 31 lower-case letters, digits and underscores, a letter first."
+        raise OrgError("A team cannot have this name.", where=team, todo=todo)
+
+
+def worker_role(team: str) -> str:
+    """The role that may read and write what is the team's."""
+    return f"lerim_team_{team}_worker"
+
+
+def reader_role(team: str) -> str:
+    """The role that may read what is the team's."""
+    return f"lerim_team_{team}_reader"
+
+
+def _migrations() -> Iterator[tuple[int, str, str]]:
+    """Yield the number, the name and the text of each migration, in order."""
+    from procrastinate.schema import SchemaManager
+
+    number, name = _QUEUE_MIGRATION
+    yield number, name, SchemaManager.get_schema()
+    folder = resources.files("lerim.org") / "migrations"
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        if file.name.endswith(".sql"):
+            number_text, _, name = file.name.removesuffix(".sql").partition("_")
+            yield int(number_text), name, file.read_text(encoding="utf-8")
+
+
+def _apply(connection: psycopg.Connection, number: int, name: str, text: str) -> bool:
+    """Apply one migration in a transaction, unless it was applied before. Return whether it was now."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL,"
+            " applied_at timestamptz NOT NULL DEFAULT now())"
+        )
+        if connection.execute("SELECT 1 FROM migrations WHERE number = %s", (number,)).fetchone():
+            return False
+        connection.execute(text.encode())
+        connection.execute("INSERT INTO migrations (number, name) VALUES (%s, %s)", (number, name))
+    return True
+
+
+def _make_roles(connection: psycopg.Connection, team: str) -> None:
+    """Make the two roles of a team. Roles belong to the whole server, so that another database may have made them."""
+    worker, reader = worker_role(team), reader_role(team)
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        for role in (reader, worker):
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
+                connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))
+        grants = (
+            "GRANT {reader} TO {worker}",
+            "GRANT USAGE ON SCHEMA {schema} TO {reader}",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}",
+            "GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {worker}",
+            "GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {worker}",
+            "REVOKE INSERT, UPDATE, DELETE ON {schema}.migrations FROM {worker}",
+        )
+        names = {"reader": sql.Identifier(reader), "worker": sql.Identifier(worker), "schema": sql.Identifier(SCHEMA)}
+        for grant in grants:
+            connection.execute(sql.SQL(grant).format(**names))

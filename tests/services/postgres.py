@@ -1,0 +1,131 @@
+"""A real PostgreSQL for tests: Debian's, in a folder of its own, reached by a Unix socket, one for each test process.
+
+It refuses to run as root, so that it runs as Debian's user `postgres` then. It ends with the process that started it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from hang import HANG
+
+SETTINGS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "shared_buffers": "16MB",
+    "max_wal_size": "128MB",
+    "autovacuum": "off",
+    "listen_addresses": "",
+}
+TEAMS = ("platform", "payments")
+_numbers = itertools.count()
+
+
+class PostgresServer:
+    """A server at work. `stop` and `start` are for tests that restart it; `kill` ends it as a power cut does."""
+
+    def __init__(self, programs: Path) -> None:
+        self._programs = programs
+        self.folder = Path(tempfile.mkdtemp(prefix="lerim-pg-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
+        self._as_user: list[str] = []
+        if os.geteuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+            self._as_user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+        self._run("initdb", "-D", self.data, "-U", "admin", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-locale")
+        self.start()
+        atexit.register(self.kill)
+
+    @property
+    def data(self) -> str:
+        return str(self.folder / "data")
+
+    def url(self, database: str, user: str = "admin") -> str:
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    def start(self) -> None:
+        settings = [f"-c{name}={value}" for name, value in SETTINGS.items()]
+        command = [*self._as_user, "setpriv", "--pdeathsig=INT", str(self._programs / "postgres"), "-D", self.data]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, f"-k{self.folder}", *settings], cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        end = time.monotonic() + HANG
+        ready = [str(self._programs / "pg_isready"), "-q", "-h", str(self.folder), "-d", "postgres"]
+        while subprocess.run(ready, check=False).returncode:
+            assert self._process.poll() is None and time.monotonic() < end, (self.folder / "log").read_text()
+
+    def kill(self) -> None:
+        """Ends the server and its children at once; nothing is written any more."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)
+        self._process.wait(HANG)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [*self._as_user, str(self._programs / program), *arguments]
+        subprocess.run(command, cwd="/", check=True, capture_output=True, timeout=HANG)
+
+    def make_database(self) -> str:
+        """The address of a new database that `lerim org init` has set up, for the teams in `TEAMS`."""
+        import psycopg
+
+        name = f"test{next(_numbers)}"
+        _fill_template(self)
+        with psycopg.connect(self.url("postgres"), autocommit=True) as admin:
+            admin.execute(f"CREATE DATABASE {name} TEMPLATE ready STRATEGY file_copy")
+        return self.url(name)
+
+    def make_empty_database(self) -> str:
+        import psycopg
+
+        name = f"test{next(_numbers)}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as admin:
+            admin.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+
+@functools.cache
+def _fill_template(server: PostgresServer) -> None:
+    """Sets up the database that the others are copies of, and a user for each team and each of its two roles."""
+    import psycopg
+
+    from lerim.org import set_up_database
+
+    with psycopg.connect(server.url("postgres"), autocommit=True) as admin:
+        admin.execute("CREATE DATABASE ready")
+        set_up_database(server.url("ready"), TEAMS)
+        for team in TEAMS:
+            for kind in ("worker", "reader"):
+                admin.execute(f"CREATE ROLE {team}_{kind} LOGIN IN ROLE lerim_team_{team}_{kind}")
+
+
+@functools.cache
+def postgres() -> PostgresServer:
+    """The server of this process, started at the first call. Skips the test where there is none."""
+    pytest.importorskip("psycopg", reason="the packages of lerim[org] are not installed")
+    programs = find_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed")
+    return PostgresServer(programs)
+
+
+def find_programs() -> Path | None:
+    """The folder with the server's programs. Debian keeps them out of the PATH."""
+    found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    if not found and (initdb := shutil.which("initdb")):
+        found = [Path(initdb).resolve().parent]
+    return max(found, key=lambda path: path.parent.name, default=None)

@@ -1,0 +1,106 @@
+"""Setting up the organisation's database, and that a team sees nothing of another."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from lerim.errors import OrgError
+from lerim.org import set_up_database
+from postgres import TEAMS, PostgresServer, postgres
+from terminal import answer
+
+TABLES_OF_TEAMS = ("extractions", "candidates", "answers", "budgets", "rates", "calls")
+INSERTS = (
+    "INSERT INTO extractions (team, key, project, host, session, content_hash, model)"
+    " VALUES (%(team)s, 'k', 'p', 'h', 's', 'c', '')",
+    "INSERT INTO candidates (team, key, ordinal, project, said_at, candidate)"
+    " VALUES (%(team)s, 'k', 0, 'p', now(), '{}')",
+    "INSERT INTO answers (team, hash, model, answer) VALUES (%(team)s, 'h', 'm', '{}')",
+    "INSERT INTO budgets (team) VALUES (%(team)s)",
+    "INSERT INTO rates (team, model, calls_left) VALUES (%(team)s, 'm', 1)",
+    "INSERT INTO calls (team, model, key, dollars) VALUES (%(team)s, 'm', 'k', 1)",
+    "INSERT INTO procrastinate_jobs (queue_name, task_name) VALUES (%(team)s || '/host', 'extract')",
+    "INSERT INTO procrastinate_periodic_defers (task_name, periodic_id) VALUES ('rescue', %(team)s)",
+)
+QUEUE_TABLES = ("procrastinate_jobs", "procrastinate_events", "procrastinate_periodic_defers", "procrastinate_workers")
+
+
+@pytest.fixture(scope="module")
+def server() -> PostgresServer:
+    return postgres()
+
+
+def connect(url: str, user: str) -> psycopg.Connection:
+    return psycopg.connect(
+        url.replace("admin@", f"{user}@"), autocommit=True, options="-c search_path=lerim,pg_catalog"
+    )
+
+
+def test_setting_up_twice_or_twice_at_once_is_harmless(server: PostgresServer) -> None:
+    url = server.make_empty_database()
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: set_up_database(url, ["platform"]).applied, range(2)))
+    assert sorted(sum(both, ())) == ["0001 queue", "0002 teams"]
+    again = answer("org", "init", url, "--team", "platform", "--team", "search")
+    roles = {"worker": "lerim_team_search_worker", "reader": "lerim_team_search_reader"}
+    assert again["applied"] == [] and again["teams"][1] == {"team": "search", **roles}
+
+
+def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
+    with pytest.raises(OrgError, match="cannot have this name"):
+        set_up_database(server.url("postgres"), ["platform; drop table"])
+    with pytest.raises(OrgError, match="not the address"):
+        set_up_database("http://example.org", ["platform"])
+    with pytest.raises(OrgError, match="cannot be reached") as told:
+        set_up_database("postgresql://u:secret@/none?host=/nowhere", ["platform"])
+    assert "secret" not in str(told.value)
+    server.make_database()
+    url = server.make_empty_database()
+    with pytest.raises(OrgError, match="does not allow"):
+        set_up_database(url.replace("admin@", "platform_worker@"), ["platform"])
+
+
+def test_a_teams_worker_and_reader_see_and_change_nothing_of_another_team(server: PostgresServer) -> None:
+    url = server.make_database()
+    for team in TEAMS:
+        with connect(url, f"{team}_worker") as own:
+            for insert in INSERTS:
+                own.execute(insert, {"team": team})
+            own.execute("SELECT procrastinate_register_worker_v1()")
+    for team, other in (TEAMS, TEAMS[::-1]):
+        for kind in ("worker", "reader"):
+            with connect(url, f"{team}_{kind}") as own:
+                for table in TABLES_OF_TEAMS:
+                    assert own.execute(f"SELECT DISTINCT team FROM {table}").fetchall() == [(team,)]
+                seen = [own.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in QUEUE_TABLES]
+                assert seen == [1, 1, 1, 1 if kind == "worker" else 0]
+                refused = psycopg.errors.InsufficientPrivilege
+                for insert in INSERTS:
+                    with pytest.raises(refused):
+                        own.execute(insert, {"team": other})
+                with pytest.raises(refused):
+                    own.execute(f"SET ROLE lerim_team_{other}_reader")
+        with connect(url, f"{team}_worker") as own:
+            for table in (*TABLES_OF_TEAMS[::-1], *QUEUE_TABLES[1:]):  # its own only, whatever it says
+                own.execute(f"DELETE FROM {table}")
+            own.execute("DELETE FROM procrastinate_jobs")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                own.execute("DELETE FROM migrations")
+        with connect(url, "admin") as admin:
+            left = [
+                admin.execute(f"SELECT count(*) FROM {one}").fetchone()[0] for one in TABLES_OF_TEAMS + QUEUE_TABLES
+            ]
+            assert set(left) == ({1} if team == TEAMS[0] else {0})
+
+
+def test_the_owner_of_the_tables_is_bound_by_the_policies_too(server: PostgresServer) -> None:
+    url = server.make_database()
+    with connect(url, "admin") as admin:
+        unforced = admin.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'lerim'::regnamespace AND relkind = 'r'"
+            " AND NOT (relrowsecurity AND relforcerowsecurity)"
+        ).fetchall()
+    assert unforced == [("migrations",)]
