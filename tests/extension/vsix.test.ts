@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
 
 const largestKb = 3600; // the o200k encoding is 2 MB of it
-const onlyServed = /^server\/lerim\/web\/(api|daemon|pages)\//; // needs packages that the sidecar's environment has not
+const onlyServed = /^server\/lerim\/(web\/(api|daemon|pages)|org)\//; // needs packages that the sidecar's environment has not
 const encoding = "server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790";
 const ranker = "server/lerim/extraction/ranking/ranker.json";
 const page = "docs/MARKETPLACE.md";
