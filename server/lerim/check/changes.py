@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lerim.errors import UsageError
@@ -40,7 +40,7 @@ def find_touched_memories(project: Project, environ: Mapping[str, str], revision
 
 
 def _select_touched(
-    git: Git, project: Project, base: str, changed: set[str], entries: list[MemoryEntry]
+    git: Git, project: Project, base: str, changed: set[str], entries: Iterable[MemoryEntry]
 ) -> list[TouchedMemory]:
     concerned = [
         (entry, reference) for entry in entries for reference in entry.references if _is_below(reference.path, changed)

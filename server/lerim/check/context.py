@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from lerim.check.contradictions import RuleIndex, index_rules
 from lerim.errors import BoundaryError, MemoryError_
@@ -45,9 +46,10 @@ def make_check_context(
     drifts: Mapping[str, Drift] | None = None,
     moves: Mapping[str, Mapping[str, str]] | None = None,
     rules: RuleIndex = NO_RULES,
+    known_paths: Mapping[str, list[Path]] = MappingProxyType({}),
 ) -> CheckContext:
     """Returns the context of a check that looks at the disk as it is now. `reader` may have read source files before;
-    refresh it first."""
+    refresh it first. `known_paths` are the files of ids that were listed just now, if they were."""
 
     def load_ends(memory_id: str) -> tuple[str, ...]:
         try:
@@ -56,8 +58,11 @@ def make_check_context(
             return ()
         return (*record.supersedes, *record.resolves)
 
+    def paths_of(memory_id: str) -> list[Path]:
+        return known_paths.get(memory_id) or store.paths_of(memory_id)
+
     reader = reader or SourceReader(project.root)
-    return CheckContext(project, reader, store.paths_of, load_ends, drifts or {}, moves or {}, rules)
+    return CheckContext(project, reader, paths_of, load_ends, drifts or {}, moves or {}, rules)
 
 
 def read_rule_index(project: Project) -> RuleIndex:

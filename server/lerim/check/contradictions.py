@@ -15,7 +15,7 @@ reports none of the pairs that only sound alike.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -66,24 +66,31 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class RuleIndex:
-    """The statements of rules files, by their words."""
+    """The statements of rules files, by each of their words, and by the rarest of them."""
 
     statements: tuple[tuple[_Statement, RulesLine], ...]
-    by_word: Mapping[str, tuple[int, ...]]
+    by_word: Mapping[str, list[int]]
+    by_rarest_word: Mapping[str, list[int]]
 
     def find_contradiction(self, text: str) -> RulesLine | None:
         """Returns the nearest line that says the opposite of a sentence of this text; None if there is none."""
         best: tuple[float, RulesLine] | None = None
         for statement in _statements(text) if self.statements else ():
-            shared = Counter(number for word in statement.words for number in self.by_word.get(word, ()))
-            for number, count in shared.items():
+            for number in self._find_containing(statement.words):
                 other, line = self.statements[number]
-                if count < min(len(statement.words), len(other.words)) or not statement.contradicts(other):
-                    continue
-                similarity = cosine(statement.words, other.words)
+                similarity = cosine(statement.words, other.words) if statement.contradicts(other) else 0.0
                 if similarity >= MIN_SIMILARITY and (best is None or similarity > best[0]):
                     best = (similarity, line)
         return best[1] if best else None
+
+    def _find_containing(self, words: Mapping[str, float]) -> list[int]:
+        """Returns the statements that have all of these words, and those whose words are all among these: the former
+        are looked up by the rarest of these words, the latter by their own."""
+        larger = min((self.by_word.get(word, []) for word in words), key=len, default=[])
+        smaller = [number for word in words for number in self.by_rarest_word.get(word, ())]
+        kept = [number for number in larger if words.keys() <= self.statements[number][0].words.keys()]
+        kept += [number for number in smaller if words.keys() >= self.statements[number][0].words.keys()]
+        return sorted({*kept})
 
 
 def index_rules(lines: Iterable[RulesLine]) -> RuleIndex:
@@ -97,7 +104,11 @@ def index_rules(lines: Iterable[RulesLine]) -> RuleIndex:
             for word in statement.words:
                 by_word[word].append(len(found))
             found.append((statement, line))
-    return RuleIndex(tuple(found), {word: tuple(numbers) for word, numbers in by_word.items()})
+    by_rarest_word: dict[str, list[int]] = defaultdict(list)
+    for number, (statement, _) in enumerate(found):
+        for word in sorted(statement.words, key=lambda word: len(by_word[word]))[:1]:
+            by_rarest_word[word].append(number)
+    return RuleIndex(tuple(found), by_word, by_rarest_word)
 
 
 def _statements(text: str) -> Iterator[_Statement]:

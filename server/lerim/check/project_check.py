@@ -20,6 +20,7 @@ from lerim.memory import (
     DriftSubject,
     DriftSummary,
     ReferenceMap,
+    Store,
     baselines,
     parse_memory_document,
 )
@@ -47,32 +48,43 @@ def check_project(
         if one.code not in FOUND_IN_DOCUMENTS
     ]
     summary = _check_drift(project, home, environ, live, findings)
+    memory_paths = _paths_by_source(store, live)
+    paths_by_id: dict[str, list[Path]] = {}
+    for path in memory_paths:
+        paths_by_id.setdefault(path.stem, []).append(path)
     context = make_check_context(
         project,
         store,
         drifts=summary.drift_by_memory,
         moves=summary.moved_references,
         rules=read_rule_index(project),
+        known_paths=paths_by_id,
     )
-    memory_files, _ = store.find_files(archived=True)
-    for item in memory_files:
+    for path in memory_paths:
         if is_cancelled():
             break
         try:
-            text = files.read_text(item.path, MAX_FILE_BYTES, store.anchor)
+            text = files.read_text(path, MAX_FILE_BYTES, store.anchor)
         except NotFoundError:
             continue
         except (MemoryError_, BoundaryError) as error:
-            findings.append(Finding("memory-unreadable", error.explanation, str(item.path), FIRST_LINE))
+            findings.append(Finding("memory-unreadable", error.explanation, str(path), FIRST_LINE))
             continue
-        findings += check_document(parse_memory_document(text), item.path, "memory", context)
+        findings += check_document(parse_memory_document(text), path, "memory", context)
     candidate_count = pending_count.count_pending(paths)
     if candidate_count:
         what = "1 candidate waits" if candidate_count == 1 else f"{candidate_count} candidates wait"
         message = f"{what} for review. See `lerim review list`."
         findings.append(Finding("unreviewed", message, str(_first_candidate(paths)), FIRST_LINE))
     findings.sort(key=lambda one: (one.path, one.span.start_line, one.span.start_character))
-    return CheckReport(str(project.root), tuple(findings), len(memory_files), candidate_count)
+    return CheckReport(str(project.root), tuple(findings), len(memory_paths), candidate_count)
+
+
+def _paths_by_source(store: Store, live: ReferenceMap) -> list[Path]:
+    """Returns all memory files, those about the same source file together, so that it is read once."""
+    sources = {entry.name: entry.references[0].path for entry in live.entries if entry.references}
+    found = sorted(store.find_files(archived=True)[0], key=lambda one: sources.get(one.name, ""))
+    return [one.path for one in found]
 
 
 def _check_drift(

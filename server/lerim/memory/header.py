@@ -25,7 +25,7 @@ _CLOSE = re.compile(r"\n---[ \t]*(?:\r?\n|\r?\Z)")
 # Characters that YAML reads as line breaks or rejects; our writer escapes all of them.
 UNSAFE_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _PLAIN = re.compile(r"(?:\d{8}-)?[^\W\d_](?:[\w./@+;()',-]++| (?=[^\s#])|(?<=\S)[:#](?=[^\s]))*+")
-_PLAIN_IN_LIST = re.compile(r"[^\W\d_][\w./+-]*")
+_PLAIN_IN_LIST = re.compile(r"(?:\d{8}-)?[^\W\d_][\w./+-]*")
 _RESERVED_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _QUOTED = re.compile(r'"(?:[^"\\]|\\["\\nrtbf/]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"')
 _unquote = json.JSONDecoder(strict=False).decode  # a quoted string may contain a raw tab

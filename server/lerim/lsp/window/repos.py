@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,8 +159,8 @@ class Repos:
         """The opened repository whose memory folder contains `path`, which must have no symlinks."""
         return next((repo for repo in self.known if path.is_relative_to(repo.project.memory_dir)), None)
 
-    def list_personal_memories(self) -> list[MemoryEntry]:
-        """The personal memories, after rereading files that changed since the last call (blocking)."""
+    def list_personal_memories(self) -> Sequence[MemoryEntry]:
+        """The personal memories, newest first, after rereading files that changed since the last call (blocking)."""
         with self._build_lock:
             if self._personal_references is None:
                 self._personal_references = ReferenceMap(self._home.memory, self._home.root)

@@ -100,16 +100,15 @@ class Lines:
 
     def span(self, start: int, end: int) -> Span:
         """The span between two offsets."""
-        return Span(*self._position(start), *self._position(max(start, end)))
+        end = max(start, end)
+        line = bisect_right(self._starts, start) - 1
+        end_line = bisect_right(self._starts, end, line) - 1
+        return Span(line, start - self._starts[line], end_line, end - self._starts[end_line])
 
     def offset(self, line: int, character: int) -> int:
         """The offset of a position."""
         start = self._starts[line] if line < len(self._starts) else self._length
         return min(start + character, self._length)
-
-    def _position(self, offset: int) -> tuple[int, int]:
-        line = bisect_right(self._starts, offset) - 1
-        return line, offset - self._starts[line]
 
 
 def text_span(text: str, start: int, end: int) -> Span:

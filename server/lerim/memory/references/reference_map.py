@@ -63,6 +63,8 @@ class ReferenceMap:
 
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir
+        self.entries: tuple[MemoryEntry, ...] = ()
+        """Every live memory, newest first."""
         self._anchor = anchor or memory_dir.parent.parent
         self._stamps: dict[str, int] = {}  # as hashes, to save memory with ten thousand files
         self._entries: dict[str, MemoryEntry] = {}
@@ -84,11 +86,6 @@ class ReferenceMap:
         """What could not be read, or only with a guess, and questions that two memories answer."""
         files = [problem for problems in list(self._file_problems.values()) for problem in problems]
         return [*self._folder_problems, *files, *self._answer_problems()]
-
-    @property
-    def entries(self) -> list[MemoryEntry]:
-        """Every live memory."""
-        return list(self._entries.values())
 
     def entry_for(self, path: Path) -> MemoryEntry | None:
         """Returns the live memory of a file, or None."""
@@ -128,7 +125,7 @@ class ReferenceMap:
 
     def linking_to(self, memory_id: str) -> tuple[MemoryEntry, ...]:
         """Returns the live memories that name this memory in a link, newest first."""
-        return newest_first(entry for entry in self.entries if memory_id in entry.links)
+        return tuple(entry for entry in self.entries if memory_id in entry.links)
 
     def entry_of_id(self, memory_id: str) -> MemoryEntry | None:
         """Returns the live memory with this id, or None."""
@@ -233,6 +230,7 @@ class ReferenceMap:
         elif self._end_kinds:
             self._hide_ended([entry.id for entry in into.values() if entry.id in self._end_kinds], out, into)
         if out or into:
+            self.entries = newest_first(self._entries.values())
             self._rebuild(out, into)
             self._moved_references = moved_references(self._moves, self._entries)
         return bool(gone or new)

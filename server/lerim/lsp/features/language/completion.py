@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import get_args
 
 from lsprotocol import types
@@ -88,7 +89,7 @@ def _id_items(
 ) -> Iterator[types.CompletionItem]:
     """The live memories whose id or title has the words typed so far, newest first."""
     own = text.path.stem
-    found = find_by_words((entry for entry in entries if entry.id != own), place.typed, MAX_ITEMS)
+    found = list(islice((entry for entry in find_by_words(place.typed, entries) if entry.id != own), MAX_ITEMS))
     for entry, title in zip(found, show_titles(found), strict=True):
         item = _value_item(text, place, entry.id, types.CompletionItemKind.Reference, f"{entry.label}: {title}")
         item.filter_text = f"{entry.id} {title}"

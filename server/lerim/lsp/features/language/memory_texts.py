@@ -119,8 +119,8 @@ def store_of(sidecar: Sidecar, repo: Repo | None) -> Store:
     return repo.store if repo is not None else views.personal_store(sidecar)
 
 
-def list_entries(sidecar: Sidecar, repo: Repo | None) -> list[MemoryEntry]:
-    """The live memories of a repository, or the personal ones (blocking)."""
+def list_entries(sidecar: Sidecar, repo: Repo | None) -> Sequence[MemoryEntry]:
+    """The live memories of a repository, or the personal ones, newest first (blocking)."""
     return repo.references.entries if repo is not None else sidecar.repos.list_personal_memories()
 
 

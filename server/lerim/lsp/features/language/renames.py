@@ -97,20 +97,27 @@ def edit_id(sidecar: Sidecar, repo: Repo | None, path: Path, old: str, new: str)
 def _files_naming(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> Iterator[Path]:
     """The files that may name a memory: live ones by the map of links; archived ones, candidates, unreadable files and
     those open in the editor by their text."""
-    live = {entry.path: memory_id in (entry.id, *entry.links) for entry in list_entries(sidecar, repo)}
-    paths = [found.path for found in store_of(sidecar, repo).find_files(archived=True)[0]]
+    live = {entry.name: memory_id in (entry.id, *entry.links) for entry in list_entries(sidecar, repo)}
+    documents = sidecar.server.documents
+    opened = {path for uri in list(documents.text_documents) if (path := uri_to_path(uri)) is not None}
+    opened_names = {path.name for path in opened}
+    found = store_of(sidecar, repo).find_files(archived=True)[0]
+    names_id = {  # making ten thousand paths would take longer than all the rest
+        one.path: live.get(one.name)
+        for one in found
+        if live.get(one.name, True) or one.name.rpartition("/")[2] in opened_names
+    }
     if repo is not None:
         review = candidate_counts.find_review_paths(sidecar, repo).review
         with suppress(OSError):
-            paths += sorted(path for path in review.iterdir() if path.suffix == ".md" and path.name[0] != ".")
-    documents = sidecar.server.documents
-    opened = {path for uri in list(documents.text_documents) if (path := uri_to_path(uri)) is not None}
+            candidates = sorted(path for path in review.iterdir() if path.suffix == ".md" and path.name[0] != ".")
+            names_id |= dict.fromkeys(candidates)
     wanted = memory_id.encode("utf-8", "replace")
-    for path in paths:
+    for path, by_map in names_id.items():
         if path in opened and (document := documents.find_open_document(path_to_uri(path))) and not document.oversize:
             names_it = memory_id in document.source
-        elif path in live:
-            names_it = live[path]
+        elif by_map is not None:
+            names_it = by_map
         else:
             names_it = False
             with suppress(OSError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from lsprotocol import types
 
@@ -60,8 +61,8 @@ async def list_workspace_symbols(sidecar: Sidecar, params: types.WorkspaceSymbol
 
 
 def _find_memories(sidecar: Sidecar, repos: Sequence[Repo], query: str) -> list[types.WorkspaceSymbol]:
-    entries = [entry for repo in repos for entry in repo.references.entries]
-    found = find_by_words([*entries, *sidecar.repos.list_personal_memories()], query, MAX_SYMBOLS)
+    sources = (*(repo.references.entries for repo in repos), sidecar.repos.list_personal_memories())
+    found = list(islice(find_by_words(query, *sources), MAX_SYMBOLS))
     return [
         types.WorkspaceSymbol(
             location=types.Location(path_to_uri(entry.path), START),

@@ -1,22 +1,22 @@
-"""Titles of memories as completion and the workspace's symbols show them: found by words, redacted, newest first."""
+"""Titles of memories as completion and the workspace's symbols show them: found by words, and redacted."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from lerim.lsp.boundary import show_hidden_characters
 from lerim.lsp.protocol import redact_text
 from lerim.memory import MemoryEntry
 
 
-def find_by_words(entries: Iterable[MemoryEntry], query: str, limit: int) -> list[MemoryEntry]:
-    """The newest memories whose id or title contains all words of a query."""
+def find_by_words(query: str, *sources: Iterable[MemoryEntry]) -> Iterator[MemoryEntry]:
+    """Yields the memories whose id or title contains all words of a query, newest first, as each source has them."""
     words = query.casefold().split()
-    found = (
-        entry for entry in entries if not words or all(word in f"{entry.id} {entry.title}".casefold() for word in words)
-    )
-    return heapq.nlargest(limit, found, key=lambda entry: (entry.created, entry.name))
+    for entry in heapq.merge(*sources, key=lambda entry: (entry.created, entry.name), reverse=True):
+        text = f"{entry.id} {entry.title}".casefold() if words else ""
+        if all(word in text for word in words):
+            yield entry
 
 
 def show_titles(entries: Sequence[MemoryEntry]) -> list[str]:
