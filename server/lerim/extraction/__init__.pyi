@@ -64,7 +64,6 @@ from .summaries import SummaryCallStarted as SummaryCallStarted
 from .summaries import SummaryFacts as SummaryFacts
 from .summaries import SummaryTask as SummaryTask
 from .summaries import find_last_runs as find_last_runs
-from .summaries import is_edit_call as is_edit_call
 from .summaries import list_names as list_names
 from .summaries import render_summary as render_summary
 from .summaries import split_exchanges as split_exchanges

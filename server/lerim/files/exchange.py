@@ -36,7 +36,7 @@ def replace_if_unchanged(
             staging.rename(new, name, folder)
             return True
         staging.rename(new, moved_aside)
-        if not _exchange_names(staging, moved_aside, folder, name):
+        if not _exchange_names(folder, name, staging, moved_aside):
             if _read_content(folder, name) != before:
                 staging.unlink(moved_aside)
                 return False
@@ -45,12 +45,12 @@ def replace_if_unchanged(
         if watched.still_has_content(before, staging, moved_aside):
             _remove_if_present(staging, moved_aside)
             return True
-        _exchange_names(staging, moved_aside, folder, name)
+        _exchange_names(folder, name, staging, moved_aside)
     if _read_content(staging, moved_aside) == after:
         _remove_if_present(staging, moved_aside)
         return False
     # It was saved twice meanwhile: the later text keeps the name, the earlier one gets a new name.
-    _exchange_names(staging, moved_aside, folder, name)
+    _exchange_names(folder, name, staging, moved_aside)
     restore_leftover(staging, moved_aside, name, folder)
     return False
 
@@ -162,7 +162,11 @@ def _is_lease_broken(handle: int) -> bool:
 
 
 def _exchange_names(first: Directory, one: str, second: Directory, other: str) -> bool:
-    """Exchanges the names of two files in one step; False if the system cannot or a file is gone. Raises OSError."""
+    """Exchanges the names of two files in one step; False if the system cannot or a file is gone. Raises OSError.
+
+    On Linux those who watch the folders are told that `one` went and came, and that `other` came and went: VS Code
+    takes a file that went last for deleted and does not read it again. So `one` is the file that others have open.
+    """
     if first.handle is None or second.handle is None:
         return False
     import ctypes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterable
 
@@ -17,12 +16,6 @@ MAX_SIDE = 400_000
 """The most characters of a file's text before or after the edits."""
 GAP = "\n⋯\n"
 """Stands between two replacements in one file, whose places in it are not recorded."""
-_EDITING_TOOL = re.compile(r"[\w-]*(?:edit|write|patch|replace|create)[\w-]* \S", re.IGNORECASE)
-
-
-def may_have_edits(title: str) -> bool:
-    """Returns whether the first line of a stored call, its tool and the files, is that of a tool that changes files."""
-    return _EDITING_TOOL.match(title) is not None
 
 
 def find_call_edits(db: sqlite3.Connection, place: str, turn: str, number: int) -> list[FileEdit]:

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Literal
 
 from lerim.redaction import clean_text
-from lerim.sessions.call_edits import may_have_edits
 from lerim.sessions.display import shorten_line
 from lerim.sessions.model import Role
 from lerim.sessions.search import RedactedTurn, browsing
@@ -104,7 +103,7 @@ def _make_calls(tools: str, limit: int) -> list[ShownCall]:
                 call.status if parsed else "",
                 call.exit_code,
                 rest,
-                edits=bool(parsed) and call.status == "ok" and may_have_edits(title),
+                edits=bool(parsed) and call.status == "ok" and call.changes_files,
             )
         )
     return views

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from lerim.extraction.locate import Locator
-from lerim.extraction.summaries.actions import is_edit_call
 from lerim.extraction.summaries.by_rules import summarize_by_rules
 from lerim.extraction.summaries.facts import SummaryFacts
 from lerim.extraction.summaries.summary import (
@@ -29,6 +28,7 @@ from lerim.sessions.readers.copilot_cli import calls as copilot_cli_calls
 from lerim.sessions.readers.cursor import tools as cursor_tools
 from lerim.sessions.readers.gemini import tools as gemini_tools
 from lerim.sessions.readers.opencode import tools as opencode_tools
+from lerim.sessions.tables.turn_text import StoredCall
 from told_turns import edit, prompt, shell, turn
 
 FACTS = SummaryFacts("claude", "Claude Code", "")
@@ -177,9 +177,11 @@ def test_a_plan_that_was_handed_over_gives_its_title() -> None:
         opencode_tools._TOOLS.kinds,
     ],
 )
-def test_the_tools_that_change_files_are_known_of_every_agent(names: dict[str, ToolKind]) -> None:
+def test_the_tools_that_change_files_are_known_of_every_agent_also_where_the_kind_was_not_stored(
+    names: dict[str, ToolKind],
+) -> None:
     for name, kind in names.items():
-        assert is_edit_call(f"{name} src/app.py") == (kind in ("edit", "write")), name
+        assert StoredCall("ok", None, f"{name} src/app.py").changes_files == (kind in ("edit", "write")), name
 
 
 def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:

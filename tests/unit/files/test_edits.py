@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,3 +73,27 @@ def test_a_linked_dotfile_is_changed_where_it_leads_and_a_link_in_a_repository_i
     with pytest.raises(BoundaryError):
         make_edits([FileEdit(link, '{"a": 1}', "{}", "", anchor=tmp_path / "home")])
     assert target.read_text() == '{"a": 1}'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+def test_whoever_watches_a_folder_is_told_last_that_a_changed_file_is_there(tmp_path: Path) -> None:
+    """VS Code takes a file whose last event says that it went for deleted, and goes on showing its old text."""
+    path = tmp_path / "memory.md"
+    path.write_text("1")
+    moved_from, moved_to = 0x40, 0x80
+    library = ctypes.CDLL(None, use_errno=True)
+    watch = library.inotify_init1(os.O_NONBLOCK)
+    try:
+        assert library.inotify_add_watch(watch, os.fsencode(tmp_path), moved_from | moved_to) > 0
+        make_edits([FileEdit(path, "1", "2", "")])
+        events = os.read(watch, 65_536)
+    finally:
+        os.close(watch)
+    seen: list[int] = []
+    while events:
+        _, mask, _, length = struct.unpack_from("iIII", events)
+        if events[16 : 16 + length].rstrip(b"\0") == path.name.encode():
+            seen.append(mask)
+        events = events[16 + length :]
+    assert path.read_text() == "2"
+    assert seen[-1] == moved_to, [hex(mask) for mask in seen]

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from lerim.sessions.model import OWN_COMMAND, ToolCall
-from lerim.sessions.tables.turn_text import StoredCall, format_stored_calls, parse_stored_calls, render_calls
+from lerim.sessions.tables.turn_text import (
+    StoredCall,
+    format_stored_calls,
+    map_stored_calls,
+    parse_stored_calls,
+    render_calls,
+)
 
 SHELL = ToolCall("1", "Bash", "shell", "error", command="pytest -q\n# all", output="1 failed", exit_code=1)
 EDIT = ToolCall("2", "Edit", "edit", "ok", paths=("src/app.py",))
@@ -13,9 +19,18 @@ OWN = ToolCall("", OWN_COMMAND, "shell", "ok", command="ls", output="app.py", ex
 def test_calls_come_back_one_by_one_with_how_they_ended() -> None:
     assert parse_stored_calls(render_calls((SHELL, EDIT, OWN))) == [
         StoredCall("error", 1, "$ pytest -q\n# all\n1 failed"),
-        StoredCall("ok", None, "Edit src/app.py"),
-        StoredCall("ok", None, "app.py"),
+        StoredCall("ok", None, "Edit src/app.py", edits=True),
+        StoredCall("ok", None, "app.py", edits=False),
     ]
+
+
+def test_a_call_changes_files_by_the_kind_its_reader_found_whatever_the_tool_is_called() -> None:
+    patch = ToolCall("3", "shell", "edit", "ok", paths=("src/app.py",))
+    look = ToolCall("4", "str_replace_editor", "read", "ok", command="view", paths=("src/app.py",))
+    issue = ToolCall("5", "create_issue", "other", "ok", paths=("42",))
+    tools = render_calls((SHELL, patch, look, issue))
+    assert [call.changes_files for call in parse_stored_calls(tools)] == [False, True, False, False]
+    assert parse_stored_calls(map_stored_calls(tools, str.upper))[1] == StoredCall("ok", None, "SHELL SRC/APP.PY", True)
 
 
 def test_people_read_lines_without_marks() -> None:

@@ -1,5 +1,4 @@
 from .actions import find_last_runs as find_last_runs
-from .actions import is_edit_call as is_edit_call
 from .actions import split_exchanges as split_exchanges
 from .by_rules import summarize_by_rules as summarize_by_rules
 from .facts import SummaryFacts as SummaryFacts

@@ -19,16 +19,6 @@ RunOutcome = Literal["passed", "failed", "ran"]
 ActionKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
 MAX_COMMAND_CHARS = 70
 MAX_MESSAGE_CHARS = 120
-_EDITING = """
-edit multiedit notebookedit write applypatch patch createfile replacestring replacestringinfile insertedit
-multireplacestring multireplacestringinfile inserteditintofile editnotebook editnotebookfile editfile editfiles
-strreplace strreplaceeditor create searchreplace reapply deletefile delete writefile replace replacefilecontent
-multireplacefilecontent writetofile
-"""
-EDITING = frozenset(_EDITING.split())
-"""Names of the tools that change files, for all agents, in lower case and reduced to letters."""
-_VERSION = compile_later(r"_v\d{1,3}$")
-_LETTERS = compile_later(r"[^a-z]+")
 _PUSH = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
 _COMMIT = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
 _PULL = compile_later(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
@@ -102,12 +92,12 @@ def _add_call(
 ) -> None:
     first, _, rest = call.text.partition("\n")
     if call.status in ("denied", "interrupted"):
-        exchange.actions.append(SessionAction(call.status, _describe_call(first, turn, locate), turn.id))
+        exchange.actions.append(SessionAction(call.status, _describe_call(call, turn, locate), turn.id))
         return
     if call.text.startswith("$ "):
         exchange.actions += _find_git_actions(call, turn.id)
         exchange.runs += _parse_runs(call, turn.id, records_results)
-    elif is_edit_call(first) and rest.partition("\n")[0] != "view":  # Copilot has one tool for viewing and editing
+    elif call.changes_files:
         if call.status == "ok":
             for path in _find_named_paths(first, turn, locate):
                 exchange.changed_files.setdefault(path, []).append(turn.id)
@@ -117,24 +107,19 @@ def _add_call(
         exchange.actions.append(SessionAction("chose", chosen, turn.id))
 
 
-def is_edit_call(first: str) -> bool:
-    """Returns whether the first line of a tool call, as stored in the catalog, names a tool that changes files."""
-    name = first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal")
-    return _LETTERS.sub("", _VERSION.sub("", name)) in EDITING
-
-
 def _find_named_paths(first: str, turn: SummaryTurn, locate: Locate) -> list[str]:
     line = first.replace("\\", "/")
     return [found for path in turn.paths if path in line and (found := locate(path, turn.cwd))]
 
 
-def _describe_call(first: str, turn: SummaryTurn, locate: Locate) -> str:
+def _describe_call(call: StoredCall, turn: SummaryTurn, locate: Locate) -> str:
+    first = call.text.partition("\n")[0]
     if first.startswith("$ "):
         return f"`{_shorten_clean(first[2:], MAX_COMMAND_CHARS)}`"
     named = _find_named_paths(first, turn, locate)
     return (
         f"a change of `{named[0]}`"
-        if named and is_edit_call(first)
+        if named and call.changes_files
         else f"`{_shorten_clean(first.partition(' ')[0], MAX_COMMAND_CHARS)}`"
     )
 

@@ -6,7 +6,6 @@ agents delete after weeks.
 
 from __future__ import annotations
 
-from lerim.extraction import is_edit_call
 from lerim.sessions import QuestionAnswer, StoredCall, SummaryTurn, ToolCall, ToolKind, Turn
 
 
@@ -40,7 +39,7 @@ def _to_call(call: StoredCall, turn: SummaryTurn, call_id: str) -> ToolCall:
         )
     paths = tuple(path for path in turn.paths if path in first.replace("\\", "/"))
     answers = _parse_answers(rest)
-    kind: ToolKind = "ask" if answers else "edit" if is_edit_call(first) else "other"
+    kind: ToolKind = "ask" if answers else "edit" if call.changes_files else "other"
     return ToolCall(call_id, first.partition(" ")[0], kind, call.status, paths=paths, answers=answers)
 
 

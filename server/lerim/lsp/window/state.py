@@ -94,6 +94,9 @@ class Sidecar:
     """Called when memories of a repository changed: what is wrong in others may have changed with them."""
     checked_uris: set[str] = field(default_factory=set)
     """The open memory files whose diagnostics come from a check of their text."""
+    id_rename: tuple[Path, Path] | None = None
+    """The file of a memory before and after the last rename of its id, until the editor asks for edits that belong to
+    it: there are none, since the rename changes all links itself."""
     running_checks: dict[str, Literal["", "text", "rules"]] = field(default_factory=dict)
     """Documents that are being checked, and what has to be checked again after that."""
     _repos: Repos | None = None

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from lerim.patterns import compile_later
 from lerim.sessions.model import OWN_COMMAND, ToolCall, ToolStatus, Turn
 from lerim.sessions.readers import trim_torn_words
 
@@ -23,8 +24,8 @@ _BYTES_WITHOUT_IDEOGRAPHS = bytes(range(0xE3))
 pattern."""
 _SEPARATOR = "\x1f"
 
-# Each tool call starts with a mark and its status letter and ends with a mark and its exit code, none of which is a
-# word.
+# Each tool call starts with a mark and the letters of its status and of whether it changes files (not for a command),
+# and ends with a mark and its exit code, none of which is a word.
 _CALL_MARK, _EXIT_MARK = "\x1e", "\x1d"
 _STATUS_MARKS: Mapping[ToolStatus, str] = {
     "ok": "\x01",
@@ -34,18 +35,43 @@ _STATUS_MARKS: Mapping[ToolStatus, str] = {
     "pending": "\x05",
 }
 _STATUS_BY_MARK = {mark: status for status, mark in _STATUS_MARKS.items()}
-_MARK_PATTERN = re.compile("\x1e[\x01-\x05]|\x1d-?[0-9]{1,20}")
+_EDIT_MARK, _OTHER_MARK = "\x06", "\x07"
+_MARK_PATTERN = re.compile("\x1e[\x01-\x05][\x06\x07]?|\x1d-?[0-9]{1,20}")
 _MARK_REPLACEMENTS = str.maketrans(dict.fromkeys((_SEPARATOR, _CALL_MARK, _EXIT_MARK), " "))
+_EDITING_NAMES = """
+edit multiedit notebookedit write applypatch patch createfile replacestring replacestringinfile insertedit
+multireplacestring multireplacestringinfile inserteditintofile editnotebook editnotebookfile editfile editfiles
+strreplace strreplaceeditor create searchreplace reapply deletefile delete writefile replace replacefilecontent
+multireplacefilecontent writetofile
+"""
+_EDITING_TOOLS = frozenset(_EDITING_NAMES.split())
+"""Names of the tools that change files, for all agents, in lower case and reduced to letters: for calls stored before
+their kind was."""
+_VERSION = compile_later(r"_v\d{1,3}$")
+_LETTERS = compile_later(r"[^a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
     """A tool call from the catalog. The first line of `text` says what was done. `exit_code` is None if it was 0 or
-    unknown."""
+    unknown. `edits`: its reader found that it edits or writes files; None if that was not stored."""
 
     status: ToolStatus
     exit_code: int | None
     text: str
+    edits: bool | None = None
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether the call edits or writes files; where its kind was not stored, by the tool's name."""
+        if self.edits is not None:
+            return self.edits
+        first, _, rest = self.text.partition("\n")
+        name = (
+            first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal")
+        )
+        has_editing_name = _LETTERS.sub("", _VERSION.sub("", name)) in _EDITING_TOOLS
+        return has_editing_name and rest.partition("\n")[0] != "view"  # Copilot has one tool for viewing and editing
 
 
 def pack_turn_text(text: str, tools: str) -> str | bytes:
@@ -79,8 +105,9 @@ def parse_stored_calls(tools: str) -> list[StoredCall]:
     for part in tools.split(_CALL_MARK):
         status = _STATUS_BY_MARK.get(part[:1])
         if status is not None:
-            text, _, code = part[1:].partition(_EXIT_MARK)
-            found.append(StoredCall(status, int(code) if code else None, text))
+            kind = part[1:2] if part[1:2] in (_EDIT_MARK, _OTHER_MARK) else ""
+            text, _, code = part[1 + len(kind) :].partition(_EXIT_MARK)
+            found.append(StoredCall(status, int(code) if code else None, text, kind == _EDIT_MARK if kind else None))
     return found
 
 
@@ -89,6 +116,8 @@ def map_stored_calls(tools: str, change: Callable[[str], str]) -> str:
     parts = []
     for part in tools.split(_CALL_MARK):
         mark = part[:1] if part[:1] in _STATUS_BY_MARK else ""
+        if mark and part[1:2] in (_EDIT_MARK, _OTHER_MARK):
+            mark = part[:2]
         text, exit_mark, code = (
             part[len(mark) :].rpartition(_EXIT_MARK) if _EXIT_MARK in part else (part[len(mark) :], "", "")
         )
@@ -144,7 +173,8 @@ def _render_call(call: ToolCall) -> str:
     if _SEPARATOR in lines or _CALL_MARK in lines or _EXIT_MARK in lines:
         lines = lines.translate(_MARK_REPLACEMENTS)
     code = f"{_EXIT_MARK}{call.exit_code}" if call.exit_code else ""
-    return f"{_CALL_MARK}{_STATUS_MARKS[call.status]}{lines}{code}" if lines else ""
+    kind = "" if lines.startswith("$ ") else _EDIT_MARK if call.kind in ("edit", "write") else _OTHER_MARK
+    return f"{_CALL_MARK}{_STATUS_MARKS[call.status]}{kind}{lines}{code}" if lines else ""
 
 
 def _list_call_lines(call: ToolCall) -> list[str]:

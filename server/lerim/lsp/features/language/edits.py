@@ -54,7 +54,8 @@ def make_workspace_edit(
     renamed: Mapping[Path, Path] | None = None,
     created: Sequence[str] = (),
 ) -> types.WorkspaceEdit:
-    """One edit of several files: the files that it first creates, by their URIs, and those that it then renames."""
+    """One edit of several files: the files that it first creates, by their URIs, and those that it then renames.
+    `edits` have the new name of a renamed file."""
     capability = _workspace_edit_capability(sidecar)
     if not renamed and not created and (capability is None or not capability.document_changes):
         return types.WorkspaceEdit(
@@ -63,7 +64,7 @@ def make_workspace_edit(
             }
         )
     moved = [types.RenameFile(path_to_uri(old), path_to_uri(new)) for old, new in (renamed or {}).items()]
-    return types.WorkspaceEdit(document_changes=[*map(types.CreateFile, created), *edits, *moved])
+    return types.WorkspaceEdit(document_changes=[*map(types.CreateFile, created), *moved, *edits])
 
 
 def can_rename_files(sidecar: Sidecar) -> bool:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol import types
 
-from lerim import files
-from lerim.errors import LerimError
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.language.edits import edit_file, make_workspace_edit
 from lerim.lsp.features.language.memory_texts import is_memory_uri, read_memory_text, store_of
 from lerim.lsp.features.language.renames import edit_id
 from lerim.lsp.window import Repo, Sidecar
-from lerim.memory import MAX_FILE_BYTES, parse_memory_document, parse_reference, slug
+from lerim.memory import parse_reference, slug
 
 LINE_NUMBERS = re.compile(r":\d+(?:[-:]\d+)*$")
 
@@ -102,27 +99,15 @@ def move_reference(key: str, value: str, moves: Sequence[Move]) -> str:
 
 
 async def _edit_renamed_memory(sidecar: Sidecar, file: types.FileRename) -> list[types.TextDocumentEdit]:
-    """The edits of links to a memory whose file gets another name.
-
-    If the file's id was already changed in the editor and not saved, the rename comes from `rename_id`, whose edit has
-    changed the links.
-    """
+    """The edits of links to a memory whose file gets another name; none if that is a part of `rename_id`."""
     old, new = (Path(str(uri_to_path(uri))) for uri in (file.old_uri, file.new_uri))
     if old.stem == new.stem or not slug.is_id(new.stem):
+        return []
+    if sidecar.id_rename == (old, new):
+        sidecar.id_rename = None
         return []
     location = await sidecar.repos.locate_file(file.old_uri)
     repo = location.repo if location is not None else None
     if repo is None and not old.is_relative_to(sidecar.home.memory):
         return []
-    return await sidecar.run_in_thread(_edit_id_of_file, sidecar, repo, old, new)
-
-
-def _edit_id_of_file(sidecar: Sidecar, repo: Repo | None, old: Path, new: Path) -> list[types.TextDocumentEdit]:
-    text = read_memory_text(sidecar, repo, old)
-    if text is not None and text.version is not None:
-        with suppress(LerimError):
-            saved = parse_memory_document(files.read_text(old, MAX_FILE_BYTES, text.store.anchor)).field("id")
-            shown = text.document.field("id")
-            if saved and shown and saved.text == old.stem and shown.text == new.stem:
-                return []
-    return edit_id(sidecar, repo, old, old.stem, new.stem)
+    return await sidecar.run_in_thread(edit_id, sidecar, repo, old, old.stem, new.stem)

@@ -69,10 +69,20 @@ def _rename(sidecar: Sidecar, text: MemoryText, old: str, new: str) -> types.Wor
         raise MemoryError_(f"{new[:80]!r} cannot be an id, because it cannot be a file name.", where=old, todo=todo)
     if text.store.path_of(new) is not None:
         raise MemoryError_(f"There is already a memory {new[:80]!r}.", where=old, todo="Choose another id.")
-    edits = edit_id(sidecar, text.repo, path, old, new)
+    renamed = path.with_name(f"{new}.md")
+    # The file is renamed first: an editor that saves by itself would write an edited text under the old name again.
+    edits = [_follow_rename(edit, path, renamed) for edit in edit_id(sidecar, text.repo, path, old, new)]
     if not _tells_of_renamed_files(sidecar):
         text.store.quotes.copy_quotes(old, new)
-    return make_workspace_edit(sidecar, edits, {path: path.with_name(f"{new}.md")})
+    sidecar.id_rename = (path, renamed)
+    return make_workspace_edit(sidecar, edits, {path: renamed})
+
+
+def _follow_rename(edit: types.TextDocumentEdit, old: Path, new: Path) -> types.TextDocumentEdit:
+    """The edit under the file's new name, if it is of this file."""
+    if edit.text_document.uri != path_to_uri(old):
+        return edit
+    return types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(path_to_uri(new)), edit.edits)
 
 
 def edit_id(sidecar: Sidecar, repo: Repo | None, path: Path, old: str, new: str) -> list[types.TextDocumentEdit]:
