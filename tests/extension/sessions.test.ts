@@ -91,6 +91,9 @@ test("in Restricted Mode, turned off, or without a sidecar nothing is asked", as
 test("an empty list has its own welcome, a failure says what went wrong", async () => {
   context.answer(protocol.sessionsDays, () => ({ days: [] }));
   expect(await view.getChildren()).toEqual([]);
+  expect(state()).toBe("outside"); // there is no repository at /repo
+  act.folders(process.cwd());
+  expect(await view.getChildren()).toEqual([]);
   expect(state()).toBe("empty");
   context.refuse(protocol.sessionsDays, "The catalog is locked.");
   expect(await view.getChildren()).toEqual([]);

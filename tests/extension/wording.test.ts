@@ -13,12 +13,12 @@ test("progress is told in counts", () => {
 });
 
 test.each([
-  [{}, "3 sessions read, 2 new candidates, 1 left out."],
-  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates, 1 left out."],
+  [{}, "3 sessions read, 2 new candidates. 1 more was left out and can be seen in the review."],
+  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates. 1 more was left out and can be seen in the review."],
   [{ state: "busy", message: "make (process 7) is syncing this project." }, "make (process 7) is syncing this project."],
   [{ state: "failed", message: "The catalog is locked." }, "Sync failed. The catalog is locked."],
   [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions were found for this repository."],
-  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates, 1 withdrawn, 1 left out, 1 problem."],
+  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates. 1 earlier candidate was withdrawn. 1 more was left out and can be seen in the review. 1 problem was written to the log."],
 ] as const)("a report %j is told as %s", (changes, text) => {
   expect(syncReportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
 });

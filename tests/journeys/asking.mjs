@@ -13,10 +13,10 @@ export async function askQuestions(run, person, model) {
     await frame.locator(".question").fill("Where is the cache kept, in Redis or in SQLite?");
     await screen.page.keyboard.press("Enter");
     await until("the passages are shown", async () => (await frame.locator(".passage").count()) > 0);
-    assert.match(await frame.locator(".sources h3").innerText(), /quoted as they are/);
+    assert.match(await frame.locator(".sources h3").innerText(), /quoted as it is/);
     assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
     assert.deepEqual(await barriersInThemes(person, frame, "passages"), []);
-    const turn = frame.locator(".passage", { hasText: "turn ·" }).first();
+    const turn = frame.locator(".passage", { hasText: "message ·" }).first();
     await turn.locator(".citation").click();
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("in SQLite, not in Redis"));
   });

@@ -46,6 +46,12 @@ export async function isSupportedFolder(folder: string): Promise<boolean> {
   return (await exists(join(folder, ".lerim"))) || (await repositoryOf(folder)) !== undefined;
 }
 
+/** Whether there are folders in the window, none of which is in a repository. */
+export async function isOutsideRepositories(): Promise<boolean> {
+  const supported = await Promise.all(rootFolders().map(({ uri }) => isSupportedFolder(uri.fsPath)));
+  return supported.length > 0 && !supported.includes(true);
+}
+
 function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

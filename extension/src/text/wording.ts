@@ -16,7 +16,7 @@ export function progressText(progress: SyncProgressParams): string {
   return `${sessions}, ${counted(progress.candidates, "candidate")}`;
 }
 
-/** A finished sync in one or two sentences, with the counts. */
+/** A finished sync: what was read and found, then in a sentence each what else happened. */
 export function syncReportText(report: SyncReport): string {
   if (report.state === "busy") return report.message || "Another process is syncing this repository.";
   if (report.state === "failed") return `Sync failed. ${report.message}`.trim();
@@ -25,11 +25,14 @@ export function syncReportText(report: SyncReport): string {
   const dropped = Object.values(report.dropped).reduce((sum, count) => sum + count, 0);
   const noneFound = sessions.found === 0 && report.state !== "cancelled";
   const parts = noneFound && report.candidates.length === 0 ? [] : [`${counted(read, "session")} read`, counted(report.candidates.length, "new candidate")];
-  if (report.accepted.length > 0) parts.push(`${report.accepted.length} accepted`);
-  if (report.withdrawn.length > 0) parts.push(`${report.withdrawn.length} withdrawn`);
-  if (dropped > 0) parts.push(`${dropped} left out`);
-  if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
-  const counts = parts.length === 0 ? "" : `${parts.join(", ")}.`;
+  const were = (count: number): string => (count === 1 ? "was" : "were");
+  const others = [
+    ...(report.accepted.length > 0 ? [`${report.accepted.length} ${were(report.accepted.length)} accepted without review`] : []),
+    ...(report.withdrawn.length > 0 ? [`${counted(report.withdrawn.length, "earlier candidate")} ${were(report.withdrawn.length)} withdrawn`] : []),
+    ...(dropped > 0 ? [`${dropped} more ${were(dropped)} left out and can be seen in the review`] : []),
+    ...(report.problems.length > 0 ? [`${counted(report.problems.length, "problem")} ${were(report.problems.length)} written to the log`] : []),
+  ];
+  const counts = [...(parts.length === 0 ? [] : [parts.join(", ")]), ...others].map((sentence) => `${sentence}.`).join(" ");
   if (noneFound) return `No sessions were found for this repository. ${counts}`.trim();
   if (report.state === "cancelled") return `Sync cancelled: ${counts}`;
   return report.settling > 0 ? `${counts} ${settlingText(report.settling)}` : counts;
@@ -49,6 +52,26 @@ export function pendingText(pending: number): string {
 export function referenceProblemText({ reference, state, likely }: ReferenceProblemView): string {
   const problem = state === "ambiguous" ? `${reference} is there more than once` : `${reference} was not found`;
   return likely.length === 0 ? `${problem}.` : `${problem}. It may be ${likely.join(" or ")}.`;
+}
+
+/** What the figure of a candidate or memory means, as a tooltip. */
+export const confidenceHelp = "How likely this is worth keeping, by who said it, how often, and what came of it. Accepting it yourself raises this to at least 90 %.";
+
+const kindHelps: Readonly<Record<string, string>> = {
+  decision: "A decision: what was chosen. It holds until another decision replaces it.",
+  learning: "A learning: something to know next time.",
+  insight: "An insight is a learning about how something works.",
+  procedure: "A procedure is a learning about how something is done, step by step.",
+  friction: "A friction is a learning about what went wrong more than once.",
+  pitfall: "A pitfall is a learning about what to avoid.",
+  preference: "A preference is a learning about how you want things to be done.",
+  question: "A question: what is not decided yet.",
+  theme: "A theme: an area that several sessions worked on.",
+};
+
+/** What a kind or primitive means, as a tooltip; "" for an unknown one. */
+export function kindHelp(kind: string): string {
+  return kindHelps[kind] ?? "";
 }
 
 /** The kind of a learning, else the primitive. */

@@ -176,7 +176,7 @@ export function neighbour(id: string, changes: Partial<NeighbourView> = {}): Nei
 
 export function leftOut(id: string): LeftOutView {
   const claim = { title: `Deploy to us-east-1 only (${id})`, primitive: "decision", kind: null, quote: "deploy to us-east-1 only", who: "user", scope: "project" } as const;
-  return { id, reason: "below-the-cut", why: "it ranks too low", detail: "", ...claim, ...fromSession, score: null, canPropose: true };
+  return { id, reason: "below-the-cut", why: "Lerim ranks it below what is usually worth keeping", detail: "", ...claim, ...fromSession, score: null, canPropose: true };
 }
 
 export function memory(id: string, changes: Partial<MemoryView> = {}): MemoryView {

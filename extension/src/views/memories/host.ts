@@ -3,7 +3,7 @@ import type { Context } from "../../sidecar/context";
 import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, proposalDescription } from "../../text/memorywording";
 import type { CandidateTarget } from "../../commands/candidates";
 import * as protocol from "../../protocol";
-import { isSupportedFolder, rootFolders } from "../../editor/roots";
+import { isOutsideRepositories, rootFolders } from "../../editor/roots";
 import { counted, iconOf, kindOf } from "../../text/wording";
 import { Refresher } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
@@ -110,8 +110,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
       const rows = await this.#childRows(undefined);
       return rows.length === 0 ? this.#setWelcomeState("empty") : rows;
     } catch (error) {
-      const [folder] = folders;
-      if (folder === undefined || (await isSupportedFolder(folder.uri.fsPath))) throw error;
+      if (!(await isOutsideRepositories())) throw error;
       return this.#setWelcomeState("outside");
     }
   }

@@ -3,6 +3,7 @@ import type { Context } from "../../sidecar/context";
 import * as protocol from "../../protocol";
 import { dayLabel, sessionDescription, sessionTooltip } from "../../text/sessionwording";
 import { counted } from "../../text/wording";
+import { isOutsideRepositories } from "../../editor/roots";
 import { agentIcon } from "../shared/icons";
 import { canRequest, Refresher, setSessionsState } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
@@ -128,7 +129,8 @@ export class SessionsView implements vscode.TreeDataProvider<SessionsNode>, vsco
     this.#view.message = "";
     if (!(await canRequest(this.context))) return [];
     const { days } = await this.context.request(protocol.sessionsDays, { everywhere: this.#everywhere });
-    await setSessionsState(days.length === 0 ? "empty" : "listed");
+    const isOutside = days.length === 0 && !this.#everywhere && (await isOutsideRepositories());
+    await setSessionsState(days.length > 0 ? "listed" : isOutside ? "outside" : "empty");
     let sessionCount = 0;
     return days.map(({ day, sessions }, at) => {
       sessionCount += sessions;

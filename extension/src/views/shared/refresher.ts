@@ -57,6 +57,6 @@ export async function canRequest({ isRunning, settings }: Pick<Context, "isRunni
 }
 
 /** Sets the context key that the views' welcome texts depend on. */
-export function setSessionsState(state: "stopped" | "empty" | "listed"): Thenable<unknown> {
+export function setSessionsState(state: "stopped" | "empty" | "outside" | "listed"): Thenable<unknown> {
   return vscode.commands.executeCommand("setContext", "lerim.sessionsState", state);
 }

@@ -138,7 +138,7 @@ class Repos:
         path = uri_to_path(uri)
         repo = (await self._find_repo(Path(path)))[0] if path is not None else None
         if repo is None:
-            where = (path or uri)[:300]
+            where = str(path or uri)[:300]
             raise ProjectError("This folder is not in a git repository.", where=where, todo="Run `git init` in it.")
         return repo
 

@@ -29,7 +29,7 @@ DROP_REASON_TEXTS: dict[DropReason, str] = {
     "duplicate": "the same claim was proposed from this session",
     "rejected-before": "you rejected it before",
     "already-known": "it is already a memory or candidate",
-    "below-the-cut": "it ranks too low",
+    "below-the-cut": "Lerim ranks it below what is usually worth keeping",
     "model-read": "a model has read its session since",
 }
 """Each reason as it is shown to a person."""

@@ -29,7 +29,7 @@ document.getElementById("ask")?.append(
     "div",
     { class: "ask-form", role: "search" },
     questionField,
-    h("div", { class: "ask-row" }, askButton, cancelButton, h("label", { class: "all", attributes: { for: "all" } }, includeAllBox, "Include inactive memories and memories whose code has changed")),
+    h("div", { class: "ask-row" }, askButton, cancelButton, h("label", { class: "all", attributes: { for: "all" } }, includeAllBox, "Also use memories that were replaced or archived, or whose code has changed")),
   ),
   restrictedNote,
   h("article", { class: "answer" }, questionHeading, answerText, noteLine, statusLine, sourcesSection),
@@ -102,7 +102,7 @@ function sentenceElement({ text, citations }: Sentence): HTMLElement {
 
 /** A citation's number as a button that opens the source. */
 function citationButton(citation: Citation): HTMLElement {
-  const kind = citation.kind === "memory" ? "memory" : "message";
+  const kind = kindText(citation);
   const label = displayNumber(citation);
   return button(String(label), () => openSource(citation), { class: "citation", label: `Source ${label}: ${kind} ${spellOutHidden(citation.title)}`, title: `Open the ${kind}: ${spellOutHidden(citation.title)}` });
 }
@@ -113,6 +113,11 @@ function displayNumber({ number }: Citation): number {
   return citedNumbers.length === 0 ? number : citedNumbers.indexOf(number) + 1;
 }
 
+/** What a source is: a memory, or a message of a session. */
+function kindText({ kind }: Citation): string {
+  return kind === "memory" ? "memory" : "message";
+}
+
 function openSource({ number }: Citation): void {
   vscode.postMessage({ type: "open", number });
 }
@@ -121,10 +126,10 @@ function openSource({ number }: Citation): void {
 function drawSources(): void {
   const cited = new Map(state.sentences.flatMap(({ citations }) => citations).map((citation) => [citation.number, citation]));
   if (cited.size > 0) {
-    const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, citationButton(citation), h("span", { class: "source-kind" }, citation.kind), h("span", { class: "source-title" }, ...prose(citation.title))));
+    const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, citationButton(citation), h("span", { class: "source-kind" }, kindText(citation)), h("span", { class: "source-title" }, ...prose(citation.title))));
     sourcesSection.replaceChildren(h("h3", {}, "Sources"), h("ol", { class: "source-list" }, ...rows));
   } else if (state.state !== "asking" && state.passages.length > 0) {
-    sourcesSection.replaceChildren(h("h3", {}, state.known ? "Matching passages, quoted as they are" : "Closest passages, quoted as they are"), ...state.passages.map(passageElement));
+    sourcesSection.replaceChildren(h("h3", {}, state.known ? "What matches, quoted as it is" : "Nothing matches well. The closest, quoted as it is"), ...state.passages.map(passageElement));
   } else {
     sourcesSection.replaceChildren();
   }
@@ -134,7 +139,7 @@ function drawSources(): void {
 function passageElement({ text, detail, time, citation }: Passage): HTMLElement {
   const [first, ...rest] = text.split("\n");
   const excerpt = first?.trim() === citation.title.trim() && rest.length > 0 ? rest.join("\n") : text; // a memory's title is already shown above
-  const facts = [citation.kind, detail, dateText(time)].filter((fact) => fact !== "").join(" · ");
+  const facts = [kindText(citation), detail, dateText(time)].filter((fact) => fact !== "").join(" · ");
   return h(
     "div",
     { class: "passage" },

@@ -1,5 +1,5 @@
 import type { CandidateView, EvidenceView, ReferenceProblemView } from "../../../protocol";
-import { kindOf } from "../../../text/wording";
+import { confidenceHelp, kindHelp, kindOf } from "../../../text/wording";
 import { proposedText } from "../../../text/memorywording";
 import { momentText } from "../../../text/sessionwording";
 import { suggestedAnswerText } from "./answers";
@@ -63,9 +63,8 @@ function propertyChips(candidate: CandidateView): HTMLElement {
   return h(
     "div",
     { class: "chips", role: "group", label: "Properties" },
-    h("span", { class: "chip primitive" }, spellOutHidden(candidate.primitive)),
-    ...(kind === candidate.primitive ? [] : [h("span", { class: "chip kind" }, spellOutHidden(kind))]),
-    h("span", { class: "chip confidence", title: "Confidence" }, `confidence ${Math.round(candidate.confidence * 100)} %`),
+    h("span", { class: "chip kind", title: kindHelp(kind) }, spellOutHidden(kind === candidate.primitive ? kind : `${candidate.primitive}: ${kind}`)),
+    h("span", { class: "chip confidence", title: confidenceHelp }, `confidence ${Math.round(candidate.confidence * 100)} %`),
     h("span", { class: "chip action" }, candidate.action === "add" ? "new memory" : proposedText(candidate.action)),
     ...(candidate.scope === "global" ? [h("span", { class: "chip scope", title: "A personal memory is not tied to a repository: it can be found from all of your repositories" }, "personal")] : []),
     ...(candidate.edited ? [h("span", { class: "chip edited" }, "edited by you")] : []),

@@ -24,6 +24,7 @@ export function leftOutSection(model: Model, open: boolean, actions: LeftOutActi
     "details",
     { class: "left-out" },
     h("summary", {}, `Left out (${total})`),
+    h("p", { class: "left-out-help" }, "Found in your sessions and not proposed, for the reason below each. Propose anyway makes one a candidate like the others."),
     h("ul", { label: "Left out" }, ...items.map((item) => leftOutItem(item, model.pendingRequests.has(item.id), actions))),
     ...moreButton,
   );
