@@ -87,6 +87,24 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await panel.lists(/By agreement/);
   });
 
+  await run("it is accepted in its comment, and undo makes it a candidate again", async () => {
+    await screen.openFile("src/cart.py");
+    const comment = await screen.comment("By agreement");
+    await comment.locator('.action-label[aria-label^="Accept Candidate"]').click();
+    await screen.shareQuotes();
+    await screen.notification(/Accepted: By agreement/);
+    await until("the memory is on disk", () => markdown(root, ".lerim", "memory", "decisions").length === 1);
+    await until("the comment is gone", async () => (await screen.page.locator(".comment-range-glyph.comment-thread").count()) === 0);
+    await screen.hover("def", /By agreement: Totals are cents/);
+    await screen.shot("comment-accepted");
+    await screen.button("Undo");
+    await screen.comment("By agreement");
+    assert.equal(markdown(root, ".lerim", "memory", "decisions").length, 0);
+    await screen.clearNotifications();
+    panel = await Panel.open(screen);
+    await panel.lists(/By agreement/);
+  });
+
   await run("Propose anyway makes it a candidate that says who wanted it and what to look at", async () => {
     await panel.proposeAnyway(invented);
     await until("the candidate is on disk", proposed);
@@ -136,7 +154,8 @@ test("what was left out", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await screen.command("Lerim: Sync");
     await screen.notification(/not in a git repository/);
     await screen.clearNotifications();
-    await bar.getByRole("button", { name: "Initialize Repository" }).click();
+    await until("the Sessions view says so, too", async () => (await bar.getByRole("button", { name: "Initialize Repository" }).count()) === 2);
+    await bar.getByRole("button", { name: "Initialize Repository" }).first().click();
     await until("the editor asks which folder", async () => (await screen.listRows())[0]?.includes("plain"));
     await screen.page.locator(".quick-input-widget input.input").press("Enter");
     await until("it is a repository", () => existsSync(join(plain, ".git")));
