@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -15,8 +16,52 @@ SCHEMA = "lerim"
 CONNECT_SECONDS = 10
 
 
-def make_address(url: str) -> str:
-    """Return the address as a connection string whose connections see our schema. Raises OrgError if it is none."""
+@dataclass(frozen=True, slots=True)
+class TeamDatabase:
+    """The address of the organisation's database, and the team that is worked for."""
+
+    url: str
+    team: str
+
+    @property
+    def address(self) -> str:
+        """The connection string, for a connection that is not ours."""
+        return make_address(self.url, self.team)
+
+    def open(self) -> AbstractContextManager[psycopg.Connection]:
+        """Connect for the length of the block; see `open_database`."""
+        return open_database(self.url, self.team)
+
+    @property
+    def shared_queue(self) -> str:
+        """The queue whose jobs any worker of the team can do."""
+        return f"{self.team}/*"
+
+    def host_queue(self, host: str) -> str:
+        """The queue whose jobs need the transcripts of this machine."""
+        return f"{self.team}/{host}"
+
+
+def choose_team(url: str, named: str) -> TeamDatabase:
+    """Return the database with the named team, or with the only one that its user works for. Raises OrgError."""
+    with open_database(url) as connection:
+        row = connection.execute("SELECT writable_teams(), readable_teams()").fetchone()
+    writable, readable = row or ([], [])
+    teams = sorted({*writable, *readable})
+    if not named and len(teams) == 1:
+        return TeamDatabase(url, str(teams[0]))
+    if named in teams:
+        return TeamDatabase(url, named)
+    where = describe_address(url)
+    if named or not teams:
+        message = f"The user it was opened with is not in the team {named}." if named else "This user is in no team."
+        raise OrgError(message, where=where, todo="Ask for one of the roles that `lerim org init` names.")
+    raise OrgError(f"This user is in several teams: {', '.join(teams)}.", where=where, todo="Name one with --team.")
+
+
+def make_address(url: str, team: str = "") -> str:
+    """Return the address as a connection string whose connections see our schema, and whose workers belong to the team.
+    Raises OrgError if it is none."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error as error:
@@ -27,6 +72,8 @@ def make_address(url: str) -> str:
     parts.setdefault("connect_timeout", CONNECT_SECONDS)
     parts.setdefault("application_name", "lerim")
     options = f"{parts.pop('options', None) or ''} -c search_path={SCHEMA},pg_catalog -c timezone=UTC"
+    if team:
+        options += f" -c lerim.team={team}"
     return make_conninfo("", options=options.strip(), **parts)
 
 
@@ -40,10 +87,10 @@ def describe_address(url: str) -> str:
 
 
 @contextmanager
-def open_database(url: str) -> Iterator[psycopg.Connection]:
+def open_database(url: str, team: str = "") -> Iterator[psycopg.Connection]:
     """Connect for the length of the block, each statement in a transaction of its own. Raises OrgError, also for what
     the database refuses within the block."""
-    with convert_errors(url), psycopg.connect(make_address(url), autocommit=True) as connection:
+    with convert_errors(url), psycopg.connect(make_address(url, team), autocommit=True) as connection:
         yield connection
 
 

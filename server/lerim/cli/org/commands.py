@@ -1,74 +1,19 @@
-"""The group `lerim org` and its set-up."""
+"""The group `lerim org`."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
 import typer
 
-from lerim.cli.terminal import JsonOption, output, require_extra, with_error_exit
-
-DATABASE_VARIABLE = "LERIM_DATABASE_URL"
-
-DatabaseOption = Annotated[
-    str,
-    typer.Option(
-        "--database",
-        metavar="URL",
-        envvar=DATABASE_VARIABLE,
-        help="The address of the database. Keep its password in ~/.pgpass.",
-        show_envvar=True,
-    ),
-]
+from lerim.cli.org.init import init_command
+from lerim.cli.org.work import backfill_command, cancel_command, retry_command, status_command, worker_command
 
 org_app = typer.Typer(
     help="Work through the past of an organisation: many machines and workers, one PostgreSQL database.",
     epilog="It needs `pip install 'lerim[org]'`; docs/ORG.md tells what is stored where.",
 )
-
-
-class SetUpOutput(msgspec.Struct, frozen=True):
-    """What `org init --json` prints: the migrations applied now, and the two roles of each team."""
-
-    applied: list[str]
-    teams: list[TeamOutput]
-
-
-class TeamOutput(msgspec.Struct, frozen=True):
-    """A team and its roles: a member of `worker` reads and writes what is the team's, one of `reader` only reads."""
-
-    team: str
-    worker: str
-    reader: str
-
-
-@org_app.command("init")
-@with_error_exit
-def init_command(
-    database: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATABASE_URL",
-            envvar=DATABASE_VARIABLE,
-            help="Such as postgresql://lerim@db.example.org/lerim. Keep its password in ~/.pgpass.",
-        ),
-    ],
-    teams: Annotated[
-        list[str], typer.Option("--team", metavar="NAME", help="A team that will use it. Can be repeated.")
-    ] = ["main"],  # noqa: B006 - typer reads it and changes nothing
-    as_json: JsonOption = False,
-) -> None:
-    """Set up the organisation's database, or bring it to this version: its tables, and two roles for each team that
-    keep teams apart. Doing it again is harmless."""
-    require_extra("org")
-    from lerim.org import reader_role, set_up_database, worker_role
-
-    done = set_up_database(database, teams)
-    roles = [TeamOutput(team, worker_role(team), reader_role(team)) for team in done.teams]
-    if as_json:
-        output.show_json(SetUpOutput(list(done.applied), roles))
-        return
-    output.print_line(f"Applied: {', '.join(done.applied)}." if done.applied else "The database was up to date.")
-    for one in roles:
-        output.print_line(f"Team {one.team}: GRANT {one.worker} TO its workers' user, {one.reader} TO its readers'.")
+org_app.command("init")(init_command)
+org_app.command("backfill")(backfill_command)
+org_app.command("worker")(worker_command)
+org_app.command("status")(status_command)
+org_app.command("retry")(retry_command)
+org_app.command("cancel")(cancel_command)

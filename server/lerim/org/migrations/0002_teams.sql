@@ -16,8 +16,9 @@ CREATE TABLE extractions (
     team text NOT NULL,
     key text NOT NULL, -- of the session, its content, the extractor's version, the model and the project
     project text NOT NULL,
-    host text NOT NULL,
+    queue text NOT NULL, -- team/host
     session text NOT NULL, -- platform:id
+    place_hash text NOT NULL, -- of where the transcript lies on its host
     content_hash text NOT NULL,
     model text NOT NULL, -- '' for none
     bytes bigint NOT NULL DEFAULT 0,
@@ -41,7 +42,7 @@ CREATE TABLE candidates (
     project text NOT NULL,
     said_at timestamptz NOT NULL,
     candidate jsonb NOT NULL,
-    outcome text NOT NULL DEFAULT '' CHECK (outcome IN ('', 'proposed', 'repeated')),
+    outcome text NOT NULL DEFAULT '' CHECK (outcome IN ('', 'proposed', 'repeated', 'outdated')),
     same_as text NOT NULL DEFAULT '', -- of a repeated one: key#ordinal of the first
     PRIMARY KEY (team, key, ordinal),
     FOREIGN KEY (team, key) REFERENCES extractions ON DELETE CASCADE
@@ -88,8 +89,10 @@ CREATE TABLE calls (
 );
 CREATE INDEX calls_day ON calls (team, day);
 
--- A team's worker may not touch another team's workers: Procrastinate's table has no column that says whose they are.
-ALTER TABLE procrastinate_workers ADD COLUMN login name NOT NULL DEFAULT current_user;
+-- A team's worker may not touch another team's workers, and Procrastinate's table does not say whose they are. What a
+-- connection says here is believed only for teams that its user belongs to.
+ALTER TABLE procrastinate_workers ADD COLUMN team text NOT NULL;
+ALTER TABLE procrastinate_workers ALTER COLUMN team SET DEFAULT current_setting('lerim.team', true);
 
 DO $$
 DECLARE
@@ -107,9 +110,6 @@ BEGIN
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
         CASE name
-            WHEN 'procrastinate_workers' THEN
-                CREATE POLICY own ON procrastinate_workers
-                    USING (pg_has_role(current_user, login, 'USAGE'));
             WHEN 'procrastinate_events' THEN
                 CREATE POLICY own ON procrastinate_events
                     USING (EXISTS (SELECT 1 FROM procrastinate_jobs AS job WHERE job.id = job_id));

@@ -14,8 +14,8 @@ from terminal import answer
 
 TABLES_OF_TEAMS = ("extractions", "candidates", "answers", "budgets", "rates", "calls")
 INSERTS = (
-    "INSERT INTO extractions (team, key, project, host, session, content_hash, model)"
-    " VALUES (%(team)s, 'k', 'p', 'h', 's', 'c', '')",
+    "INSERT INTO extractions (team, key, project, queue, session, place_hash, content_hash, model)"
+    " VALUES (%(team)s, 'k', 'p', 'h', 's', 'l', 'c', '')",
     "INSERT INTO candidates (team, key, ordinal, project, said_at, candidate)"
     " VALUES (%(team)s, 'k', 0, 'p', now(), '{}')",
     "INSERT INTO answers (team, hash, model, answer) VALUES (%(team)s, 'h', 'm', '{}')",
@@ -23,6 +23,7 @@ INSERTS = (
     "INSERT INTO rates (team, model, calls_left) VALUES (%(team)s, 'm', 1)",
     "INSERT INTO calls (team, model, key, dollars) VALUES (%(team)s, 'm', 'k', 1)",
     "INSERT INTO procrastinate_jobs (queue_name, task_name) VALUES (%(team)s || '/host', 'extract')",
+    "INSERT INTO procrastinate_workers (team) VALUES (%(team)s)",
     "INSERT INTO procrastinate_periodic_defers (task_name, periodic_id) VALUES ('rescue', %(team)s)",
 )
 QUEUE_TABLES = ("procrastinate_jobs", "procrastinate_events", "procrastinate_periodic_defers", "procrastinate_workers")
@@ -69,14 +70,13 @@ def test_a_teams_worker_and_reader_see_and_change_nothing_of_another_team(server
         with connect(url, f"{team}_worker") as own:
             for insert in INSERTS:
                 own.execute(insert, {"team": team})
-            own.execute("SELECT procrastinate_register_worker_v1()")
     for team, other in (TEAMS, TEAMS[::-1]):
         for kind in ("worker", "reader"):
             with connect(url, f"{team}_{kind}") as own:
                 for table in TABLES_OF_TEAMS:
                     assert own.execute(f"SELECT DISTINCT team FROM {table}").fetchall() == [(team,)]
                 seen = [own.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in QUEUE_TABLES]
-                assert seen == [1, 1, 1, 1 if kind == "worker" else 0]
+                assert seen == [1, 1, 1, 1]
                 refused = psycopg.errors.InsufficientPrivilege
                 for insert in INSERTS:
                     with pytest.raises(refused):

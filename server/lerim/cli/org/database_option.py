@@ -1,0 +1,48 @@
+"""The database and the team that the commands of `lerim org` work with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lerim.cli.terminal import require_extra
+from lerim.errors import UsageError
+
+if TYPE_CHECKING:
+    from lerim.org import TeamDatabase
+
+DATABASE_VARIABLE = "LERIM_DATABASE_URL"
+
+DatabaseOption = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        envvar=DATABASE_VARIABLE,
+        show_envvar=True,
+        help="The address of the database. Keep its password in ~/.pgpass.",
+    ),
+]
+TeamOption = Annotated[
+    str,
+    typer.Option(
+        "--team",
+        metavar="NAME",
+        envvar="LERIM_TEAM",
+        show_envvar=True,
+        show_default="the only one",
+        help="The team that is worked for.",
+    ),
+]
+
+
+def choose_database(database: str, team: str) -> TeamDatabase:
+    """Returns the database with its team. Raises OrgError, and UsageError if no database is named."""
+    require_extra("org")
+    from lerim.org import choose_team
+
+    if not database:
+        todo = "Name it with --database or LERIM_DATABASE_URL; `lerim org init` sets it up."
+        raise UsageError("No database is named.", where="--database", todo=todo)
+    return choose_team(database, team)

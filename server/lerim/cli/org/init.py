@@ -1,0 +1,56 @@
+"""`lerim org init`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.org.database_option import DATABASE_VARIABLE
+from lerim.cli.terminal import JsonOption, output, require_extra, with_error_exit
+
+
+class SetUpOutput(msgspec.Struct, frozen=True):
+    """What `org init --json` prints: the migrations applied now, and the two roles of each team."""
+
+    applied: list[str]
+    teams: list[TeamOutput]
+
+
+class TeamOutput(msgspec.Struct, frozen=True):
+    """A team and its roles: a member of `worker` reads and writes what is the team's, one of `reader` only reads."""
+
+    team: str
+    worker: str
+    reader: str
+
+
+@with_error_exit
+def init_command(
+    database: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATABASE_URL",
+            envvar=DATABASE_VARIABLE,
+            help="Such as postgresql://lerim@db.example.org/lerim. Keep its password in ~/.pgpass.",
+        ),
+    ],
+    teams: Annotated[
+        list[str], typer.Option("--team", metavar="NAME", help="A team that will use it. Can be repeated.")
+    ] = ["main"],  # noqa: B006 - typer reads it and changes nothing
+    as_json: JsonOption = False,
+) -> None:
+    """Set up the organisation's database, or bring it to this version: its tables, and two roles for each team that
+    keep teams apart. Doing it again is harmless."""
+    require_extra("org")
+    from lerim.org import reader_role, set_up_database, worker_role
+
+    done = set_up_database(database, teams)
+    roles = [TeamOutput(team, worker_role(team), reader_role(team)) for team in done.teams]
+    if as_json:
+        output.show_json(SetUpOutput(list(done.applied), roles))
+        return
+    output.print_line(f"Applied: {', '.join(done.applied)}." if done.applied else "The database was up to date.")
+    for one in roles:
+        output.print_line(f"Team {one.team}: GRANT {one.worker} TO its workers' user, {one.reader} TO its readers'.")

@@ -1,0 +1,198 @@
+"""`lerim org backfill`, `worker`, `status`, `retry` and `cancel`."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
+from lerim.cli.terminal import (
+    EXIT_CODES,
+    JsonOption,
+    find_home,
+    interruptible,
+    open_command_context,
+    output,
+    parse_time_option,
+    show_progress,
+    with_error_exit,
+)
+
+if TYPE_CHECKING:
+    from lerim.org import BackfillCounts, OrgStatus
+
+BAR_CELLS = 40
+
+
+class ChangedOutput(msgspec.Struct, frozen=True):
+    """What `org retry` and `org cancel` print with `--json`: how many sessions they changed."""
+
+    changed: int
+
+
+@with_error_exit
+def backfill_command(
+    projects: Annotated[
+        list[Path],
+        typer.Option(
+            "--project", metavar="PATH", help="Only the repository of this folder. Can be repeated.", show_default="all"
+        ),
+    ] = [],  # noqa: B006 - typer reads it and changes nothing
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help="Only sessions written to since then, such as 2026-03-02 or 30d.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be sent.")] = False,
+    database: DatabaseOption = "",
+    team: TeamOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Send this machine's sessions to the queue, each once. Their transcripts stay here: workers of this machine read
+    them. Sending again is harmless, and sends what is new."""
+    chosen = choose_database(database, team)
+    from lerim.org import BackfillScope, SessionsHere, send_sessions
+
+    home = find_home()
+    scope = BackfillScope([open_command_context(one).project for one in projects], parse_time_option(since, "--since"))
+    with (
+        interruptible() as cancelled,
+        show_progress("looking for sessions", _describe_progress, quiet=as_json) as emit,
+    ):
+        counts = send_sessions(
+            chosen,
+            SessionsHere(home, os.environ),
+            scope,
+            datetime.now(UTC),
+            dry_run=dry_run,
+            cancelled=cancelled,
+            emit=lambda done, total: emit((done, total)),
+        )
+        stopped = cancelled()
+    if as_json:
+        output.show_json(counts)
+    else:
+        _show_counts(counts, dry_run=dry_run)
+    raise typer.Exit(EXIT_CODES["cancelled" if stopped else "done"])
+
+
+def _describe_progress(event: tuple[int, int]) -> str:
+    return f"looking at session {event[0] + 1} of {event[1]}"
+
+
+def _show_counts(counts: BackfillCounts, *, dry_run: bool) -> None:
+    verb = "would be sent" if dry_run else "sent"
+    size = f"{counts.bytes / 1e6:,.0f} MB"
+    output.print_line(f"{output.pluralize(counts.sessions, 'session')} ({size}): {counts.sent} {verb}.")
+    rest = {"sent before": counts.known, "in no repository of this machine": counts.elsewhere}
+    for what, number in {**rest, "still being written": counts.unsettled}.items():
+        if number:
+            output.print_line(f"  {number} {what}")
+    if counts.projects:
+        output.show_table(("project", "sessions"), [(name, str(count)) for name, count in counts.projects.items()])
+    output.print_problems(counts.problems)
+
+
+@with_error_exit
+def worker_command(
+    concurrency: Annotated[
+        int, typer.Option(metavar="N", min=1, max=256, help="How many sessions are read at once, each in a process.")
+    ] = 1,
+    until_done: Annotated[
+        bool, typer.Option("--until-done", help="End once nothing is left, instead of waiting for more.")
+    ] = False,
+    stalled_after: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", min=0.5, help="After so long without a sign of life, a worker's jobs are taken over."
+        ),
+    ] = 30.0,
+    database: DatabaseOption = "",
+    team: TeamOption = "",
+) -> None:
+    """Work on what was sent from this machine, until Ctrl-C. Any number of workers may run, on any machines."""
+    chosen = choose_database(database, team)
+    from lerim.org import Worker
+
+    worker = Worker(chosen, os.environ, concurrency, until_done, stalled_after, tell=output.print_note)
+    output.print_note(f"Worker {worker.name} of team {chosen.team} is at work; Ctrl-C ends it after its jobs at hand.")
+    worker.run()
+
+
+@with_error_exit
+def status_command(database: DatabaseOption = "", team: TeamOption = "", as_json: JsonOption = False) -> None:
+    """Show how far the team's work is: progress, rate, cost, failures, and what each worker does."""
+    chosen = choose_database(database, team)
+    from lerim.org import load_status
+
+    status = load_status(chosen)
+    if as_json:
+        output.show_json(status)
+    else:
+        _show_status(status)
+
+
+def _show_status(status: OrgStatus) -> None:
+    total = sum(status.states.values())
+    left = status.states.get("waiting", 0) + status.states.get("running", 0)
+    filled = BAR_CELLS * (total - left) // total if total else 0
+    output.print_line(f"[{'#' * filled}{'.' * (BAR_CELLS - filled)}] {total - left:,} of {total:,} sessions")
+    output.print_line(
+        ", ".join(f"{count:,} {state}" for state, count in sorted(status.states.items())) or "nothing sent"
+    )
+    output.print_line(f"{status.candidates:,} candidates, {status.proposed:,} proposed")
+    rate = f"{status.per_minute:,.1f} sessions a minute"
+    if left:
+        ends = "unknown" if status.seconds_left is None else f"about {status.seconds_left / 60:,.0f} minutes"
+        rate += f", {status.bytes_left / 1e6:,.0f} MB left, {ends} to go"
+    output.print_line(rate)
+    output.print_line(f"Models cost ${status.today_usd:,.4f} today, ${status.total_usd:,.4f} in all.")
+    if status.workers:
+        rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
+        output.show_table(("worker", "done", "a minute", "reads"), rows)
+    for one in status.failures:
+        tries = f", {output.pluralize(one.tries, 'try').replace('trys', 'tries')}"
+        output.show_item(one.key, [f"{one.session} of {one.project}: {one.state}{tries}", one.problem])
+    if status.failures:
+        output.print_line("`lerim org retry` sends them again.")
+
+
+@with_error_exit
+def retry_command(
+    keys: Annotated[list[str], typer.Argument(metavar="[KEY]...", help="As `lerim org status` shows them.")] = [],  # noqa: B006
+    database: DatabaseOption = "",
+    team: TeamOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Send sessions without a result to the queue again: these, or all that failed, changed, were quarantined or
+    cancelled."""
+    chosen = choose_database(database, team)
+    from lerim.org import retry_extractions
+
+    _show_changed(retry_extractions(chosen, keys), "sent again", as_json=as_json)
+
+
+@with_error_exit
+def cancel_command(
+    project: Annotated[
+        str, typer.Option(metavar="NAME", help="Only of this project, as `lerim org status` names it.")
+    ] = "",
+    database: DatabaseOption = "",
+    team: TeamOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Take what waits out of the queue. Sessions that are being read are finished."""
+    chosen = choose_database(database, team)
+    from lerim.org import cancel_extractions
+
+    _show_changed(cancel_extractions(chosen, project), "cancelled", as_json=as_json)
+
+
+def _show_changed(count: int, what: str, *, as_json: bool) -> None:
+    if as_json:
+        output.show_json(ChangedOutput(count))
+    else:
+        output.print_line(f"{output.pluralize(count, 'session')} {what}.")

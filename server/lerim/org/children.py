@@ -1,0 +1,86 @@
+"""The processes in which sessions are read: a session that kills its reader kills none of the worker's other jobs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
+
+from lerim.errors import OrgError
+
+if TYPE_CHECKING:
+    from multiprocessing.context import SpawnProcess
+
+    from lerim.org.database import TeamDatabase
+    from lerim.org.work import Extraction, ExtractionResult
+
+
+class ReaderDiedError(OrgError):
+    """The process that read a session has died: of the session, or because somebody killed it."""
+
+
+@dataclass(slots=True)
+class Reader:
+    """A process that reads one session after another; it is started at the first, and again after it died. One thread
+    at a time may use it."""
+
+    database: TeamDatabase
+    environ: Mapping[str, str]
+    _process: SpawnProcess | None = None
+    _pipe: Connection | None = None
+
+    def extract(self, extraction: Extraction) -> ExtractionResult:
+        """Return what became of an extraction. Raises ReaderDiedError."""
+        if self._process is None or self._pipe is None or not self._process.is_alive():
+            self._start()
+        assert self._pipe is not None and self._process is not None
+        try:
+            self._pipe.send(extraction)
+            result: ExtractionResult = self._pipe.recv()
+        except (EOFError, OSError) as error:
+            self._process.join()
+            code, self._process = self._process.exitcode, None
+            raise ReaderDiedError(f"The process that read it has died (exit code {code}).") from error
+        return result
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process = None
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        arguments = (theirs, self.database, dict(self.environ))
+        self._process = context.Process(target=serve_extractions, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+
+
+def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping[str, str]) -> None:
+    """Extract from what comes through the pipe until it closes. Ends at once when the worker dies."""
+    from lerim.org.extracting_here import ExtractorHere
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which lets its jobs end
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    extractor = ExtractorHere(database, environ)
+    while True:
+        try:
+            extraction: Extraction = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(extractor.extract(extraction))
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,49 @@
+"""The work of one job, as a pure function: (session, content, extractor's version, model) → candidates."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from lerim.extraction import Candidate
+from lerim.jobs import ReadingScope, SessionToExtract, extract_session
+from lerim.project import FolderOwners, Project
+from lerim.sessions import Transcript
+
+EXTRACTOR_VERSION = "1"
+"""To be raised when the same session gives other candidates, so that a backfill extracts it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionKey:
+    """What the candidates of a job depend on. `session` is platform:id, `model` its label or "" for none."""
+
+    session: str
+    content_hash: str
+    project: str
+    model: str = ""
+
+    def digest(self) -> str:
+        """Return the key as 32 hex digits: the job's name in the database."""
+        parts = (self.session, self.content_hash, self.project, self.model, EXTRACTOR_VERSION)
+        return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def extract_by_rules(transcript: Transcript, project: Project, owners: FolderOwners) -> list[Candidate]:
+    """Return what the rules propose from a session, in the order of its turns and redacted.
+
+    The session counts as over. What ranks candidates for one person is left out: it stays on that person's machine.
+    Raises TranscriptError if the session cannot be read.
+    """
+    scope = ReadingScope(project, owners, math.inf)
+    found = extract_session(SessionToExtract(transcript), scope).results
+    candidates = [replace(one, score=None, features=()) for one in found if isinstance(one, Candidate)]
+    return sorted(candidates, key=lambda one: (one.time, one.turn, one.title))
+
+
+def encode_candidate(candidate: Candidate) -> str:
+    """Return a candidate as the JSON that the database holds. Its text is redacted already."""
+    return msgspec.json.encode(candidate).decode()

@@ -1,0 +1,103 @@
+"""The sessions that lie on this machine, each with the project it belongs to."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from lerim.errors import LerimError, Problem
+from lerim.paths import Home
+from lerim.project import FolderOwners, Project, list_projects, locate_project
+from lerim.sessions import (
+    Transcript,
+    deduplicate_transcripts,
+    discover_stores,
+    find_platform_roots,
+    find_working_folder,
+    open_databases,
+    read_session,
+)
+
+_CHUNK_BYTES = 1_000_000
+_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]{1,100}@)?")
+
+
+@dataclass(slots=True)
+class SessionsHere:
+    """What lies on this machine now. Projects are looked up once for each working folder."""
+
+    home: Home
+    environ: Mapping[str, str]
+    problems: list[Problem] = field(default_factory=list)
+    _projects: dict[str, Project | None] = field(default_factory=dict, init=False)
+
+    def list_transcripts(self) -> list[Transcript]:
+        """List every agent's sessions, each once. What cannot be listed is added to the problems."""
+        registered, _ = list_projects(self.home)
+        folders = [str(project.root) for project in registered]
+        stores = discover_stores(find_platform_roots(self.environ, self.home), folders)
+        open_databases(stores, {}, folders)
+        self.problems += stores.problems
+        return deduplicate_transcripts(stores, {})[0]
+
+    def find_project(self, transcript: Transcript) -> Project | None:
+        """Return the repository that the session began in; None if it is in none of this machine."""
+        cwd = find_working_folder(transcript)
+        if cwd not in self._projects:
+            try:
+                self._projects[cwd] = locate_project(Path(cwd), self.home) if cwd else None
+            except LerimError as error:
+                self._projects[cwd] = None
+                self.problems.append(error.problem(cwd))
+        return self._projects[cwd]
+
+    def owners_for(self, project: Project) -> FolderOwners:
+        """Return who owns working folders, this project before the registered ones."""
+        registered, _ = list_projects(self.home)
+        return FolderOwners([project, *(one for one in registered if one.key != project.key)], home=self.home)
+
+    def index_places(self) -> dict[str, Transcript]:
+        """Map the hash of each transcript's place to the transcript."""
+        return {hash_place(one): one for one in self.list_transcripts()}
+
+
+def name_project(project: Project) -> str:
+    """Return the name that a project has on all machines: its remote as host/path. Without a remote it is known to this
+    machine only."""
+    if not project.remote:
+        return f"local:{project.key}"
+    return _SCHEME.sub("", project.remote).removesuffix("/").removesuffix(".git").replace(":", "/", 1).lower()
+
+
+def hash_place(transcript: Transcript) -> str:
+    """Return a hash of where a transcript lies: the database shall not know paths."""
+    return hashlib.sha256(transcript.place.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def hash_content(transcript: Transcript) -> str:
+    """Return a hash of what a transcript holds: of a file its bytes, of a session in a database its turns. Raises
+    TranscriptError."""
+    digest = hashlib.sha256()
+    if transcript.store_key:
+        for turn in read_session(transcript):
+            digest.update(msgspec.json.encode(turn))
+    else:
+        for chunk in _read_chunks(transcript):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _read_chunks(transcript: Transcript) -> Iterator[bytes]:
+    from lerim.errors import TranscriptError, error_reason
+
+    try:
+        with transcript.path.open("rb") as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
+    except OSError as error:
+        raise TranscriptError(f"It cannot be read: {error_reason(error)}.", where=transcript.place) from error

@@ -1,0 +1,126 @@
+"""How far a backfill is, what it cost, what failed, and what each worker does; and what a person can do about it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lerim.org.database import TeamDatabase
+
+MAX_FAILURES = 20
+RATE_MINUTES = 10
+ENDED_WITHOUT_RESULT = ("failed", "quarantined", "gone", "changed", "cancelled")
+
+
+class WorkerView(msgspec.Struct, frozen=True):
+    """One worker: what it has finished, its share in the last minutes, and the session it reads now ("" for none)."""
+
+    name: str
+    done: int
+    per_minute: float
+    session: str
+
+
+class FailureView(msgspec.Struct, frozen=True):
+    """One session without a result, and why."""
+
+    key: str
+    session: str
+    project: str
+    state: str
+    tries: int
+    problem: str
+
+
+class OrgStatus(msgspec.Struct, frozen=True):
+    """The state of a team's work. `states` counts the sessions in each; `seconds_left` is None if nothing was finished
+    in the last minutes; `today_usd` includes calls that are not answered yet, at the most they may cost."""
+
+    team: str
+    states: dict[str, int]
+    candidates: int
+    proposed: int
+    bytes_left: int
+    per_minute: float
+    seconds_left: float | None
+    today_usd: float
+    total_usd: float
+    workers: list[WorkerView]
+    failures: list[FailureView]
+
+
+def load_status(database: TeamDatabase) -> OrgStatus:
+    """Load the state of the team's work. Raises OrgError."""
+    team = (database.team,)
+    with database.open() as connection, connection.transaction():
+        run = connection.execute
+        states: dict[str, int] = dict(
+            run("SELECT state, count(*) FROM extractions WHERE team = %s GROUP BY state", team).fetchall()
+        )
+        [(candidates, proposed)] = run(
+            "SELECT count(*), count(*) FILTER (WHERE outcome = 'proposed') FROM candidates WHERE team = %s", team
+        ).fetchall()
+        [(left, bytes_left, recent)] = run(
+            "SELECT count(*) FILTER (WHERE ended_at IS NULL),"
+            " coalesce(sum(bytes) FILTER (WHERE ended_at IS NULL), 0)::bigint,"
+            f" count(*) FILTER (WHERE ended_at > now() - interval '{RATE_MINUTES} minutes')"
+            " FROM extractions WHERE team = %s",
+            team,
+        ).fetchall()
+        [(today, total)] = run(
+            "SELECT coalesce(sum(dollars) FILTER (WHERE day = current_date), 0)::float8,"
+            " coalesce(sum(dollars), 0)::float8 FROM calls WHERE team = %s",
+            team,
+        ).fetchall()
+        workers = run(
+            "SELECT worker, count(*) FILTER (WHERE ended_at IS NOT NULL),"
+            f" count(*) FILTER (WHERE ended_at > now() - interval '{RATE_MINUTES} minutes')::float8 / {RATE_MINUTES},"
+            " coalesce(max(session) FILTER (WHERE state = 'running'), '')"
+            " FROM extractions WHERE team = %s AND worker <> '' GROUP BY worker ORDER BY worker",
+            team,
+        ).fetchall()
+        failures = run(
+            "SELECT key, session, project, state, tries, problem FROM extractions"
+            " WHERE team = %s AND state IN ('failed', 'quarantined') ORDER BY ended_at DESC NULLS FIRST, key LIMIT %s",
+            (database.team, MAX_FAILURES),
+        ).fetchall()
+    return OrgStatus(
+        team=database.team,
+        states=states,
+        candidates=candidates,
+        proposed=proposed,
+        bytes_left=bytes_left,
+        per_minute=recent / RATE_MINUTES,
+        seconds_left=left * 60 * RATE_MINUTES / recent if recent else None,
+        today_usd=today,
+        total_usd=total,
+        workers=[WorkerView(*row) for row in workers],
+        failures=[FailureView(*row) for row in failures],
+    )
+
+
+def retry_extractions(database: TeamDatabase, keys: list[str]) -> int:
+    """Send sessions without a result to the queue again, with fresh tries: those with these keys, or all. Return how
+    many. Raises OrgError."""
+    with database.open() as connection:
+        return connection.execute(
+            "WITH again AS (UPDATE extractions SET state = 'waiting', tries = 0, problem = '', ended_at = NULL"
+            " WHERE team = %(team)s AND state = ANY(%(states)s) AND (key = ANY(%(keys)s) OR %(keys)s = '{}')"
+            " RETURNING key, queue)"
+            " INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock, args)"
+            " SELECT queue, 'extract', %(team)s || ':' || key, jsonb_build_object('key', key) FROM again"
+            " ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING",
+            {"team": database.team, "states": list(ENDED_WITHOUT_RESULT), "keys": keys},
+        ).rowcount
+
+
+def cancel_extractions(database: TeamDatabase, project: str) -> int:
+    """Take the sessions that wait out of the queue: of one project, or all (""). Those being read are finished. Return
+    how many. Raises OrgError."""
+    with database.open() as connection:
+        return connection.execute(
+            "WITH cancelled AS (UPDATE extractions SET state = 'cancelled', ended_at = now()"
+            " WHERE team = %(team)s AND state = 'waiting' AND %(project)s IN ('', project) RETURNING key)"
+            " UPDATE procrastinate_jobs SET status = 'cancelled' FROM cancelled"
+            " WHERE queueing_lock = %(team)s || ':' || key AND status = 'todo'",
+            {"team": database.team, "project": project},
+        ).rowcount

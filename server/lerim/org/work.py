@@ -1,0 +1,117 @@
+"""What becomes of one extraction: its tries are counted before it begins, and its result is stored once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import psycopg
+
+from lerim.extraction import Candidate
+from lerim.org.database import TeamDatabase
+from lerim.org.extraction import encode_candidate
+
+MAX_TRIES = 3
+"""After so many tries that nobody survived, a session is quarantined: it may be what kills its workers."""
+MAX_PROBLEM_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """A job that was begun: what it is to extract, and with what."""
+
+    key: str
+    project: str
+    session: str
+    place_hash: str
+    content_hash: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """What became of an extraction: `done` with its candidates, or why not, in words without text of the session.
+
+    `changed`: the session holds something else than when it was sent. `gone`: it is not on this machine any more.
+    `waiting`: it is to be tried again at a time of the database, for a reason outside the session.
+    """
+
+    state: Literal["done", "changed", "gone", "failed", "waiting"]
+    candidates: tuple[Candidate, ...] = ()
+    problem: str = ""
+    again_at: datetime | None = None
+
+
+def begin_extraction(database: TeamDatabase, key: str, worker: str) -> Extraction | None:
+    """Count a try and return the job, before anything is read: a worker that dies of it cannot count afterwards.
+
+    Return None if there is nothing to do: it is done, it was cancelled, or it was tried too often and is now
+    quarantined. Raises OrgError.
+    """
+    with database.open() as connection:
+        row = connection.execute(
+            """
+            UPDATE extractions SET
+                state = CASE WHEN tries >= %(most)s THEN 'quarantined' ELSE 'running' END,
+                problem = CASE WHEN tries >= %(most)s THEN %(why)s ELSE '' END,
+                tries = CASE WHEN tries >= %(most)s THEN tries ELSE tries + 1 END,
+                ended_at = CASE WHEN tries >= %(most)s THEN now() END,
+                worker = %(worker)s
+            WHERE team = %(team)s AND key = %(key)s AND state IN ('waiting', 'running')
+            RETURNING state, project, session, place_hash, content_hash, model
+            """,
+            {
+                "most": MAX_TRIES,
+                "why": f"Its worker died {MAX_TRIES} times while it worked on this session.",
+                "worker": worker,
+                "team": database.team,
+                "key": key,
+            },
+        ).fetchone()
+    if row is None or row[0] != "running":
+        return None
+    return Extraction(key, *map(str, row[1:]))
+
+
+def finish_extraction(database: TeamDatabase, extraction: Extraction, result: ExtractionResult, seconds: float) -> None:
+    """Store what became of an extraction and, if it has candidates, ask for its project to be reconciled, in one
+    transaction. A second result of the same extraction changes nothing. Raises OrgError."""
+    key, team, project = extraction.key, database.team, extraction.project
+    with database.open() as connection, connection.transaction():
+        ended = connection.execute(
+            "UPDATE extractions SET state = %s, problem = %s, seconds = %s, ended_at = now()"
+            " WHERE team = %s AND key = %s AND state = 'running'",
+            (result.state, result.problem[:MAX_PROBLEM_CHARS], seconds, team, key),
+        )
+        if not ended.rowcount or not result.candidates:
+            return
+        connection.cursor().executemany(
+            "INSERT INTO candidates (team, key, ordinal, project, said_at, candidate) VALUES (%s, %s, %s, %s, %s, %s)",
+            [
+                (team, key, number, project, one.time, encode_candidate(one))
+                for number, one in enumerate(result.candidates)
+            ],
+        )
+        _send_reconciliation(connection, database, project)
+
+
+def put_back_extraction(database: TeamDatabase, key: str) -> None:
+    """Let a job wait again without counting the try: what kept it was not the session."""
+    with database.open() as connection:
+        connection.execute(
+            "UPDATE extractions SET state = 'waiting', tries = greatest(tries - 1, 0)"
+            " WHERE team = %s AND key = %s AND state = 'running'",
+            (database.team, key),
+        )
+
+
+def _send_reconciliation(connection: psycopg.Connection, database: TeamDatabase, project: str) -> None:
+    """Queue one reconciliation of the project, unless one waits already. No two of a project run at once."""
+    lock = f"{database.team}:{project}"
+    connection.execute(
+        "INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args)"
+        " VALUES (%s, 'reconcile', %s, %s, %s) ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING",
+        (database.shared_queue, lock, lock, json.dumps({"project": project})),
+    )

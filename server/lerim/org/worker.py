@@ -1,0 +1,205 @@
+"""A worker: takes jobs from the queue of its machine and its team, and does several of them at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import queue
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import procrastinate
+import psycopg
+from procrastinate import exceptions, jobs, retry
+
+from lerim.errors import OrgError
+from lerim.org.children import Reader
+from lerim.org.database import TeamDatabase, describe_address
+from lerim.org.reconciling import reconcile_project
+from lerim.org.rescue import rescue_stalled_jobs
+from lerim.org.work import begin_extraction, finish_extraction, put_back_extraction
+
+RESCUE_CRON = "* * * * * */15"
+STALLED_SECONDS = 30.0
+"""After so many seconds without a sign of life a worker counts as dead, and its jobs are taken over."""
+RECONNECT_SECONDS = 2.0
+POLLING_SECONDS = 1.0
+_AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
+"""A time that is past by any clock: those of two machines may be an hour apart."""
+
+
+class _NotNowError(Exception):
+    """The job is to be done at another time; no worker waits for it."""
+
+    def __init__(self, at: datetime | None) -> None:
+        self.at = at
+        super().__init__()
+
+
+class _LaterStrategy(retry.BaseRetryStrategy):
+    """Schedules a job again: at the time it asked for, or soon if its worker or the database died of something else."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: jobs.Job) -> retry.RetryDecision | None:
+        if isinstance(exception, _NotNowError):
+            return retry.RetryDecision(retry_at=exception.at)
+        if isinstance(exception, OrgError):  # its reader died, or the database: tries are counted when it begins
+            return retry.RetryDecision(retry_at=_AT_ONCE)
+        return None
+
+
+@dataclass(slots=True)
+class Worker:
+    """One worker at work. `concurrency` sessions are read at once, each in a process of its own.
+
+    `until_done`: it ends once no job of its machine or its team is left. `tell` is given a line for what a person
+    should know. Only the main thread can run it.
+    """
+
+    database: TeamDatabase
+    environ: Mapping[str, str]
+    concurrency: int = 1
+    until_done: bool = False
+    stalled_seconds: float = STALLED_SECONDS
+    tell: Callable[[str], None] = lambda line: None
+    name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+    _readers: queue.SimpleQueue[Reader] = field(default_factory=queue.SimpleQueue, init=False)
+    _working: asyncio.Task[None] | None = field(default=None, init=False)
+    _is_stopped: bool = field(default=False, init=False)
+
+    @property
+    def queues(self) -> list[str]:
+        """The queues it takes jobs from."""
+        return [self.database.host_queue(socket.gethostname()), self.database.shared_queue]
+
+    def run(self) -> None:
+        """Work until Ctrl-C or a request to end; jobs at hand are finished first, unless it is asked twice.
+
+        If the database goes away, the worker waits for it.
+        """
+        for name in ("procrastinate", "psycopg.pool"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what fails is told by `lerim org status`
+        readers = [Reader(self.database, self.environ) for _ in range(self.concurrency)]
+        for reader in readers:
+            self._readers.put(reader)
+        try:
+            asyncio.run(self._run())
+        finally:
+            for reader in readers:
+                reader.close()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(self.concurrency + 2))
+        with _handle_signals(lambda: loop.call_soon_threadsafe(self._stop)):
+            while not self._is_stopped:
+                self._working = asyncio.create_task(self._work())
+                try:
+                    await self._working
+                except asyncio.CancelledError:
+                    if not self._is_stopped:
+                        raise
+                except (exceptions.ConnectorException, psycopg.Error, OrgError):
+                    self.tell(f"The database {describe_address(self.database.url)} is away; waiting for it.")
+                    await asyncio.sleep(RECONNECT_SECONDS)
+
+    def _stop(self) -> None:
+        self._is_stopped = True
+        if self._working is not None:
+            self._working.cancel()
+
+    async def _work(self) -> None:
+        """Work until it is cancelled, or the database goes away."""
+        connector = procrastinate.PsycopgConnector(
+            conninfo=self.database.address, min_size=1, max_size=self.concurrency + 4, timeout=RECONNECT_SECONDS * 5
+        )
+        app = procrastinate.App(connector=connector)
+        app.task(name="extract", retry=_LaterStrategy())(self._extract)
+        app.task(name="reconcile", retry=_LaterStrategy())(self._reconcile)
+        rescue = app.task(name="rescue")(self._rescue)
+        app.periodic(
+            cron=RESCUE_CRON,
+            periodic_id=self.database.team,
+            queue=self.database.shared_queue,
+            queueing_lock=f"{self.database.team}:rescue",
+        )(rescue)
+        async with app.open_async():
+            watch = asyncio.create_task(self._watch_until_done()) if self.until_done else None
+            try:
+                await app.run_worker_async(
+                    queues=self.queues,
+                    concurrency=self.concurrency,
+                    fetch_job_polling_interval=POLLING_SECONDS,
+                    update_heartbeat_interval=self.stalled_seconds / 3,
+                    stalled_worker_timeout=self.stalled_seconds,
+                    delete_jobs="successful",
+                    install_signal_handlers=False,
+                )
+            finally:
+                if watch is not None:
+                    watch.cancel()
+
+    async def _extract(self, key: str) -> None:
+        await asyncio.to_thread(self._extract_now, key)
+
+    async def _reconcile(self, project: str) -> None:
+        await asyncio.to_thread(reconcile_project, self.database, project)
+
+    async def _rescue(self, timestamp: int) -> None:
+        await asyncio.to_thread(rescue_stalled_jobs, self.database, self.stalled_seconds)
+
+    def _extract_now(self, key: str) -> None:
+        extraction = begin_extraction(self.database, key, self.name)
+        if extraction is None:
+            return
+        reader, began = self._readers.get(), time.monotonic()
+        try:
+            result = reader.extract(extraction)
+        finally:
+            self._readers.put(reader)
+        if result.state == "waiting":
+            put_back_extraction(self.database, key)
+            raise _NotNowError(result.again_at)
+        finish_extraction(self.database, extraction, result, time.monotonic() - began)
+
+    async def _watch_until_done(self) -> None:
+        while not await asyncio.to_thread(self._is_done):  # noqa: ASYNC110 - other workers end the work, too
+            await asyncio.sleep(POLLING_SECONDS / 2)
+        self._stop()
+
+    def _is_done(self) -> bool:
+        try:
+            with self.database.open() as connection:
+                row = connection.execute(
+                    "SELECT 1 FROM procrastinate_jobs WHERE queue_name = ANY(%s) AND task_name <> 'rescue'"
+                    " AND status IN ('todo', 'doing') LIMIT 1",
+                    (self.queues,),
+                ).fetchone()
+        except OrgError:  # it is away; the worker waits for it
+            return False
+        return row is None
+
+
+@contextmanager
+def _handle_signals(stop: Callable[[], object]) -> Iterator[None]:
+    """Call `stop` at the first SIGINT or SIGTERM; a second one ends the process as usual."""
+
+    def handle(number: int, frame: object) -> None:
+        signal.signal(number, before[number])
+        stop()
+
+    numbers: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

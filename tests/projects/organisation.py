@@ -1,0 +1,72 @@
+"""A repository with sessions on this machine, and the organisation's database that they are sent to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+
+from desk import Desk, correction
+from postgres import postgres
+from terminal import answer
+
+SUBJECTS = ("pathlib", "httpx", "orjson", "uvicorn", "msgspec", "polars", "sqlite", "attrs", "typer", "trio")
+
+
+@dataclass
+class Organisation:
+    """A database, and the machine of `desk`, whose user works for the team `platform`."""
+
+    desk: Desk
+    url: str
+
+    def write_sessions(self, count: int) -> None:
+        for number in range(count):
+            subject = f"{SUBJECTS[number % len(SUBJECTS)]}{number // len(SUBJECTS) or ''}"
+            self.desk.session(f"s{number}", *correction(self.desk, subject, over=f"old_{subject}"))
+
+    def send(self, *arguments: str) -> dict:
+        return answer("org", "backfill", *arguments)
+
+    def status(self) -> dict:
+        return answer("org", "status")
+
+    def start_worker(
+        self, *arguments: str, environ: Mapping[str, str] = os.environ, until_done: bool = True
+    ) -> subprocess.Popen[bytes]:
+        """A worker in a process of its own, which does not wait long for one that died."""
+        command = [sys.executable, "-m", "lerim", "org", "worker", "--stalled-after", "2", *arguments]
+        return subprocess.Popen(
+            [*command, *(["--until-done"] if until_done else [])],
+            env={**environ},
+            cwd=self.desk.repo,
+            start_new_session=True,
+        )
+
+    def rows(self, query: str) -> list[tuple]:
+        with psycopg.connect(self.url, autocommit=True, options="-c search_path=lerim,pg_catalog") as connection:
+            return connection.execute(query).fetchall()
+
+    def candidates(self) -> list[tuple]:
+        """What the database holds of each candidate, in the order in which it was said."""
+        return self.rows(
+            "SELECT session, candidate->>'title', candidate->>'turn', outcome FROM candidates"
+            " JOIN extractions USING (team, key) ORDER BY said_at, session, ordinal"
+        )
+
+
+def make_organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
+    url = postgres().make_database().replace("admin@", "platform_worker@")
+    monkeypatch.setenv("LERIM_DATABASE_URL", url)
+    return Organisation(desk, url)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,84 @@
+"""Sessions of one machine sent to the queue and worked through."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from claude_lines import Fields
+from desk import Desk, correction
+from hang import HANG
+from lerim.org import TeamDatabase, Worker, reconcile_project
+from organisation import Organisation, make_organisation
+from terminal import run
+
+
+def correct(desk: Desk, subject: str = "pathlib") -> list[Fields]:
+    return correction(desk, subject, over=f"old_{subject}")
+
+
+@pytest.fixture
+def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
+    return make_organisation(desk, monkeypatch)
+
+
+def test_sessions_are_sent_once_worked_through_and_reconciled(organisation: Organisation) -> None:
+    desk = organisation.desk
+    organisation.write_sessions(3)
+    desk.session("again", *correct(desk))
+    assert organisation.send("--dry-run")["sent"] == 4
+    assert organisation.status()["states"] == {}
+    assert organisation.send()["sent"] == 4
+    again = organisation.send()
+    assert (again["sent"], again["known"]) == (0, 4)
+    worker = organisation.start_worker("--concurrency", "2")
+    assert worker.wait(HANG) == 0
+    status = organisation.status()
+    assert status["states"] == {"done": 4} and status["failures"] == []
+    assert sum(one["done"] for one in status["workers"]) == 4
+    found = organisation.candidates()
+    proposed = desk.sync()
+    assert {title for _, title, _, outcome in found if outcome == "proposed"} == {
+        one.title for one in proposed.candidates
+    }
+    assert [outcome for session, _, _, outcome in found if session == "claude:again"] == ["repeated"]
+    before = found
+    database = TeamDatabase(organisation.url, "platform")
+    [(project,)] = organisation.rows("SELECT DISTINCT project FROM extractions")
+    reconcile_project(database, project)
+    assert organisation.candidates() == before
+    desk.session("s0", *correct(desk, "grown"))
+    assert organisation.send()["sent"] == 1
+    Worker(database, os.environ, until_done=True).run()
+    after = organisation.candidates()
+    assert {row[-1] for row in after if row[0] == "claude:s0"} == {"outdated", "proposed"}
+    assert {row[:3] for row in after if row[-1] == "proposed"} > {row[:3] for row in before if row[-1] == "proposed"}
+    everything = "\n".join(str(row) for row in organisation.rows("SELECT * FROM extractions"))
+    assert str(desk.repo) not in everything and "No, use" not in everything
+
+
+def test_a_session_that_is_gone_or_has_changed_is_told_and_can_be_sent_again(organisation: Organisation) -> None:
+    organisation.write_sessions(3)
+    organisation.send()
+    next(organisation.desk.projects.rglob("s0.jsonl")).unlink()
+    organisation.desk.session("s1", *correct(organisation.desk, "later"))
+    Worker(TeamDatabase(organisation.url, "platform"), os.environ, until_done=True).run()
+    assert organisation.status()["states"] == {"gone": 1, "changed": 1, "done": 1}
+    assert run("org", "retry").stdout == "2 sessions sent again.\n"
+    assert run("org", "cancel").stdout == "2 sessions cancelled.\n"
+    status = run("org", "status").stdout
+    assert "3 of 3 sessions" in status and "2 cancelled, 1 done" in status
+
+
+def test_a_reader_of_the_team_sees_the_state_and_can_send_nothing(organisation: Organisation) -> None:
+    organisation.write_sessions(1)
+    organisation.send()
+    reader = organisation.url.replace("_worker@", "_reader@")
+    assert run("org", "status", "--database", reader).exit_code == 0
+    organisation.write_sessions(2)
+    refused = run("org", "backfill", "--database", reader)
+    assert refused.exit_code == 1 and "does not allow this" in refused.stderr
+    other = organisation.url.replace("platform_worker@", "payments_worker@")
+    assert "[....................................]" not in run("org", "status", "--database", other).stdout
+    assert "platform" in run("org", "status", "--database", other, "--team", "platform").stderr
