@@ -89,6 +89,26 @@ async def test_a_symbol_is_found_where_it_is_used_and_only_where_the_import_make
     assert await said(uses, 6, 2) == "", "two symbols have this name"
 
 
+async def test_files_of_one_go_or_java_package_need_no_import(editor: Editor) -> None:
+    write_memory(editor.repo, references=("src/store.go#LoadRows", "src/Ledger.java#Ledger", "src/a_test.go#HelpTest"))
+    await editor.start()
+
+    async def is_found(path: str, text: str, character: int = 2) -> bool:
+        return await editor.hover(editor.open(path, text), text.count("\n") - 1, character) is not None
+
+    go, java = "package store\n\n// more\n\n", "/* one */ \npackage com.one;\n\n\n"
+    assert await is_found("src/use.go", f"{go}LoadRows(1)\n")
+    assert await is_found("src/Use.java", f"{java}Ledger.open();\n")
+    assert await is_found("src/use_test.go", f"{go}LoadRows(1)\n")
+    assert not await is_found("src/b.go", f"{go}HelpTest()\n"), "a test's names mean nothing elsewhere"
+    assert not await is_found("src/c_test.go", "package store_test\n\n\n\nLoadRows(1)\n"), "another package"
+    assert not await is_found("src/gen.go", f"//go:build ignore\n{go}LoadRows(1)\n"), "another package, too"
+    assert not await is_found("lib/use.go", f"{go}LoadRows(1)\n"), "another folder"
+    assert not await is_found("src/d.go", f"{go}other.LoadRows(1)\n", 8), "of another package"
+    imported = java.replace("\n\n\n", "\nimport com.two.Ledger;\n\n")
+    assert not await is_found("src/Other.java", f"{imported}Ledger.open();\n"), "imported from elsewhere"
+
+
 async def test_columns_are_utf_16_units(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start()

@@ -59,9 +59,11 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
     cache_write: int = 0
 
     @classmethod
-    def from_columns(cls, *counts: int | None) -> Tokens:
+    def from_columns(
+        cls, input: int | None, output: int | None, cache_read: int | None, cache_write: int | None
+    ) -> Tokens:
         """Builds the counts from the columns of a row; None counts as 0."""
-        return cls(*(count or 0 for count in counts))
+        return cls(input or 0, output or 0, cache_read or 0, cache_write or 0)
 
     def __add__(self, other: Tokens) -> Tokens:
         return Tokens(

@@ -8,6 +8,7 @@ folder. All sums use integers, so the groups add up to the total.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -109,7 +110,6 @@ def compute_statistics(
     latest = until.timestamp() if until else math.inf
     is_bounded = since is not None or until is not None
     sums: dict[str | None, _GroupSum] = {}
-    total = _GroupSum()
     prices: dict[str, ModelPrice | None] = {}
     with convert_sqlite_errors(catalog.path):
         for session, turns in read_counted_sessions(catalog.db, since.timestamp() if since else None, project):
@@ -119,13 +119,24 @@ def compute_statistics(
                 if is_bounded and not (part.time is not None and earliest <= part.time < latest):
                     continue
                 key = _find_group_key(by, session, part)
-                for one in (sums.setdefault(key, _GroupSum()), total):
-                    _add_part(one, session, part)
+                group = sums.get(key)
+                if group is None:
+                    group = sums[key] = _GroupSum()
+                _add_part(group, session, part)
     groups = [one.to_figures(key) for key, one in sums.items()]
     groups.sort(
         key=lambda one: (one.key is None, one.key or "") if by == "day" else (-(one.output or 0), one.key or "")
     )
-    return Statistics(by, groups, total.to_figures(None))
+    return Statistics(by, groups, _sum_groups(sums.values()).to_figures(None))
+
+
+def _sum_groups(groups: Iterable[_GroupSum]) -> _GroupSum:
+    total = _GroupSum()
+    for group in groups:
+        for name in _GroupSum.__slots__:
+            one, other = getattr(total, name), getattr(group, name)
+            setattr(total, name, one | other if isinstance(one, set | bool) else one + other)
+    return total
 
 
 def _find_group_key(by: GroupBy, session: SessionTotals, part: CountedPart) -> str | None:
@@ -152,10 +163,11 @@ def _add_part(group: _GroupSum, session: SessionTotals, part: CountedPart) -> No
     group.prompts += part.prompt
     group.calls += part.calls
     group.errors += part.errors
-    group.input += part.tokens.input
-    group.output += part.tokens.output
-    group.cache_read += part.tokens.cache_read
-    group.cache_write += part.tokens.cache_write
+    if part.tokens is not NO_TOKENS:
+        group.input += part.tokens.input
+        group.output += part.tokens.output
+        group.cache_read += part.tokens.cache_read
+        group.cache_write += part.tokens.cache_write
     group.milliseconds += part.milliseconds
     if part.cost_pico_usd is not None:
         group.priced = True

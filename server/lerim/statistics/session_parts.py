@@ -142,10 +142,11 @@ def split_session(
                 duration_ms = round(turn.time * 1000) - round(last * 1000)
             last = turn.time if last is None else max(last, turn.time)
         tokens = turn.tokens
-        counted_tokens += tokens
-        cost_pico_usd, is_unpriced = (
-            (None, False) if has_cost or tokens == NO_TOKENS else _price_tokens(tokens, turn_model, prices)
-        )
+        cost_pico_usd, is_unpriced = None, False
+        if tokens != NO_TOKENS:
+            counted_tokens += tokens
+            if not has_cost:
+                cost_pico_usd, is_unpriced = _price_tokens(tokens, turn_model, prices)
         yield CountedPart(
             turn.time,
             turn_model,

@@ -8,13 +8,13 @@ from lerim.errors import MemoryError_, Problem
 from lerim.memory import (
     Drift,
     DriftChecker,
-    DriftSubject,
     SourceReader,
     StoredMemory,
     baselines,
     check_references,
     parse_reference,
     reference_text,
+    subject_of,
 )
 from lerim.project import Project
 from lerim.review import ReviewPaths
@@ -34,15 +34,7 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
     """
     if paths.project.is_personal:
         return {}
-    subjects = [
-        DriftSubject(
-            one.record.id,
-            tuple(dict.fromkeys(filter(None, map(parse_reference, one.record.references)))),
-            one.record.verified,
-        )
-        for one in memories
-        if one.status == "active"
-    ]
+    subjects = [subject_of(one.record) for one in memories if one.status == "active" and one.record.references]
     subjects = [one for one in subjects if one.references]
     if not baselines.has_baselines(paths.private):
         _report_unknown(paths, [one.id for one in subjects], problems)

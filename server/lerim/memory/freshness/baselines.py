@@ -240,14 +240,17 @@ def _parse_baseline(row: tuple[str, int, str, bytes]) -> Baseline:
     return Baseline(row[0], int(row[1]), tuple(json.loads(row[2])) if row[2] != "[]" else (), bytes(row[3]))
 
 
+_DRIFT_STATES: dict[str, DriftState] = {state: state for state in DRIFT_STATES}
+
+
 def _parse_drift_record(row: tuple[str, ...]) -> DriftRecord:
     memory, reference, verified, place, stamp, state, moved_to, detail, since = row
     path, _, symbol = reference.partition("#")
-    known: DriftState = next((one for one in DRIFT_STATES if one == state), "unknown")
+    known = _DRIFT_STATES.get(state, "unknown")
     return DriftRecord(
         memory, Reference(path, symbol), verified, place, _parse_stamp(stamp), known, moved_to, detail, since
     )
 
 
 def _parse_stamp(text: str) -> StatStamp:
-    return tuple(int(part) for part in text.split())
+    return tuple(map(int, text.split()))

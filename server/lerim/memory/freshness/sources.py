@@ -39,13 +39,13 @@ class SourceReader:
     def stamp(self, path: str) -> StatStamp:
         """Returns the file's stamp by stat alone; () if there is no file."""
         if path not in self._stamps:
-            self._stamps[path] = stamp_of(self.root / path)
+            self._stamps[path] = stamp_of(f"{self.root}/{path}")
         return self._stamps[path]
 
     def refresh(self) -> None:
         """Forgets what was read of files that have changed since, by stat alone."""
         for path, stamp in list(self._stamps.items()):
-            if stamp_of(self.root / path) != stamp:
+            if stamp_of(f"{self.root}/{path}") != stamp:
                 del self._stamps[path]
                 for cache in (self._sources, self._sketches):
                     cache.pop(path, None)
@@ -109,10 +109,10 @@ def _cached(cache: OrderedDict[_Key, _Value], key: _Key, make: Callable[[], _Val
     return cache[key]
 
 
-def stamp_of(path: Path) -> StatStamp:
+def stamp_of(path: str | Path) -> StatStamp:
     """Returns a file's stamp by stat alone; () if there is no file."""
     try:
-        state = path.stat()
+        state = os.stat(path)  # noqa: PTH116 - of ten thousand files, making paths would take longer
     except (OSError, ValueError):
         return ()
     return (state.st_mtime_ns, state.st_size, state.st_ino)

@@ -32,13 +32,19 @@ class SessionRow:
 
     session_id: str
     parent: str
-    path: Path
+    place: str
+    within: str
     is_main: bool
     own_turns: int
     last: datetime | None
     is_waiting: bool
     vanished: bool
     error: str
+
+    @property
+    def path(self) -> Path:
+        """The file or database that contains the session."""
+        return place_file(self.place, self.within)
 
 
 def load_generation(db: sqlite3.Connection, place: str) -> int:
@@ -196,7 +202,8 @@ def list_session_rows(
         SessionRow(
             session_id=session,
             parent=parent,
-            path=place_file(place, within),
+            place=place,
+            within=within,
             is_main=bool(is_main),
             own_turns=own_turns,
             last=seconds_to_time(last),

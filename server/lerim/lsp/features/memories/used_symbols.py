@@ -2,8 +2,9 @@
 
 The rule would rather find nothing than something else. A word means a symbol of another file only if memories refer to
 exactly one symbol of that name, in a file of the same language that this one imports; the import names the symbol or
-what stands before the dot (`load`, `store.load`). For a member (`Store.save`) its owner's name stands in this file, and
-a dot before the word. Words in comments and strings, and those defined here, mean nothing.
+what stands before the dot (`load`, `store.load`). A Go or Java file of the same package needs no import, and no dot.
+For a member (`Store.save`) its owner's name stands in this file, and a dot before the word. Words in comments and
+strings, and those defined here, mean nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ LANGUAGES = (
 FOLDER_MODULES = ("__init__", "index", "mod", "lib", "main")
 """Files that are imported by the name of their folder."""
 IMPORT = re.compile(r"\s*(?:#\s*)?(?:import|from|use|using|require|include|export)\b|.{0,200}\brequire(?:_relative)?\b")
+PACKAGE = re.compile(r"\s*package\s+[\w.]+")
 IMPORTS_ALL = re.compile(r"\*|\s*#\s*(?:include|import)\b")
 BEFORE_MEMBER = re.compile(r"(\w*)\s*(?:\.|->|::)\s*\Z")
 
@@ -48,17 +50,21 @@ def find_used_symbol(
     start = _find_start(line, index, word)
     if start is None or not definitions.is_code(line[:start]):
         return None
-    imports = "".join(_import_statements(document.lines, _module_name(symbol.path)))
-    if not imports or definitions.find_definition_line(word, document.lines) is not None:
-        return None
     owner = symbol.symbol.rpartition(".")[0].rpartition(".")[2]
+    is_near = _shares_package(document.lines, location.path, symbol.path)
+    imported = (owner or word) if is_near else _module_name(symbol.path)
+    imports = "".join(_import_statements(document.lines, imported))
+    if bool(imports) == is_near:  # not imported, or a name of this package is imported from another
+        return None
+    if definitions.find_definition_line(word, document.lines) is not None:
+        return None
     member = BEFORE_MEMBER.search(line[max(0, start - MIN_NAME * 50) : start])
     if owner:
         is_used = member is not None and any(owner in one and _contains_word(one, owner) for one in document.lines)
     elif member is not None:
         is_used = bool(member.group(1)) and _contains_word(imports, member.group(1))
     else:
-        is_used = _contains_word(imports, word) or IMPORTS_ALL.search(imports) is not None
+        is_used = is_near or _contains_word(imports, word) or IMPORTS_ALL.search(imports) is not None
     return symbol if is_used else None
 
 
@@ -70,6 +76,21 @@ def _find_start(line: str, index: int, word: str) -> int | None:
 def _same_language(one: str, other: str) -> bool:
     endings = {path.rpartition("/")[2].rpartition(".")[2].lower() for path in (one, other)}
     return len(endings) == 1 or any(endings.issubset(language) for language in LANGUAGES)
+
+
+def _shares_package(lines: Sequence[str], path: str, other: str) -> bool:
+    """Whether two files are surely of one Go or Java package, by their folder and this file's `package` line. In Go, a
+    test's names mean nothing elsewhere, and a test or a file left out of the build may be a package of its own."""
+    ending = path.rpartition(".")[2]
+    same_folder = path.rpartition("/")[0] == other.rpartition("/")[0]
+    if not same_folder or ending not in ("go", "java") or not other.endswith(f".{ending}"):
+        return False
+    top = [line[:MAX_LINE] for line in lines[:MAX_IMPORT_LINES]]
+    at = next((number for number, line in enumerate(top) if PACKAGE.match(line)), None)
+    if at is None or ending == "java":
+        return at is not None
+    is_apart = top[at].split()[1].endswith("_test") or any("build ignore" in line for line in top[:at])
+    return not is_apart and not other.endswith("_test.go")
 
 
 def _module_name(path: str) -> str:
