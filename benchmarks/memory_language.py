@@ -3,7 +3,7 @@
     python benchmarks/memory_language.py [--memories 10000] [--json FILE]
 
 Every memory refers to one symbol, and links to the memory before it. Medians and the slowest of a hundred requests,
-each in another memory file.
+each in another memory file, once that file was checked.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lerim.lsp.protocol.core import MEMORIES_CHANGED
+from memory_checks import wait_for_version
 from sidecar import FILES, SERVER, Client, make_repository, percentile
 from table import Row, report_rows
 
@@ -49,6 +50,7 @@ def ask_often(client: Client, root: Path, ask: Callable[[str, list[str]], tuple[
         item = {"uri": path.as_uri(), "languageId": "markdown", "version": 1, "text": text}
         client.send("textDocument/didOpen", {"textDocument": item})
         client.ask("textDocument/foldingRange", {"textDocument": {"uri": path.as_uri()}})  # as editors do at once
+        wait_for_version(client, path.as_uri(), 1)  # a person asks later than that
         method, params = ask(path.as_uri(), text.split("\n"))
         spent, result = client.timed(method, params)
         assert result, f"nothing at {params}"

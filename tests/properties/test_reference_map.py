@@ -67,7 +67,7 @@ def seen(found: ReferenceMap) -> object:
         for name in ("f", "g", "C.g")
     }
     problems = sorted((problem.code, problem.path, problem.message) for problem in found.problems)
-    titles = sorted(entry.title for entry in found.entries)
+    titles = [entry.title for entry in found.entries]  # sorted when they are first asked for
     return by_file, by_symbol, {path: found.symbols(path) for path in paths}, problems, titles
 
 

@@ -18,10 +18,11 @@ def ran(code: str) -> str:
     ).stdout
 
 
-@pytest.mark.parametrize("name", ["ssl", "_hashlib"])
-def test_openssl_is_not_loaded_for_what_the_sidecar_does(name: str) -> None:
+@pytest.mark.parametrize("name", ["ssl", "_hashlib", "lerim.sessions.readers"])
+def test_openssl_and_the_readers_of_sessions_are_not_loaded_for_what_the_editor_asks(name: str) -> None:
     modules = (
-        "lerim.lsp.server, lerim.lsp.features.watching, lerim.lsp.features.memories.editor_requests,"
+        "lerim.lsp.server, lerim.lsp.features.watching, lerim.lsp.features.language.hovers,"
+        " lerim.lsp.features.language.symbols, lerim.lsp.features.checking.document_checks,"
         " lerim.memory.freshness.drift, lerim.memory.search.memory_search"
     )
     assert ran(f"import {modules}; print({name!r} in sys.modules)") == "False\n"

@@ -63,11 +63,11 @@ class ReferenceMap:
 
     def __init__(self, memory_dir: Path, anchor: Path | None = None) -> None:
         self.memory_dir = memory_dir
-        self.entries: tuple[MemoryEntry, ...] = ()
-        """Every live memory, newest first."""
         self._anchor = anchor or memory_dir.parent.parent
         self._stamps: dict[str, int] = {}  # as hashes, to save memory with ten thousand files
         self._entries: dict[str, MemoryEntry] = {}
+        self._change_count = 0
+        self._sorted: tuple[int, tuple[MemoryEntry, ...]] = (0, ())  # by which change, and the entries then
         self._links: dict[str, tuple[EndingLink, ...]] = {}
         self._end_kinds: Mapping[str, EndKind] = {}
         self._ended_entries: dict[str, MemoryEntry] = {}
@@ -86,6 +86,14 @@ class ReferenceMap:
         """What could not be read, or only with a guess, and questions that two memories answer."""
         files = [problem for problems in list(self._file_problems.values()) for problem in problems]
         return [*self._folder_problems, *files, *self._answer_problems()]
+
+    @property
+    def entries(self) -> tuple[MemoryEntry, ...]:
+        """Every live memory, newest first. They are sorted at the first use after a change."""
+        count, found = self._change_count, self._sorted  # the count grows after a change: a sort during it is not kept
+        if found[0] != count:
+            found = self._sorted = (count, newest_first(list(self._entries.values())))
+        return found[1]
 
     def entry_for(self, path: Path) -> MemoryEntry | None:
         """Returns the live memory of a file, or None."""
@@ -230,9 +238,9 @@ class ReferenceMap:
         elif self._end_kinds:
             self._hide_ended([entry.id for entry in into.values() if entry.id in self._end_kinds], out, into)
         if out or into:
-            self.entries = newest_first(self._entries.values())
             self._rebuild(out, into)
             self._moved_references = moved_references(self._moves, self._entries)
+            self._change_count += 1
         return bool(gone or new)
 
     def _hide_ended(self, over: Iterable[str], out: dict[str, MemoryEntry], into: dict[str, MemoryEntry]) -> None:

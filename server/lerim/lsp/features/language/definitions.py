@@ -5,7 +5,6 @@ from __future__ import annotations
 from lsprotocol import types
 
 from lerim.lsp.boundary import path_to_uri
-from lerim.lsp.features.language import transcripts
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_path, find_memory_text, find_source_path
 from lerim.lsp.features.language.symbol_places import find_symbol_place
 from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at
@@ -36,6 +35,8 @@ def _locate(sidecar: Sidecar, text: MemoryText, target: Target) -> types.Locatio
             return types.Location(place.uri, place.range)
         path = find_source_path(text.repo, target.reference.path)
         return types.Location(path_to_uri(path), START) if path is not None and path.is_file() else None
+    from lerim.lsp.features.language import transcripts  # imported late: the readers of sessions load slowly
+
     if not sidecar.options.trusted or not transcripts.can_show_transcripts(sidecar):
         return None
     return transcripts.turn_location(sidecar, target.turn)

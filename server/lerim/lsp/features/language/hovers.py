@@ -12,7 +12,6 @@ from lsprotocol import types
 
 from lerim.errors import LerimError
 from lerim.lsp.boundary import escape_block, escape_line, shorten_text
-from lerim.lsp.features.language import transcripts
 from lerim.lsp.features.language.memory_texts import (
     MemoryText,
     find_memory_path,
@@ -99,6 +98,8 @@ def _describe_symbol(sidecar: Sidecar, text: MemoryText, target: SymbolTarget) -
 def _describe_turn(sidecar: Sidecar, text: MemoryText, session: str, turn: str) -> str:
     if not sidecar.options.trusted:
         return "The transcript is off in Restricted Mode."
+    from lerim.lsp.features.language import transcripts  # imported late: the readers of sessions load slowly
+
     found = transcripts.find_turn(sidecar, turn)
     if found is None:
         return f"Session {escape_line(session[:80])} is not on this machine."
