@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,9 +23,17 @@ from functools import partial
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate
+from lerim.memory.meaning import (
+    MODEL_SHA256,
+    MemoryVectors,
+    StoredVectors,
+    is_sentence_model_installed,
+    load_sentence_model,
+)
 from lerim.memory.record import Evidence, MemoryRecord, parse_record, render_record
 from lerim.memory.references.reference_map import ReferenceMap
 from lerim.memory.search.filters import STATUSES, MemoryFilters
+from lerim.memory.search.index_rows import hash_text
 from lerim.memory.search.memory_search import Hit, MemorySearch, search_memories
 from lerim.memory.store import Store
 from lerim.paths import Home
@@ -192,6 +201,34 @@ def neighbour_rows(project: Project, home: Home, count: int) -> list[tuple[str, 
     ]
 
 
+def meaning_rows(project: Project, home: Home) -> list[tuple[str, float, float | None, str]]:
+    """(what, measured, budget, unit) of the search by meaning; none without `lerim[meaning]`. The vectors of the
+    memories are drawn, because the model would need minutes for them."""
+    if not is_sentence_model_installed():
+        print("lerim[meaning] is not installed: the search by meaning is left out.", file=sys.stderr)
+        return []
+    start = time.perf_counter()
+    model = load_sentence_model()
+    rows: list[tuple[str, float, float | None, str]] = [
+        ("meaning: load the model", (time.perf_counter() - start) * 1000, None, "ms")
+    ]
+    questions = [f"why do we restart the server after release {number}?" for number in range(20)]
+    times = [time_ms(partial(model.embed, [question])) for question in questions]
+    rows.append(("meaning: vector of a question: p50", percentile(times, 0.5), None, "ms"))
+    draw = random.Random(1)
+    samples = [struct.pack("<384e", *(draw.gauss(0, 0.05) for _ in range(384))) for _ in range(50)]
+    with MemorySearch(project, home) as memories:
+        store = Store(project.memory_dir, home.project(project.key))
+        hashes = [hash_text(one.record) for one in store.load_all()[0]]
+        vectors = {name: MemoryVectors(draw.choice(samples), draw.choice(samples)) for name in hashes}
+        StoredVectors(home.project(project.key), MODEL_SHA256).save(vectors)
+        times = [
+            time_ms(partial(memories.search_by_meaning, question, 10, MemoryFilters(), model)) for question in questions
+        ]
+    rows.append(("meaning: search with a loaded model: p50", percentile(times, 0.5), None, "ms"))
+    return rows
+
+
 def _vary_claim(memory: MemoryRecord, number: int) -> tuple[str, str]:
     """Title and body of a memory as a later session would say it: again, with a value, denied, or of its own."""
     words = memory.body.split()
@@ -278,6 +315,7 @@ def main() -> None:
             *search_rows(project, home, words, options.memories),
             *neighbour_rows(project, home, options.memories),
             *comparing_rows(project, home),
+            *meaning_rows(project, home),
             *map_rows(project.memory_dir),
         ]
     print(f"{options.memories:,} memories\n")

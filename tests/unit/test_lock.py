@@ -70,7 +70,14 @@ def test_the_installed_environment_stays_small(locked: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["requirements.lock", "requirements-serve.lock", "requirements-org.lock", "requirements-dev.lock"]
+    "name",
+    [
+        "requirements.lock",
+        "requirements-serve.lock",
+        "requirements-org.lock",
+        "requirements-meaning.lock",
+        "requirements-dev.lock",
+    ],
 )
 def test_a_lock_holds_exact_hashed_versions_and_nothing_else(name: str) -> None:
     text = (REPOSITORY / name).read_text(encoding="utf-8")

@@ -64,6 +64,10 @@ from .links import MemoryLinks as MemoryLinks
 from .links import find_ender as find_ender
 from .links import plan_link_repairs as plan_link_repairs
 from .links import with_current_status as with_current_status
+from .meaning import INSTALL_SENTENCE_MODEL as INSTALL_SENTENCE_MODEL
+from .meaning import SentenceModel as SentenceModel
+from .meaning import is_sentence_model_installed as is_sentence_model_installed
+from .meaning import load_sentence_model as load_sentence_model
 from .merge_conflicts import split_conflict as split_conflict
 from .quotes import QuoteChoice as QuoteChoice
 from .quotes import Quotes as Quotes
@@ -102,6 +106,7 @@ from .search import STATUSES as STATUSES
 from .search import Hit as Hit
 from .search import MemoryFilters as MemoryFilters
 from .search import MemorySearch as MemorySearch
+from .search import ReportProgress as ReportProgress
 from .search import combine_filters as combine_filters
 from .search import is_match as is_match
 from .search import load_all as load_all

@@ -15,7 +15,9 @@ from lerim.memory import (
     MemoryFilters,
     MemorySearch,
     MemoryView,
+    ReportProgress,
     Scope,
+    SentenceModel,
     StoredMemory,
     Uses,
     combine_filters,
@@ -40,10 +42,12 @@ class ShownMemoryOutput(MemoryView, frozen=True):
 
 
 class MemoryListOutput(msgspec.Struct, frozen=True):
-    """What `memory list` and `memory search` print with `--json`."""
+    """What `memory list` and `memory search` print with `--json`. `by_meaning` has the ids of the memories that a
+    search found by their meaning, and by no word."""
 
     memories: list[MemoryView]
     problems: list[Problem]
+    by_meaning: list[str] = []
 
 
 def list_memories(
@@ -95,12 +99,15 @@ def find_memories(
     scan: bool = False,
     resolve_file: Callable[[str], tuple[str, ...]] = lambda name: (name,),
     search: MemorySearch | None = None,
+    model: SentenceModel | None = None,
+    report: ReportProgress = lambda done, total: None,
 ) -> MemoryListOutput:
     """Searches the project's memories and the personal ones, best match first.
 
     `words` may contain the editor's filters, such as `kind:pitfall`. `has_statuses` says that `filters` names statuses,
     which then count instead of those in `words`. `limit` None is the setting search.limit. `resolve_file` returns what
-    a `file:` filter stands for. `search` is an open search of the project; by default, one is opened.
+    a `file:` filter stands for. `search` is an open search of the project; by default, one is opened, which also takes
+    a `model` to find more memories by meaning, and a `report` of reading new ones for it.
     """
     problems: list[Problem] = []
     query, query_filters = parse_memory_query(words)
@@ -124,13 +131,16 @@ def find_memories(
             scan=scan,
             problems=problems,
             rules=context.settings.maintenance_rules,
+            model=model,
+            report=report,
         )
     else:
         hits = search.search(query, most, combined)
         problems += search.problems
     if not needs_all_drifts:
         drifts |= find_drifts(context.review_paths, [hit.stored for hit in hits if hit.scope == "project"], problems)
-    return MemoryListOutput([make_memory_view(hit.stored, hit.scope, drifts) for hit in hits], problems)
+    views = [make_memory_view(hit.stored, hit.scope, drifts) for hit in hits]
+    return MemoryListOutput(views, problems, [hit.record.id for hit in hits if hit.by_meaning])
 
 
 def load_memory(

@@ -1,4 +1,5 @@
 from . import memory_search as memory_search
+from .by_meaning import ReportProgress as ReportProgress
 from .filters import EVERY_STATUS as EVERY_STATUS
 from .filters import SEARCHED_PRIMITIVES as SEARCHED_PRIMITIVES
 from .filters import STATUSES as STATUSES

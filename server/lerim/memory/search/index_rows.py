@@ -108,12 +108,11 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
         values = ("", "", "", "", 0, 0.0, False, "", "", "", problems_json)
     else:
         status = status_of(record, read.file.is_archived)
-        content_hash = hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8)
         session = source_parts(record.source)[1]
         fades = record.primitive == "learning"
         dated = (whole_seconds(record.updated), record.confidence, fades, session)
         by = (record.superseded_by, record.resolved_by)
-        values = (record.id, content_hash.hexdigest(), status, status, *dated, *by, problems_json)
+        values = (record.id, hash_text(record), status, status, *dated, *by, problems_json)
         ends = dict.fromkeys((row, link.target, link.kind) for link in ending_links(record))
         if ends:
             sql.executemany("INSERT INTO ends VALUES (?,?,?)", list(ends))
@@ -131,6 +130,11 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
         (row, read.file.name, *to_signed(read.file.stamp), *values),
     )
     return row
+
+
+def hash_text(record: MemoryRecord) -> str:
+    """Returns a hash that is equal for memories with the same title and body."""
+    return hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _encode_memory(memory: IndexedMemory) -> bytes:

@@ -159,9 +159,13 @@ class IndexedFolder:
     def load(self, ranked: Sequence[RankedMemory]) -> dict[str, StoredMemory]:
         """Reads found memories by file name, without unreadable ones; one that another memory ends shows as ended."""
         loaded, problems = self.store.load_many(one.name for one in ranked)
-        self._file_problems += [problem for problem in problems if problem not in self._file_problems]
+        self.note_problems(problems)
         over = {one.name: one.status for one in ranked}
         return {name: _with_shown_status(stored, over[name]) for name, stored in loaded.items()}
+
+    def note_problems(self, problems: Iterable[Problem]) -> None:
+        """Adds what went wrong to `problems`, once."""
+        self._file_problems += [problem for problem in problems if problem not in self._file_problems]
 
     def with_shown_status(self, stored: StoredMemory) -> StoredMemory:
         """Returns a memory as ended if another one ends it, even if its own file does not say so."""

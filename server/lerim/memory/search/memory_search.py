@@ -1,4 +1,4 @@
-"""Searches memories by words: ranked, over the project's memories and the person's own.
+"""Searches memories by words, or by meaning: ranked, over the project's memories and the person's own.
 
 Any text is a safe query. With `scan`, or if no index can be written, every file is read and the same search runs on an
 index in memory.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Container, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from heapq import nlargest
 from pathlib import Path
 from types import TracebackType
 
@@ -19,8 +20,10 @@ from lerim.config import MaintenanceRules
 from lerim.errors import LerimError, Problem
 from lerim.memory.freshness import baselines
 from lerim.memory.links import MemoryLinks
+from lerim.memory.meaning import SentenceModel
 from lerim.memory.record import MemoryRecord, Scope
 from lerim.memory.reference import DriftState
+from lerim.memory.search.by_meaning import MOST_MEMORIES, ReportProgress, find_similarities
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
@@ -34,6 +37,7 @@ from lerim.project import Project
 GLOBAL_KEY = "global"
 PAGED_MATCHES = 200
 """How many matches of each folder are ranked for the pages of a search."""
+MOST_BY_MEANING = 10
 RULES = MaintenanceRules()
 _NO_DATABASE = ((0, 0), (0, 0))
 _DRIFT_STATES_BEST_FIRST: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
@@ -41,12 +45,14 @@ _DRIFT_STATES_BEST_FIRST: tuple[DriftState, ...] = ("fresh", "unknown", "drifted
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found memory. `scope` says whose it is, `drift` its references' worst drift; a smaller `rank` comes first."""
+    """A found memory. `scope` says whose it is, `drift` its references' worst drift; a smaller `rank` comes first.
+    `by_meaning` says that no word found it."""
 
     stored: StoredMemory
     scope: Scope
     drift: DriftState
     rank: RankKey
+    by_meaning: bool = False
 
     @property
     def record(self) -> MemoryRecord:
@@ -63,14 +69,20 @@ def search_memories(
     scan: bool = False,
     problems: list[Problem] | None = None,
     rules: MaintenanceRules = RULES,
+    model: SentenceModel | None = None,
+    report: ReportProgress = lambda done, total: None,
 ) -> list[Hit]:
     """Returns the memories that match any text, best first; the newest for an empty one. `scan` uses and writes no
-    index on disk.
+    index on disk. With a `model`, up to MOST_BY_MEANING that words do not find follow, nearest in meaning first; see
+    `MemorySearch.search_by_meaning`.
 
     Adds to `problems` what could not be read, and why an index was not used.
     """
     with MemorySearch(project, home, scan=scan, rules=rules) as one:
         hits = one.search(query, limit, filters)
+        if model is not None and query.strip():
+            most, known = min(limit - len(hits), MOST_BY_MEANING), {hit.record.id for hit in hits}
+            hits += one.search_by_meaning(query, most, filters, model, skip=known, report=report)
         if problems is not None:
             problems += one.problems
         return hits
@@ -218,6 +230,37 @@ class MemorySearch:
         else:
             found.sort(key=lambda one: one[0])
         return _load_hits(found[first : first + limit])
+
+    def search_by_meaning(
+        self,
+        query: str,
+        limit: int,
+        filters: MemoryFilters,
+        model: SentenceModel,
+        *,
+        skip: Container[str] = (),
+        report: ReportProgress = lambda done, total: None,
+    ) -> list[Hit]:
+        """Returns the memories whose meaning is nearest to a text, best first, even if none is near. Those whose ids
+        are in `skip` are left out. `report` is called while the vectors of new memories are made."""
+        vector = model.embed([query])[0]
+        states = self._drift_states()
+        now = datetime.now(UTC)
+        near: list[tuple[float, IndexedFolder, RankedMemory]] = []
+        for scope in self._folders:
+            ranked = scope.find("", MOST_MEMORIES, filters, states if scope.scope == "project" else {})
+            if scope.scope == "global":
+                ranked = self._without_copies(ranked)
+            similarities = find_similarities(scope, ranked, vector, model, report)
+            for one in ranked:
+                if one.memory not in skip and (similarity := similarities.get(one.text_hash, 0.0)) > 0:
+                    near.append((similarity, scope, one))
+        found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
+        for similarity, scope, one in nlargest(limit, near, key=lambda candidate: candidate[0]):
+            state = states.get(one.memory, "fresh") if scope.scope == "project" else "fresh"
+            match = replace(one, has_every_word=False, relevance=similarity)
+            found.append((rank_key(match, scope.scope, state, None, now, self._rules), scope, match, state))
+        return [replace(hit, by_meaning=True) for hit in _load_hits(found)]
 
     def list_newest(self, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES, start: int = 0) -> list[StoredMemory]:
         """Returns the project's own memories that pass the filters, most recently changed first: up to `limit` after

@@ -1,0 +1,11 @@
+from .sentence_model import INSTALL_SENTENCE_MODEL as INSTALL_SENTENCE_MODEL
+from .sentence_model import MAX_TOKENS as MAX_TOKENS
+from .sentence_model import MODEL_SHA256 as MODEL_SHA256
+from .sentence_model import SentenceModel as SentenceModel
+from .sentence_model import is_sentence_model_installed as is_sentence_model_installed
+from .sentence_model import load_sentence_model as load_sentence_model
+from .stored_vectors import VECTORS_DATABASE as VECTORS_DATABASE
+from .stored_vectors import MemoryVectors as MemoryVectors
+from .stored_vectors import StoredVectors as StoredVectors
+from .wordpieces import load_vocabulary as load_vocabulary
+from .wordpieces import tokenize as tokenize

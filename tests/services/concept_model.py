@@ -1,0 +1,28 @@
+"""A sentence model in a few lines: two texts mean the same as far as they speak of the same concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+CONCEPTS = (
+    {"money", "price", "prices", "amounts", "decimal"},
+    {"number", "decimal", "cents"},
+    {"retry", "backoff", "stampeding"},
+    {"deploy", "release"},
+)
+
+
+@dataclass
+class ConceptModel:
+    """Stands for `SentenceModel`; `texts` has every text that it was given."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self.texts += texts
+        words = [set(text.lower().replace("?", "").split()) for text in texts]
+        return [bytes(bool(some & concept) for concept in CONCEPTS) for some in words]
+
+    def similarities(self, vector: bytes, others: Sequence[bytes]) -> list[float]:
+        return [sum(a * b for a, b in zip(vector, other, strict=True)) / len(CONCEPTS) for other in others]

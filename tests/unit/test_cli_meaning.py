@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concept_model import ConceptModel
+from lerim.cli.memory import commands
+from lerim.memory.meaning import (
+    MAX_TOKENS,
+    VECTORS_DATABASE,
+    is_sentence_model_installed,
+    load_sentence_model,
+    load_vocabulary,
+    sentence_model,
+    tokenize,
+)
+from terminal import answer, run
+
+REPOSITORY = Path(__file__).parents[2]
+QUESTION = "which price type?"
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> ConceptModel:
+    model = ConceptModel()
+    monkeypatch.setattr(commands, "load_sentence_model", lambda: model)
+    return model
+
+
+def add(repo: Path, title: str, *more: str) -> Any:
+    return answer("memory", "add", "--title", title, *more, "--repo", str(repo))
+
+
+def find(repo: Path, *words: str) -> Any:
+    return answer("memory", "search", *words, "--meaning", "--repo", str(repo))
+
+
+def titles(found: Any) -> list[str]:
+    return [memory["title"] for memory in found["memories"]]
+
+
+def test_memories_found_by_meaning_follow_those_that_words_find(repo: Path, model: ConceptModel):
+    add(repo, "Store amounts as cents")
+    add(repo, "Never log a price", "--body", "Customers see our logs.")
+    add(repo, "Use jitter", "--body", "Every retry needs it.")
+    mine = answer("memory", "add", "--title", "Use Decimal for money", "--global")
+    assert titles(answer("memory", "search", "price", "--repo", str(repo))) == ["Never log a price"]
+    found = find(repo, "price")
+    assert titles(found)[0] == "Never log a price"
+    assert set(titles(found)[1:]) == {"Store amounts as cents", "Use Decimal for money"}
+    assert mine["id"] in found["by_meaning"] and len(found["by_meaning"]) == 2
+    assert len(find(repo, "price", "--limit", "2")["memories"]) == 2
+    assert titles(find(repo, "price", "--primitive", "theme")) == []
+    shown = run("memory", "search", "price", "--meaning", "--repo", str(repo)).stdout
+    assert shown.index("Never log") < shown.index("By meaning:") < shown.index("Store amounts")
+
+
+def test_each_text_is_read_by_the_model_once_and_forgotten_with_its_memory(
+    repo: Path, model: ConceptModel, isolated: Path
+):
+    add(repo, "Store amounts as cents", "--body", "Floats drift.")
+    other = add(repo, "Use Decimal for money")
+    assert len(titles(find(repo, QUESTION))) == 2
+    assert sorted(model.texts) == sorted([QUESTION, "Use Decimal for money", "Store amounts as cents", "Floats drift."])
+    model.texts.clear()
+    assert len(titles(find(repo, QUESTION))) == 2
+    assert model.texts == [QUESTION]
+    [vectors] = (isolated / ".lerim" / "projects").glob(f"*/{VECTORS_DATABASE}")
+    Path(other["path"]).unlink()
+    add(repo, "Round a price up")
+    assert set(titles(find(repo, QUESTION))) == {"Round a price up", "Store amounts as cents"}
+    vectors.write_bytes(b"no database" * 100)
+    model.texts.clear()
+    found = find(repo, QUESTION)
+    assert len(found["memories"]) == 2 and {problem["path"] for problem in found["problems"]} == {str(vectors)}
+    assert len(model.texts) == 4
+    assert find(repo, QUESTION)["problems"] == []
+    assert [path.name for path in vectors.parent.glob("*.damaged-copy")] == [f"{VECTORS_DATABASE}.damaged-copy"]
+
+
+def test_without_the_extra_a_search_that_finds_nothing_says_what_to_install_and_how_large_it_is(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sentence_model, "MODULES", ("no_such_package",))
+    add(repo, "Use Decimal for money")
+    shown = run("memory", "search", "zebra", "--repo", str(repo)).stdout
+    assert "No memories." in shown
+    assert "pip install 'lerim[meaning]'` (65 MB to download), then search with `--meaning`" in shown
+    assert "meaning" not in run("memory", "search", "decimal", "--repo", str(repo)).stdout
+    refused = answer("memory", "search", "zebra", "--meaning", "--repo", str(repo), code=1)["error"]
+    assert "pip install 'lerim[meaning]'" in refused["todo"]
+    monkeypatch.setattr(sentence_model, "MODULES", ())
+    assert "`--meaning` searches" in run("memory", "search", "zebra", "--repo", str(repo)).stdout
+
+
+def test_texts_are_split_into_the_word_pieces_that_the_model_was_trained_with():
+    vocabulary = load_vocabulary()
+    names = {number: piece for piece, number in vocabulary.items()}
+    pieces = lambda text: [names[number] for number in tokenize(text, vocabulary, MAX_TOKENS)]  # noqa: E731
+    assert pieces("") == ["[CLS]", "[SEP]"]
+    assert pieces("Naïve idempotency_key\t日本\u2028o\u200b\x00k") == [
+        *("[CLS]", "naive", "id", "##em", "##pot", "##ency", "_", "key", "日", "本", "ok", "[SEP]")
+    ]
+    assert pieces("a" * 101 + " 😀") == ["[CLS]", "[UNK]", "[UNK]", "[SEP]"]
+    assert len(tokenize("word " * 1_000, vocabulary, MAX_TOKENS)) == MAX_TOKENS
+
+
+@pytest.mark.skipif(not is_sentence_model_installed(), reason="lerim[meaning] is not installed (65 MB)")
+def test_the_real_model_finds_most_of_sixty_paraphrases_among_the_first_three():
+    pairs = json.loads((REPOSITORY / "evals" / "paraphrases.json").read_text(encoding="utf-8"))
+    model = load_sentence_model()
+    titles, bodies, queries = (model.embed([pair[name] for pair in pairs]) for name in ("title", "body", "query"))
+    found = 0
+    for number, query in enumerate(queries):
+        both = zip(model.similarities(query, titles), model.similarities(query, bodies), strict=True)
+        nearness = [max(title, body) for title, body in both]
+        found += sum(other > nearness[number] for other in nearness) < 3
+    assert found >= 42
