@@ -25,7 +25,7 @@ _WORD = re.compile(r"[\w\u0300-\u036f]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
 # Runs of scripts written without spaces. A search for a part of such a run must find it.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
-_MAX_WORD_CHARS, _MAX_RUN_CHARS = 80, 2_000
+MAX_WORD_CHARS, _MAX_RUN_CHARS = 80, 2_000
 # Words that only make a Chinese or Japanese sentence a question; they are not searched for.
 _QUESTION_WORDS = re.compile(
     "为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|如何|哪里|哪裡|哪个|哪些|是不是|是否|我们|我們|你们|应该|應該|可以|需要|使用"
@@ -74,10 +74,11 @@ _ENDINGS = (
 
 def split_words(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each word in lower case with its parts (`getUserName`: get, user, name; a plain word has none)."""
-    return map(_split_word, _find_words(text))
+    return map(split_word, find_words(text))
 
 
-def _find_words(text: str) -> list[str]:
+def find_words(text: str) -> list[str]:
+    """Return the words of a text, as they are written."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     # Each name with symbols contains one of these. Most texts contain none, so the slow pattern is skipped.
@@ -86,10 +87,11 @@ def _find_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def _split_word(word: str) -> tuple[str, tuple[str, ...]]:
+def split_word(word: str) -> tuple[str, tuple[str, ...]]:
+    """Return a word in lower case with its parts, as `split_words` does."""
     if not word.isascii() and _UNSPACED.search(word):
         return _split_unspaced_run(word[:_MAX_RUN_CHARS].lower())
-    word = word[:_MAX_WORD_CHARS]
+    word = word[:MAX_WORD_CHARS]
     whole = word.lower()
     parts = tuple(part.lower() for part in _PART.findall(word)) if _has_parts(word) else ()
     return whole, parts if len(parts) > 1 else ()
@@ -102,7 +104,7 @@ def _split_unspaced_run(word: str) -> tuple[str, tuple[str, ...]]:
     for run in _UNSPACED.finditer(word):
         parts += filter(None, (word[end : run.start()], *letter_pairs(run[0])))
         end = run.end()
-    return word[:_MAX_WORD_CHARS], tuple(filter(None, (*parts, word[end:])))
+    return word[:MAX_WORD_CHARS], tuple(filter(None, (*parts, word[end:])))
 
 
 def split_unspaced(word: str) -> tuple[str, ...]:
@@ -134,14 +136,14 @@ def index_text(text: str) -> str:
     """Return the text as the index stores it: each word, followed by its parts."""
     return " ".join(
         [
-            _cached_index_word(word) if len(word) <= _MAX_WORD_CHARS else _index_word(word[:_MAX_RUN_CHARS])
-            for word in _find_words(text)
+            _cached_index_word(word) if len(word) <= MAX_WORD_CHARS else _index_word(word[:_MAX_RUN_CHARS])
+            for word in find_words(text)
         ]
     )
 
 
 def _index_word(word: str) -> str:
-    whole, parts = _split_word(word)
+    whole, parts = split_word(word)
     return " ".join((whole, *parts)) if parts else whole
 
 

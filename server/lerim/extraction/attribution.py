@@ -27,16 +27,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.quotes import MAX_QUOTE_CHARS
 from lerim.extraction.utterances import Utterance
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, show_hidden
-from lerim.words import STOP_WORDS, split_words
+from lerim.words import MAX_WORD_CHARS, STOP_WORDS, find_words, split_word
 
 UNSUPPORTED_QUOTE = "quote-without-claim"
 """Flag: the person's quote does not support the claim."""
@@ -71,7 +72,13 @@ _COMMON_WORDS = frozenset(_COMMON_WORD_LIST.split())
 @lru_cache(maxsize=512)  # every claim asks for the same utterances again
 def telling_stems(text: str) -> frozenset[str]:
     """Returns the telling words of a text, each cut to its first letters."""
-    return frozenset(key for word in split_words(text) for key in _content_stems(word))
+    return frozenset(chain.from_iterable(map(_stems_of_word, find_words(text))))
+
+
+@lru_cache(maxsize=256)
+def _stems_of_lines(text: str) -> tuple[tuple[str, ...], ...]:
+    """Returns the telling words of each line, in their order and each cut to its first letters."""
+    return tuple(tuple(chain.from_iterable(map(_stems_of_word, find_words(line)))) for line in text.split("\n"))
 
 
 def is_quote_supporting(quote: str, title: str, body: str, utterances: Sequence[Utterance] = ()) -> bool:
@@ -141,11 +148,23 @@ def _add_flag(candidate: Candidate, flag: str, most: float, source: Evidence | N
     return replace(candidate, flags=flags, confidence=min(candidate.confidence, most), evidence=evidence)
 
 
-def _content_stems(word: tuple[str, tuple[str, ...]]) -> Iterable[str]:
-    whole, parts = word
-    for one in parts or (whole,):
-        if one not in STOP_WORDS and one not in _COMMON_WORDS and (len(one) > 1 or not one.isascii()):
-            yield _strip_plural(one)[:_STEM_CHARS]
+def _stems_of_word(word: str) -> tuple[str, ...]:
+    return _cached_stems_of_word(word) if len(word) <= MAX_WORD_CHARS else _find_stems(word)
+
+
+def _find_stems(word: str) -> tuple[str, ...]:
+    whole, parts = split_word(word)
+    return tuple(
+        [
+            _strip_plural(one)[:_STEM_CHARS]
+            for one in parts or (whole,)
+            if one not in STOP_WORDS and one not in _COMMON_WORDS and (len(one) > 1 or not one.isascii())
+        ]
+    )
+
+
+_cached_stems_of_word = lru_cache(maxsize=8192)(_find_stems)
+"""Most texts repeat the same few thousand words."""
 
 
 def _strip_plural(word: str) -> str:
@@ -196,8 +215,11 @@ def _find_best_passage(wanted: frozenset[str], text: str) -> tuple[float, str] |
     counts: Counter[str] = Counter()
     at, most, ended = 0, 0, 0
     lines = text.split("\n")
-    for number, line in enumerate(lines):
-        for key in (key for word in split_words(line) for key in _content_stems(word)):
+    for number, stems in enumerate(_stems_of_lines(text)):
+        if wanted.isdisjoint(stems):
+            at += len(stems)
+            continue
+        for key in stems:
             at += 1
             if key not in wanted:
                 continue

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from lerim.extraction.attribution import telling_stems
 from lerim.extraction.candidate import Candidate
@@ -188,6 +189,7 @@ def _has_swapped_sides(first: str, second: str) -> bool:
     return bool((wanted - left) & (other_left - other_wanted) and (left - wanted) & (other_wanted - other_left))
 
 
-def _split_sides(title: str) -> tuple[set[str], set[str]]:
+@lru_cache(maxsize=1024)  # a claim is compared with all others of its session
+def _split_sides(title: str) -> tuple[frozenset[str], frozenset[str]]:
     chosen, _, rest = _REJECTING.sub("\0", title, count=1).partition("\0")
-    return set(content_words(chosen)), set(content_words(rest))
+    return frozenset(content_words(chosen)), frozenset(content_words(rest))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.extraction.ranking.features import FEATURE_NAMES, passage_features
+from lerim.extraction.ranking.features import FEATURE_NAMES, describe_surroundings, passage_features
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
 from lerim.extraction.ranking.sentences import find_sentences
 from lerim.extraction.signals.draft import Exchange
@@ -91,7 +91,8 @@ def test_answers_plans_and_feedback_are_passages_of_their_own_kind() -> None:
 
 
 def row(passage: TurnPassage, of: Turn, now: Exchange, after: Turn | None = None) -> dict[str, float]:
-    return dict(zip(FEATURE_NAMES, passage_features(passage, of, Exchange(), now, after, 0), strict=True))
+    around = describe_surroundings(of, Exchange(), now, after, 0)
+    return dict(zip(FEATURE_NAMES, passage_features(passage, around), strict=True))
 
 
 def test_features_tell_who_said_it_and_what_happened_after() -> None:

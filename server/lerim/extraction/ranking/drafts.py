@@ -29,7 +29,7 @@ from lerim.extraction.ranking.explicit_statements import (
     is_explicit_statement,
     is_retracted,
 )
-from lerim.extraction.ranking.features import passage_features
+from lerim.extraction.ranking.features import TurnSurroundings, describe_surroundings, passage_features
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
 from lerim.extraction.ranking.personal import (
     MAX_SHIFT,
@@ -278,5 +278,7 @@ def measure_passages(before: Exchange, now: Exchange, after: Turn | None, number
     words, `number` the count of earlier prompts."""
     for turn in (now.prompt, *now.replies):
         if turn is not None:
+            around: TurnSurroundings | None = None
             for passage in split_passages(turn):
-                yield MeasuredPassage(passage, turn, passage_features(passage, turn, before, now, after, number))
+                around = around or describe_surroundings(turn, before, now, after, number)
+                yield MeasuredPassage(passage, turn, passage_features(passage, around))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from lerim.extraction.ranking.cues import AGREES, AS_IT_STANDS, CUES, HEADINGS, OBJECTS
 from lerim.extraction.ranking.passages import TurnPassage
@@ -53,13 +53,26 @@ FEATURE_NAMES: Final[tuple[str, ...]] = (
 """The feature names in order. The trained model lists them too, so that a model made for other features is not used."""
 
 
-def passage_features(
-    passage: TurnPassage, turn: Turn, before: Exchange, now: Exchange, after: Turn | None, number: int
-) -> list[float]:
-    """Returns the features of a passage of `turn`, which belongs to the exchange `now`. `before` is the exchange before
+class TurnSurroundings(NamedTuple):
+    """What the features of all passages of one turn share. `prompt` and the texts are in lower case, except for
+    `prompt_text`; the lists are features, in their order."""
+
+    prompt_text: str
+    prompt: str
+    reply_before: str
+    said_after: str
+    said_by_agent: str
+    text_size: float
+    of_exchange: list[float]
+    of_replies: list[float]
+    of_text: list[float]
+
+
+def describe_surroundings(
+    turn: Turn, before: Exchange, now: Exchange, after: Turn | None, number: int
+) -> TurnSurroundings:
+    """Returns what the passages of `turn`, which belongs to the exchange `now`, share. `before` is the exchange before
     it, `after` the person's next words, `number` the count of earlier prompts."""
-    low = passage.text.lower().replace("’", "'")
-    head = passage.heading.lower()
     prompt = now.prompt.text if now.prompt else ""
     replies = now.replies
     at = next((index for index, reply in enumerate(replies) if reply.ordinal == turn.ordinal), -1)
@@ -67,17 +80,60 @@ def passage_features(
     agent_said = [reply.text for reply in replies if reply.text]
     reply_before = next((reply.text for reply in reversed(before.replies) if reply.text), "")
     verdict = judge_next_words(after)
+    return TurnSurroundings(
+        prompt_text=prompt,
+        prompt=prompt.lower(),
+        reply_before=reply_before[-4000:].lower(),
+        said_after=after.text[:2000].lower() if after else "",
+        said_by_agent="\n".join(said[:2000] for said in agent_said[-3:]).lower(),
+        text_size=math.log1p(len(turn.text)),
+        of_exchange=[float(number == 0), math.log1p(number), math.log1p(len(prompt.split()))],
+        of_replies=[
+            float(bool(OBJECTS.match(prompt[:200].lower().replace("’", "'")))),
+            float(bool(agent_said and AGREES.match(agent_said[0][:80].lower().replace("’", "'")))),
+            float(reply_before.rstrip(" *`)").endswith("?")),
+            float(bool(replies) and turn.ordinal == replies[-1].ordinal),
+            math.log1p(max(0, at)),
+            math.log1p(len(replies)),
+            math.log1p(len(turn.tool_calls)),
+            math.log1p(sum(len(reply.tool_calls) for reply in later)),
+            math.log1p(_count_calls(later, _CALLS)),
+            math.log1p(_count_errors((*before.replies[-3:], *replies[: max(0, at)]))),
+            math.log1p(_count_errors(later)),
+            float(
+                any(
+                    call.status in ("denied", "interrupted")
+                    for reply in (*before.replies[-3:], *replies)
+                    for call in reply.tool_calls
+                )
+            ),
+            float(verdict == "accepted"),
+            float(verdict == "refuted"),
+            float(after is not None and "commit" in after.text[:200].lower()),
+            math.log1p(len(prompt)),
+        ],
+        of_text=[
+            math.log1p(len(_HEADINGS.findall(turn.text))),
+            math.log1p(len(_BULLETS.findall(turn.text))),
+        ],
+    )
+
+
+def passage_features(passage: TurnPassage, around: TurnSurroundings) -> list[float]:
+    """Returns the features of a passage of the turn that `around` describes."""
+    low = passage.text.lower().replace("’", "'")
+    head = passage.heading.lower()
     words = frozenset(_WORD.findall(low))
     row = [float(passage.source == name) for name in _SOURCES]
     row += [float(passage.kind == name) for name in _KINDS]
     row += [float(bool(cue.search(passage.text if name in AS_IT_STANDS else low))) for name, cue in CUES.items()]
-    row += [float(bool(head and cue.search(head))) for cue in HEADINGS.values()]
+    row += [float(bool(cue.search(head))) for cue in HEADINGS.values()] if head else [0.0] * len(HEADINGS)
     row += [
         passage.index / max(1, passage.passage_count - 1),
         float(passage.index == 0),
         float(passage.index == passage.passage_count - 1),
         math.log1p(passage.passage_count),
-        math.log1p(len(turn.text)),
+        around.text_size,
         math.log1p(len(low)),
         float(min(60, len(low.split()))),
         float(min(8, low.count("`") // 2)),
@@ -90,44 +146,15 @@ def passage_features(
         float(passage.before.rstrip(" *`").endswith("?")),
         float(passage.before.rstrip(" *`").endswith(":")),
         float(bool(head)),
-        float(number == 0),
-        math.log1p(number),
-        math.log1p(len(prompt.split())),
-        len(low) / max(1, len(prompt)) if passage.is_persons else 0.0,
+        *around.of_exchange,
+        len(low) / max(1, len(around.prompt_text)) if passage.is_persons else 0.0,
         float(bool(OBJECTS.match(low))),
-        float(bool(OBJECTS.match(prompt[:200].lower().replace("’", "'")))),
-        float(bool(agent_said and AGREES.match(agent_said[0][:80].lower().replace("’", "'")))),
-        float(reply_before.rstrip(" *`)").endswith("?")),
-        float(bool(replies) and turn.ordinal == replies[-1].ordinal),
-        math.log1p(max(0, at)),
-        math.log1p(len(replies)),
-        math.log1p(len(turn.tool_calls)),
-        math.log1p(sum(len(reply.tool_calls) for reply in later)),
-        math.log1p(_count_calls(later, _CALLS)),
-        math.log1p(_count_errors((*before.replies[-3:], *replies[: max(0, at)]))),
-        math.log1p(_count_errors(later)),
-        float(
-            any(
-                call.status in ("denied", "interrupted")
-                for reply in (*before.replies[-3:], *replies)
-                for call in reply.tool_calls
-            )
-        ),
-        float(verdict == "accepted"),
-        float(verdict == "refuted"),
-        float(after is not None and "commit" in after.text[:200].lower()),
-        math.log1p(len(prompt)),
-        _word_overlap(words, prompt.lower()) if not passage.is_persons else 0.0,
-        _word_overlap(words, reply_before[-4000:].lower()),
-        _word_overlap(
-            words,
-            "\n".join(said[:2000] for said in agent_said[-3:]).lower()
-            if passage.is_persons
-            else (after.text[:2000].lower() if after else ""),
-        ),
+        *around.of_replies,
+        _word_overlap(words, around.prompt) if not passage.is_persons else 0.0,
+        _word_overlap(words, around.reply_before),
+        _word_overlap(words, around.said_by_agent if passage.is_persons else around.said_after),
         float(passage.source == "answer" and passage.text.partition("\n")[0] not in passage.before),
-        math.log1p(len(_HEADINGS.findall(turn.text))),
-        math.log1p(len(_BULLETS.findall(turn.text))),
+        *around.of_text,
     ]
     return row
 
@@ -142,4 +169,4 @@ def _count_errors(replies: Sequence[Turn]) -> int:
 
 def _word_overlap(words: frozenset[str], text: str) -> float:
     """Returns the share of a passage's longer words that the text contains."""
-    return sum(word in text for word in words) / len(words) if words and text else 0.0
+    return [word in text for word in words].count(True) / len(words) if words and text else 0.0

@@ -11,10 +11,11 @@ score lower (`further`). So a session with nothing to keep stays empty, and one 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -25,6 +26,8 @@ PassageType = Literal["decision", "rule", "pitfall", "fact", "procedure", "quest
 RANKER_FILE: Final = Path(__file__).with_name("ranker.json")
 PROMPTS_PER_PROPOSAL: Final = 2
 MIN_PROPOSALS: Final = 3
+_LEAF_BITS: Final = 16
+"""The most leaves a tree may have; `train.py` makes trees of 15."""
 
 
 class DecisionTree(msgspec.Struct, frozen=True):
@@ -65,22 +68,64 @@ def load_ranker() -> RankerModel:
 
 def score_passage(features: Sequence[float]) -> float:
     """Returns the log odds that a passage states something worth keeping. Raises RankerError."""
+    index = _index_trees()
+    reachable = index.all_leaves
+    for feature, thresholds, masks in index.by_feature:
+        value = features[feature]
+        if value > thresholds[0]:
+            reachable &= masks[bisect_left(thresholds, value)]
     total = 0.0
-    for nodes, leaf in _flatten_trees():
-        node = 0
-        while node >= 0:
-            feature, at, yes, no = nodes[node]
-            node = yes if features[feature] <= at else no
-        total += leaf[~node]
+    for leaves, held in zip(index.leaves, memoryview(reachable.to_bytes(index.size, "little")).cast("H"), strict=True):
+        total += leaves[held & -held]
     return total
 
 
+class _TreeIndex(NamedTuple):
+    """All trees as one number with a bit for each leaf, those of a tree from left to right in 16 bits.
+
+    A node whose answer is no rules out the leaves below its yes. So the answers to all nodes that test one feature rule
+    out a set of leaves that depends only on how many of their thresholds the value exceeds: the mask. The first leaf
+    that remains of a tree is the one that walking it would reach (Lucchese et al., "QuickScorer", SIGIR 2015), at a
+    tenth of the cost.
+    """
+
+    by_feature: list[tuple[int, list[float], list[int]]]
+    """For each feature its thresholds, ascending, and the masks for a value above the first 0, 1, 2 … of them."""
+    leaves: list[dict[int, float]]
+    """For each tree the value of each leaf, by its bit."""
+    all_leaves: int
+    size: int
+
+
 @cache
-def _flatten_trees() -> tuple[tuple[list[tuple[int, float, int, int]], list[float]], ...]:
-    """Returns the trees in the form that is fastest to walk: one tuple per node."""
-    return tuple(
-        (list(zip(tree.feature, tree.at, tree.yes, tree.no, strict=True)), tree.leaf) for tree in load_ranker().trees
-    )
+def _index_trees() -> _TreeIndex:
+    """Builds the index of the trees. Raises RankerError."""
+    trees = load_ranker().trees
+    ruled_out: dict[int, dict[float, int]] = {}
+    leaves: list[dict[int, float]] = []
+    for number, tree in enumerate(trees):
+        in_order: list[float] = []
+
+        def walk(node: int, tree: DecisionTree, in_order: list[float], first_bit: int) -> int:
+            """Returns the bits of the leaves below a node."""
+            if node < 0:
+                in_order.append(tree.leaf[~node])
+                return 1 << (first_bit + len(in_order) - 1)
+            below_yes = walk(tree.yes[node], tree, in_order, first_bit)
+            by_threshold = ruled_out.setdefault(tree.feature[node], {})
+            by_threshold[tree.at[node]] = by_threshold.get(tree.at[node], 0) | below_yes
+            return below_yes | walk(tree.no[node], tree, in_order, first_bit)
+
+        walk(0, tree, in_order, _LEAF_BITS * number)
+        leaves.append({1 << at: value for at, value in enumerate(in_order)})
+    all_leaves = (1 << (_LEAF_BITS * len(trees))) - 1
+    by_feature: list[tuple[int, list[float], list[int]]] = []
+    for feature, by_threshold in ruled_out.items():
+        thresholds, masks = sorted(by_threshold), [all_leaves]
+        for threshold in thresholds:
+            masks.append(masks[-1] & ~by_threshold[threshold])
+        by_feature.append((feature, thresholds, masks))
+    return _TreeIndex(by_feature, leaves, all_leaves, _LEAF_BITS // 8 * len(trees))
 
 
 def score_to_chance(score: float) -> float:

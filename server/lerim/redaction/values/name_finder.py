@@ -38,15 +38,11 @@ class NameFinder:
 
     def find_parts(self, lowered: str) -> Set[str]:
         """Returns the name parts that occur in a text."""
-        found_parts: set[str] = set()
-        cache = self._cache
-        for word in set(lowered.split()):
-            word_parts = cache.get(word)
-            if word_parts is None:
-                word_parts = self._search_word(word)
-            if word_parts:
-                found_parts |= word_parts
-        return found_parts
+        words = set(lowered.split())
+        found = set(map(self._cache.get, words))  # most words are known: no loop in Python over those
+        if None in found:
+            found |= {self._search_word(word) for word in words if word not in self._cache}
+        return _NO_PARTS.union(*filter(None, found))
 
     def _search_word(self, word: str) -> frozenset[str]:
         """Returns the name parts that occur in a word, and caches them if the word is short."""
