@@ -15,6 +15,10 @@ def main() -> int:
             from lerim.lsp import main as lsp
 
             return lsp(arguments[1:])
+        case ["worker"] if arguments[1:] == ["extract"]:  # started by a sync
+            from lerim.jobs import run_extraction_process
+
+            return run_extraction_process()
         case ["worker"] if not {"--help", "-h"} & set(arguments):
             from lerim.jobs import main as worker
 

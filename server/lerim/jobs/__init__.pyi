@@ -16,6 +16,7 @@ from .extracting import ExtractedSession as ExtractedSession
 from .extracting import ReadingScope as ReadingScope
 from .extracting import SessionToExtract as SessionToExtract
 from .extracting import extract_session as extract_session
+from .extracting import run_extraction_process as run_extraction_process
 from .maintain import MaintainProgress as MaintainProgress
 from .maintain import MaintainReport as MaintainReport
 from .maintain import MaintainStage as MaintainStage

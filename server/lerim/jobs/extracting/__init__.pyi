@@ -1,9 +1,16 @@
 from .extract_session import ExtractedSession as ExtractedSession
 from .extract_session import SessionToExtract as SessionToExtract
 from .extract_session import extract_session as extract_session
+from .in_order import Extraction as Extraction
+from .in_order import OrderedExtraction as OrderedExtraction
+from .process_pool import MIN_POOL_BYTES as MIN_POOL_BYTES
+from .process_pool import ProcessPool as ProcessPool
+from .process_pool import count_processes as count_processes
 from .session_reading import EarlierProgress as EarlierProgress
 from .session_reading import ReadingScope as ReadingScope
 from .session_reading import SessionReading as SessionReading
 from .session_reading import earlier_progress as earlier_progress
 from .session_reading import make_extraction as make_extraction
 from .session_reading import make_material as make_material
+from .worker_process import ExtractionRequest as ExtractionRequest
+from .worker_process import run_extraction_process as run_extraction_process

@@ -4,13 +4,24 @@ project's, extracts from their new turns, proposes themes and writes summaries."
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 
 from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
 from lerim.extraction import Correction, ThemeRequest, ThemeSession, draft_friction, find_themes, split_exchanges
-from lerim.jobs.extracting import ExtractedSession, SessionToExtract, earlier_progress, extract_session
+from lerim.jobs.extracting import (
+    MIN_POOL_BYTES,
+    ExtractedSession,
+    Extraction,
+    ExtractionRequest,
+    OrderedExtraction,
+    ProcessPool,
+    SessionToExtract,
+    count_processes,
+    earlier_progress,
+)
 from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.other_folders import remember_first_commit
 from lerim.jobs.proposal_sink import ProposalSink
@@ -64,7 +75,8 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
         stores, stale = context.find_stale_transcripts(catalog, rules.owners)
         sink.problems += select_reader_problems(stores.problems, context.folders)
         try:
-            rules.index_and_extract(stale)
+            with closing(rules):
+                rules.index_and_extract(stale)
             if rules.new or rules.changed:
                 propose_themes(part)
             summarize_by_rules(part, cache(partial(has_summary_model, context)), options.since)
@@ -85,7 +97,8 @@ class _RulesPass:
     """One pass over a project's transcripts.
 
     `started` is that of `Catalog.claim_job`. `new`, `changed` and `failed` are places of transcripts. `correction`
-    adjusts the ranking by the person's decisions; it is loaded with the first session.
+    adjusts the ranking by the person's decisions; it is loaded with the first session. `pool` extracts beside this
+    process once much is waiting. Close the pass at its end.
     """
 
     part: SyncPart
@@ -95,6 +108,17 @@ class _RulesPass:
     changed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     correction: Correction | None = None
+    pool: ProcessPool | None = None
+
+    def close(self) -> None:
+        """End the processes of the pool."""
+        if self.pool is not None:
+            self.pool.close()
+
+    def open_pool(self, size: int) -> None:
+        """Open the pool if as many bytes wait to be read from their start that processes are worth it."""
+        if self.pool is None and size >= MIN_POOL_BYTES and (processes := count_processes()) > 0:
+            self.pool = ProcessPool(processes)
 
     def index_and_extract(self, stale: list[Transcript]) -> None:
         """Index the project's own transcripts and extract from them, the newest first. Raises StoppedError."""
@@ -106,6 +130,7 @@ class _RulesPass:
         own = self.select_own([*likely, *unlocated], known)
         own.sort(key=lambda one: one.mtime_ns, reverse=True)
         newest, rest = _split_newest(own)
+        self.open_pool(sum(one.size for one in own if one.place not in known))  # it starts while this process indexes
         self.index(newest, 0, len(own))
         self.extract()
         # Finding out where the many others ran takes long: it waits until the first candidates are proposed.
@@ -148,35 +173,41 @@ class _RulesPass:
 
     def extract(self) -> None:
         """Process the extraction queue, the newest session first. A failed session is not tried again in this pass."""
-        part = self.part
-        for job, _ in part.claim_jobs(EXTRACT_JOB, self.started, part.context.options.since):
-            place = job.transcript.place
-            try:
-                self.extract_one(job)
-            except StoppedError:
-                part.catalog.put_back_job(job)
-                raise
-            except UnfinishedError:
-                part.catalog.put_back_job(job, UNFINISHED_SECONDS)
-            except LerimError as error:
-                # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
-                part.catalog.fail_job(job, error.message)
-                self.failed.add(place)
-                if not any(one.path == place for one in part.sink.problems):  # it may be reported already
-                    part.sink.problems.append(error.problem(place))
-            else:
-                if job.resume is None:  # the project learns from it for the first time, whoever indexed it
-                    self.new.add(place)
+        part, context = self.part, self.part.context
+        self.open_pool(part.catalog.count_unread_bytes(context.project.key))
+        jobs = (job for job, _ in part.claim_jobs(EXTRACT_JOB, self.started, context.options.since))
+        helps = context.explicit  # what runs by itself, while the person works, leaves a processor to them
+        ordered = OrderedExtraction(self.pool, helps, self.make_request, part.catalog.put_back_job, context.cancelled)
+        with closing(ordered.run(jobs)) as extractions:
+            for job, extraction in extractions:
+                self.finish_job(job, extraction)
 
-    def extract_one(self, job: QueueJob) -> None:
-        """Extract from the new turns of one session, propose the results, and end its job.
+    def finish_job(self, job: QueueJob, extraction: Extraction) -> None:
+        """Handle what was learned from a session, and end its job. Raises StoppedError, CatalogError."""
+        part, place = self.part, job.transcript.place
+        try:
+            self.handle_extracted(job, extraction())
+        except StoppedError:
+            part.catalog.put_back_job(job)
+            raise
+        except UnfinishedError:
+            part.catalog.put_back_job(job, UNFINISHED_SECONDS)
+        except LerimError as error:
+            # One session that cannot be read, or whose candidate cannot be written, must not stop the others.
+            part.catalog.fail_job(job, error.message)
+            self.failed.add(place)
+            if not any(one.path == place for one in part.sink.problems):  # it may be reported already
+                part.sink.problems.append(error.problem(place))
+        else:
+            if job.resume is None:  # the project learns from it for the first time, whoever indexed it
+                self.new.add(place)
 
-        Raises StoppedError, TranscriptError if the file cannot be read, MemoryError_ if nothing can be written.
-        """
+    def make_request(self, job: QueueJob) -> ExtractionRequest:
+        """Return what is to be extracted for a job."""
         context = self.part.context
         self.correction = self.correction or queue.load_correction(context.home)
         session = SessionToExtract(job.transcript, earlier_progress(job), self.correction)
-        self.handle_extracted(job, extract_session(session, context.reading_scope(self.owners), context.cancelled))
+        return ExtractionRequest(session, context.reading_scope(self.owners))
 
     def handle_extracted(self, job: QueueJob, extracted: ExtractedSession) -> None:
         """Propose what was learned from a session, and end its job. Raises MemoryError_, CatalogError."""

@@ -207,6 +207,7 @@ class Catalog:
     put_back_job = _make_timed_method(queue.put_back_job)
     recover_jobs = _make_method(queue.recover_jobs)
     count_due_jobs = _make_timed_method(queue.count_due_jobs)
+    count_unread_bytes = _make_timed_method(queue.count_unread_bytes)
     find_settling_jobs = _make_timed_method(queue.find_settling_jobs)
     count_pending_turns = _make_timed_method(pending_windows.count_pending_turns)
     count_passed_over = _make_method(queue.count_passed_over)

@@ -9,6 +9,7 @@ from .jobs import claim_job as claim_job
 from .jobs import count_due_jobs as count_due_jobs
 from .jobs import count_jobs_by_state as count_jobs_by_state
 from .jobs import count_passed_over as count_passed_over
+from .jobs import count_unread_bytes as count_unread_bytes
 from .jobs import enqueue_job as enqueue_job
 from .jobs import fail_job as fail_job
 from .jobs import find_settling_jobs as find_settling_jobs

@@ -225,6 +225,18 @@ def count_due_jobs(db: sqlite3.Connection, now: float, project: str, kind: str =
     return int(row[0])
 
 
+def count_unread_bytes(db: sqlite3.Connection, now: float, project: str) -> int:
+    """Returns the size of the project's due transcripts that are to be learned from for the first time."""
+    row = db.execute(
+        "SELECT coalesce(sum(t.size), 0) FROM jobs j JOIN transcripts t ON t.id = j.transcript"
+        " WHERE j.project = ?1 AND j.kind = ?2 AND j.state IN ('pending', 'failed') AND NOT t.vanished"
+        " AND j.not_before <= ?3 AND NOT EXISTS (SELECT 1 FROM positions p WHERE p.transcript = t.id"
+        " AND p.project = ?1 AND p.kind = ?2)",
+        (project, EXTRACT_JOB, now),
+    ).fetchone()
+    return int(row[0])
+
+
 def find_settling_jobs(db: sqlite3.Connection, now: float, project: str) -> tuple[int, float | None]:
     """Returns how many sessions of a project wait until their last exchange is over, and when the first of them is due,
     in epoch seconds (None if none waits)."""
