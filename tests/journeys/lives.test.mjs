@@ -203,6 +203,8 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.command("File: Save All");
     await until("the id and the link are saved", () => text("learnings", discount()).includes(`id: ${id}-down\n`) && files("learnings").some((one) => text("learnings", one).includes(`  - ${id}-down\n`)));
     await screen.shot("renamed-id");
+    assert.doesNotMatch((await screen.notifications()).join("\n"), /Failed to save/);
+    assert.equal(files("learnings").filter((name) => name.includes("discount")).length, 1, "no file is left under the old name");
   });
 
   await run("a function renamed in the editor keeps its memory", async () => {
@@ -340,9 +342,10 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.button("OK");
     await screen.page.locator(".tab", { hasText: "basket.py" }).waitFor();
     await screen.command("File: Save All");
-    // of the memory whose tab is still open and which Lerim has changed since, the editor asks which text to keep
-    const moved = (kind) => files(kind).some((one) => text(kind, one).includes("  - src/basket.py\n"));
-    await until("the references are saved", () => moved("decisions") && moved("learnings"));
+    // also in the memory whose tab is still open and which Lerim has changed since
+    const moved = (kind, reference = "src/basket.py") => files(kind).some((one) => text(kind, one).includes(`  - ${reference}\n`));
+    await until("the references are saved", () => moved("decisions") && moved("learnings") && moved("learnings", "src/basket.py#discount"));
+    assert.doesNotMatch((await screen.notifications()).join("\n"), /Failed to save/);
     await screen.shot("moved-file");
     await screen.clearNotifications();
   });
