@@ -73,7 +73,7 @@ def _withheld_message(count: int) -> str:
     if not count:
         return ""
     which = "One memory about it is" if count == 1 else f"{count} memories about it are"
-    todo = "To see more, include inactive memories and memories whose code has changed (`--all`)."
+    todo = "To see more, ask again and use such memories, too (in the terminal: `--all`)."
     return f"{which} archived, or its code has changed. {todo}"
 
 

@@ -33,7 +33,16 @@ from lerim.memory import (
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.redaction import clean_text, find_flags
-from lerim.sessions import Catalog, SearchQuery, SessionFilters, TurnRow, browsing, parse_query, tokenize_text
+from lerim.sessions import (
+    PLATFORM_NAMES,
+    Catalog,
+    SearchQuery,
+    SessionFilters,
+    TurnRow,
+    browsing,
+    parse_query,
+    tokenize_text,
+)
 from lerim.words import is_unspaced, stem
 
 MAX_QUESTION_CHARS = 2_000
@@ -231,7 +240,7 @@ def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeigh
                 title = _session_title(catalog, row)
                 citation = Citation(0, f"t:{row.session}#{row.id}", "turn", title, session=row.session, turn=row.id)
                 time, flags = _format_optional_time(row.time), find_flags(title, excerpt)
-                yield Passage(citation, f"{row.role}, {row.platform}", time, excerpt, flags=flags)
+                yield Passage(citation, f"{row.role}, {PLATFORM_NAMES[row.platform]}", time, excerpt, flags=flags)
 
 
 def _excerpt(row: TurnRow, word_weights: WordWeights) -> str:

@@ -136,10 +136,17 @@ function drawSources(): void {
   if (state.model === "none" && state.state === "done") sourcesSection.append(button("Choose Model", () => vscode.postMessage({ type: "chooseModel" }), { class: "link choose-model" }));
 }
 
+/** What a passage is: a memory and its kind, or whose message with which agent. */
+function passageFacts({ kind }: Citation, detail: string): string[] {
+  if (kind === "memory") return [kind, detail];
+  const [role = "", agent = ""] = detail.split(", ");
+  return [role === "user" ? "your message" : "the agent's message", agent];
+}
+
 function passageElement({ text, detail, time, citation }: Passage): HTMLElement {
   const [first, ...rest] = text.split("\n");
   const excerpt = first?.trim() === citation.title.trim() && rest.length > 0 ? rest.join("\n") : text; // a memory's title is already shown above
-  const facts = [kindText(citation), detail, dateText(time)].filter((fact) => fact !== "").join(" · ");
+  const facts = [...passageFacts(citation, detail), dateText(time)].filter((fact) => fact !== "").join(" · ");
   return h(
     "div",
     { class: "passage" },
