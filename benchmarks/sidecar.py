@@ -354,6 +354,9 @@ def measure(memories: int, hovers: int) -> list[Row]:
         rows.append((f"start to {memories:,} memories read", (time.perf_counter() - ours.began) * 1000, None, "ms"))
         uris = opened(ours, root)
         opened(echo, root)
+        rows.append(
+            ("first hover of the process", ours.timed("textDocument/hover", question(uris[0], 0))[0], None, "ms")
+        )
         rows += cold_rows(ours, echo, uris, memories)
         rows += latency_rows(latency(ours, echo, uris, hovers, memories), "alone", quiet=True)
         rows.append((f"resident after {hovers:,} hovers", resident(ours.process.pid), 60.0, "MB"))
