@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from concept_model import ConceptModel
+from lerim.cli import ask
 from lerim.cli.memory import commands
 from lerim.memory.meaning import (
     MAX_TOKENS,
@@ -26,7 +27,8 @@ QUESTION = "which price type?"
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> ConceptModel:
     model = ConceptModel()
-    monkeypatch.setattr(commands, "load_sentence_model", lambda: model)
+    for command in (ask, commands):
+        monkeypatch.setattr(command, "load_sentence_model", lambda: model)
     return model
 
 
@@ -56,6 +58,24 @@ def test_memories_found_by_meaning_follow_those_that_words_find(repo: Path, mode
     assert titles(find(repo, "price", "--primitive", "theme")) == []
     shown = run("memory", "search", "price", "--meaning", "--repo", str(repo)).stdout
     assert shown.index("Never log") < shown.index("By meaning:") < shown.index("Store amounts")
+
+
+def test_a_question_whose_words_no_memory_has_is_answered_with_the_nearest_and_says_so(repo: Path, model: ConceptModel):
+    question = ("ask", "which prices type", "--model", "none", "--repo", str(repo))
+    add(repo, "Store amounts as cents", "--tag", "ledger")
+    add(repo, "Use jitter")
+    said = run(*question).stdout
+    assert said.startswith("Nothing was found") and "`--meaning`" in said
+    asked = answer(*question, "--meaning")
+    [near] = asked["passages"]
+    assert (near["citation"]["title"], near["detail"], near["citation"]["number"]) == (
+        *("Store amounts as cents", "decision, by meaning", 1),
+    )
+    assert asked["known"] is False and "may mean something similar" in asked["message"]
+    add(repo, "Keep each prices type in one module")
+    by_words, by_meaning = answer(*question, "--meaning")["passages"]
+    assert (by_words["detail"], by_meaning["detail"]) == ("decision", "decision, by meaning")
+    assert (by_words["citation"]["number"], by_meaning["citation"]["number"]) == (1, 2)
 
 
 def test_each_text_is_read_by_the_model_once_and_forgotten_with_its_memory(
@@ -88,12 +108,12 @@ def test_without_the_extra_a_search_that_finds_nothing_says_what_to_install_and_
     add(repo, "Use Decimal for money")
     shown = run("memory", "search", "zebra", "--repo", str(repo)).stdout
     assert "No memories." in shown
-    assert "pip install 'lerim[meaning]'` (65 MB to download), then search with `--meaning`" in shown
+    assert "pip install 'lerim[meaning]'` (65 MB to download), then `--meaning`" in shown
     assert "meaning" not in run("memory", "search", "decimal", "--repo", str(repo)).stdout
     refused = answer("memory", "search", "zebra", "--meaning", "--repo", str(repo), code=1)["error"]
     assert "pip install 'lerim[meaning]'" in refused["todo"]
     monkeypatch.setattr(sentence_model, "MODULES", ())
-    assert "`--meaning` searches" in run("memory", "search", "zebra", "--repo", str(repo)).stdout
+    assert "`--meaning` also finds" in run("memory", "search", "zebra", "--repo", str(repo)).stdout
 
 
 def test_texts_are_split_into_the_word_pieces_that_the_model_was_trained_with():

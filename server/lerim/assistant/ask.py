@@ -16,8 +16,8 @@ import msgspec
 
 from lerim.assistant.answers import Answer, AnswerState, Passage, Question, Sentence, SentenceEvent
 from lerim.config import load
-from lerim.errors import LerimError, Problem
-from lerim.memory import GLOBAL_KEY, Uses
+from lerim.errors import LerimError, Problem, StoppedError
+from lerim.memory import GLOBAL_KEY, ReportProgress, SentenceModel, Uses
 from lerim.models import DayBudget, EditorBridge, Model, choose_allowed
 from lerim.paths import Home
 from lerim.project import Project
@@ -28,6 +28,7 @@ TIMEOUT_SECONDS = 180.0
 """The longest a model may take, because a person is waiting for the answer."""
 NOTHING_FOUND = "Nothing was found: no active memory and no session of this project is about this."
 PASSAGES_ONLY = "These passages were found, best first."
+ONLY_NEAR = "Nothing has the words of the question. These memories may mean something similar, the nearest first."
 
 EmitSentence = Callable[[SentenceEvent], None]
 
@@ -41,17 +42,23 @@ def answer_question(
     cancelled: Callable[[], bool],
     clock: Callable[[], datetime],
     bridge: EditorBridge | None = None,
+    sentence_model: SentenceModel | None = None,
+    report: ReportProgress = lambda done, total: None,
 ) -> Answer:
     """Answer a question. `emit` is called with each sentence as soon as it is complete. The answer contains the
-    passages even if the model fails. Raises CatalogError, SettingsError.
+    passages even if the model fails. With a `sentence_model`, memories that mean something similar are among them;
+    `report` is called while it reads new ones and may raise StoppedError. Raises CatalogError, SettingsError.
     """
-    from lerim.assistant.passages import find_passages
+    from lerim.assistant.passages import PassageResults, find_passages
 
     began = time.monotonic()
     problems: list[Problem] = []
-    search = find_passages(project, home, question, problems)
-    passages = search.passages
-    answer = Answer(question.text, [], passages, bool(passages), problems=problems)
+    try:
+        search = find_passages(project, home, question, problems, sentence_model, report)
+    except StoppedError:
+        search = PassageResults([])
+    passages = [*search.passages, *search.near]
+    answer = Answer(question.text, [], passages, bool(search.passages), problems=problems)
     if cancelled():
         answer = msgspec.structs.replace(answer, state="cancelled", message="Cancelled.")
     elif not passages:
@@ -60,7 +67,8 @@ def answer_question(
         model, why = _choose_model(project, home, environ, question, problems)
         if model is None:
             state: AnswerState = "partial" if problems else "done"
-            answer = msgspec.structs.replace(answer, message=f"{why} {PASSAGES_ONLY}", state=state)
+            found = PASSAGES_ONLY if search.passages else ONLY_NEAR
+            answer = msgspec.structs.replace(answer, message=f"{why} {found}", state=state)
         else:
             answer = _answer_with_model(answer, model, project, home, environ, emit, cancelled, clock, bridge)
     parts = (answer.message, _withheld_message(search.withheld), _uncompared_message(search.uncompared))

@@ -24,7 +24,10 @@ from lerim.memory import (
     EVERY_STATUS,
     DriftChecker,
     Hit,
+    MemoryFilters,
     MemorySearch,
+    ReportProgress,
+    SentenceModel,
     file_handle,
     format_time,
     redact_record,
@@ -52,6 +55,8 @@ MAX_MEMORIES, MAX_TURN_HITS = 12, 40
 """How many memories may be passages, and how many turns are searched."""
 MAX_PASSAGES = 16
 """How many passages an answer has at most."""
+MAX_NEAR_MEMORIES = 5
+"""How many of them may have been found by meaning alone."""
 MAX_TURNS_PER_SESSION = 4
 """How many of them may come from one session."""
 MAX_EXCERPT_CHARS = 1_200
@@ -71,7 +76,8 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class PassageResults:
-    """The passages for a question, best first and numbered from 1.
+    """The passages for a question, best first and numbered from 1. `near` follow: memories that have too few of its
+    words and may mean something similar.
 
     `withheld`: how many relevant memories are left out because they ended or their place in the code changed.
     `uncompared`: how many relevant memories were never compared with the code here.
@@ -80,10 +86,19 @@ class PassageResults:
     passages: list[Passage]
     withheld: int = 0
     uncompared: int = 0
+    near: Sequence[Passage] = ()
 
 
-def find_passages(project: Project, home: Home, question: Question, problems: list[Problem]) -> PassageResults:
-    """Find the passages for a question; unreadable memories are added to `problems`. Raises CatalogError."""
+def find_passages(
+    project: Project,
+    home: Home,
+    question: Question,
+    problems: list[Problem],
+    sentence_model: SentenceModel | None = None,
+    report: ReportProgress = lambda done, total: None,
+) -> PassageResults:
+    """Find the passages for a question; unreadable memories are added to `problems`. With a `sentence_model`, also the
+    memories nearest to it in meaning; `report` is called while it reads new ones. Raises CatalogError."""
     text = question.text[:MAX_QUESTION_CHARS]
     query = drop_stop_words(parse_query(text))
     if not query.terms:
@@ -98,14 +113,21 @@ def find_passages(project: Project, home: Home, question: Question, problems: li
     ]
     ranked.sort(key=lambda pair: -pair[0])
     selected = _select_distinct(passage for _, passage in ranked)
-    passages = [
+    near: list[Passage] = []
+    if sentence_model is not None:
+        known = {passage.citation.ref for passage in selected}
+        most = min(MAX_NEAR_MEMORIES, MAX_PASSAGES - len(selected))
+        near_hits = _search_by_meaning(project, home, text, len(known) + most, sentence_model, report, problems)
+        found = _find_memories(near_hits, word_weights, question.everything)
+        near = [passage for passage in found if passage.citation.ref not in known][:most]
+    numbered = [
         replace(passage, citation=replace(passage.citation, number=number))
-        for number, passage in enumerate(selected, 1)
+        for number, passage in enumerate((*selected, *near), 1)
     ]
     relevant = [hit for hit in hits if _is_relevant(hit, word_weights)]
     withheld = 0 if question.everything else sum(not _is_current(hit) for hit in relevant)
     uncompared = sum(hit.stored.status == "active" and hit.drift == "unknown" for hit in relevant)
-    return PassageResults(passages, withheld, uncompared)
+    return PassageResults(numbered[: len(selected)], withheld, uncompared, numbered[len(selected) :])
 
 
 def find_session_passages(
@@ -163,6 +185,21 @@ def _search_memories(project: Project, home: Home, text: str, everything: bool, 
     return hits
 
 
+def _search_by_meaning(
+    project: Project,
+    home: Home,
+    text: str,
+    limit: int,
+    model: SentenceModel,
+    report: ReportProgress,
+    problems: list[Problem],
+) -> list[Hit]:
+    with MemorySearch(None if project.is_personal else project, home) as memories:
+        hits = memories.search_by_meaning(text, limit, MemoryFilters(), model, report=report)
+        problems += [problem for problem in memories.problems if problem not in problems]
+    return hits
+
+
 def _is_current(hit: Hit) -> bool:
     return hit.stored.status == "active" and hit.drift not in ("drifted", "gone")
 
@@ -204,7 +241,7 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
         record = redact_record(hit.record)
         if len(yielded_ids) == MAX_MEMORIES or not (everything or _is_current(hit)):
             continue
-        if record.id in yielded_ids or not _is_relevant(hit, word_weights):
+        if record.id in yielded_ids or not (hit.by_meaning or _is_relevant(hit, word_weights)):
             continue
         yielded_ids.add(record.id)
         title = clean_text(record.title)
@@ -217,8 +254,8 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
 def _describe_hit(hit: Hit) -> str:
     """Return the kind of a memory and whatever else is unusual about it, such as `drifted`."""
     record, stored = hit.record, hit.stored
-    parts = (record.kind or record.primitive, hit.scope, stored.status, hit.drift)
-    return ", ".join(part for part in parts if part not in _DEFAULT_VALUES)
+    parts = (record.kind or record.primitive, hit.scope, stored.status, hit.drift, hit.by_meaning and "by meaning")
+    return ", ".join(part for part in parts if part and part not in _DEFAULT_VALUES)
 
 
 def _reference_lines(hit: Hit) -> Iterator[str]:

@@ -16,15 +16,20 @@ from lerim.cli.terminal import (
     EXIT_CODES,
     GlobalOption,
     JsonOption,
+    MeaningOption,
     ModelChoice,
     RepoOption,
+    describe_search_by_meaning,
     interruptible,
     open_command_context,
     open_personal_context,
     output,
+    report_reading,
     with_error_exit,
 )
+from lerim.errors import StoppedError
 from lerim.extraction import shorten
+from lerim.memory import load_sentence_model
 from lerim.models import describe_spent
 from lerim.paths import Home
 from lerim.times import format_day
@@ -44,6 +49,7 @@ def ask_command(
     include_all: Annotated[
         bool, typer.Option("--all", help="Include inactive memories and memories whose code has changed.")
     ] = False,
+    meaning: MeaningOption = False,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -60,14 +66,26 @@ def ask_command(
             output.print_line(_format_sentence(event.sentence))
             output.flush_output()
 
+    sentence_model = load_sentence_model() if meaning else None
     with interruptible() as cancelled:
+
+        def report(done: int, total: int) -> None:
+            if cancelled():
+                raise StoppedError
+            report_reading(done, total)
+
         answer = answer_question(
-            context.project, context.home, os.environ, question, print_sentence, cancelled, lambda: datetime.now(UTC)
+            *(context.project, context.home, os.environ, question, print_sentence, cancelled),
+            clock=lambda: datetime.now(UTC),
+            sentence_model=sentence_model,
+            report=report,
         )
     if as_json:
         output.show_json(answer)
     else:
         _show_answer(answer, context.home)
+        if not (answer.passages or meaning) and context.project.memory_dir.is_dir():
+            output.print_line(describe_search_by_meaning())
     raise typer.Exit(EXIT_CODES[answer.state])
 
 

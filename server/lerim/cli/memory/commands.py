@@ -14,7 +14,9 @@ from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,
     JsonOption,
+    MeaningOption,
     RepoOption,
+    describe_search_by_meaning,
     find_review_paths,
     make_memory_id_finder,
     open_command_context,
@@ -22,19 +24,18 @@ from lerim.cli.terminal import (
     output,
     parse_time_option,
     parse_typed_references,
+    report_reading,
     resolve_file_filter,
     with_error_exit,
 )
 from lerim.errors import Problem
 from lerim.hook import start_refresh_if_used
 from lerim.memory import (
-    INSTALL_SENTENCE_MODEL,
     KINDS,
     SEARCHED_PRIMITIVES,
     STATUSES,
     LearningKind,
     MemoryFilters,
-    is_sentence_model_installed,
     load_sentence_model,
     memory_view,
 )
@@ -138,13 +139,7 @@ def search_command(
         ),
     ] = None,
     archived: ArchivedOption = False,
-    meaning: Annotated[
-        bool,
-        typer.Option(
-            "--meaning",
-            help="After those that words find, show memories that mean something similar; needs `lerim[meaning]`.",
-        ),
-    ] = False,
+    meaning: MeaningOption = False,
     scan: Annotated[bool, typer.Option("--scan", help="Read every file instead of using the index.")] = False,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
@@ -166,26 +161,12 @@ def search_command(
         scan=scan,
         resolve_file=partial(resolve_file_filter, context.review_paths),
         model=load_sentence_model() if meaning else None,
-        report=_report_reading,
+        report=report_reading,
     )
     _show_memories(found, as_json=as_json)
     has_nothing = not found.memories and context.review_paths.project.memory_dir.is_dir()
     if has_nothing and words and not (meaning or as_json):
-        output.print_line(_offer_search_by_meaning())
-
-
-def _report_reading(done: int, total: int) -> None:
-    """Says at the first search by meaning, and from time to time, how many memories are still to be read for it."""
-    if done % 320 == 0 and total > 50:
-        output.print_note(
-            f"Reading memories for their meaning, once: {done:,} of {total:,}. Ctrl-C keeps what is done."
-        )
-
-
-def _offer_search_by_meaning() -> str:
-    if is_sentence_model_installed():
-        return "`--meaning` searches for memories that mean something similar."
-    return f"To find memories that mean something similar: {INSTALL_SENTENCE_MODEL}, then search with `--meaning`."
+        output.print_line(describe_search_by_meaning())
 
 
 def _make_filters(

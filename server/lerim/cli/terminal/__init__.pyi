@@ -11,6 +11,9 @@ from .ids import shortest_prefix as shortest_prefix
 from .interrupt import EXIT_CODES as EXIT_CODES
 from .interrupt import interruptible as interruptible
 from .interrupt import show_progress as show_progress
+from .meaning import MeaningOption as MeaningOption
+from .meaning import describe_search_by_meaning as describe_search_by_meaning
+from .meaning import report_reading as report_reading
 from .repository import CURRENT_FOLDER as CURRENT_FOLDER
 from .repository import AliasOption as AliasOption
 from .repository import GlobalOption as GlobalOption
