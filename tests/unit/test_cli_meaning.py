@@ -44,7 +44,7 @@ def titles(found: Any) -> list[str]:
     return [memory["title"] for memory in found["memories"]]
 
 
-def test_memories_found_by_meaning_follow_those_that_words_find(repo: Path, model: ConceptModel):
+def test_memories_found_by_meaning_follow_those_with_every_word(repo: Path, model: ConceptModel):
     add(repo, "Store amounts as cents")
     add(repo, "Never log a price", "--body", "Customers see our logs.")
     add(repo, "Use jitter", "--body", "Every retry needs it.")
@@ -56,8 +56,12 @@ def test_memories_found_by_meaning_follow_those_that_words_find(repo: Path, mode
     assert mine["id"] in found["by_meaning"] and len(found["by_meaning"]) == 2
     assert len(find(repo, "price", "--limit", "2")["memories"]) == 2
     assert titles(find(repo, "price", "--primitive", "theme")) == []
-    shown = run("memory", "search", "price", "--meaning", "--repo", str(repo)).stdout
-    assert shown.index("Never log") < shown.index("By meaning:") < shown.index("Store amounts")
+    add(repo, "Customers are asked first")
+    shown = run("memory", "search", "price", "customers", "--meaning", "--repo", str(repo)).stdout
+    places = [
+        shown.index(text) for text in ("Never log", "By meaning:", "Store amounts", "By some of the", "asked first")
+    ]
+    assert places == sorted(places)
 
 
 def test_a_question_whose_words_no_memory_has_is_answered_with_the_nearest_and_says_so(repo: Path, model: ConceptModel):
@@ -110,6 +114,8 @@ def test_without_the_extra_a_search_that_finds_nothing_says_what_to_install_and_
     assert "No memories." in shown
     assert "pip install 'lerim[meaning]'` (65 MB to download), then `--meaning`" in shown
     assert "meaning" not in run("memory", "search", "decimal", "--repo", str(repo)).stdout
+    some = run("memory", "search", "Which Decimal for the zebra crossing?", "--repo", str(repo)).stdout
+    assert "Use Decimal" in some and "lerim[meaning]" in some
     refused = answer("memory", "search", "zebra", "--meaning", "--repo", str(repo), code=1)["error"]
     assert "pip install 'lerim[meaning]'" in refused["todo"]
     monkeypatch.setattr(sentence_model, "MODULES", ())

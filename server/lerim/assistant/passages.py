@@ -116,10 +116,11 @@ def find_passages(
     near: list[Passage] = []
     if sentence_model is not None:
         known = {passage.citation.ref for passage in selected}
-        most = min(MAX_NEAR_MEMORIES, MAX_PASSAGES - len(selected))
-        near_hits = _search_by_meaning(project, home, text, len(known) + most, sentence_model, report, problems)
+        most = len(known) + MAX_NEAR_MEMORIES
+        near_hits = _search_by_meaning(project, home, text, most, sentence_model, report, problems)
         found = _find_memories(near_hits, word_weights, question.everything)
-        near = [passage for passage in found if passage.citation.ref not in known][:most]
+        near = [passage for passage in found if passage.citation.ref not in known][:MAX_NEAR_MEMORIES]
+        selected = selected[: MAX_PASSAGES - len(near)]
     numbered = [
         replace(passage, citation=replace(passage.citation, number=number))
         for number, passage in enumerate((*selected, *near), 1)

@@ -43,11 +43,12 @@ class ShownMemoryOutput(MemoryView, frozen=True):
 
 class MemoryListOutput(msgspec.Struct, frozen=True):
     """What `memory list` and `memory search` print with `--json`. `by_meaning` has the ids of the memories that a
-    search found by their meaning, and by no word."""
+    search found by their meaning, `by_some_words` of those that lack some of its words."""
 
     memories: list[MemoryView]
     problems: list[Problem]
     by_meaning: list[str] = []
+    by_some_words: list[str] = []
 
 
 def list_memories(
@@ -140,7 +141,9 @@ def find_memories(
     if not needs_all_drifts:
         drifts |= find_drifts(context.review_paths, [hit.stored for hit in hits if hit.scope == "project"], problems)
     views = [make_memory_view(hit.stored, hit.scope, drifts) for hit in hits]
-    return MemoryListOutput(views, problems, [hit.record.id for hit in hits if hit.by_meaning])
+    by_meaning = [hit.record.id for hit in hits if hit.by_meaning]
+    by_some_words = [hit.record.id for hit in hits if not (hit.by_meaning or hit.has_every_word)]
+    return MemoryListOutput(views, problems, by_meaning, by_some_words)
 
 
 def load_memory(

@@ -164,8 +164,8 @@ def search_command(
         report=report_reading,
     )
     _show_memories(found, as_json=as_json)
-    has_nothing = not found.memories and context.review_paths.project.memory_dir.is_dir()
-    if has_nothing and words and not (meaning or as_json):
+    lacks_words = len(found.by_some_words) == len(found.memories)
+    if words and lacks_words and context.project.memory_dir.is_dir() and not (meaning or as_json):
         output.print_line(describe_search_by_meaning())
 
 
@@ -309,10 +309,12 @@ def _show_memories(found: MemoryListOutput, *, as_json: bool) -> None:
         output.show_json(found)
         return
     if found.memories:
-        first_by_meaning = found.by_meaning[:1]
+        headings = dict.fromkeys(found.by_meaning[:1], "By meaning:")
+        if headings:
+            headings |= dict.fromkeys(found.by_some_words[:1], "By some of the words:")
         for view in found.memories:
-            if [view.id] == first_by_meaning:
-                output.print_line("By meaning:")
+            if view.id in headings:
+                output.print_line(headings[view.id])
             files = f" ({', '.join(view.references)})" if view.references else ""
             scope = "personal" if view.scope == "global" else ""
             drift = DRIFT_LABELS.get(view.standing, "")

@@ -13,7 +13,7 @@ MeaningOption = Annotated[
     bool,
     typer.Option(
         "--meaning",
-        help="After what words find, also show memories that mean something similar; needs `lerim[meaning]`.",
+        help="After memories with all the words, show those that mean something similar; needs `lerim[meaning]`.",
     ),
 ]
 

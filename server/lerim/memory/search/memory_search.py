@@ -46,7 +46,7 @@ _DRIFT_STATES_BEST_FIRST: tuple[DriftState, ...] = ("fresh", "unknown", "drifted
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A found memory. `scope` says whose it is, `drift` its references' worst drift; a smaller `rank` comes first.
-    `by_meaning` says that no word found it."""
+    `by_meaning` says that its meaning found it, whatever words it has."""
 
     stored: StoredMemory
     scope: Scope
@@ -57,6 +57,11 @@ class Hit:
     @property
     def record(self) -> MemoryRecord:
         return self.stored.record
+
+    @property
+    def has_every_word(self) -> bool:
+        """Whether it has every significant word of the search."""
+        return self.rank[0][0] == 0
 
 
 def search_memories(
@@ -73,16 +78,19 @@ def search_memories(
     report: ReportProgress = lambda done, total: None,
 ) -> list[Hit]:
     """Returns the memories that match any text, best first; the newest for an empty one. `scan` uses and writes no
-    index on disk. With a `model`, up to MOST_BY_MEANING that words do not find follow, nearest in meaning first; see
-    `MemorySearch.search_by_meaning`.
+    index on disk. With a `model`, up to MOST_BY_MEANING come before those that have only some of the words, nearest in
+    meaning first; see `MemorySearch.search_by_meaning`.
 
     Adds to `problems` what could not be read, and why an index was not used.
     """
     with MemorySearch(project, home, scan=scan, rules=rules) as one:
         hits = one.search(query, limit, filters)
         if model is not None and query.strip():
-            most, known = min(limit - len(hits), MOST_BY_MEANING), {hit.record.id for hit in hits}
-            hits += one.search_by_meaning(query, most, filters, model, skip=known, report=report)
+            sure = [hit for hit in hits if hit.has_every_word]
+            known = {hit.record.id for hit in sure}
+            near = one.search_by_meaning(query, MOST_BY_MEANING, filters, model, skip=known, report=report)
+            known |= {hit.record.id for hit in near}
+            hits = [*sure, *near, *(hit for hit in hits if hit.record.id not in known)][:limit]
         if problems is not None:
             problems += one.problems
         return hits
