@@ -68,7 +68,7 @@ class SentenceModel:
 
 
 def is_sentence_model_installed() -> bool:
-    """Returns whether the packages of the extra are there, and the vocabulary, which the editor's extension leaves out."""
+    """Returns whether the packages of the extra are there, and the vocabulary, which the editor does not bring."""
     return VOCABULARY.is_file() and all(importlib.util.find_spec(name) is not None for name in MODULES)
 
 
