@@ -40,12 +40,13 @@ class OrderedExtraction:
 
         Close the iterator, so that jobs claimed ahead are put back. Raises StoppedError once `cancelled`.
         """
-        claimed = iter(jobs)
+        claimed, pool = iter(jobs), None
         waiting: deque[tuple[QueueJob, Extraction | Future[ExtractedSession | None]]] = deque()
         try:
             while True:
                 while len(waiting) < (self.pool.ahead if self.pool else 1) and (job := next(claimed, None)):
-                    waiting.append((job, self._start(job)))
+                    waiting.append((job, self._start(job, pool)))
+                    pool = self.pool  # the first session is extracted here: the processes are still starting
                 if not waiting:
                     return
                 job, extraction = waiting[0]
@@ -60,11 +61,11 @@ class OrderedExtraction:
             for job, _ in waiting:
                 self.put_back(job)
 
-    def _start(self, job: QueueJob) -> Extraction | Future[ExtractedSession | None]:
+    def _start(self, job: QueueJob, pool: ProcessPool | None) -> Extraction | Future[ExtractedSession | None]:
         # A session in a database is read from a copy that this process shares with all of that database.
-        if self.pool is None or job.transcript.store_key:
+        if pool is None or job.transcript.store_key:
             return partial(self._extract, job)
-        return self.pool.submit(self.make_request(job))
+        return pool.submit(self.make_request(job))
 
     def _extract(self, job: QueueJob) -> ExtractedSession:
         request = self.make_request(job)

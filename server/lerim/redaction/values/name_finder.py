@@ -67,6 +67,11 @@ class NameGroup(tuple[str, ...]):
     """The names that one module searches for."""
 
     @cached_property
+    def parts(self) -> frozenset[str]:
+        """The parts that `NameFinder` searches for."""
+        return frozenset(self.by_part)
+
+    @cached_property
     def by_part(self) -> dict[str, list[tuple[int, str]]]:
         """The names by the part that `NameFinder` searches for, each with its index."""
         names: dict[str, list[tuple[int, str]]] = {}
@@ -77,8 +82,9 @@ class NameGroup(tuple[str, ...]):
 
 def select_found_names(names: NameGroup, found_parts: Set[str]) -> list[str]:
     """Returns the names that may occur in a text in which these parts were found, in their order."""
-    if not found_parts or not (parts := found_parts & names.by_part.keys()):
+    if names.parts.isdisjoint(found_parts):
         return []
+    parts = names.parts & found_parts
     return [name for _, name in sorted([named for part in parts for named in names.by_part[part]])]
 
 
