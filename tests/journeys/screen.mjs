@@ -312,8 +312,7 @@ export class Screen {
     await until(`a comment says ${pattern}`, async () => {
       if (await widget.isVisible()) return true;
       if (Date.now() - clicked < 8000) return false;
-      // on the icon: VS Code 1.100 takes a click right of it as one on the folding beside it
-      await this.page.locator(".comment-range-glyph.comment-thread").first().click({ timeout: 5000, position: { x: 8, y: 8 } });
+      await this.page.locator(".comment-range-glyph.comment-thread").first().click({ timeout: 5000 });
       clicked = Date.now();
       return false;
     });
