@@ -15,10 +15,12 @@ import psutil
 import psycopg
 import pytest
 
+from chat_server import Asked, Handler, finds
 from desk import Desk
 from hang import HANG
 from lerim.org import TeamDatabase, Worker, rescue_stalled_jobs
 from long import times
+from model_desk import CENTS, model, story
 from organisation import Organisation, kill, make_organisation
 from postgres import postgres
 from terminal import answer, run
@@ -75,6 +77,35 @@ def test_after_kills_of_workers_and_of_the_database_the_candidates_are_those_of_
     unharmed.send()
     Worker(TeamDatabase(unharmed.url, "platform"), os.environ, 2, until_done=True).run()
     assert organisation.candidates() == unharmed.candidates() != []
+
+
+def test_a_worker_killed_while_a_model_answers_pays_again_only_for_what_was_in_flight(
+    organisation: Organisation,
+) -> None:
+    kills, sessions = times(1), 2 + times(1)
+    for number in range(sessions):
+        story(organisation.desk, f"s{number}")
+    answers = finds(CENTS)
+    workers: list[subprocess.Popen[bytes]] = []
+
+    def kill_then_answer(handler: Handler, asked: Asked) -> None:
+        kill(workers[-1])
+        answers(handler, asked)
+
+    acts = [act for _ in range(kills) for act in (answers, kill_then_answer)]
+    with model(organisation.desk, *acts, answers) as server:
+        organisation.send()
+        for _ in range(kills):
+            workers.append(organisation.start_worker())
+            wait_for(lambda: not is_alive(workers[-1]))
+        workers.append(organisation.start_worker())
+        assert workers[-1].wait(HANG) == 0
+        assert organisation.status()["states"] == {"done": sessions}
+        assert len({str(one.body) for one in server.asked}) == sessions
+        assert len(server.asked) == sessions + kills  # each kill lost the one answer that was in flight
+        assert organisation.rows("SELECT count(*) FROM calls WHERE NOT settled") == [(kills,)]
+    found = [session for session, title, _, _ in organisation.candidates() if title == CENTS["title"]]
+    assert sorted(found) == [f"claude:s{number}" for number in range(sessions)]
 
 
 def begun(organisation: Organisation) -> int:

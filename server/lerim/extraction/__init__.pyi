@@ -38,6 +38,7 @@ from .model import TurnsSent as TurnsSent
 from .model import WindowAnswerCache as WindowAnswerCache
 from .model import ask_signature as ask_signature
 from .model import ask_text as ask_text
+from .model import cut_windows as cut_windows
 from .model import extract_candidates as extract_candidates
 from .model import find_focus as find_focus
 from .model import fold_text as fold_text

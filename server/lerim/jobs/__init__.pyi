@@ -14,8 +14,10 @@ from .doctor import examine_agents as examine_agents
 from .extracting import EarlierProgress as EarlierProgress
 from .extracting import ExtractedSession as ExtractedSession
 from .extracting import ReadingScope as ReadingScope
+from .extracting import SessionReading as SessionReading
 from .extracting import SessionToExtract as SessionToExtract
 from .extracting import extract_session as extract_session
+from .extracting import make_material as make_material
 from .extracting import run_extraction_process as run_extraction_process
 from .maintain import MaintainProgress as MaintainProgress
 from .maintain import MaintainReport as MaintainReport

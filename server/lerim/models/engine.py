@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Protocol
 
 import msgspec
 
@@ -24,8 +25,8 @@ from lerim.models.model import Model
 from lerim.models.money import (
     CURRENT_SUBJECT,
     NO_USAGE,
-    DayBudget,
     ModelStep,
+    Reservation,
     RoleUsage,
     StepKind,
     Usage,
@@ -50,13 +51,26 @@ _TRANSIENT_ERRORS = (lm15.RateLimitError, lm15.ServerError, lm15.TransportError)
 """Errors that may be gone a moment later."""
 
 
+class CallBudget(Protocol):
+    """What calls are paid from. Each is reserved before and settled after it, and any number of threads may do so."""
+
+    def reserve(
+        self, model: Model, input_tokens: int, most_output_tokens: int, cancelled: Callable[[], bool]
+    ) -> Reservation:
+        """Reserves one call; see `DayBudget.reserve`. Raises a LerimError if it must not be made now."""
+
+    def settle(self, reservation: Reservation, usage: Usage | None, cancelled: Callable[[], bool]) -> None:
+        """Replaces a reservation with the call's usage; None if it is not known. Never raises."""
+
+
 class Engine:
     """Asks one model, or its fallbacks if it fails; DSPy calls `complete`. A call ends early when `cancelled` returns
     true.
 
-    Limits are remembered in `home`; `environ` is the environment of commands and agents; billed calls are paid from
-    `budget` if there is one; the editor's models are asked over `bridge`; an answer has at most `max_output_tokens`
-    tokens. `role_usage` is the usage of all calls, `steps` lists retries, fallbacks and other irregular events.
+    Limits are remembered in `home`; `environ` is the environment of commands and agents; calls are paid from `budget`
+    if there is one; the editor's models are asked over `bridge`; an answer has at most `max_output_tokens` tokens; a
+    call that fails is made at most `most_tries` times. `role_usage` is the usage of all calls, `steps` lists retries,
+    fallbacks and other irregular events.
     """
 
     def __init__(
@@ -66,14 +80,16 @@ class Engine:
         *,
         home: Home | None = None,
         environ: Mapping[str, str] | None = None,
-        budget: DayBudget | None = None,
+        budget: CallBudget | None = None,
         bridge: EditorBridge | None = None,
         max_output_tokens: int = limits.MOST_OUTPUT_TOKENS,
+        most_tries: int = MOST_TRIES,
     ) -> None:
         self._models = [model, *(replace(model, name=name, fallbacks=()) for name in model.fallbacks)]
         self._cancelled = cancelled
         self._transport = Transport(cancelled, home, environ, bridge)
         self._budget = budget
+        self._most_tries = most_tries
         self._lock = threading.Lock()
         self._model_index = 0
         self._bounds = ModelBounds(
@@ -148,7 +164,7 @@ class Engine:
                 wait = BACK_OFF_SECONDS[min(tries, len(BACK_OFF_SECONDS)) - 1]
                 wait = wait if error.retry_after is None else error.retry_after
                 if (
-                    tries == MOST_TRIES
+                    tries == self._most_tries
                     or error.code in (faults.CANCELLED, command.COMMAND_FAILED)
                     or wait > MOST_WAIT_SECONDS
                 ):
@@ -217,8 +233,8 @@ class Engine:
 
     @contextmanager
     def _reserve_cost(self, model: Model, tokens: int, max_output_tokens: int) -> Iterator[list[Usage]]:
-        """Reserves the cost of a billed call while the block runs; the block appends the call's usage to the list."""
-        if self._budget is None or not model.billed:
+        """Reserves the cost of a call while the block runs; the block appends the call's usage to the list."""
+        if self._budget is None:
             yield []
             return
         try:

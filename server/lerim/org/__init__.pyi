@@ -1,8 +1,15 @@
-from .backfill import BackfillCounts as BackfillCounts
+from .backfill import BackfillPlan as BackfillPlan
+from .backfill import BackfillPlanView as BackfillPlanView
 from .backfill import BackfillScope as BackfillScope
-from .backfill import send_sessions as send_sessions
+from .backfill import plan_sessions as plan_sessions
+from .backfill import send_plan as send_plan
 from .database import TeamDatabase as TeamDatabase
 from .database import choose_team as choose_team
+from .estimate import Estimate as Estimate
+from .fleet import FleetBudget as FleetBudget
+from .fleet import FleetBusyError as FleetBusyError
+from .fleet import Limits as Limits
+from .fleet import set_limits as set_limits
 from .reconciling import reconcile_project as reconcile_project
 from .rescue import rescue_stalled_jobs as rescue_stalled_jobs
 from .schema import SetUp as SetUp

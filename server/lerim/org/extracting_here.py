@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
-from lerim.errors import LerimError, TranscriptError
+from lerim.config import load
+from lerim.errors import LerimError, ModelGoneError, ModelKeyError, OrgError, SpendingError, TranscriptError
+from lerim.models import Model, choose_allowed
 from lerim.org.database import TeamDatabase
 from lerim.org.extraction import extract_by_rules
+from lerim.org.fleet import FleetBudget, FleetBusyError
 from lerim.org.sessions_here import SessionsHere, hash_content, name_project
 from lerim.org.work import Extraction, ExtractionResult
 from lerim.paths import Home
@@ -15,6 +19,10 @@ from lerim.sessions import Transcript
 
 LOOK_AGAIN_SECONDS = 10.0
 """How long a list of this machine's sessions is good for if one is missing from it."""
+MENDED_SECONDS = 300.0
+"""After how long a session is tried again that waits for a person: a key, a price, a model in the settings."""
+AWAY_SECONDS = 5.0
+"""After how long a session is tried again after the database was away."""
 
 
 class ExtractorHere:
@@ -24,8 +32,10 @@ class ExtractorHere:
     """
 
     def __init__(self, database: TeamDatabase, environ: Mapping[str, str]) -> None:
-        self._database = database
-        self._here = SessionsHere(Home.from_environ(environ), environ)
+        self._database, self._environ = database, environ
+        self._home = Home.from_environ(environ)
+        self._here = SessionsHere(self._home, environ)
+        self._model: Model | None = None
         self._places: dict[str, Transcript] = {}
         self._looked_at = float("-inf")
 
@@ -36,8 +46,14 @@ class ExtractorHere:
             return self._extract(extraction)
         except TranscriptError as error:
             return ExtractionResult("failed", problem=error.safe_message)
+        except FleetBusyError as error:
+            return ExtractionResult("waiting", problem=error.message, again_at=error.at, is_try=error.is_fault)
+        except (ModelKeyError, ModelGoneError, SpendingError) as error:  # of every session, until somebody mends it
+            return ExtractionResult("waiting", problem=error.safe_message, again_in=MENDED_SECONDS)
+        except OrgError as error:
+            return ExtractionResult("waiting", problem=error.message, again_in=AWAY_SECONDS, is_try=True)
         except LerimError as error:
-            return ExtractionResult("failed", problem=error.explanation)
+            return ExtractionResult("failed", problem=error.safe_message)
         except Exception as error:  # the text of the error may quote the session
             return ExtractionResult("failed", problem=f"Extracting from it failed with a {type(error).__name__}.")
 
@@ -51,8 +67,27 @@ class ExtractorHere:
         if hash_content(transcript) != extraction.content_hash:
             why = "The session has changed since it was sent; the next backfill sends it again."
             return ExtractionResult("changed", problem=why)
-        candidates = extract_by_rules(transcript, project, self._here.owners_for(project))
-        return ExtractionResult("done", tuple(candidates))
+        owners = self._here.owners_for(project)
+        if not extraction.model:
+            return ExtractionResult("done", tuple(extract_by_rules(transcript, project, owners)))
+        from lerim.org.asking import extract_with_model, make_paying_model
+
+        model = self._choose_model(extraction.model)
+        lm = make_paying_model(model, FleetBudget(self._database, extraction.key), self._home, self._environ)
+        answers = extract_with_model(transcript, project, owners, lm, model)
+        return ExtractionResult("done", tuple(answers.candidates), " ".join(one.message for one in answers.problems))
+
+    def _choose_model(self, label: str) -> Model:
+        """Return the model of the settings. Raises ModelGoneError if it is not the one that the session was sent for,
+        or if nobody has agreed to pay for it here."""
+        if self._model is None:
+            settings, _ = load.load_settings(self._environ, self._home)
+            choice = choose_allowed("extract", settings, self._home, self._environ, explicit=False)
+            if choice.model is None or choice.why or choice.model.label != label:
+                todo = "Choose it in the settings of this machine, and allow it: `lerim model allow`."
+                raise ModelGoneError(f"This worker may not ask {label}.", todo=todo)
+            self._model = replace(choice.model, fallbacks=())
+        return self._model
 
     def _find(self, place_hash: str) -> Transcript | None:
         if place_hash not in self._places and time.monotonic() - self._looked_at > LOOK_AGAIN_SECONDS:

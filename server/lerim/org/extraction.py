@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -40,8 +41,13 @@ def extract_by_rules(transcript: Transcript, project: Project, owners: FolderOwn
     """
     scope = ReadingScope(project, owners, math.inf)
     found = extract_session(SessionToExtract(transcript), scope).results
-    candidates = [replace(one, score=None, features=()) for one in found if isinstance(one, Candidate)]
-    return sorted(candidates, key=lambda one: (one.time, one.turn, one.title))
+    return order_candidates(one for one in found if isinstance(one, Candidate))
+
+
+def order_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return candidates in the order in which they were said, without what ranks them for one person."""
+    plain = [replace(one, score=None, features=()) for one in candidates]
+    return sorted(plain, key=lambda one: (one.time, one.turn, one.title))
 
 
 def encode_candidate(candidate: Candidate) -> str:

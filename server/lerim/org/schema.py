@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -38,7 +39,8 @@ def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
     for team in teams:
         check_team(team)
     with open_database(url) as connection:
-        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+        with _take_turns(connection):
+            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
         applied = [
             f"{number:04} {name}" for number, name, text in _migrations() if _apply(connection, number, name, text)
         ]
@@ -77,10 +79,17 @@ def _migrations() -> Iterator[tuple[int, str, str]]:
             yield int(number_text), name, file.read_text(encoding="utf-8")
 
 
-def _apply(connection: psycopg.Connection, number: int, name: str, text: str) -> bool:
-    """Apply one migration in a transaction, unless it was applied before. Return whether it was now."""
+@contextmanager
+def _take_turns(connection: psycopg.Connection) -> Iterator[None]:
+    """A transaction that begins after every other set-up's has ended."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        yield
+
+
+def _apply(connection: psycopg.Connection, number: int, name: str, text: str) -> bool:
+    """Apply one migration in a transaction, unless it was applied before. Return whether it was now."""
+    with _take_turns(connection):
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL,"
             " applied_at timestamptz NOT NULL DEFAULT now())"
@@ -95,8 +104,7 @@ def _apply(connection: psycopg.Connection, number: int, name: str, text: str) ->
 def _make_roles(connection: psycopg.Connection, team: str) -> None:
     """Make the two roles of a team. Roles belong to the whole server, so that another database may have made them."""
     worker, reader = worker_role(team), reader_role(team)
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+    with _take_turns(connection):
         for role in (reader, worker):
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
                 connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(role)))

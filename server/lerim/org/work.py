@@ -35,13 +35,16 @@ class ExtractionResult:
     """What became of an extraction: `done` with its candidates, or why not, in words without text of the session.
 
     `changed`: the session holds something else than when it was sent. `gone`: it is not on this machine any more.
-    `waiting`: it is to be tried again at a time of the database, for a reason outside the session.
+    `waiting`: it is to be tried again at a time of the database, or in so many seconds. `is_try`: the session may be
+    the reason, so that it counts as one of its tries.
     """
 
     state: Literal["done", "changed", "gone", "failed", "waiting"]
     candidates: tuple[Candidate, ...] = ()
     problem: str = ""
     again_at: datetime | None = None
+    again_in: float = 0.0
+    is_try: bool = False
 
 
 def begin_extraction(database: TeamDatabase, key: str, worker: str) -> Extraction | None:
@@ -55,7 +58,7 @@ def begin_extraction(database: TeamDatabase, key: str, worker: str) -> Extractio
             """
             UPDATE extractions SET
                 state = CASE WHEN tries >= %(most)s THEN 'quarantined' ELSE 'running' END,
-                problem = CASE WHEN tries >= %(most)s THEN %(why)s ELSE '' END,
+                problem = CASE WHEN tries >= %(most)s AND problem = '' THEN %(why)s ELSE problem END,
                 tries = CASE WHEN tries >= %(most)s THEN tries ELSE tries + 1 END,
                 ended_at = CASE WHEN tries >= %(most)s THEN now() END,
                 worker = %(worker)s
@@ -97,14 +100,20 @@ def finish_extraction(database: TeamDatabase, extraction: Extraction, result: Ex
         _send_reconciliation(connection, database, project)
 
 
-def put_back_extraction(database: TeamDatabase, key: str) -> None:
-    """Let a job wait again without counting the try: what kept it was not the session."""
+def put_back_extraction(database: TeamDatabase, key: str, result: ExtractionResult) -> datetime:
+    """Let a session wait again, and return until when, by the database's clock. Raises OrgError."""
     with database.open() as connection:
         connection.execute(
-            "UPDATE extractions SET state = 'waiting', tries = greatest(tries - 1, 0)"
+            "UPDATE extractions SET state = 'waiting', problem = %s, tries = greatest(tries - %s, 0)"
             " WHERE team = %s AND key = %s AND state = 'running'",
-            (database.team, key),
+            (result.problem[:MAX_PROBLEM_CHARS], int(not result.is_try), database.team, key),
         )
+        row = connection.execute(
+            "SELECT coalesce(%s::timestamptz, now() + make_interval(secs => %s))", (result.again_at, result.again_in)
+        ).fetchone()
+    assert row is not None
+    at: datetime = row[0]
+    return at
 
 
 def _send_reconciliation(connection: psycopg.Connection, database: TeamDatabase, project: str) -> None:

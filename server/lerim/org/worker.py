@@ -38,7 +38,7 @@ _AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
 class _NotNowError(Exception):
     """The job is to be done at another time; no worker waits for it."""
 
-    def __init__(self, at: datetime | None) -> None:
+    def __init__(self, at: datetime) -> None:
         self.at = at
         super().__init__()
 
@@ -164,8 +164,7 @@ class Worker:
         finally:
             self._readers.put(reader)
         if result.state == "waiting":
-            put_back_extraction(self.database, key)
-            raise _NotNowError(result.again_at)
+            raise _NotNowError(put_back_extraction(self.database, key, result))
         finish_extraction(self.database, extraction, result, time.monotonic() - began)
 
     async def _watch_until_done(self) -> None:

@@ -27,11 +27,12 @@ def test_sessions_are_sent_once_worked_through_and_reconciled(organisation: Orga
     desk = organisation.desk
     organisation.write_sessions(3)
     desk.session("again", *correct(desk))
-    assert organisation.send("--dry-run")["sent"] == 4
+    dry = organisation.send("--dry-run")
+    assert (dry["sent"], dry["plan"]["new"], dry["plan"]["estimate"]["sampled"]) == (0, 4, 4)
     assert organisation.status()["states"] == {}
     assert organisation.send()["sent"] == 4
     again = organisation.send()
-    assert (again["sent"], again["known"]) == (0, 4)
+    assert (again["sent"], again["plan"]["known"]) == (0, 4)
     worker = organisation.start_worker("--concurrency", "2")
     assert worker.wait(HANG) == 0
     status = organisation.status()

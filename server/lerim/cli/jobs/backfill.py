@@ -90,7 +90,7 @@ def backfill_command(
         if not as_json:
             _show_plan(plan, as_json=False)
         if plan.waits.why == "consent" and plan.waits.sessions:
-            _require_consent(yes=yes)
+            require_consent(yes=yes)
             save_consent(opened)
         options = BackfillOptions(
             until=last,
@@ -118,7 +118,7 @@ def _parse_until(until: str) -> date | None:
         raise typer.BadParameter(f"{error}.", param_hint="--until") from error
 
 
-def _require_consent(*, yes: bool) -> None:
+def require_consent(*, yes: bool) -> None:
     """Asks whether the shown price may be paid. Raises UsageError if there is nobody to ask, typer.Exit for a no."""
     if yes:
         return

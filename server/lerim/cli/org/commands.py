@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from lerim.cli.org.backfill import backfill_command
 from lerim.cli.org.init import init_command
-from lerim.cli.org.work import backfill_command, cancel_command, retry_command, status_command, worker_command
+from lerim.cli.org.work import cancel_command, limits_command, retry_command, status_command, worker_command
 
 org_app = typer.Typer(
     help="Work through the past of an organisation: many machines and workers, one PostgreSQL database.",
@@ -14,6 +15,7 @@ org_app = typer.Typer(
 org_app.command("init")(init_command)
 org_app.command("backfill")(backfill_command)
 org_app.command("worker")(worker_command)
+org_app.command("limits")(limits_command)
 org_app.command("status")(status_command)
 org_app.command("retry")(retry_command)
 org_app.command("cancel")(cancel_command)

@@ -1,10 +1,8 @@
-"""`lerim org backfill`, `worker`, `status`, `retry` and `cancel`."""
+"""`lerim org worker`, `limits`, `status`, `retry` and `cancel`."""
 
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -12,19 +10,13 @@ import typer
 
 from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
 from lerim.cli.terminal import (
-    EXIT_CODES,
     JsonOption,
-    find_home,
-    interruptible,
-    open_command_context,
     output,
-    parse_time_option,
-    show_progress,
     with_error_exit,
 )
 
 if TYPE_CHECKING:
-    from lerim.org import BackfillCounts, OrgStatus
+    from lerim.org import OrgStatus
 
 BAR_CELLS = 40
 
@@ -33,67 +25,6 @@ class ChangedOutput(msgspec.Struct, frozen=True):
     """What `org retry` and `org cancel` print with `--json`: how many sessions they changed."""
 
     changed: int
-
-
-@with_error_exit
-def backfill_command(
-    projects: Annotated[
-        list[Path],
-        typer.Option(
-            "--project", metavar="PATH", help="Only the repository of this folder. Can be repeated.", show_default="all"
-        ),
-    ] = [],  # noqa: B006 - typer reads it and changes nothing
-    since: Annotated[
-        str, typer.Option(metavar="TIME", help="Only sessions written to since then, such as 2026-03-02 or 30d.")
-    ] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be sent.")] = False,
-    database: DatabaseOption = "",
-    team: TeamOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Send this machine's sessions to the queue, each once. Their transcripts stay here: workers of this machine read
-    them. Sending again is harmless, and sends what is new."""
-    chosen = choose_database(database, team)
-    from lerim.org import BackfillScope, SessionsHere, send_sessions
-
-    home = find_home()
-    scope = BackfillScope([open_command_context(one).project for one in projects], parse_time_option(since, "--since"))
-    with (
-        interruptible() as cancelled,
-        show_progress("looking for sessions", _describe_progress, quiet=as_json) as emit,
-    ):
-        counts = send_sessions(
-            chosen,
-            SessionsHere(home, os.environ),
-            scope,
-            datetime.now(UTC),
-            dry_run=dry_run,
-            cancelled=cancelled,
-            emit=lambda done, total: emit((done, total)),
-        )
-        stopped = cancelled()
-    if as_json:
-        output.show_json(counts)
-    else:
-        _show_counts(counts, dry_run=dry_run)
-    raise typer.Exit(EXIT_CODES["cancelled" if stopped else "done"])
-
-
-def _describe_progress(event: tuple[int, int]) -> str:
-    return f"looking at session {event[0] + 1} of {event[1]}"
-
-
-def _show_counts(counts: BackfillCounts, *, dry_run: bool) -> None:
-    verb = "would be sent" if dry_run else "sent"
-    size = f"{counts.bytes / 1e6:,.0f} MB"
-    output.print_line(f"{output.pluralize(counts.sessions, 'session')} ({size}): {counts.sent} {verb}.")
-    rest = {"sent before": counts.known, "in no repository of this machine": counts.elsewhere}
-    for what, number in {**rest, "still being written": counts.unsettled}.items():
-        if number:
-            output.print_line(f"  {number} {what}")
-    if counts.projects:
-        output.show_table(("project", "sessions"), [(name, str(count)) for name, count in counts.projects.items()])
-    output.print_problems(counts.problems)
 
 
 @with_error_exit
@@ -120,6 +51,31 @@ def worker_command(
     worker = Worker(chosen, os.environ, concurrency, until_done, stalled_after, tell=output.print_note)
     output.print_note(f"Worker {worker.name} of team {chosen.team} is at work; Ctrl-C ends it after its jobs at hand.")
     worker.run()
+
+
+@with_error_exit
+def limits_command(
+    per_day: Annotated[
+        float | None, typer.Option(metavar="USD", min=0.0, help="The most that models may cost a day; 0 for no limit.")
+    ] = None,
+    calls_per_minute: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="The most calls of a model a minute; 0 for no limit.")
+    ] = None,
+    database: DatabaseOption = "",
+    team: TeamOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Set or show what all workers of the team may do together. What finds no room is scheduled for later."""
+    chosen = choose_database(database, team)
+    from lerim.org import set_limits
+
+    limits = set_limits(chosen, per_day, calls_per_minute)
+    if as_json:
+        output.show_json(limits)
+        return
+    budget = f"${limits.dollars_per_day:,.2f} a day" if limits.dollars_per_day else "any cost"
+    rate = f"{limits.calls_per_minute} calls of a model a minute" if limits.calls_per_minute else "any number of calls"
+    output.print_line(f"Team {chosen.team} may make {rate}, at {budget}.")
 
 
 @with_error_exit

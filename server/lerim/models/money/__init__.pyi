@@ -5,10 +5,14 @@ from .consent import load_known_models as load_known_models
 from .prices import ModelPrice as ModelPrice
 from .prices import compute_cost as compute_cost
 from .prices import find_price as find_price
+from .prices import worst_cost as worst_cost
 from .spending import DayBudget as DayBudget
+from .spending import Reservation as Reservation
 from .spending import list_spent_today as list_spent_today
 from .spending import price_usage as price_usage
+from .spending import too_dear_error as too_dear_error
 from .spending import total_spent_today as total_spent_today
+from .spending import unpriced_error as unpriced_error
 from .text import describe_spent as describe_spent
 from .text import describe_step as describe_step
 from .text import describe_waiting as describe_waiting

@@ -71,7 +71,7 @@ CREATE TABLE rates (
     model text NOT NULL,
     calls_left double precision NOT NULL,
     counted_at timestamptz NOT NULL DEFAULT now(),
-    paused_until timestamptz NOT NULL DEFAULT '-infinity',
+    paused_until timestamptz NOT NULL DEFAULT 'epoch',
     PRIMARY KEY (team, model)
 );
 

@@ -1,0 +1,101 @@
+"""The work of one job with a model: it is asked about the session, and its answers are paid for and stored once.
+
+It is imported only for a job with a model, because DSPy takes two seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lerim.errors import Problem
+from lerim.extraction import (
+    RANKED_SIGNALS,
+    Candidate,
+    EarlierClaim,
+    ExtractionBrief,
+    Guidance,
+    JoinedCandidates,
+    Material,
+    TurnsRead,
+    extract_candidates,
+    guidance_json,
+    metadata_json,
+    metrics_json,
+)
+from lerim.jobs import EarlierProgress, ReadingScope, SessionReading, make_material
+from lerim.models import Engine, Model, dspy, make_language_model
+from lerim.org.extraction import extract_by_rules, order_candidates
+from lerim.org.fleet import FleetBudget
+from lerim.org.paid_answers import PaidAnswers
+from lerim.paths import Home
+from lerim.project import FolderOwners, Project
+from lerim.sessions import Transcript
+
+
+def make_paying_model(model: Model, budget: FleetBudget, home: Home, environ: Mapping[str, str]) -> dspy.LM:
+    """Return a language model whose answers are paid from the team's budget and stored. It makes no second try: where
+    a service asks for patience, the job is scheduled again."""
+    engine = Engine(model, lambda: False, home=home, environ=environ, budget=budget, most_tries=1)
+    return make_language_model(model, PaidAnswers(model, engine, budget))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswers:
+    """What a model asked about a session came to, with the parts of answers that could not be read."""
+
+    candidates: list[Candidate]
+    problems: list[Problem]
+
+
+def extract_with_model(
+    transcript: Transcript, project: Project, owners: FolderOwners, lm: dspy.LM, model: Model
+) -> ModelAnswers:
+    """Return what the rules and then the model propose from a session, in the order of its turns and redacted.
+
+    The model is asked with the session and what the rules found, and nothing else, so that the same session leads to
+    the same requests everywhere. Raises TranscriptError, ModelError, and what the engine of `lm` raises.
+    """
+    found, material = extract_by_rules(transcript, project, owners), read_material(transcript, project, owners)
+    earlier = [EarlierClaim(one.title, one.turn) for one in found if one.signal not in RANKED_SIGNALS]
+    brief = ExtractionBrief(
+        metadata_json(material.facts, project.name),
+        metrics_json(material.facts),
+        guidance_json(Guidance(tuple(one.title for one in earlier))),
+    )
+    candidates, problems = {(one.turn, one.title): one for one in found}, []
+    results = extract_candidates(
+        lm,
+        material,
+        brief,
+        earlier,
+        settled=True,
+        max_tokens=model.max_window_tokens,
+        overlap_tokens=model.window_overlap_tokens,
+        model=model.label,
+    )
+    for result in results:
+        match result:
+            case TurnsRead(turns):  # what only the ranker found in them gives way to the model
+                ranked = [one for one in candidates.values() if one.turn in turns and one.signal in RANKED_SIGNALS]
+                for one in ranked:
+                    del candidates[one.turn, one.title]
+            case Candidate():
+                candidates[result.turn, result.title] = result
+            case JoinedCandidates(merged, withdrawn):
+                candidates.pop((withdrawn.turn, withdrawn.title), None)
+                candidates[merged.turn, merged.title] = merged
+            case Problem():
+                problems.append(result)
+            case _:
+                pass
+    return ModelAnswers(order_candidates(candidates.values()), problems)
+
+
+def read_material(transcript: Transcript, project: Project, owners: FolderOwners) -> Material:
+    """Return the turns of a session as a model is shown them. Raises TranscriptError."""
+    material = make_material(project, transcript)
+    for turn in SessionReading(transcript, EarlierProgress(), ReadingScope(project, owners, math.inf), lambda: False):
+        material.add(turn)
+    return material

@@ -1,0 +1,82 @@
+"""Asks a model for an extraction, and stores each answer before anything is made of it: run at least once, paid once.
+
+An answer is found by a hash of the model and the whole request. The request itself, which is redacted, is not stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import msgspec
+
+from lerim.models import Engine, Model, faults, lm15
+from lerim.org.fleet import FleetBudget, FleetBusyError, keep_trying
+from lerim.redaction import redact_secrets
+
+RATE_LIMIT_SECONDS = 10.0
+"""How long the fleet waits after "too many requests" if the service does not say."""
+FAULT_SECONDS = 30.0
+"""How long the fleet waits after a fault of the service or the network."""
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    text: str
+    finish: str
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaidAnswers:
+    """The engine that an extraction's language model uses; any number of threads may ask it."""
+
+    model: Model
+    engine: Engine
+    budget: FleetBudget
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """Return the stored answer to this request, or ask for it and store it.
+
+        Raises FleetBusyError if the team's limits or the service allow no call now, errors of `dspy.lm15`, OrgError.
+        """
+        digest = hashlib.sha256(f"{self.model.label}\n{request!r}".encode("utf-8", "surrogatepass")).hexdigest()
+        stored = self._find(digest)
+        if stored is not None:
+            return _make_response(request, stored)
+        try:
+            response = self.engine.complete(request)
+        except (lm15.RateLimitError, lm15.ServerError, lm15.TransportError) as error:
+            is_fault = not isinstance(error, lm15.RateLimitError)
+            wait = error.retry_after or (FAULT_SECONDS if is_fault else RATE_LIMIT_SECONDS)
+            at = self.budget.pause(self.model.label, wait)
+            raise FleetBusyError(at, f"{faults.describe_error(error)}.", is_fault=is_fault) from error
+        usage = response.usage
+        answer = _Answer(
+            redact_secrets(response.text or "").text, response.finish_reason, usage.input_tokens, usage.output_tokens
+        )
+        team = self.budget.database.team
+        keep_trying(
+            self.budget.database,
+            "INSERT INTO answers (team, hash, model, answer) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            (team, digest, self.model.label, msgspec.json.encode(answer).decode()),
+        )
+        return _make_response(request, answer)
+
+    def close(self) -> None:
+        """Close what the engine keeps open."""
+        self.engine.close()
+
+    def _find(self, digest: str) -> _Answer | None:
+        with self.budget.database.open() as connection:
+            row = connection.execute(
+                "SELECT answer::text FROM answers WHERE team = %s AND hash = %s", (self.budget.database.team, digest)
+            ).fetchone()
+        return None if row is None else msgspec.json.decode(row[0], type=_Answer)
+
+
+def _make_response(request: lm15.Request, answer: _Answer) -> lm15.Response:
+    """Return a stored answer in the form in which the engine gives it, the first time, too: both give the same."""
+    usage = lm15.Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens)
+    message = lm15.Message.assistant([lm15.TextPart(answer.text)])
+    return lm15.Response(id=None, model=request.model, message=message, finish_reason=answer.finish, usage=usage)

@@ -1,0 +1,104 @@
+"""Models asked by an organisation's workers: each answer is paid once, within one budget and one rate for all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from chat_server import Chat, fails, finds
+from desk import Desk
+from lerim.errors import TooDearError
+from lerim.models import NO_USAGE, Reservation, Usage
+from lerim.org import FleetBudget, FleetBusyError, TeamDatabase, Worker
+from model_desk import CENTS, model, paid, story
+from organisation import Organisation, make_organisation
+from terminal import answer, run
+
+
+@pytest.fixture
+def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
+    return make_organisation(desk, monkeypatch)
+
+
+@pytest.fixture
+def database(organisation: Organisation) -> TeamDatabase:
+    return TeamDatabase(organisation.url, "platform")
+
+
+@pytest.fixture
+def busy_then_answering(organisation: Organisation) -> Iterator[Chat]:
+    for name in ("s1", "s2"):
+        story(organisation.desk, name)
+    with model(organisation.desk, fails(429, headers={"Retry-After": "1"}), finds(CENTS)) as server:
+        yield server
+
+
+def test_an_answer_is_stored_before_its_job_is_done_and_never_paid_twice(
+    organisation: Organisation, database: TeamDatabase, busy_then_answering: Chat
+) -> None:
+    plan = organisation.send("--dry-run")["plan"]
+    assert plan["model"] == "openai:m" and plan["estimate"]["calls"] == 2
+    organisation.send()
+    Worker(database, os.environ, until_done=True).run()
+    assert organisation.status()["states"] == {"done": 2}
+    assert len(busy_then_answering.asked) == 3  # one was told to come back, and the other waited with it
+    found = organisation.candidates()
+    assert CENTS["title"] in {title for _, title, _, _ in found}
+    organisation.rows(  # as if the worker had died between the answer and its result
+        "WITH lost AS (DELETE FROM candidates WHERE team = 'platform' RETURNING key)"
+        " UPDATE extractions SET state = 'failed' RETURNING key"
+    )
+    assert answer("org", "retry")["changed"] == 2
+    Worker(database, os.environ, until_done=True).run()
+    assert organisation.candidates() == found
+    assert len(busy_then_answering.asked) == 3
+
+
+def test_all_workers_together_keep_to_one_rate_and_one_budget(
+    organisation: Organisation, database: TeamDatabase
+) -> None:
+    nano = paid()
+    assert "any number of calls, at any cost" in run("org", "limits").stdout
+    assert answer("org", "limits", "--calls-per-minute", "30")["calls_per_minute"] == 30
+    assert len(reserve_at_once(database, 12)) == 5  # what ten seconds are good for
+    answer("org", "limits", "--calls-per-minute", "0", "--per-day", "1")
+    with pytest.raises(TooDearError):
+        FleetBudget(database, "k").reserve(nano, 10**9, 10**9, lambda: False)
+    reserved = reserve_at_once(database, 12, tokens=250_000)  # at most $0.1 each
+    [(spent, most)] = organisation.rows("SELECT sum(dollars)::float8, max(dollars)::float8 FROM calls")
+    assert 1 - most < spent <= 1 and len(reserved) < 12
+    budget = FleetBudget(database, "k")
+    budget.settle(reserved[0], Usage(1, 10, 5, cost=0.001), lambda: False)
+    budget.settle(reserved[1], NO_USAGE, lambda: False)
+    assert len(reserve_at_once(database, 12, tokens=250_000)) in (1, 2)
+
+
+def reserve_at_once(database: TeamDatabase, count: int, tokens: int = 1_000) -> list[Reservation]:
+    """Tries so many reservations from as many threads; those that were granted. The others are told when to come."""
+
+    def reserve(number: int) -> Reservation | None:
+        try:
+            return FleetBudget(database, str(number)).reserve(paid(), tokens, 200_000 if tokens > 1_000 else 1, never)
+        except FleetBusyError as error:
+            assert error.at.utcoffset() == timedelta(0)
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        return [one for one in pool.map(reserve, range(count)) if one]
+
+
+def never() -> bool:
+    return False
+
+
+def test_a_service_that_asks_for_patience_stops_every_worker_of_the_team_and_no_other(database: TeamDatabase) -> None:
+    until = FleetBudget(database, "one").pause(paid().label, 3600)
+    with pytest.raises(FleetBusyError) as told:
+        FleetBudget(database, "two").reserve(paid(), 10, 10, never)
+    assert told.value.at == until
+    other = TeamDatabase(database.url.replace("platform_worker", "payments_worker"), "payments")
+    assert FleetBudget(other, "k").reserve(paid(), 10, 10, never).row
