@@ -24,8 +24,9 @@ from lerim.process import build_lerim_launch
 
 log = logging.getLogger("lerim.jobs")
 
-MIN_POOL_BYTES = 4_000_000
-"""How much must wait to be read from its start for processes to be worth their start."""
+MIN_POOL_BYTES = 12_000_000
+"""How much must wait to be read from its start for processes to be worth their start, some seconds of work. More than
+the first batch of a first sync: on a busy machine they would delay the first candidate."""
 MAX_PROCESSES = 3
 """With more, the writer could not keep up, and all together would need more than 250 MB."""
 SESSIONS_AHEAD = 4

@@ -130,11 +130,11 @@ class _RulesPass:
         own = self.select_own([*likely, *unlocated], known)
         own.sort(key=lambda one: one.mtime_ns, reverse=True)
         newest, rest = _split_newest(own)
-        self.open_pool(sum(one.size for one in own if one.place not in known))  # it starts while this process indexes
         self.index(newest, 0, len(own))
         self.extract()
         # Finding out where the many others ran takes long: it waits until the first candidates are proposed.
         rest += self.select_own([one for one in others if one.place not in opened], known)
+        self.open_pool(sum(one.size for one in rest if one.place not in known))  # it starts while this process indexes
         self.index(rest, len(newest), len(newest) + len(rest))
         self.extract()
 
