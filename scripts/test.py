@@ -1,9 +1,9 @@
 """Run all checks, or only the named ones (`lint`, `python`, `extension`, `journeys`). Ends with `N passed, N failed`.
 
-The editor for the journeys is downloaded and compiled in the background while lint runs, and if it takes longer, while
-the Python tests run. The tests of the extension, and the installation of the locked packages, run beside lint, the
-journeys beside the Python tests. A check that is not a test (lint, a build) counts as one failure if it fails, and as
-nothing if it passes. Tests keep their files in memory where there is room: they write to disk many thousand times.
+The editor for the journeys is downloaded and compiled in the background. The journeys start as soon as it is there,
+beside lint and the Python tests; the tests of the extension, and the installation of the locked packages, run beside
+lint. A check that is not a test (lint, a build) counts as one failure if it fails, and as nothing if it passes. Tests
+keep their files in memory where there is room: they write to disk many thousand times.
 """
 
 import os
@@ -83,9 +83,9 @@ def main(chosen_checks: list[str]) -> int:
     if "extension" in chosen:
         EXTENSION_REPORT.unlink(missing_ok=True)
         extension_tests.start()
+    if "journeys" in chosen:
+        journeys.start()
     for name in chosen:
-        if name == "python" and "journeys" in chosen:
-            journeys.start()
         checks[name](tally)
     if chosen_checks == ["lint"]:
         return 1 if tally.failed else 0
@@ -111,8 +111,9 @@ def run_python_tests(tally: Tally) -> None:
             tally.add_failure("installing requirements.lock by itself")
         editor_installation.wait_for_packages()  # one of them is an editor that a Python test starts
         report = new_report_path("python.xml")
-        # a worker gets runs of consecutive tests, which share module fixtures, and then steals from the other's end
-        command = (PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={report}")
+        # One more than two processors, since half of a test's time is waiting. A worker gets runs of consecutive tests,
+        # which share module fixtures, and then steals from another's end.
+        command = (PYTHON, "-m", "pytest", "-n", "3", "--dist", "worksteal", f"--junitxml={report}")
         add_report(tally, "python tests", report, run_command(command, timeout_s=TIMEOUT_S["python"]))
 
 
@@ -125,9 +126,8 @@ def run_extension_tests(tally: Tally) -> None:
 
 
 def run_journeys(tally: Tally) -> None:
-    """Show the journeys, which run beside the Python tests if those are chosen, too."""
+    """Show the journeys, which began with the first check."""
     with print_section("journeys"):
-        journeys.start()
         fault = journeys.wait()
         print(journeys.log.read_text(encoding="utf-8"), end="", flush=True)
         if fault:
@@ -221,9 +221,8 @@ class Journeys:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
-        """Start the journeys, unless they have started, and return at once."""
-        if not self._thread.ident:
-            self._thread.start()
+        """Start the journeys and return at once."""
+        self._thread.start()
 
     def wait(self) -> str:
         """Wait for the end. Return what kept the journeys from running, or ""; then `code` is their exit code."""
