@@ -21,5 +21,6 @@ from .status import OrgStatus as OrgStatus
 from .status import cancel_extractions as cancel_extractions
 from .status import load_status as load_status
 from .status import retry_extractions as retry_extractions
+from .taking_in import take_in_candidates as take_in_candidates
 from .worker import STALLED_SECONDS as STALLED_SECONDS
 from .worker import Worker as Worker

@@ -11,7 +11,7 @@ from desk import Desk, correction
 from hang import HANG
 from lerim.org import TeamDatabase, Worker, reconcile_project
 from organisation import Organisation, make_organisation
-from terminal import run
+from terminal import answer, run
 
 
 def correct(desk: Desk, subject: str = "pathlib") -> list[Fields]:
@@ -57,6 +57,25 @@ def test_sessions_are_sent_once_worked_through_and_reconciled(organisation: Orga
     assert {row[:3] for row in after if row[-1] == "proposed"} > {row[:3] for row in before if row[-1] == "proposed"}
     everything = "\n".join(str(row) for row in organisation.rows("SELECT * FROM extractions"))
     assert str(desk.repo) not in everything and "No, use" not in everything
+
+
+def test_what_was_found_is_taken_into_the_review_once(organisation: Organisation) -> None:
+    organisation.write_sessions(2)
+    organisation.send()
+    Worker(TeamDatabase(organisation.url, "platform"), os.environ, until_done=True).run()
+    [(broken,)] = organisation.rows(
+        """
+        UPDATE candidates SET candidate = jsonb_set(candidate, '{references}', '["../outside"]')
+        WHERE (key, ordinal) = (SELECT key, ordinal FROM candidates ORDER BY said_at LIMIT 1)
+        RETURNING candidate->>'title'
+        """
+    )
+    pulled = answer("org", "pull", "--repo", str(organisation.desk.repo))
+    titles = {one["title"] for one in pulled["candidates"]}
+    assert titles == {row[1] for row in organisation.candidates()} - {broken} == set(organisation.desk.waiting())
+    assert [one["code"] for one in pulled["problems"]] == ["org"]
+    again = run("org", "pull", "--repo", str(organisation.desk.repo))
+    assert again.stdout.startswith("0 candidates proposed") and organisation.desk.waiting()
 
 
 def test_a_session_that_is_gone_or_has_changed_is_told_and_can_be_sent_again(organisation: Organisation) -> None:

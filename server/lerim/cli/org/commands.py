@@ -6,7 +6,14 @@ import typer
 
 from lerim.cli.org.backfill import backfill_command
 from lerim.cli.org.init import init_command
-from lerim.cli.org.work import cancel_command, limits_command, retry_command, status_command, worker_command
+from lerim.cli.org.work import (
+    cancel_command,
+    limits_command,
+    pull_command,
+    retry_command,
+    status_command,
+    worker_command,
+)
 
 org_app = typer.Typer(
     help="Work through the past of an organisation: many machines and workers, one PostgreSQL database.",
@@ -17,5 +24,6 @@ org_app.command("backfill")(backfill_command)
 org_app.command("worker")(worker_command)
 org_app.command("limits")(limits_command)
 org_app.command("status")(status_command)
+org_app.command("pull")(pull_command)
 org_app.command("retry")(retry_command)
 org_app.command("cancel")(cancel_command)

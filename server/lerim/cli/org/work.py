@@ -1,4 +1,4 @@
-"""`lerim org worker`, `limits`, `status`, `retry` and `cancel`."""
+"""`lerim org worker`, `limits`, `status`, `pull`, `retry` and `cancel`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import typer
 
 from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
 from lerim.cli.terminal import (
+    CURRENT_FOLDER,
     JsonOption,
+    RepoOption,
+    interruptible,
+    open_command_context,
     output,
     with_error_exit,
 )
@@ -114,6 +118,30 @@ def _show_status(status: OrgStatus) -> None:
         output.show_item(one.key, [f"{one.session} of {one.project}: {one.state}{tries}", one.problem])
     if status.failures:
         output.print_line("`lerim org retry` sends them again.")
+
+
+@with_error_exit
+def pull_command(
+    repo: RepoOption = CURRENT_FOLDER, database: DatabaseOption = "", team: TeamOption = "", as_json: JsonOption = False
+) -> None:
+    """Take what the team's workers found in a repository into its review on this machine. What you decided on before
+    is not proposed again; nothing is sent."""
+    chosen = choose_database(database, team)
+    from lerim.jobs import SyncContext, SyncOptions
+    from lerim.org import take_in_candidates
+
+    opened = open_command_context(repo)
+    with interruptible() as cancelled:
+        context = SyncContext(opened.project, opened.home, os.environ, SyncOptions(), lambda _: None, cancelled)
+        report = take_in_candidates(context, chosen)
+    if as_json:
+        output.show_json(report)
+        return
+    known = sum(report.dropped.values())
+    output.print_line(f"{output.pluralize(len(report.candidates), 'candidate')} proposed, {known} known or rejected.")
+    if report.candidates:
+        output.print_line("Decide with `lerim review list`, or in VS Code with “Lerim: Open Review”.")
+    output.print_problems(report.problems)
 
 
 @with_error_exit

@@ -1,0 +1,46 @@
+"""Takes what an organisation's workers found in a project into its review on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from lerim.errors import LerimError, Problem
+from lerim.extraction import Candidate, decode_candidate
+from lerim.jobs import SessionCounts, SyncContext, SyncReport
+from lerim.memory import parse_references
+from lerim.org.database import TeamDatabase
+from lerim.org.sessions_here import name_project
+
+_LOAD = """
+SELECT candidate::text FROM candidates WHERE team = %s AND project = %s AND outcome = 'proposed'
+ORDER BY said_at, key, ordinal
+"""
+
+
+def take_in_candidates(context: SyncContext, database: TeamDatabase) -> SyncReport:
+    """Propose every candidate that the team's workers found in the project, in the order in which they were said.
+
+    What is proposed, known or was rejected here already changes nothing, so that doing it again is harmless. The
+    database is not trusted: a candidate that is none, or refers to a file outside the repository, becomes a problem.
+    Raises BusyError while another process works on the project, MemoryError_, OrgError.
+    """
+    name = name_project(context.project)
+    with database.open() as connection:
+        rows = connection.execute(_LOAD, (database.team, name)).fetchall()
+    candidates, problems = [], []
+    for (text,) in rows:
+        try:
+            candidates.append(_parse_candidate(text))
+        except (msgspec.MsgspecError, LerimError):
+            problems.append(Problem("org", name, "A candidate of the database cannot be used; it is left out."))
+    with context.open_part("taking in candidates") as part:
+        part.sink.handle_results(candidates)
+        summary = f"{len(candidates)} candidates of the team {database.team}"
+        return part.finish(SessionCounts(), "done", summary, problems=problems)
+
+
+def _parse_candidate(text: str) -> Candidate:
+    candidate = decode_candidate(text.encode())
+    return replace(candidate, references=parse_references(candidate.references))
