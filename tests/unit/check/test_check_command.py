@@ -84,6 +84,7 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
 def test_a_project_in_order_passes_and_candidates_are_only_mentioned(repo: Path, isolated: Path, git: Git) -> None:
     write_memory(repo)
     assert found("--repo", str(repo), code=0) == []
+    assert run("check", "--repo", str(repo)).output.endswith("Checked 1 memory: 0 errors, 0 warnings.\n")
     home = Home(isolated / ".lerim")
     project = locate_project(repo, home)
     assert project is not None
