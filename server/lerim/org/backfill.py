@@ -14,7 +14,7 @@ from lerim.models import Model
 from lerim.org.database import TeamDatabase
 from lerim.org.estimate import Estimate, estimate_work
 from lerim.org.extraction import ExtractionKey
-from lerim.org.sessions_here import SessionsHere, hash_content, hash_place, name_project
+from lerim.org.local_sessions import LocalSessions, hash_content, hash_place, name_project
 from lerim.project import Project
 from lerim.sessions import Transcript, find_settling_time
 
@@ -82,7 +82,7 @@ class BackfillPlan:
     unsettled: int = 0
     problems: list[Problem] = field(default_factory=list)
 
-    def view(self, here: SessionsHere, database: TeamDatabase) -> BackfillPlanView:
+    def view(self, here: LocalSessions, database: TeamDatabase) -> BackfillPlanView:
         """Return the plan for people, with an estimate of its time and price. Raises OrgError."""
         projects: dict[str, int] = {}
         for one in self.new:
@@ -106,7 +106,7 @@ class BackfillPlan:
 
 def plan_sessions(
     database: TeamDatabase,
-    here: SessionsHere,
+    here: LocalSessions,
     scope: BackfillScope,
     now: datetime,
     cancelled: Callable[[], bool] = lambda: False,

@@ -12,7 +12,7 @@ from lerim.errors import LerimError
 from lerim.models import ANSWER_TOKENS, PROMPT_TOKENS, Model, Usage, compute_cost, count_tokens
 from lerim.org.database import TeamDatabase
 from lerim.org.extraction import extract_by_rules
-from lerim.org.sessions_here import SessionsHere
+from lerim.org.local_sessions import LocalSessions
 from lerim.project import Project
 from lerim.sessions import Transcript
 
@@ -43,7 +43,7 @@ class _Sample:
     calls: int = 0
     tokens: int = 0
 
-    def read(self, transcript: Transcript, project: Project, here: SessionsHere, model: Model | None) -> None:
+    def read(self, transcript: Transcript, project: Project, here: LocalSessions, model: Model | None) -> None:
         owners, began = here.owners_for(project), time.perf_counter()
         extract_by_rules(transcript, project, owners)
         self.seconds += time.perf_counter() - began
@@ -60,7 +60,7 @@ class _Sample:
 
 
 def estimate_work(
-    sessions: Sequence[tuple[Transcript, Project]], here: SessionsHere, model: Model | None, database: TeamDatabase
+    sessions: Sequence[tuple[Transcript, Project]], here: LocalSessions, model: Model | None, database: TeamDatabase
 ) -> Estimate:
     """Read a sample of the sessions, evenly among all, and estimate the whole. Raises OrgError."""
     sample, total = _Sample(), sum(one.size for one, _ in sessions)

@@ -20,8 +20,8 @@ import psycopg
 from procrastinate import exceptions, jobs, retry
 
 from lerim.errors import OrgError
-from lerim.org.children import Reader
 from lerim.org.database import TeamDatabase, describe_address
+from lerim.org.reader_processes import Reader
 from lerim.org.reconciling import reconcile_project
 from lerim.org.rescue import rescue_stalled_jobs
 from lerim.org.work import begin_extraction, finish_extraction, put_back_extraction

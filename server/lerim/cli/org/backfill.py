@@ -63,17 +63,17 @@ def backfill_command(
     """Send this machine's sessions to the queue, each once. Their transcripts stay here: workers of this machine read
     them. Sending again is harmless, and sends what is new."""
     chosen = choose_database(database, team)
-    from lerim.org import BackfillScope, SessionsHere, plan_sessions, send_plan
+    from lerim.org import BackfillScope, LocalSessions, plan_sessions, send_plan
 
     context = open_personal_context()
     choice = choose_allowed("extract", context.settings, context.home, os.environ)
     if model == "auto" and choice.why == "gone":
-        raise SettingsError(choice.problems[0].message, todo="Mend the settings, or use no model: --model none.")
+        raise SettingsError(choice.problems[0].message, todo="Correct the settings, or use no model: --model none.")
     asked = choice.model if model == "auto" else None
     scope = BackfillScope(
         [open_command_context(one).project for one in projects], parse_time_option(since, "--since"), asked
     )
-    here = SessionsHere(context.home, os.environ)
+    here = LocalSessions(context.home, os.environ)
     with (
         interruptible() as cancelled,
         show_progress("looking for sessions", _describe_progress, quiet=as_json) as emit,

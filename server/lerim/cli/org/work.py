@@ -114,8 +114,8 @@ def _show_status(status: OrgStatus) -> None:
         rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
         output.show_table(("worker", "done", "a minute", "reads"), rows)
     for one in status.failures:
-        tries = f", {output.pluralize(one.tries, 'try').replace('trys', 'tries')}"
-        output.show_item(one.key, [f"{one.session} of {one.project}: {one.state}{tries}", one.problem])
+        tries = "1 try" if one.tries == 1 else f"{one.tries} tries"
+        output.show_item(one.key, [f"{one.session} of {one.project}: {one.state}, {tries}", one.problem])
     if status.failures:
         output.print_line("`lerim org retry` sends them again.")
 
@@ -128,12 +128,12 @@ def pull_command(
     is not proposed again; nothing is sent."""
     chosen = choose_database(database, team)
     from lerim.jobs import SyncContext, SyncOptions
-    from lerim.org import take_in_candidates
+    from lerim.org import pull_candidates
 
     opened = open_command_context(repo)
     with interruptible() as cancelled:
         context = SyncContext(opened.project, opened.home, os.environ, SyncOptions(), lambda _: None, cancelled)
-        report = take_in_candidates(context, chosen)
+        report = pull_candidates(context, chosen)
     if as_json:
         output.show_json(report)
         return

@@ -11,7 +11,7 @@ from lerim.extraction import Candidate, decode_candidate
 from lerim.jobs import SessionCounts, SyncContext, SyncReport
 from lerim.memory import parse_references
 from lerim.org.database import TeamDatabase
-from lerim.org.sessions_here import name_project
+from lerim.org.local_sessions import name_project
 
 _LOAD = """
 SELECT candidate::text FROM candidates WHERE team = %s AND project = %s AND outcome = 'proposed'
@@ -19,7 +19,7 @@ ORDER BY said_at, key, ordinal
 """
 
 
-def take_in_candidates(context: SyncContext, database: TeamDatabase) -> SyncReport:
+def pull_candidates(context: SyncContext, database: TeamDatabase) -> SyncReport:
     """Propose every candidate that the team's workers found in the project, in the order in which they were said.
 
     What is proposed, known or was rejected here already changes nothing, so that doing it again is harmless. The
@@ -34,7 +34,7 @@ def take_in_candidates(context: SyncContext, database: TeamDatabase) -> SyncRepo
         try:
             candidates.append(_parse_candidate(text))
         except (msgspec.MsgspecError, LerimError):
-            problems.append(Problem("org", name, "A candidate of the database cannot be used; it is left out."))
+            problems.append(Problem("org", name, "A candidate in the database is damaged, and is left out."))
     with context.open_part("taking in candidates") as part:
         part.sink.handle_results(candidates)
         summary = f"{len(candidates)} candidates of the team {database.team}"

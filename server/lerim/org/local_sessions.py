@@ -28,7 +28,7 @@ _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]{1,100}@)?")
 
 
 @dataclass(slots=True)
-class SessionsHere:
+class LocalSessions:
     """What lies on this machine now. Projects are looked up once for each working folder."""
 
     home: Home

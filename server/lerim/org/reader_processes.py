@@ -66,11 +66,11 @@ class Reader:
 
 def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping[str, str]) -> None:
     """Extract from what comes through the pipe until it closes. Ends at once when the worker dies."""
-    from lerim.org.extracting_here import ExtractorHere
+    from lerim.org.local_extractor import LocalExtractor
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which lets its jobs end
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    extractor = ExtractorHere(database, environ)
+    extractor = LocalExtractor(database, environ)
     while True:
         try:
             extraction: Extraction = pipe.recv()

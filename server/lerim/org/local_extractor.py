@@ -12,7 +12,7 @@ from lerim.models import Model, choose_allowed
 from lerim.org.database import TeamDatabase
 from lerim.org.extraction import extract_by_rules
 from lerim.org.fleet import FleetBudget, FleetBusyError
-from lerim.org.sessions_here import SessionsHere, hash_content, name_project
+from lerim.org.local_sessions import LocalSessions, hash_content, name_project
 from lerim.org.work import Extraction, ExtractionResult
 from lerim.paths import Home
 from lerim.sessions import Transcript
@@ -25,7 +25,7 @@ AWAY_SECONDS = 5.0
 """After how long a session is tried again after the database was away."""
 
 
-class ExtractorHere:
+class LocalExtractor:
     """Finds the session of an extraction on this machine, checks that it is the one that was sent, and extracts.
 
     Only what the agents' own stores list is ever read: the database cannot name a file.
@@ -34,7 +34,7 @@ class ExtractorHere:
     def __init__(self, database: TeamDatabase, environ: Mapping[str, str]) -> None:
         self._database, self._environ = database, environ
         self._home = Home.from_environ(environ)
-        self._here = SessionsHere(self._home, environ)
+        self._here = LocalSessions(self._home, environ)
         self._model: Model | None = None
         self._places: dict[str, Transcript] = {}
         self._looked_at = float("-inf")
