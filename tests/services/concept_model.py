@@ -15,11 +15,15 @@ CONCEPTS = (
 
 @dataclass
 class ConceptModel:
-    """Stands for `SentenceModel`; `texts` has every text that it was given."""
+    """Stands for `SentenceModel`; `texts` has every text that it has read. As if a person pressed Ctrl-C, it stops
+    before it has read `stop_at` of them."""
 
     texts: list[str] = field(default_factory=list)
+    stop_at: int | None = None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if self.stop_at is not None and len(self.texts) + len(texts) >= self.stop_at:
+            raise KeyboardInterrupt
         self.texts += texts
         words = [set(text.lower().replace("?", "").split()) for text in texts]
         return [bytes(bool(some & concept) for concept in CONCEPTS) for some in words]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from concept_model import ConceptModel
+from hook_program import write_memory
 from lerim.cli import ask
 from lerim.cli.memory import commands
 from lerim.memory.meaning import (
@@ -103,6 +104,16 @@ def test_each_text_is_read_by_the_model_once_and_forgotten_with_its_memory(
     assert len(model.texts) == 4
     assert find(repo, QUESTION)["problems"] == []
     assert [path.name for path in vectors.parent.glob("*.damaged-copy")] == [f"{VECTORS_DATABASE}.damaged-copy"]
+
+
+def test_a_search_that_is_stopped_keeps_what_the_model_has_read(repo: Path, model: ConceptModel):
+    model.stop_at = 34  # texts: the question, and 32 of the first batch
+    for number in range(40):
+        write_memory(repo / ".lerim" / "memory", f"Round a price up in part {number}", name=f"20260302-part-{number}")
+    assert run("memory", "search", QUESTION, "--meaning", "--repo", str(repo)).exit_code == 130
+    model.stop_at, before = None, len(model.texts)
+    find(repo, QUESTION)
+    assert before - 1 == 32 and len(model.texts) - before - 1 == 40 - 32
 
 
 def test_without_the_extra_a_search_that_finds_nothing_says_what_to_install_and_how_large_it_is(
