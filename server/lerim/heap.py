@@ -12,6 +12,13 @@ def release_heap() -> None:
     _call_libc("malloc_trim", 0)
 
 
+def settle_heap() -> None:
+    """Returns unused memory and leaves all objects there are out of garbage collection: they stay, and requests would
+    wait while the collector scans them."""
+    release_heap()
+    gc.freeze()
+
+
 def limit_malloc_arenas() -> None:
     """Makes all threads allocate from one malloc arena: with one per thread, glibc keeps memory that nobody uses."""
     _call_libc("mallopt", -8, 1)  # M_ARENA_MAX

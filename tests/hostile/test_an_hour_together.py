@@ -21,7 +21,7 @@ from test_processes import in_terminal
 from window import Editor, opened_in_thread
 
 pytestmark = pytest.mark.asyncio
-MINUTES = at_most(60, 8)
+MINUTES = at_most(60, 5)
 START = datetime(2026, 8, 3, 9, tzinfo=UTC)
 
 

@@ -23,7 +23,7 @@ from long import times
 from saving_person import DONE, REFUSED, Person, Way, Which, instants, saved_at
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a file that is open for writing")
-TRIALS = 3
+TRIALS = 2
 """So many of each act are made, others in each run; `LERIM_LONG` multiplies it up to all there are."""
 WAYS: tuple[Way, ...] = ("append", "rename", "held")
 WHICH: tuple[Which, ...] = ("all", 0, 1, 2)

@@ -35,7 +35,7 @@ Make = Callable[[ReviewPaths], list[Problem]]
 LIMITS = (
     (0, 1, 24, 100, 511, 512, 1024, *range(2048, 140_000, 4096 - 512))
     if LONG
-    else (0, 100, 512, *range(2048, 140_000, 32_000))
+    else (0, 512, *range(2048, 140_000, 64_000))
 )
 
 

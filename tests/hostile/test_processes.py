@@ -24,7 +24,7 @@ from window import Editor, opened, server_environ
 
 pytestmark = pytest.mark.asyncio
 Window = Callable[..., Awaitable[Editor]]
-KILLS = times(2)
+KILLS = CANDIDATES = times(1)
 
 
 def rules(desk: Desk, count: int) -> None:
@@ -64,7 +64,7 @@ def processes_of(mark: str) -> list[psutil.Process]:
 async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_next_start_is_clean(
     desk: Desk, repo: Path
 ) -> None:
-    rules(desk, 4)
+    rules(desk, 3)
     chance = Random(7)
     for _ in range(KILLS):
         async with opened(repo) as editor:
@@ -85,13 +85,13 @@ async def test_a_sidecar_killed_at_any_instant_of_a_sync_leaves_no_job_and_the_n
         listed = await editor.ask(core.REVIEW_LIST, {"root": editor.root})
         assert listed.problems == []
         assert sorted(view.title for view in listed.candidates) == sorted(set(desk.waiting()))
-        assert len(listed.candidates) == 4
+        assert len(listed.candidates) == 3
 
 
 async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and_the_others_say_who(
     desk: Desk, window: Window
 ) -> None:
-    rules(desk, 6)
+    rules(desk, 3)
     windows = [await window(process=True), await window(process=True)]
     terminal = in_terminal(desk, "sync")
     asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
@@ -108,13 +108,13 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
             assert "process" in message
             assert "is syncing" in message
     waiting = desk.waiting()
-    assert len(waiting) == len(set(waiting)) == 6
+    assert len(waiting) == len(set(waiting)) == 3
     for editor in windows:
-        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 6
+        assert len((await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates) == 3
 
 
 async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memory(desk: Desk, window: Window) -> None:
-    rules(desk, 2)
+    rules(desk, CANDIDATES)
     desk.sync()
     windows = [await window(process=True), await window(process=True)]
     listed = await windows[0].ask(core.REVIEW_LIST, {"root": windows[0].root})
@@ -125,5 +125,5 @@ async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memor
         out, _ = await asyncio.to_thread(terminal.communicate, timeout=HANG)
         codes = sorted([*(result.code for result in results), json.loads(out)["results"][0]["code"]])
         assert codes == ["accepted", "already", "already"]
-    assert len(desk.memories()) == len(set(desk.memories())) == 2
+    assert len(desk.memories()) == len(set(desk.memories())) == CANDIDATES
     assert desk.waiting() == []

@@ -21,7 +21,7 @@ from lerim.project import locate_project
 from long import at_most
 from test_agent_text import HOSTILE, check_harmless, texts
 
-EVENTS = at_most(120, 24)
+EVENTS = at_most(120, 8)
 MEMORIES = 80 * EVENTS + 400
 KINDS = ("decision", "pitfall", "friction", "question")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import gc
 import os
 import sys
 import threading
@@ -25,10 +24,15 @@ from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
 from hang import HANG
+from lerim.jobs import JobProcesses
+from lerim.lsp.boundary import sidecar_server
 from lerim.lsp.protocol import core
 from lerim.lsp.server import create_server
+from lerim.lsp.window.editor_models import make_jobs
+from lerim.lsp.window.state import Sidecar
 from lerim.memory.record import FOLDERS, Evidence, MemoryRecord, render_record
 from lerim.paths import Home
+from warm_python import warm_python
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
 NOTIFICATIONS = (
@@ -77,7 +81,8 @@ def _capabilities() -> types.ClientCapabilities:
 
 
 _make_converter = functools.cache(default_converter)
-"""What reads and writes messages of all clients: each new one would compile its code again."""
+sidecar_server.make_converter = functools.cache(sidecar_server.make_converter)
+"""What reads and writes messages of all clients, or all servers: each new one would compile its code again."""
 
 
 def _make_client() -> LanguageClient:
@@ -193,6 +198,12 @@ def server_environ() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))}
 
 
+def _make_jobs(sidecar: Sidecar) -> JobProcesses:
+    jobs = make_jobs(sidecar)
+    jobs.executable = warm_python()
+    return jobs
+
+
 @asynccontextmanager
 async def opened_in_thread(repo: Path, ahead: timedelta = timedelta(0)) -> AsyncIterator[Editor]:
     """An editor with a server in a thread of the test's process, which takes its home and keys from the environment
@@ -201,6 +212,7 @@ async def opened_in_thread(repo: Path, ahead: timedelta = timedelta(0)) -> Async
     (server_input, to_server), (from_server, server_output) = os.pipe(), os.pipe()
     sidecar = create_server(Home.from_environ(os.environ), server_environ())
     sidecar.clock = lambda: datetime.now(UTC) + ahead
+    sidecar.make_jobs = _make_jobs
 
     def serve() -> None:
         with os.fdopen(server_input, "rb", 0) as source, os.fdopen(server_output, "wb") as output:
@@ -223,7 +235,6 @@ async def opened_in_thread(repo: Path, ahead: timedelta = timedelta(0)) -> Async
     await listening
     end.close()
     await asyncio.to_thread(thread.join, HANG)
-    gc.unfreeze()  # what a sidecar leaves out of the search for garbage counts again
 
 
 @asynccontextmanager

@@ -169,7 +169,7 @@ def test_a_killed_backfill_ends_like_one_that_was_not(desk: Desk) -> None:
     killer.run("backfill", lambda: backfill(desk, "--write"))  # which says how long it takes unharmed
     unbroken = remembered(desk)
     assert len(unbroken) > 2 * len(WORKED) and any(name.startswith("journal/") for name in unbroken)
-    for _ in range(times(2)):
+    for _ in range(times(1)):
         forget(desk)
         killer.run("backfill", lambda: backfill(desk, "--write"))
         assert backfill(desk, "--write")["state"] == "done"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Iterator
+import runpy
 from pathlib import Path
 
 import pytest
 
+from lerim import heap
 from lerim.lsp.server import create_server
+from lerim.lsp.window import repos
 from lerim.lsp.window.reload import reread_files
 from lerim.lsp.window.repos import Repo
 from lerim.lsp.window.state import Sidecar
@@ -17,13 +19,6 @@ from lerim.paths import Home
 from window import RECORD, write_memory
 
 pytestmark = pytest.mark.asyncio
-
-
-@pytest.fixture(autouse=True)
-def thawed() -> Iterator[None]:
-    """What a sidecar leaves out of the search for garbage counts again for the other tests."""
-    yield
-    gc.unfreeze()
 
 
 def named(number: int, repo: Path, title: str) -> Path:
@@ -92,8 +87,11 @@ async def test_a_file_beside_the_folders_makes_it_look_at_all(repo: Path, isolat
     assert titles(found) == {RECORD.title, "Not told"}
 
 
-async def test_what_was_read_is_not_gone_through_for_garbage(repo: Path, isolated: Path) -> None:
+async def test_what_was_read_is_not_gone_through_for_garbage(
+    repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_memory(repo)
+    monkeypatch.setattr(repos, "settle_heap", runpy.run_path(heap.__file__)["settle_heap"])  # other tests do without
     before = gc.get_freeze_count()
     _, found = await begun(repo, isolated)
     assert gc.get_freeze_count() > before

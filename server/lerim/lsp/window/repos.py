@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import gc
 import linecache
 import logging
 import os
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lerim.errors import HomeError, ProjectError
-from lerim.heap import release_heap
+from lerim.heap import settle_heap
 from lerim.lsp.boundary import path_to_uri, uri_to_path
 from lerim.lsp.window.check_state import RepoChecks
 from lerim.lsp.window.drift_state import RepoDrift
@@ -211,8 +210,7 @@ class Repos:
                     1, len(repo.references)
                 )
                 repo.head = head_stamp(project.root)
-                release_heap()
-                gc.freeze()  # these objects stay; otherwise hovers would wait while the collector scans them
+                settle_heap()
                 self._repos[project.root] = repo
         return repo, "" if inner_path == "." else inner_path
 

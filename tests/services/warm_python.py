@@ -1,0 +1,126 @@
+"""A Python that has imported Lerim already, for tests of what asks for jobs: importing takes a job half a second of
+processor time, or two with dspy, and is not what they look at.
+
+`warm_python()` is a program to start in place of `sys.executable`. It hands its arguments, environment, folder and
+streams to a server, whose fork runs `lerim` with them and ends with the program. Tests of a process itself, of its
+rights, limits or end, start the real one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import gc
+import importlib
+import os
+import pkgutil
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from pathlib import Path
+
+PACKAGES = ("lerim.assistant", "lerim.cli", "lerim.jobs", "lerim.maintenance", "lerim.models")
+PROGRAM = """#!{python} -IS
+import os, sys
+from _socket import AF_UNIX, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket
+arguments = sys.argv[1:]
+if "lerim" not in arguments:
+    os.execv({python!r}, [{python!r}, *arguments])
+server = socket(AF_UNIX, SOCK_SEQPACKET)
+server.connect({address!r})
+del arguments[: arguments.index("lerim") + 1]
+fields = [os.getcwd(), str(len(arguments)), *arguments, *map("=".join, os.environ.items())]
+text = b"\\0".join(map(os.fsencode, fields))
+server.sendmsg([text], [(SOL_SOCKET, SCM_RIGHTS, b"".join(fd.to_bytes(4, sys.byteorder) for fd in range(3)))])
+os._exit((server.recv(1) or b"\\1")[0])
+"""
+"""Its imports are those that take no time."""
+
+
+@functools.cache
+def warm_python() -> str:
+    """The program; the real Python where there is no such server."""
+    if sys.platform != "linux":
+        return sys.executable
+    from window import server_environ
+
+    address = f"\0lerim-tests-{os.getpid()}"
+    command = [sys.executable, "-P", "-X", "utf8", __file__, address[1:]]
+    server = subprocess.Popen(command, env=server_environ(), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert server.stdout and server.stdout.readline() == b"ready\n"
+    folder = Path(tempfile.mkdtemp(prefix="lerim-warm-"))
+    atexit.register(shutil.rmtree, folder)
+    atexit.register(server.communicate)  # it ends with its input
+    program = folder / "python"
+    program.write_text(PROGRAM.format(python=sys.executable, address=address), encoding="utf-8")
+    program.chmod(0o700)
+    return str(program)
+
+
+def _serve(address: str) -> None:
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            importlib.import_module(module.name)
+    signal.signal(signal.SIGCHLD, _reap)
+    gc.freeze()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(f"\0{address}")
+        listener.listen(64)
+        os.write(1, b"ready\n")
+        while 0 not in select.select([0, listener], [], [])[0]:
+            asked, _ = listener.accept()
+            if not os.fork():
+                listener.close()
+                _run(asked)
+            asked.close()
+
+
+def _reap(*_: object) -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _run(asked: socket.socket) -> None:
+    text, fds, _, _ = socket.recv_fds(asked, 1 << 20, 3)
+    folder, count, *fields = os.fsdecode(text).split("\0")
+    arguments, environ = fields[: int(count)], fields[int(count) :]
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, fd in enumerate(fds):
+        os.dup2(fd, number)
+        os.close(fd)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(one.split("=", 1) for one in environ)
+    sys.argv = ["lerim", *arguments]
+    threading.Thread(target=_end_with, args=(asked,), daemon=True).start()
+    code = 1
+    try:
+        from lerim.__main__ import main
+
+        code = main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    asked.send(bytes([code]))
+    os._exit(code)
+
+
+def _end_with(asked: socket.socket) -> None:
+    """Dies once the program is gone."""
+    asked.recv(1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])
