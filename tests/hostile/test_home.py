@@ -23,7 +23,8 @@ from hang import HANG
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from rights import tree
-from window import opened, server_environ
+from warm_python import warm_python
+from window import opened, opened_in_thread, server_environ
 
 COMMANDS = (
     ("status",),
@@ -83,7 +84,7 @@ def run(clone: Path, environ: dict[str, str], *arguments: str) -> subprocess.Com
 
 def started(clone: Path, environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """A command in a process of its own."""
-    command = [sys.executable, "-P", "-m", "lerim", *arguments]
+    command = [warm_python(), "-P", "-m", "lerim", *arguments]
     source, held = os.pipe()  # a job whose input ends has lost its parent, and ends at once
     try:
         return subprocess.run(
@@ -156,11 +157,13 @@ def test_a_job_stops_before_it_reads_anything_with_a_home_that_is_none(clone: Pa
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("name", ["unset", "Lerim's inside"])
 async def test_the_editor_is_told_of_a_home_that_is_none_and_nothing_is_written(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for variable, value in {**dict.fromkeys((*AGENTS, "LERIM_HOME")), **homes(clone, tmp_path)[name]}.items():
+    for variable, value in {
+        **dict.fromkeys((*AGENTS, "LERIM_HOME")),
+        **homes(clone, tmp_path)["Lerim's inside"],
+    }.items():
         if value is None:
             monkeypatch.delenv(variable, raising=False)
         else:
@@ -187,7 +190,7 @@ async def test_a_folder_added_later_that_holds_the_home_is_told_and_not_read(
     other.mkdir()
     git(other, "init", "-q")
     before = tree(clone)
-    async with opened(other) as editor:
+    async with opened_in_thread(other) as editor:
         await editor.start()
         folder = types.WorkspaceFolder(uri=clone.as_uri(), name="clone")
         event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])

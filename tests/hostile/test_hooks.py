@@ -8,7 +8,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from hook_program import DAY, HookProgram, write_memories
 from lerim.paths import Home
 from lerim.project import locate_project
+from warm_python import warm_python
 
 ABOUT_PRICES = "should the new prices be decimal or float?"
 
@@ -91,7 +91,7 @@ def test_what_a_killed_refresh_left_is_removed_and_the_index_before_it_answers(p
 def test_a_refresh_that_is_killed_at_any_moment_leaves_a_whole_index(program: HookProgram) -> None:
     for delay in range(6):
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "lerim", "hook-refresh", str(program.project.root)], env=program.environ({})
+            [warm_python(), "-P", "-m", "lerim", "hook-refresh", str(program.project.root)], env=program.environ({})
         )
         program.waits_for(lambda one=process: bool(list(program.folder.glob("*.new"))) or one.poll() is not None)
         process.kill()

@@ -19,6 +19,7 @@ from lerim.project.project import locate_project
 from long import at_most
 from many_memories import memories, write
 from terminal import answer, run
+from warm_python import warm_python
 
 HANG = 300
 """Seconds after which a process is taken to hang."""
@@ -118,7 +119,7 @@ def test_ctrl_c_ends_maintaining_many_near_equal_memories_and_nothing_is_half_wr
 def test_a_job_that_is_cancelled_while_it_plans_says_so(repo: Path) -> None:
     write(repo, memories(at_most(3_000, 1_000), "a number"))
     before = bytes_of(repo)
-    command = [sys.executable, "-m", "lerim", "worker", "maintain", "--repo", str(repo), "--explicit"]
+    command = [warm_python(), "-m", "lerim", "worker", "maintain", "--repo", str(repo), "--explicit"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin and process.stdout
         lines: list[dict[str, object]] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,6 +22,7 @@ from lerim.project import project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from rights import Terminal
+from warm_python import warm_python
 from window import Editor, server_environ, write_memory
 
 Window = Callable[..., Awaitable[Editor]]
@@ -140,7 +140,7 @@ def test_a_memory_edited_while_accept_waits_for_its_turn_is_not_overwritten(desk
     proposal, memory = update_of(desk)
     with desk.place.lock():
         accept = subprocess.Popen(
-            [sys.executable, "-P", "-m", "lerim", "review", "accept", proposal.id, "--quotes", "shared", "--json"],
+            [warm_python(), "-P", "-m", "lerim", "review", "accept", proposal.id, "--quotes", "shared", "--json"],
             cwd=desk.repo,
             env=server_environ(),
             stdout=subprocess.PIPE,

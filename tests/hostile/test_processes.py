@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random
@@ -20,6 +19,7 @@ from desk import Desk, correction
 from hang import HANG
 from lerim.lsp.protocol import core
 from long import times
+from warm_python import warm_python
 from window import Editor, opened, server_environ
 
 pytestmark = pytest.mark.asyncio
@@ -40,7 +40,7 @@ def rules(desk: Desk, count: int) -> None:
 
 def in_terminal(desk: Desk, *arguments: str) -> subprocess.Popen[str]:
     """A command that was just started."""
-    command = [sys.executable, "-P", "-m", "lerim", *arguments, "--json"]
+    command = [warm_python(), "-P", "-m", "lerim", *arguments, "--json"]
     return subprocess.Popen(command, cwd=desk.repo, env=server_environ(), stdout=subprocess.PIPE, text=True)
 
 
@@ -92,7 +92,7 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
     desk: Desk, window: Window
 ) -> None:
     rules(desk, 3)
-    windows = [await window(process=True), await window(process=True)]
+    windows = [await window(process=True), await window()]
     terminal = in_terminal(desk, "sync")
     asked = [editor.ask(core.SYNC, {"root": editor.root, "explicit": True}) for editor in windows]
     reports = await asyncio.gather(*asked)
@@ -116,7 +116,7 @@ async def test_two_windows_and_a_terminal_that_sync_at_once_do_the_work_once_and
 async def test_one_candidate_accepted_by_two_windows_and_a_terminal_is_one_memory(desk: Desk, window: Window) -> None:
     rules(desk, CANDIDATES)
     desk.sync()
-    windows = [await window(process=True), await window(process=True)]
+    windows = [await window(process=True), await window()]
     listed = await windows[0].ask(core.REVIEW_LIST, {"root": windows[0].root})
     for view in listed.candidates:
         terminal = in_terminal(desk, "review", "accept", view.id, "--quotes", "shared")

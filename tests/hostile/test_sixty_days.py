@@ -1,4 +1,4 @@
-"""Sixty days of a project (fifteen on each change): the review is automatic, and a person takes what is suggested
+"""Sixty days of a project (thirty on each change): the review is automatic, and a person takes what is suggested
 for the rest.
 
 The sessions of the shared set's largest project are held in date order, again and again with other dates, ids and
@@ -22,7 +22,7 @@ from long import at_most
 from sixty_days import Life, largest
 
 Git = Callable[..., str]
-DAYS = at_most(60, few=15)
+DAYS = at_most(60, few=30)
 """All that takes days below takes its share of them."""
 BOUND = DAYS // 3
 SETTINGS = f"""

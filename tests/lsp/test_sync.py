@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from lerim.project.project import locate_project
 from lerim.sessions.settling import SETTLE_SECONDS
 from lerim.times import format_moment
 from terminal import answer as cli
+from warm_python import warm_python
 from window import RECORD, Editor, opened_in_thread, server_environ, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -307,7 +307,7 @@ async def test_an_idle_editor_in_restricted_mode_or_with_idle_off_does_nothing(e
 
 async def test_a_job_ends_when_its_input_does(repo: Path, isolated: Path) -> None:
     long_work(isolated, repo)
-    command = [sys.executable, "-P", "-m", "lerim", "worker", "sync", "--repo", str(repo)]
+    command = [warm_python(), "-P", "-m", "lerim", "worker", "sync", "--repo", str(repo)]
     pipe = asyncio.subprocess.PIPE
     job = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=server_environ())
     assert job.stdout is not None

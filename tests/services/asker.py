@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from lerim.assistant.answers import Question
 from lerim.models.editor import EditorBridge
 from lerim.review import queue
 from model_desk import environ
+from warm_python import warm_python
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Asking:
 @contextmanager
 def asking(desk: Desk, question: str, **options: object) -> Iterator[Asking]:
     """The process, before its lines are read."""
-    command = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", "worker", "ask", "--repo", str(desk.repo)]
+    command = [warm_python(), "-P", "-X", "utf8", "-m", "lerim", "worker", "ask", "--repo", str(desk.repo)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environ())
     errors: list[bytes] = []

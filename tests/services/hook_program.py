@@ -22,6 +22,7 @@ from lerim.memory import MemoryRecord, render_record
 from lerim.memory.record import FOLDERS, LearningKind, Primitive
 from lerim.paths import Home
 from lerim.project import Project
+from warm_python import warm_python
 
 DAY = datetime(2026, 3, 2, 10, tzinfo=UTC)
 AGENT_VARIABLES = ("CLAUDECODE", "COPILOT_CLI", "GEMINI_SESSION_ID", "CLAUDE_PROJECT_DIR")
@@ -104,7 +105,7 @@ class HookProgram:
 
     def refresh_as_a_process(self, root: Path) -> int:
         """Runs what the program starts in the background; returns the exit code."""
-        command = [sys.executable, "-P", "-m", "lerim", "hook-refresh", str(root)]
+        command = [warm_python(), "-P", "-m", "lerim", "hook-refresh", str(root)]
         return subprocess.run(command, check=False, env=self.environ({})).returncode
 
     def start(self, named: str = "claude", environ: dict[str, str] | None = None) -> subprocess.Popen[bytes]:

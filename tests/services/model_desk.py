@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from lerim.jobs.sync_context import SyncOptions
 from lerim.models.editor import EditorBridge
 from lerim.models.model import Model
 from lerim.sessions.catalog.catalog import Catalog
+from warm_python import warm_python
 
 SERVER = Path(__file__).resolve().parents[2] / "server"
 
@@ -59,7 +59,7 @@ CENTS = item(
 
 def start_job(desk: Desk, *arguments: str) -> subprocess.Popen[bytes]:
     """The real job process. Its input stays open: its end would mean that the parent died."""
-    command = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo)]
+    command = [warm_python(), "-P", "-X", "utf8", "-m", "lerim", "worker", "sync", "--repo", str(desk.repo)]
     pipe = subprocess.PIPE
     return subprocess.Popen([*command, *arguments], stdin=pipe, stdout=pipe, env=environ())
 

@@ -198,7 +198,8 @@ def server_environ() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(SERVER), os.environ.get("PYTHONPATH", "")]))}
 
 
-def _make_jobs(sidecar: Sidecar) -> JobProcesses:
+def make_warm_jobs(sidecar: Sidecar) -> JobProcesses:
+    """The job runner of a window, whose jobs start from a warm Python."""
     jobs = make_jobs(sidecar)
     jobs.executable = warm_python()
     return jobs
@@ -212,7 +213,7 @@ async def opened_in_thread(repo: Path, ahead: timedelta = timedelta(0)) -> Async
     (server_input, to_server), (from_server, server_output) = os.pipe(), os.pipe()
     sidecar = create_server(Home.from_environ(os.environ), server_environ())
     sidecar.clock = lambda: datetime.now(UTC) + ahead
-    sidecar.make_jobs = _make_jobs
+    sidecar.make_jobs = make_warm_jobs
 
     def serve() -> None:
         with os.fdopen(server_input, "rb", 0) as source, os.fdopen(server_output, "wb") as output:

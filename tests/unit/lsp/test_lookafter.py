@@ -14,13 +14,13 @@ from lsprotocol import types
 from lerim.lsp.boundary.sidecar_server import SidecarServer
 from lerim.lsp.boundary.uris import path_to_uri
 from lerim.lsp.features import maintaining
-from lerim.lsp.window.editor_models import make_jobs
 from lerim.lsp.window.settings import EditorOptions, EditorSettings
 from lerim.lsp.window.state import Sidecar
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
+from window import make_warm_jobs
 
 pytestmark = pytest.mark.asyncio
 BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause between them."
@@ -29,7 +29,7 @@ BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause be
 @pytest_asyncio.fixture
 async def sidecar(repo: Path, isolated: Path) -> AsyncIterator[Sidecar]:
     """A window's sidecar with a repository that has two memories which say the same."""
-    made = Sidecar(SidecarServer("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ), make_jobs=make_jobs)
+    made = Sidecar(SidecarServer("lerim", "0"), Home(isolated / ".lerim"), dict(os.environ), make_jobs=make_warm_jobs)
     made.server.protocol.client_capabilities = types.ClientCapabilities()  # as after `initialize`
     made.options = EditorOptions(trusted=True, settings=EditorSettings())
     made.folder_uris = [path_to_uri(repo)]
