@@ -1,9 +1,10 @@
-"""What workers of an organisation survive: kills of them and of the database, a session that kills its reader, and two
-schedulers at once."""
+"""What workers of an organisation survive: kills of them and of the database, a network that is cut, full disks, clocks
+an hour apart, a session that kills its reader, and two schedulers at once."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -16,14 +17,22 @@ import psycopg
 import pytest
 
 from chat_server import Asked, Handler, finds
+from clock import clock_ahead
 from desk import Desk
 from hang import HANG
 from lerim.org import TeamDatabase, Worker, rescue_stalled_jobs
-from long import times
+from long import at_most
 from model_desk import CENTS, model, story
+from network import network
 from organisation import Organisation, kill, make_organisation
 from postgres import postgres
 from terminal import answer, run
+
+HOUR = 3600
+LATENCY = 0.3
+"""Seconds that the model takes for an answer."""
+CONCURRENCY = 2
+ASKED = "EXISTS (SELECT 1 FROM calls WHERE (calls.team, calls.key) = (extractions.team, extractions.key))"
 
 POISON = """
 import os, signal, sys
@@ -48,64 +57,125 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_after_kills_of_workers_and_of_the_database_the_candidates_are_those_of_a_run_without(
+def test_after_kills_of_workers_and_of_the_database_all_is_found_and_nothing_paid_twice_but_what_was_in_flight(
     organisation: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    organisation.write_sessions(6)
-    organisation.send()
-    chance, server = Random(19), postgres()
+    kills, restarts = at_most(300, 2), at_most(20, 1)
+    chance, server, in_flight = Random(19), postgres(), 0
     children: list[psutil.Process] = []
-    workers = [organisation.start_worker("--concurrency", "2") for _ in range(2)]
-    for number in range(times(2)):
-        began = begun(organisation)
-        wait_for(lambda began=began: begun(organisation) > began or not left(organisation))
-        time.sleep(chance.uniform(0, 0.3))  # the instant of the kill, not a wait for something
-        if number % 2:
-            server.kill()
-            server.start()
-        victim = number % 2
-        children += psutil.Process(workers[victim].pid).children(recursive=True) if is_alive(workers[victim]) else []
-        kill(workers[victim])
-        workers[victim] = organisation.start_worker("--concurrency", "2")
-    for worker in workers:
+    with model(organisation.desk, answer_slowly) as service:
+        write_work(organisation, 2)
+        worker = start_worker(organisation, 0)
+        for number in range(kills):
+            if not left(organisation):
+                write_work(organisation, 6)
+            began, asked = begun(organisation), len(service.asked)
+            wait_for(lambda: begun(organisation) > began or not left(organisation))  # noqa: B023
+            if number % 3:
+                wait_for(lambda: len(service.asked) > asked or not left(organisation))  # noqa: B023
+            time.sleep(chance.uniform(0, 2 * LATENCY))  # the instant of the kill, not a wait for something
+            if number % (kills // restarts) == kills // restarts - 1:
+                server.kill()
+                server.start()
+            family = psutil.Process(worker.pid).children(recursive=True) if is_alive(worker) else []
+            children += family
+            if number % 3 == 2 and family:  # the reader alone: its worker goes on
+                family[-1].kill()
+                in_flight += CONCURRENCY
+                continue
+            kill(worker)
+            in_flight += count(organisation, f"{ASKED} AND state = 'running' AND worker LIKE '%:{worker.pid}'")
+            worker = start_worker(organisation, number)
         assert worker.wait(HANG) == 0
-    wait_for(lambda: not any(child.is_running() for child in children))
-    while organisation.status()["states"] != {"done": 6}:  # one that was hit by three kills counts as dangerous
-        assert answer("org", "retry")["changed"]
-        assert organisation.start_worker().wait(HANG) == 0
-    unharmed = make_organisation(organisation.desk, monkeypatch)
-    unharmed.send()
-    Worker(TeamDatabase(unharmed.url, "platform"), os.environ, 2, until_done=True).run()
+        wait_for(lambda: not any(child.is_running() for child in children))
+        while set(organisation.status()["states"]) != {"done"}:  # one that was hit by three kills counts as dangerous
+            assert answer("org", "retry")["changed"]
+            assert start_worker(organisation, 0).wait(HANG) == 0
+        distinct = {str(one.body) for one in service.asked}
+        assert len(service.asked) - len(distinct) <= in_flight
+        assert organisation.rows("SELECT count(*) FROM answers") == [(len(distinct),)]
+        assert organisation.rows("SELECT count(*) FROM calls WHERE NOT settled") == [(0,)]
+        assert organisation.rows("SELECT count(*) FROM calls") >= [(len(service.asked),)]
+        unharmed = make_organisation(organisation.desk, monkeypatch)
+        unharmed.send()
+        Worker(TeamDatabase(unharmed.url, "platform"), os.environ, until_done=True).run()
     assert organisation.candidates() == unharmed.candidates() != []
 
 
-def test_a_worker_killed_while_a_model_answers_pays_again_only_for_what_was_in_flight(
-    organisation: Organisation,
-) -> None:
-    kills, sessions = times(1), 2 + times(1)
-    for number in range(sessions):
-        story(organisation.desk, f"s{number}")
+def write_work(organisation: Organisation, more: int) -> None:
+    """Writes so many more sessions in which the rules find something and as many that need a model, and sends them."""
+    before = count(organisation, "true") // 2
+    organisation.write_sessions(before + more)
+    for number in range(before, before + more):
+        story(organisation.desk, f"story{number}")
+    organisation.send()
+
+
+def start_worker(organisation: Organisation, number: int) -> subprocess.Popen[bytes]:
+    """A worker on a machine whose clock is right, an hour ahead or an hour behind, in turn."""
+    arguments = ("--concurrency", str(CONCURRENCY))
+    return organisation.start_worker(*arguments, environ=clock_ahead((0, HOUR, -HOUR)[number % 3]))
+
+
+def answer_slowly(handler: Handler, asked: Asked) -> None:
+    time.sleep(LATENCY)
+    (finds(CENTS) if "agreement with billing" in asked.prompt else finds())(handler, asked)
+
+
+def test_workers_that_the_network_cuts_off_go_on_and_lose_nothing(organisation: Organisation) -> None:
+    for name in ("s1", "s2"):
+        story(organisation.desk, name)
     answers = finds(CENTS)
-    workers: list[subprocess.Popen[bytes]] = []
+    with network(postgres().socket) as cable:
 
-    def kill_then_answer(handler: Handler, asked: Asked) -> None:
-        kill(workers[-1])
-        answers(handler, asked)
+        def cut(handler: Handler, asked: Asked) -> None:
+            cable.cut(refuse=3)
+            answers(handler, asked)
 
-    acts = [act for _ in range(kills) for act in (answers, kill_then_answer)]
-    with model(organisation.desk, *acts, answers) as server:
+        def stall(handler: Handler, asked: Asked) -> None:
+            cable.stall()
+            answers(handler, asked)
+
+        with model(organisation.desk, cut, stall, answers) as service:
+            organisation.send()
+            url = f"postgresql://platform_worker@127.0.0.1:{cable.port}/{organisation.url.split('/')[3].split('?')[0]}"
+            cut_off = organisation.start_worker(environ=os.environ | {"LERIM_DATABASE_URL": url})
+            wait_for(lambda: len(service.asked) == 2)
+            assert organisation.start_worker().wait(HANG) == 0  # takes over what the silent one had at hand
+            found = organisation.candidates()
+            cable.flow()
+            assert cut_off.wait(HANG) == 0
+        assert len(service.asked) == 3
+    assert organisation.status()["states"] == {"done": 2}
+    assert organisation.candidates() == found
+    assert [session for session, title, _, _ in found if title == CENTS["title"]] == ["claude:s1", "claude:s2"]
+
+
+def test_a_worker_whose_disk_is_full_does_its_work(organisation: Organisation) -> None:
+    organisation.write_sessions(3)
+    organisation.send()
+    nothing_written = ("sh", "-c", 'ulimit -f 0; exec "$@"', "sh")
+    assert organisation.start_worker(within=nothing_written).wait(HANG) == 0
+    assert organisation.status()["states"] == {"done": 3}
+    assert {session for session, _, _, _ in organisation.candidates()} == {"claude:s0", "claude:s1", "claude:s2"}
+
+
+def test_while_the_disk_of_the_database_is_full_workers_wait_and_no_result_is_lost(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = postgres()
+    with server.small_disk(megabytes=16) as disk:
+        organisation = make_organisation(desk, monkeypatch, tablespace="small")
+        organisation.write_sessions(3)
         organisation.send()
-        for _ in range(kills):
-            workers.append(organisation.start_worker())
-            wait_for(lambda: not is_alive(workers[-1]))
-        workers.append(organisation.start_worker())
-        assert workers[-1].wait(HANG) == 0
-        assert organisation.status()["states"] == {"done": sessions}
-        assert len({str(one.body) for one in server.asked}) == sessions
-        assert len(server.asked) == sessions + kills  # each kill lost the one answer that was in flight
-        assert organisation.rows("SELECT count(*) FROM calls WHERE NOT settled") == [(kills,)]
-    found = [session for session, title, _, _ in organisation.candidates() if title == CENTS["title"]]
-    assert sorted(found) == [f"claude:s{number}" for number in range(sessions)]
+        filler = disk / "filler"
+        filler.write_bytes(bytes(shutil.disk_usage(disk).free))
+        worker = organisation.start_worker()
+        wait_for(lambda: b"No space left on device" in (server.folder / "log").read_bytes())
+        filler.unlink()
+        assert worker.wait(HANG) == 0
+        assert organisation.status()["states"] == {"done": 3}
+        assert len(organisation.candidates()) == 3
 
 
 def begun(organisation: Organisation) -> int:

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import psycopg
@@ -38,10 +38,15 @@ class Organisation:
         return answer("org", "status")
 
     def start_worker(
-        self, *arguments: str, environ: Mapping[str, str] = os.environ, until_done: bool = True
+        self,
+        *arguments: str,
+        environ: Mapping[str, str] = os.environ,
+        until_done: bool = True,
+        within: Sequence[str] = (),
     ) -> subprocess.Popen[bytes]:
-        """A worker in a process of its own, which does not wait long for one that died."""
-        command = [sys.executable, "-m", "lerim", "org", "worker", "--stalled-after", "2", *arguments]
+        """A worker in a process of its own, which does not wait long for one that died. `within`: a command that runs
+        it."""
+        command = [*within, sys.executable, "-m", "lerim", "org", "worker", "--stalled-after", "2", *arguments]
         return subprocess.Popen(
             [*command, *(["--until-done"] if until_done else [])],
             env={**environ},
@@ -61,8 +66,8 @@ class Organisation:
         )
 
 
-def make_organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
-    url = postgres().make_database().replace("admin@", "platform_worker@")
+def make_organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch, tablespace: str = "pg_default") -> Organisation:
+    url = postgres().make_database(tablespace).replace("admin@", "platform_worker@")
     monkeypatch.setenv("LERIM_DATABASE_URL", url)
     return Organisation(desk, url)
 

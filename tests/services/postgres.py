@@ -13,8 +13,11 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +26,6 @@ from hang import HANG
 
 SETTINGS = {
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "shared_buffers": "16MB",
     "max_wal_size": "128MB",
@@ -57,6 +59,11 @@ class PostgresServer:
     def url(self, database: str, user: str = "admin") -> str:
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
+    @property
+    def socket(self) -> Path:
+        """The Unix socket it listens at."""
+        return self.folder / ".s.PGSQL.5432"
+
     def start(self) -> None:
         settings = [f"-c{name}={value}" for name, value in SETTINGS.items()]
         command = [*self._as_user, "setpriv", "--pdeathsig=INT", str(self._programs / "postgres"), "-D", self.data]
@@ -79,15 +86,38 @@ class PostgresServer:
         command = [*self._as_user, str(self._programs / program), *arguments]
         subprocess.run(command, cwd="/", check=True, capture_output=True, timeout=HANG)
 
-    def make_database(self) -> str:
+    def make_database(self, tablespace: str = "pg_default") -> str:
         """The address of a new database that `lerim org init` has set up, for the teams in `TEAMS`."""
         import psycopg
 
         name = f"test{next(_numbers)}"
         _fill_template(self)
         with psycopg.connect(self.url("postgres"), autocommit=True) as admin:
-            admin.execute(f"CREATE DATABASE {name} TEMPLATE ready STRATEGY file_copy")
+            admin.execute(f"CREATE DATABASE {name} TEMPLATE ready STRATEGY file_copy TABLESPACE {tablespace}")
         return self.url(name)
+
+    @contextmanager
+    def small_disk(self, megabytes: int) -> Iterator[Path]:
+        """A disk of its own, with the tablespace `small`. Skips the test where none can be mounted."""
+        import psycopg
+
+        folder = self.folder / "small"
+        folder.mkdir()
+        owner = self.folder.stat()
+        options = f"size={megabytes}m,uid={owner.st_uid},gid={owner.st_gid},mode=700"
+        mount = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
+        if not sys.platform.startswith("linux") or subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("a small disk cannot be mounted here (root on Linux may)")
+        try:
+            with psycopg.connect(self.url("postgres"), autocommit=True) as admin:
+                admin.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
+                yield folder
+                inside = "SELECT datname FROM pg_database JOIN pg_tablespace AS t ON t.oid = dattablespace"
+                for (name,) in admin.execute(f"{inside} WHERE spcname = 'small'").fetchall():
+                    admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+                admin.execute("DROP TABLESPACE small")
+        finally:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
     def make_empty_database(self) -> str:
         import psycopg

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -14,6 +16,12 @@ from lerim.errors import OrgError
 SCHEMA = "lerim"
 """The PostgreSQL schema that holds everything of ours, and Procrastinate's tables."""
 CONNECT_SECONDS = 10
+CUT_OFF = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""When a connection counts as broken although nobody closed it: after about half a minute of silence."""
+KEEP_SECONDS = 60.0
+"""How long what is paid for or done is tried to be stored while the database is away."""
+
+Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,11 @@ class TeamDatabase:
     def open(self) -> AbstractContextManager[psycopg.Connection]:
         """Connect for the length of the block; see `open_database`."""
         return open_database(self.url, self.team)
+
+    def execute(self, statement: str, values: tuple[object, ...]) -> None:
+        """Execute one statement in a connection of its own. Raises OrgError."""
+        with self.open() as connection:
+            connection.execute(statement.encode(), values)
 
     @property
     def shared_queue(self) -> str:
@@ -69,8 +82,7 @@ def make_address(url: str, team: str = "") -> str:
             "This is not the address of a PostgreSQL database.",
             todo="Name one such as postgresql://lerim@db.example.org/lerim.",
         ) from error
-    parts.setdefault("connect_timeout", CONNECT_SECONDS)
-    parts.setdefault("application_name", "lerim")
+    parts = {"connect_timeout": CONNECT_SECONDS, "application_name": "lerim", **CUT_OFF, **parts}
     options = f"{parts.pop('options', None) or ''} -c search_path={SCHEMA},pg_catalog -c timezone=UTC"
     if team:
         options += f" -c lerim.team={team}"
@@ -84,6 +96,19 @@ def describe_address(url: str) -> str:
     except psycopg.Error:
         return "the database"
     return f"{parts.get('host') or 'local socket'}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def keep_trying(act: Callable[[], Returned]) -> Returned:
+    """Return what `act` returns, which stores what must not be lost: while the database is away, it is done again, so
+    it has to be harmless to do it twice. Raises OrgError after `KEEP_SECONDS`."""
+    end = time.monotonic() + KEEP_SECONDS
+    while True:
+        try:
+            return act()
+        except OrgError as error:
+            if time.monotonic() > end or not isinstance(error.__cause__, psycopg.OperationalError):
+                raise
+            time.sleep(0.5)
 
 
 @contextmanager

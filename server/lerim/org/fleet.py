@@ -8,7 +8,6 @@ the whole fleet.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,12 +18,10 @@ import psycopg
 
 from lerim.errors import OrgError
 from lerim.models import Model, Reservation, Usage, too_dear_error, unpriced_error, worst_cost
-from lerim.org.database import TeamDatabase
+from lerim.org.database import TeamDatabase, keep_trying
 
 BURST_SECONDS = 10.0
 """The bucket holds the tokens of so many seconds, and at least one."""
-KEEP_SECONDS = 60.0
-"""How long an answer that is paid for is tried to be stored while the database is away."""
 
 _LEVEL = """
 SELECT least(%(capacity)s, calls_left + greatest(0, extract(epoch FROM clock_timestamp() - counted_at)) * %(second)s),
@@ -82,9 +79,11 @@ class FleetBudget:
         values = (Decimal(usage.cost), usage.input_tokens, usage.output_tokens, reservation.row)
         try:
             keep_trying(
-                self.database,
-                "UPDATE calls SET settled = true, dollars = %s, input_tokens = %s, output_tokens = %s WHERE id = %s",
-                values,
+                lambda: self.database.execute(
+                    "UPDATE calls SET settled = true, dollars = %s, input_tokens = %s, output_tokens = %s"
+                    " WHERE id = %s",
+                    values,
+                )
             )
         except OrgError:
             return
@@ -116,21 +115,6 @@ def set_limits(database: TeamDatabase, dollars_per_day: float | None, calls_per_
                 (dollars_per_day, calls_per_minute, database.team),
             )
         return _load_limits(connection, database.team, "")
-
-
-def keep_trying(database: TeamDatabase, statement: str, values: tuple[object, ...]) -> None:
-    """Execute a statement that keeps what is paid for: while the database is away, again. Raises OrgError after
-    `KEEP_SECONDS`."""
-    end = time.monotonic() + KEEP_SECONDS
-    while True:
-        try:
-            with database.open() as connection:
-                connection.execute(statement.encode(), values)
-            return
-        except OrgError as error:
-            if time.monotonic() > end or not isinstance(error.__cause__, psycopg.OperationalError):
-                raise
-            time.sleep(0.5)
 
 
 def _lock_limits(connection: psycopg.Connection, team: str) -> Limits:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import msgspec
 
 from lerim.models import Engine, Model, faults, lm15
-from lerim.org.fleet import FleetBudget, FleetBusyError, keep_trying
+from lerim.org.database import keep_trying
+from lerim.org.fleet import FleetBudget, FleetBusyError
 from lerim.redaction import redact_secrets
 
 RATE_LIMIT_SECONDS = 10.0
@@ -55,11 +56,11 @@ class PaidAnswers:
         answer = _Answer(
             redact_secrets(response.text or "").text, response.finish_reason, usage.input_tokens, usage.output_tokens
         )
-        team = self.budget.database.team
+        values = (self.budget.database.team, digest, self.model.label, msgspec.json.encode(answer).decode())
         keep_trying(
-            self.budget.database,
-            "INSERT INTO answers (team, hash, model, answer) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            (team, digest, self.model.label, msgspec.json.encode(answer).decode()),
+            lambda: self.budget.database.execute(
+                "INSERT INTO answers (team, hash, model, answer) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING", values
+            )
         )
         return _make_response(request, answer)
 

@@ -13,6 +13,19 @@ WHERE job.status = 'doing' AND split_part(job.queue_name, '/', 1) = %(team)s
 ORDER BY job.id LIMIT 1 FOR UPDATE OF job SKIP LOCKED
 """
 
+_SHOW_LIFE = """
+UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id IN (
+    SELECT worker_id FROM procrastinate_jobs
+    WHERE status = 'doing' AND worker_id IS NOT NULL AND args->>'key' = ANY(%s) AND task_name = 'extract')
+"""
+
+
+def show_life(database: TeamDatabase, keys: list[str]) -> None:
+    """Say that whoever holds the jobs of these extractions is alive: they are at hand in this process. Raises
+    OrgError."""
+    if keys:
+        database.execute(_SHOW_LIFE, (keys,))
+
 
 def rescue_stalled_jobs(database: TeamDatabase, stalled_seconds: float) -> int:
     """Put back every job whose worker gave no sign of life for so long. Return how many. Only the database's clock

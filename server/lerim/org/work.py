@@ -17,6 +17,15 @@ MAX_TRIES = 3
 """After so many tries that nobody survived, a session is quarantined: it may be what kills its workers."""
 MAX_PROBLEM_CHARS = 300
 
+_COUNT_LOST_CALLS = """
+UPDATE calls SET settled = true, dollars = least(dollars, (
+    SELECT avg(answered.dollars) FROM calls AS answered
+    WHERE answered.team = calls.team AND answered.model = calls.model AND answered.output_tokens > 0))
+WHERE team = %(team)s AND key = %(key)s AND NOT settled
+"""
+"""A call whose worker died, or whose answer never came: nobody waits for it any more, and its service may have billed
+it. It counts as a call of the model costs on average, and at the most it may cost while none was answered."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
@@ -50,10 +59,13 @@ class ExtractionResult:
 def begin_extraction(database: TeamDatabase, key: str, worker: str) -> Extraction | None:
     """Count a try and return the job, before anything is read: a worker that dies of it cannot count afterwards.
 
+    Calls of an earlier try that nobody waits for any more give back what they had reserved.
+
     Return None if there is nothing to do: it is done, it was cancelled, or it was tried too often and is now
     quarantined. Raises OrgError.
     """
-    with database.open() as connection:
+    with database.open() as connection, connection.transaction():
+        connection.execute(_COUNT_LOST_CALLS, {"team": database.team, "key": key})
         row = connection.execute(
             """
             UPDATE extractions SET

@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -20,13 +20,12 @@ import psycopg
 from procrastinate import exceptions, jobs, retry
 
 from lerim.errors import OrgError
-from lerim.org.database import TeamDatabase, describe_address
+from lerim.org.database import TeamDatabase, describe_address, keep_trying
 from lerim.org.reader_processes import Reader
 from lerim.org.reconciling import reconcile_project
-from lerim.org.rescue import rescue_stalled_jobs
+from lerim.org.rescue import rescue_stalled_jobs, show_life
 from lerim.org.work import begin_extraction, finish_extraction, put_back_extraction
 
-RESCUE_CRON = "* * * * * */15"
 STALLED_SECONDS = 30.0
 """After so many seconds without a sign of life a worker counts as dead, and its jobs are taken over."""
 RECONNECT_SECONDS = 2.0
@@ -71,6 +70,7 @@ class Worker:
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
     _readers: queue.SimpleQueue[Reader] = field(default_factory=queue.SimpleQueue, init=False)
     _working: asyncio.Task[None] | None = field(default=None, init=False)
+    _at_hand: set[str] = field(default_factory=set, init=False)
     _is_stopped: bool = field(default=False, init=False)
 
     @property
@@ -97,6 +97,7 @@ class Worker:
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(self.concurrency + 2))
+        look_after = asyncio.create_task(self._look_after_jobs())
         with _handle_signals(lambda: loop.call_soon_threadsafe(self._stop)):
             while not self._is_stopped:
                 self._working = asyncio.create_task(self._work())
@@ -108,6 +109,7 @@ class Worker:
                 except (exceptions.ConnectorException, psycopg.Error, OrgError):
                     self.tell(f"The database {describe_address(self.database.url)} is away; waiting for it.")
                     await asyncio.sleep(RECONNECT_SECONDS)
+        look_after.cancel()
 
     def _stop(self) -> None:
         self._is_stopped = True
@@ -122,13 +124,6 @@ class Worker:
         app = procrastinate.App(connector=connector)
         app.task(name="extract", retry=_LaterStrategy())(self._extract)
         app.task(name="reconcile", retry=_LaterStrategy())(self._reconcile)
-        rescue = app.task(name="rescue")(self._rescue)
-        app.periodic(
-            cron=RESCUE_CRON,
-            periodic_id=self.database.team,
-            queue=self.database.shared_queue,
-            queueing_lock=f"{self.database.team}:rescue",
-        )(rescue)
         async with app.open_async():
             watch = asyncio.create_task(self._watch_until_done()) if self.until_done else None
             try:
@@ -151,21 +146,30 @@ class Worker:
     async def _reconcile(self, project: str) -> None:
         await asyncio.to_thread(reconcile_project, self.database, project)
 
-    async def _rescue(self, timestamp: int) -> None:
-        await asyncio.to_thread(rescue_stalled_jobs, self.database, self.stalled_seconds)
+    async def _look_after_jobs(self) -> None:
+        """Give signs of life for the jobs at hand, also while Procrastinate reconnects or ends, and take over those of
+        workers that died. It is no periodic task of the queue: those go by the clock of whichever machine is ahead."""
+        while True:
+            with suppress(OrgError):  # it is away; the next time is soon
+                await asyncio.to_thread(show_life, self.database, list(self._at_hand))
+                await asyncio.to_thread(rescue_stalled_jobs, self.database, self.stalled_seconds)
+            await asyncio.sleep(self.stalled_seconds / 3)
 
     def _extract_now(self, key: str) -> None:
         extraction = begin_extraction(self.database, key, self.name)
         if extraction is None:
             return
+        self._at_hand.add(key)
         reader, began = self._readers.get(), time.monotonic()
         try:
             result = reader.extract(extraction)
+            seconds = time.monotonic() - began
+            if result.state == "waiting":
+                raise _NotNowError(keep_trying(lambda: put_back_extraction(self.database, key, result)))
+            keep_trying(lambda: finish_extraction(self.database, extraction, result, seconds))
         finally:
             self._readers.put(reader)
-        if result.state == "waiting":
-            raise _NotNowError(put_back_extraction(self.database, key, result))
-        finish_extraction(self.database, extraction, result, time.monotonic() - began)
+            self._at_hand.discard(key)
 
     async def _watch_until_done(self) -> None:
         while not await asyncio.to_thread(self._is_done):  # noqa: ASYNC110 - other workers end the work, too
@@ -176,7 +180,7 @@ class Worker:
         try:
             with self.database.open() as connection:
                 row = connection.execute(
-                    "SELECT 1 FROM procrastinate_jobs WHERE queue_name = ANY(%s) AND task_name <> 'rescue'"
+                    "SELECT 1 FROM procrastinate_jobs WHERE queue_name = ANY(%s)"
                     " AND status IN ('todo', 'doing') LIMIT 1",
                     (self.queues,),
                 ).fetchone()

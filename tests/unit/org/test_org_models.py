@@ -13,7 +13,7 @@ from chat_server import Chat, fails, finds
 from desk import Desk
 from lerim.errors import TooDearError
 from lerim.models import NO_USAGE, Reservation, Usage
-from lerim.org import FleetBudget, FleetBusyError, TeamDatabase, Worker
+from lerim.org import FleetBudget, FleetBusyError, Limits, TeamDatabase, Worker, set_limits
 from model_desk import CENTS, model, paid, story
 from organisation import Organisation, make_organisation
 from terminal import answer, run
@@ -52,10 +52,14 @@ def test_an_answer_is_stored_before_its_job_is_done_and_never_paid_twice(
         "WITH lost AS (DELETE FROM candidates WHERE team = 'platform' RETURNING key)"
         " UPDATE extractions SET state = 'failed' RETURNING key"
     )
+    organisation.rows(  # and as if its call had been in flight
+        "INSERT INTO calls (team, model, key, dollars) SELECT 'platform', model, key, 100 FROM extractions RETURNING id"
+    )
     assert answer("org", "retry")["changed"] == 2
     Worker(database, os.environ, until_done=True).run()
     assert organisation.candidates() == found
     assert len(busy_then_answering.asked) == 3
+    assert organisation.status()["today_usd"] < 1  # it counts as such a call costs on average
 
 
 def test_all_workers_together_keep_to_one_rate_and_one_budget(
@@ -75,6 +79,9 @@ def test_all_workers_together_keep_to_one_rate_and_one_budget(
     budget.settle(reserved[0], Usage(1, 10, 5, cost=0.001), lambda: False)
     budget.settle(reserved[1], NO_USAGE, lambda: False)
     assert len(reserve_at_once(database, 12, tokens=250_000)) in (1, 2)
+    other = TeamDatabase(database.url.replace("platform_worker", "payments_worker"), "payments")
+    assert set_limits(other, None, None) == Limits(0, 0)  # limits are a team's, and so is what is spent
+    assert len(reserve_at_once(other, 12, tokens=250_000)) == 12
 
 
 def reserve_at_once(database: TeamDatabase, count: int, tokens: int = 1_000) -> list[Reservation]:
