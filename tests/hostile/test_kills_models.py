@@ -14,6 +14,7 @@ from lerim.jobs.sync_context import SyncOptions
 from lerim.review import queue
 from long import times
 from model_desk import environ, model, told
+from warm_python import warm_python
 
 KILLS = 1
 """`LERIM_LONG` multiplies them."""
@@ -39,15 +40,15 @@ def test_two_syncs_at_once_leave_one_candidate(desk: Desk) -> None:
     desk.session("s1", *correction(desk))
     desk.sync(SyncOptions(model="none"))
     with model(desk, finds(SAYS)):
-        both = [started(desk.repo) for _ in range(2)]
+        both = [started(desk.repo, warm_python()) for _ in range(2)]
         for process in both:
             process.wait()
         told(desk)
     assert desk.waiting() == [SAYS["title"]]
 
 
-def started(repo: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", "lerim", "sync", "--repo", str(repo), "--yes", "--json"]
+def started(repo: Path, python: str = sys.executable) -> subprocess.Popen[bytes]:
+    command = [python, "-P", "-m", "lerim", "sync", "--repo", str(repo), "--yes", "--json"]
     return subprocess.Popen(command, env=environ(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

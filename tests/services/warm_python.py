@@ -39,7 +39,10 @@ del arguments[: arguments.index("lerim") + 1]
 fields = [os.getcwd(), str(len(arguments)), *arguments, *map("=".join, os.environ.items())]
 text = b"\\0".join(map(os.fsencode, fields))
 server.sendmsg([text], [(SOL_SOCKET, SCM_RIGHTS, b"".join(fd.to_bytes(4, sys.byteorder) for fd in range(3)))])
-os._exit((server.recv(1) or b"\\1")[0])
+code = int.from_bytes(server.recv(2) or b"\\1\\1", sys.byteorder, signed=True)
+if code < 0:
+    os.kill(os.getpid(), -code)
+os._exit(code)
 """
 """Its imports are those that take no time."""
 
@@ -68,34 +71,38 @@ def _serve(address: str) -> None:
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             importlib.import_module(module.name)
-    signal.signal(signal.SIGCHLD, _reap)
     gc.freeze()
+    running: dict[int, tuple[int, socket.socket]] = {}
+    """By a file descriptor that tells of its end: each fork, and who asked for it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(f"\0{address}")
         listener.listen(64)
         os.write(1, b"ready\n")
-        while 0 not in select.select([0, listener], [], [])[0]:
-            asked, _ = listener.accept()
-            if not os.fork():
-                listener.close()
-                _run(asked)
-            asked.close()
-
-
-def _reap(*_: object) -> None:
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while 0 not in (ready := select.select([0, listener, *running], [], [])[0]):
+            for ended in running.keys() & ready:
+                pid, asked = running.pop(ended)
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                with asked, contextlib.suppress(BrokenPipeError):
+                    asked.send(code.to_bytes(2, sys.byteorder, signed=True))
+                os.close(ended)
+            if listener in ready:
+                asked, _ = listener.accept()
+                if not (pid := os.fork()):
+                    listener.close()
+                    _run(asked)
+                running[os.pidfd_open(pid)] = pid, asked
 
 
 def _run(asked: socket.socket) -> None:
     text, fds, _, _ = socket.recv_fds(asked, 1 << 20, 3)
     folder, count, *fields = os.fsdecode(text).split("\0")
     arguments, environ = fields[: int(count)], fields[int(count) :]
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
         os.close(fd)
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(one.split("=", 1) for one in environ)
@@ -112,7 +119,6 @@ def _run(asked: socket.socket) -> None:
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
-    asked.send(bytes([code]))
     os._exit(code)
 
 

@@ -23,6 +23,7 @@ from lerim.models.money.usage import Usage
 from model_desk import CENTS, environ, model_jobs, paid, reported, story
 from paid_service import NANO, paid_service
 from terminal import run
+from warm_python import warm_python
 
 Patch = pytest.MonkeyPatch
 
@@ -206,7 +207,7 @@ def test_yes_agrees_for_good_also_to_the_model_of_summaries(desk: Desk, monkeypa
 def at_terminal(said: str, *arguments: str) -> tuple[str, str]:
     """What a command at a terminal asks, and what it prints once this was typed."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-P", "-m", "lerim", *arguments]
+    command = [warm_python(), "-P", "-m", "lerim", *arguments]
     with subprocess.Popen(command, env=environ(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs) as process:
         os.close(theirs)
         shown = b""
