@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import json
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from chat_server import chat, says
 from lerim.assistant.answers import Question
 from lerim.jobs.maintain import MaintainProgress
 from lerim.jobs.report import SyncProgress
+from lerim.jobs.sync_context import SyncOptions
 from lerim.jobs.worker import (
     LineWriter,
     Order,
@@ -31,7 +34,10 @@ def order(*arguments: str, said: bytes = b"") -> Order | None:
 def test_its_arguments_are_one_order() -> None:
     assert order("sync", "--repo", "/r") == Order("sync", Path("/r"))
     assert order("sync", "--repo", "/r", "--explicit") == Order("sync", Path("/r"), explicit=True)
-    assert order("sync", "--explicit", "--repo", "--explicit") == Order("sync", Path("--explicit"), explicit=True)
+    chosen = SyncOptions(since=datetime(2026, 3, 1, tzinfo=UTC), accept_above=0.0, quotes="local", model="none")
+    assert order("sync", "--repo", "/r", "--options", msgspec.json.encode(chosen).decode()) == Order(
+        "sync", Path("/r"), options=chosen
+    )
     assert order("maintain", "--repo", "/r") == Order("maintain", Path("/r"))
     both = Order("maintain", Path("/r"), explicit=True, dry_run=True)
     assert order("maintain", "--repo", "/r", "--dry-run", "--explicit") == both

@@ -47,6 +47,7 @@ from .report import combine_reports as combine_reports
 from .session_trial import SessionTrial as SessionTrial
 from .sync_context import SyncContext as SyncContext
 from .sync_context import SyncOptions as SyncOptions
+from .sync_context import with_settings as with_settings
 from .sync_due import StoreFolder as StoreFolder
 from .sync_due import StoreSnapshot as StoreSnapshot
 from .sync_due import check_stores as check_stores

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
@@ -18,7 +18,7 @@ from lerim.jobs.extracting import ReadingScope
 from lerim.jobs.model_session import ModelSession
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import DroppedView, EmitSyncEvent, SessionCounts, SyncProgress, SyncReport, SyncState
-from lerim.memory import QuoteChoice
+from lerim.memory import QuoteChoice, Quotes
 from lerim.models import (
     DayBudget,
     EditorBridge,
@@ -80,6 +80,18 @@ class SyncOptions:
     model: Literal["auto", "none"] = "auto"
     guidance: str = ""
     as_of: datetime | None = None
+
+
+def with_settings(options: SyncOptions, settings: Settings, quotes: Quotes, now: datetime) -> SyncOptions:
+    """Returns options in which the settings, and the choice made about quotes, stand for what was not given."""
+    least = settings.accept_above if options.accept_above is None else options.accept_above
+    sharing = None if settings.quote_sharing == "ask" else settings.quote_sharing
+    return replace(
+        options,
+        since=options.since or (parse_time(settings.sync_since, now) if settings.sync_since else None),
+        accept_above=least if least > 0 or options.accept_above is not None else None,
+        quotes=options.quotes or quotes.read_choice() or sharing,
+    )
 
 
 @dataclass(frozen=True, slots=True)

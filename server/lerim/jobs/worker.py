@@ -1,6 +1,6 @@
 """Runs one job in its own process. It writes JSON lines (docs/PROTOCOL.md §2).
 
-- `python -m lerim worker sync --repo PATH [--explicit]`
+- `python -m lerim worker sync --repo PATH [--explicit | --options JSON]`: `SyncOptions`
 - `worker maintain --repo PATH [--explicit] [--dry-run]`
 - `worker ask --repo PATH`: the first line of input is the question
 - `worker model`: asks the chosen model one tiny question
@@ -21,6 +21,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -31,7 +32,7 @@ import msgspec
 
 from lerim.assistant import Answer, Question, SentenceEvent
 from lerim.check import CheckReport
-from lerim.errors import LerimError, UsageError
+from lerim.errors import LerimError, ProjectError, UsageError
 from lerim.jobs.maintain import MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
 from lerim.jobs.session_trial import SessionTrial
@@ -52,6 +53,7 @@ from lerim.statistics import Benefit
 from lerim.streams import claim_streams
 
 if TYPE_CHECKING:
+    from lerim.jobs.sync_context import SyncOptions
     from lerim.paths import Home
     from lerim.project import Project
 
@@ -164,13 +166,14 @@ ParentLine: TypeAlias = CancelLine | EditorAnswer | EditorAnswerPart | EditorRef
 class Order:
     """One job: its name, and the folder whose repository it works on (`model` and `edits` work on none).
 
-    `explicit`: the person started it. `dry_run` belongs to `maintain`, `question` to `ask`, `day` to `journal`, `call`
-    (the session's place, the turn and the call's number) to `edits`.
+    `explicit`: the person started it. `options` belongs to `sync`, `dry_run` to `maintain`, `question` to `ask`, `day`
+    to `journal`, `call` (the session's place, the turn and the call's number) to `edits`.
     """
 
     job: Literal["sync", "maintain", "ask", "model", "try", "benefit", "journal", "check", "edits"]
     repo: Path = Path()
     explicit: bool = False
+    options: SyncOptions | None = None
     dry_run: bool = False
     question: Question | None = None
     day: str = ""
@@ -179,31 +182,31 @@ class Order:
 
 def parse_order(arguments: Sequence[str], source: BinaryIO) -> Order | None:
     """Return the order that the arguments give, None if they are invalid. A question is read from `source`."""
-    match list(arguments):
-        case ["model"]:
-            return Order("model")
-        case ["try", "--repo", path]:
-            return Order("try", Path(path))
-        case ["benefit", "--repo", path]:
-            return Order("benefit", Path(path))
-        case ["check", "--repo", path]:
-            return Order("check", Path(path))
-        case ["journal", "--repo", path, "--day", day]:
-            return Order("journal", Path(path), day=day)
-        case ["edits", "--session", place, "--turn", turn, "--call", number] if number.isdecimal():
-            return Order("edits", call=(place, turn, int(number)))
-        case ["ask", "--repo", path]:
-            try:
+    with suppress(msgspec.MsgspecError):
+        match list(arguments):
+            case ["model"]:
+                return Order("model")
+            case ["try", "--repo", path]:
+                return Order("try", Path(path))
+            case ["benefit", "--repo", path]:
+                return Order("benefit", Path(path))
+            case ["check", "--repo", path]:
+                return Order("check", Path(path))
+            case ["journal", "--repo", path, "--day", day]:
+                return Order("journal", Path(path), day=day)
+            case ["edits", "--session", place, "--turn", turn, "--call", number] if number.isdecimal():
+                return Order("edits", call=(place, turn, int(number)))
+            case ["ask", "--repo", path]:
                 question = msgspec.json.decode(source.readline(MAX_QUESTION_BYTES), type=Question)
-            except msgspec.MsgspecError:
-                return None
-            return Order("ask", Path(path), question=question)
-        case ["maintain", "--repo", path, *flags] if set(flags) <= {"--explicit", "--dry-run"}:
-            return Order("maintain", Path(path), explicit="--explicit" in flags, dry_run="--dry-run" in flags)
-        case ["sync", "--repo", path, *flags] if flags in ([], ["--explicit"]):
-            return Order("sync", Path(path), explicit=bool(flags))
-        case ["sync", "--explicit", "--repo", path]:
-            return Order("sync", Path(path), explicit=True)
+                return Order("ask", Path(path), question=question)
+            case ["maintain", "--repo", path, *flags] if set(flags) <= {"--explicit", "--dry-run"}:
+                return Order("maintain", Path(path), explicit="--explicit" in flags, dry_run="--dry-run" in flags)
+            case ["sync", "--repo", path, *flags] if flags in ([], ["--explicit"]):
+                return Order("sync", Path(path), explicit=bool(flags))
+            case ["sync", "--repo", path, "--options", options]:
+                from lerim.jobs.sync_context import SyncOptions
+
+                return Order("sync", Path(path), options=msgspec.json.decode(options, type=SyncOptions))
     return None
 
 
@@ -341,7 +344,7 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
         )
     from lerim.jobs import sync
 
-    sync_options = sync.SyncOptions(explicit=order.explicit)
+    sync_options = order.options or sync.SyncOptions(explicit=order.explicit)
     return SyncReportLine(sync.sync_project(project, home, environ, sync_options, lines.send, cancelled, bridge=bridge))
 
 
@@ -368,7 +371,6 @@ def _find_home(folder: Path) -> Home:
 
 def _find_project(repo: Path, home: Home) -> Project:
     """Return the project that contains a folder; for the home, the personal project. Raises ProjectError."""
-    from lerim.errors import ProjectError
     from lerim.project import project
 
     found = project.make_personal_project(home) if repo == home.root else project.locate_project(repo, home)
@@ -382,12 +384,7 @@ def main(arguments: Sequence[str]) -> int:
     source, output = claim_streams()
     order = parse_order(arguments, source)
     if order is None:
-        sys.stderr.write(
-            "usage: lerim worker sync|maintain --repo PATH [--explicit] [--dry-run],"
-            " lerim worker ask|try|benefit|check --repo PATH, lerim worker model,"
-            " lerim worker journal --repo PATH --day DAY,"
-            " lerim worker edits --session PLACE --turn TURN --call NUMBER\n"
-        )
+        sys.stderr.write("usage: lerim worker JOB ARGUMENTS, as lerim/jobs/worker.py describes them\n")
         return 2
     lower_priority()
     cancel, lines = threading.Event(), LineWriter(output)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeAlias
 
 from lerim.errors import LerimError, error_location
@@ -16,8 +17,11 @@ from lerim.jobs import (
     JobLine,
     JobProcesses,
     MaintainProgress,
+    MaintainReport,
     MaintainReportLine,
+    SyncOptions,
     SyncProgress,
+    SyncReport,
     SyncReportLine,
     find_sync_elsewhere,
 )
@@ -29,6 +33,7 @@ from lerim.views import refresh_agent_files
 log = logging.getLogger("lerim.work")
 
 WorkKind = Literal["sync", "maintain"]
+Job: TypeAlias = Callable[[], Awaitable[SyncReport | MaintainReport]]
 WorkEvent: TypeAlias = (
     SyncProgress
     | CandidateFound
@@ -52,6 +57,11 @@ class _Run:
     task: asyncio.Task[None] | None = None
     latest: WorkEvent | None = None
     followers: set[asyncio.Queue[WorkEvent | None]] = field(default_factory=set)
+
+    def pass_line(self, line: JobLine) -> None:
+        """Passes a line of the job to all followers, if it is for them."""
+        if isinstance(line, SyncProgress | CandidateFound | CandidateWithdrawn | MaintainProgress):
+            self.tell(line)
 
     def tell(self, event: WorkEvent | None) -> None:
         """Passes an event to all followers; None is the end."""
@@ -81,23 +91,43 @@ class Work:
         """Whether the server runs this now."""
         return (kind, project.key) in self._running
 
-    def start(self, kind: WorkKind, project: Project, *, explicit: bool, dry_run: bool = False) -> bool:
-        """Starts a run in the background. Returns False if one is running already."""
+    def start(
+        self,
+        kind: WorkKind,
+        project: Project,
+        *,
+        explicit: bool,
+        dry_run: bool = False,
+        options: SyncOptions | None = None,
+    ) -> bool:
+        """Starts a run in the background, a sync with its `options`. Returns False if one is running already."""
         if self.is_running(kind, project):
             return False
         run = self._running[kind, project.key] = _Run()
-        run.task = asyncio.create_task(self._run(kind, project, run, explicit=explicit, dry_run=dry_run))
+        processes, key, root = self._processes, project.key, project.root
+        job: Job = (
+            partial(processes.sync, key, root, run.pass_line, explicit=explicit, options=options)
+            if kind == "sync"
+            else partial(processes.maintain, key, root, run.pass_line, dry_run=dry_run, explicit=explicit)
+        )
+        run.task = asyncio.create_task(self._run(kind, project, run, job, refresh=not dry_run))
         return True
 
-    async def _run(self, kind: WorkKind, project: Project, run: _Run, *, explicit: bool, dry_run: bool) -> None:
+    async def _run(
+        self,
+        kind: WorkKind,
+        project: Project,
+        run: _Run,
+        job: Job,
+        *,
+        refresh: bool,
+    ) -> None:
         outcome: WorkEvent
-
-        def pass_line(line: JobLine) -> None:
-            if isinstance(line, SyncProgress | CandidateFound | CandidateWithdrawn | MaintainProgress):
-                run.tell(line)
-
         try:
-            outcome = await self._run_process(kind, project, pass_line, explicit=explicit, dry_run=dry_run)
+            report = await job()
+            outcome = SyncReportLine(report) if isinstance(report, SyncReport) else MaintainReportLine(report)
+            if refresh:
+                await self._refresh_agent_files(project)
         except asyncio.CancelledError:
             outcome = FailureLine("cancelled", f"The {kind} was cancelled; the next one continues where it stopped.")
         except LerimError as error:
@@ -112,22 +142,10 @@ class Work:
         run.tell(outcome)
         run.tell(None)
 
-    async def _run_process(
-        self, kind: WorkKind, project: Project, pass_line: Callable[[JobLine], None], *, explicit: bool, dry_run: bool
-    ) -> WorkEvent:
-        if kind == "sync":
-            outcome: WorkEvent = SyncReportLine(
-                await self._processes.sync(project.key, project.root, pass_line, explicit=explicit)
-            )
-        else:
-            outcome = MaintainReportLine(
-                await self._processes.maintain(project.key, project.root, pass_line, dry_run=dry_run, explicit=explicit)
-            )
-        if not dry_run:
-            _, problems = await asyncio.to_thread(refresh_agent_files, project, self._home)
-            for problem in problems:
-                log.warning("%s: %s", problem.code, problem.path)
-        return outcome
+    async def _refresh_agent_files(self, project: Project) -> None:
+        _, problems = await asyncio.to_thread(refresh_agent_files, project, self._home)
+        for problem in problems:
+            log.warning("%s: %s", problem.code, problem.path)
 
     async def wait(self, kind: WorkKind, project: Project) -> WorkEvent | None:
         """Waits until a run has ended and returns its outcome; None if the server has not run any."""

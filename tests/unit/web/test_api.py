@@ -149,6 +149,22 @@ def test_a_sync_starts_once_reports_its_progress_and_ends_with_its_report(desk: 
     assert len(server.get(at(desk, "/candidates"))["candidates"]) == 1
 
 
+def test_a_sync_takes_the_options_of_the_command(desk: Desk, server: WebServer) -> None:
+    desk.session("s1", *correction(desk))
+
+    def sync(**options: object) -> Any:
+        assert server.post(at(desk, "/sync"), options) == {"started": True}
+        return events(server.client.get(f"/api/v1{at(desk, '/sync/events')}"))[-1]["report"]
+
+    assert sync(until="2020-01-01")["left_out"] == 1
+    report = sync(since="36500d", accept_above=0, quotes="local", model="none", guidance="only about paths")
+    assert (report["model"], report["accepted"]) == ("none", [one["id"] for one in report["candidates"]])
+    [memory] = server.get(at(desk, "/memories"))["memories"]
+    assert memory["id"] in report["accepted"][0]
+    for wrong in ({"since": "soon"}, {"accept_above": 2}, {"model": "best"}, {"guidance": "\0"}, {"agents": "all"}):
+        assert server.post(at(desk, "/sync"), wrong, status=400)["error"]["where"] in (*wrong, "body")
+
+
 def test_maintenance_runs_and_reports(desk: Desk, server: WebServer) -> None:
     answer("memory", "add", "--repo", str(desk.repo), "--title", "Use uv")
     assert server.post(at(desk, "/maintain"), {"dry_run": True}) == {"started": True}

@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
-from lerim.cli.review import QuoteSharing, QuotesOption, show_candidates
+from lerim.cli.review import QuotesOption, show_candidates
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     EXIT_CODES,
@@ -76,7 +76,7 @@ def sync_command(
     as_json: JsonOption = False,
 ) -> None:
     """Read this repository's new sessions and propose the decisions and learnings in them."""
-    from lerim.jobs import sync
+    from lerim.jobs import SyncOptions, with_settings
 
     if personal and alias:
         raise typer.BadParameter("Sessions outside any repository have no former folder.", param_hint="--alias")
@@ -88,16 +88,16 @@ def sync_command(
             check_aliases(context, unknown_aliases, emit, cancelled)
     if any(find_gone_project(old, context.home) for old in alias):
         register_aliases(context.project, context.home)  # the review moves here for good, not only for this run
-    accept_threshold = context.settings.accept_above if accept_above is None else accept_above
-    options = sync.SyncOptions(
+    given = SyncOptions(
         explicit=True,
-        since=parse_time_option(since or context.settings.sync_since, "--since"),
+        since=parse_time_option(since, "--since"),
         until=parse_time_option(until, "--until"),
-        accept_above=accept_threshold if accept_threshold > 0 or accept_above is not None else None,
-        quotes=quotes or _find_quote_sharing(context),
+        accept_above=accept_above,
+        quotes=quotes,
         model=model,
         guidance=_validate_guidance(guidance),
     )
+    options = with_settings(given, context.settings, context.review_paths.store().quotes, datetime.now(UTC))
     if yes and options.model == "auto":
         save_consent(context)
     report = run_sync(context, options, quiet=as_json)
@@ -189,13 +189,6 @@ def offer_model(context: ProjectContext, options: SyncOptions, report: SyncRepor
     if not model_offer.ask_for_model(context, offers, report):
         return report
     return combine_reports(report, run_sync(context, options, quiet=False))
-
-
-def _find_quote_sharing(context: ProjectContext) -> QuoteSharing | None:
-    """Returns the choice made for this repository, or else the setting; None to ask."""
-    return context.review_paths.store().quotes.read_choice() or (
-        None if context.settings.quote_sharing == "ask" else context.settings.quote_sharing
-    )
 
 
 def _show_sync_progress(*, quiet: bool) -> AbstractContextManager[Callable[[SyncEvent], None]]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
@@ -30,6 +30,9 @@ from lerim.jobs.worker import (
 )
 from lerim.models import EditorCancellation, EditorQuestion
 from lerim.process import ProcessLaunch, build_lerim_launch, kill_group
+
+if TYPE_CHECKING:
+    from lerim.jobs.sync_context import SyncOptions
 
 log = logging.getLogger("lerim.jobs")
 
@@ -59,6 +62,7 @@ class RunningJob:
     explicit: bool
     on_line: LineHandler
     dry_run: bool = False
+    options: SyncOptions | None = None
     task: asyncio.Task[JobReport] | None = None
     process: asyncio.subprocess.Process | None = None
     waiters: int = 0
@@ -87,14 +91,23 @@ class JobProcesses:
     one_off_processes: set[asyncio.subprocess.Process] = field(default_factory=set)
 
     async def sync(
-        self, key: str, root: Path, on_line: LineHandler, *, explicit: bool, has_waiter: bool = True
+        self,
+        key: str,
+        root: Path,
+        on_line: LineHandler,
+        *,
+        explicit: bool,
+        has_waiter: bool = True,
+        options: SyncOptions | None = None,
     ) -> SyncReport:
-        """Runs a sync, or joins the one that is running. Cancelling the last waiting caller cancels the job.
+        """Runs a sync, with `options` if given, or joins the one that is running. Cancelling the last waiting caller
+        cancels the job.
 
         An explicit sync covers more than an idle one, so it runs again after an idle one that it joined.
         `has_waiter`: the caller waits for the result and may cancel the job.
         """
-        report = await self._start_or_join(key, RunningJob("sync", root, explicit, on_line), has_waiter=has_waiter)
+        job = RunningJob("sync", root, explicit, on_line, options=options)
+        report = await self._start_or_join(key, job, has_waiter=has_waiter)
         assert isinstance(report, SyncReport)
         return report
 
@@ -161,6 +174,8 @@ class JobProcesses:
 
     async def _run_process(self, key: str, job: RunningJob) -> JobReport:
         flags = [*(["--explicit"] if job.explicit else []), *(["--dry-run"] if job.dry_run else [])]
+        if job.options is not None:
+            flags = ["--options", msgspec.json.encode(job.options).decode()]
         arguments = ["worker", job.kind, "--repo", str(job.root), *flags]
         try:
             job.process = await start_process(

@@ -134,10 +134,12 @@ def parse_query(request: Request, query_type: type[msgspec.Struct]) -> msgspec.S
 
 
 def parse_body(body: bytes, body_type: type[msgspec.Struct], content_type: str) -> msgspec.Struct:
-    """Parses the body, which is a JSON object. Raises UsageError.
+    """Parses the body, which is a JSON object; nothing at all is an empty one. Raises UsageError.
 
     Forms of other websites cannot send JSON as `application/json` without asking first.
     """
+    if not (body or content_type):
+        body, content_type = b"{}", "application/json"
     if content_type.partition(";")[0].strip().lower() != "application/json":
         raise UsageError("The body is not JSON.", where="content-type", todo="Send `application/json`.")
     try:

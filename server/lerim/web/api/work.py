@@ -5,17 +5,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 
 from lerim.assistant import Answer, Question, Sentence, SentenceEvent
+from lerim.config import SETTING_CHECKS
 from lerim.errors import UsageError
-from lerim.jobs import AnswerLine, find_sync_elsewhere
+from lerim.jobs import AnswerLine, SyncOptions, find_sync_elsewhere, with_settings
+from lerim.memory import QuoteChoice
+from lerim.views import ProjectContext
+from lerim.web.api.memories import ShortText, parse_query_time
 from lerim.web.api.operations import Call, Operation
 from lerim.web.work import WorkEvent, WorkKind
+
+
+class SyncBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The options of `lerim sync`; the settings stand for what is left out. `since` and `until` are times such as `14d`
+    or `2026-07-01`. A candidate of at least the confidence `accept_above` is accepted without review."""
+
+    since: ShortText = ""
+    until: ShortText = ""
+    accept_above: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    quotes: QuoteChoice | None = None
+    model: Literal["auto", "none"] = "auto"
+    guidance: str = ""
 
 
 class MaintainBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,12 +61,30 @@ class QuestionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     everything: bool = False
 
 
-async def start_sync(call: Call) -> StartedOutput:
-    """Starts a sync of a project, unless one is running in any process."""
+async def start_sync(call: Call, body: SyncBody) -> StartedOutput:
+    """Starts a sync of a project with these options, unless one is running in any process."""
     context = await run_in_threadpool(call.context)
+    options = await run_in_threadpool(_make_sync_options, context, body)
     if await run_in_threadpool(find_sync_elsewhere, call.home, context.project.key):
         return StartedOutput(False)
-    return StartedOutput(call.served.work.start("sync", context.project, explicit=True))
+    return StartedOutput(call.served.work.start("sync", context.project, explicit=True, options=options))
+
+
+def _make_sync_options(context: ProjectContext, body: SyncBody) -> SyncOptions:
+    """Returns the options that a request gives. Raises UsageError."""
+    try:
+        guidance = str(SETTING_CHECKS["extract.guidance"](body.guidance))
+    except ValueError as error:
+        raise UsageError(f"{error}.", where="guidance") from error
+    given = SyncOptions(
+        since=parse_query_time(body.since, "since"),
+        until=parse_query_time(body.until, "until"),
+        accept_above=body.accept_above,
+        quotes=body.quotes,
+        model=body.model,
+        guidance=guidance,
+    )
+    return with_settings(given, context.settings, context.review_paths.store().quotes, datetime.now(UTC))
 
 
 def follow_sync(call: Call) -> AsyncGenerator[WorkEvent]:
