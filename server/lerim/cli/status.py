@@ -16,6 +16,7 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
+from lerim.memory import MemorySearch
 from lerim.models import (
     ModelView,
     WaitReason,
@@ -37,7 +38,8 @@ def status_command(
 ) -> None:
     """Show the state of this repository: sessions, candidates and memories. Changes nothing."""
     context = open_command_context(repo, alias)
-    view = load_status(context, datetime.now().astimezone())
+    with MemorySearch(context.project, context.home) as search:
+        view = load_status(context, datetime.now().astimezone(), search)
     if as_json:
         output.show_json(msgspec.structs.replace(view, problems=[*context.problems, *view.problems]))
         return

@@ -48,6 +48,13 @@ def reference_text(reference: Reference) -> str:
     return f"{reference.path}#{reference.symbol}" if reference.symbol else reference.path
 
 
+def comparison_key(references: Iterable[str], verified: str) -> str:
+    """Returns what a memory is compared with the code by: `verified` and its references in order, one a line; "" if it
+    has none. It changes whenever the memory has to be compared again, whatever the code is."""
+    texts = sorted({reference_text(one) for one in map(parse_reference, references) if one is not None})
+    return "\n".join((verified, *texts)) if texts else ""
+
+
 def parse_references(given: Iterable[str]) -> tuple[str, ...]:
     """Normalises references that a person named for a memory: relative to the repository's root, forward slashes, no
     duplicates.

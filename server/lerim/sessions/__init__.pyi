@@ -93,6 +93,7 @@ from .tables import UNREADABLE_ERROR as UNREADABLE_ERROR
 from .tables import Fact as Fact
 from .tables import Friction as Friction
 from .tables import Relation as Relation
+from .tables import SessionCount as SessionCount
 from .tables import SessionFact as SessionFact
 from .tables import StoredCall as StoredCall
 from .tables import columns as columns

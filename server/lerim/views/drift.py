@@ -8,6 +8,8 @@ from lerim.errors import MemoryError_, Problem
 from lerim.memory import (
     Drift,
     DriftChecker,
+    DriftSubject,
+    MemorySearch,
     SourceReader,
     StoredMemory,
     baselines,
@@ -51,6 +53,29 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
     unknown = [one.id for one in subjects if one.id in standings and standings[one.id].state == "unknown"]
     _report_unknown(paths, unknown, problems)
     return {name: one for name, one in standings.items() if one.state in WRONG_STATES}
+
+
+def find_all_drifts(paths: ReviewPaths, search: MemorySearch, problems: list[Problem]) -> dict[str, Drift]:
+    """Returns what `find_drifts` does for all active memories. Only memories that are new or were verified again since
+    the last check are read; `search` is an open search of the project."""
+    if paths.project.is_personal:
+        return {}
+    keys = search.comparison_keys()
+    if not baselines.has_baselines(paths.private):
+        _report_unknown(paths, list(keys), problems)
+        return {}
+
+    def load_subjects(ids: list[str]) -> list[DriftSubject]:
+        return [subject_of(one.record) for one in search.load_active(ids)]
+
+    try:
+        found = DriftChecker(paths.project, paths.home).check_changed(keys, load_subjects).drift_by_memory
+    except MemoryError_ as error:
+        problems.append(error.problem(code="freshness"))
+        return {}
+    drifts = {name: one for name, one in found.items() if name in keys}
+    _report_unknown(paths, [name for name, one in drifts.items() if one.state == "unknown"], problems)
+    return {name: one for name, one in drifts.items() if one.state in WRONG_STATES}
 
 
 def _report_unknown(paths: ReviewPaths, unknown: Sequence[str], problems: list[Problem]) -> None:

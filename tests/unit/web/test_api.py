@@ -149,6 +149,30 @@ def test_a_sync_starts_once_reports_its_progress_and_ends_with_its_report(desk: 
     assert len(server.get(at(desk, "/candidates"))["candidates"]) == 1
 
 
+def test_the_status_sees_what_became_of_the_code_and_the_memories_at_once(desk: Desk, server: WebServer) -> None:
+    code = desk.repo / "src" / "app.py"
+    code.parent.mkdir(exist_ok=True)
+    code.write_text("def load():\n    return 1\n", "utf-8")
+    for title, reference in (("Use uv", "src/app.py#load"), ("Use pathlib", "./src/app.py#load"), ("Use ruff", "")):
+        named = ("--reference", reference) if reference else ()
+        answer("memory", "add", "--repo", str(desk.repo), "--title", title, *named)
+
+    def counts() -> tuple[Any, Any, Any]:
+        status = server.get(at(desk, "/status"))
+        return status["memories"], status["standing"], [one["code"] for one in status["problems"]]
+
+    assert counts() == ({"decision": 3}, {}, [])
+    code.write_text("def load():\n    return 2\n", "utf-8")
+    assert counts() == ({"decision": 3}, {"drifted": 2}, [])
+    code.unlink()
+    assert counts() == ({"decision": 3}, {"gone": 2}, [])
+    first, second, _ = sorted((desk.repo / ".lerim" / "memory" / "decisions").iterdir())
+    first.unlink()
+    second.rename(second.with_name("broken.md"))
+    second.with_name("broken.md").write_text("no memory", "utf-8")
+    assert counts() == ({"decision": 1}, {"gone": 1}, ["memory-unreadable"])
+
+
 def test_a_sync_takes_the_options_of_the_command(desk: Desk, server: WebServer) -> None:
     desk.session("s1", *correction(desk))
 

@@ -135,10 +135,9 @@ class Baselines:
         sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY places WHERE tree = ? AND place = ?"
         return [_parse_drift_record(row) for row in self._db.execute(sql, (self._worktree, place))]
 
-    def checked_files(self) -> Iterator[tuple[str, StatStamp]]:
-        """Yields each file that was checked and the stamp it had, one row per stamp."""
-        sql = "SELECT DISTINCT place, stamp FROM looks WHERE tree = ?"
-        return ((str(place), _parse_stamp(stamp)) for place, stamp in self._db.execute(sql, (self._worktree,)))
+    def checked_files(self) -> Iterator[tuple[str, str]]:
+        """Yields each file that was checked and the stamp it had, as `format_stamp` writes it; one row per stamp."""
+        return iter(self._db.execute("SELECT DISTINCT place, stamp FROM looks WHERE tree = ?", (self._worktree,)))
 
     def stale_records(self) -> list[DriftRecord]:
         """Returns the references that are not fresh or have moved."""
@@ -149,9 +148,8 @@ class Baselines:
         """Stores drift records."""
         rows = []
         for one in drift_records:
-            stamp = " ".join(map(str, one.stamp))
-            row = (self._worktree, one.memory, reference_text(one.reference), one.verified, one.checked_path, stamp)
-            rows.append((*row, one.state, one.moved_to, one.detail, one.since))
+            row = (self._worktree, one.memory, reference_text(one.reference), one.verified, one.checked_path)
+            rows.append((*row, format_stamp(one.stamp), one.state, one.moved_to, one.detail, one.since))
         self._db.executemany("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def delete_drift(self, memory: str, but: Iterable[Reference] = ()) -> None:
@@ -173,6 +171,17 @@ class Baselines:
         """Returns the memories that have drift records."""
         sql = "SELECT DISTINCT memory FROM looks WHERE tree = ?"
         return {str(row[0]) for row in self._db.execute(sql, (self._worktree,))}
+
+    def read_checked(self) -> tuple[dict[str, str], set[tuple[str, str]]]:
+        """Returns the `comparison_key` that each memory had when it was last compared, by memory; and what
+        `checked_files` yields."""
+        keys: dict[str, str] = {}
+        checked: set[tuple[str, str]] = set()
+        sql = "SELECT memory, verified, reference, place, stamp FROM looks WHERE tree = ? ORDER BY memory, reference"
+        for memory, verified, reference, place, stamp in self._db.execute(sql, (self._worktree,)):
+            keys[memory] = f"{keys.get(memory, verified)}\n{reference}"
+            checked.add((place, stamp))
+        return keys, checked
 
     def read_index_paths(self) -> tuple[str, frozenset[bytes]]:
         """Returns the stamp of git's index when it was last read, and the digests of the paths it contained."""
@@ -250,6 +259,11 @@ def _parse_drift_record(row: tuple[str, ...]) -> DriftRecord:
     return DriftRecord(
         memory, Reference(path, symbol), verified, place, _parse_stamp(stamp), known, moved_to, detail, since
     )
+
+
+def format_stamp(stamp: StatStamp) -> str:
+    """Returns a stamp as the database has it."""
+    return " ".join(map(str, stamp))
 
 
 def _parse_stamp(text: str) -> StatStamp:

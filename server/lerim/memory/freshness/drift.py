@@ -6,13 +6,13 @@ memory fresh. A reference is checked again only when its file's stamp has change
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lerim.memory.freshness import baselines
-from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, StatStamp
+from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord, StatStamp, format_stamp
 from lerim.memory.freshness.drift_summary import Drift, DriftSummary, summarise_drift, worst_drift
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
@@ -107,6 +107,20 @@ class DriftChecker:
             found = database.drift_records_of(subject.id for subject in subjects)
         return {memory: drift for memory, records in found.items() if (drift := worst_drift(records)) is not None}
 
+    def check_changed(
+        self, keys: Mapping[str, str], load_subjects: Callable[[list[str]], Iterable[DriftSubject]]
+    ) -> DriftSummary:
+        """Checks all memories and returns their drift; `keys` are their `comparison_key`s, by id. Only memories that
+        are new or have another key now are loaded, by `load_subjects`; of the others, changed files are read."""
+        with baselines.open_baselines(self._private, self._project.root) as database:
+            known, checked = database.read_checked()
+            check = _Check(self._project, database, self._git, f"{datetime.now(UTC):%Y-%m-%d}", lambda: None)
+            if changed := [memory for memory, key in keys.items() if known.get(memory) != key]:
+                check.add_subjects(list(load_subjects(changed)))
+            check.add_changed_files(None, checked)
+            check.run()
+            return summarise_drift(database)
+
     def checked_files(self, memories: Iterable[str]) -> dict[str, tuple[tuple[str, StatStamp], ...]]:
         """Returns the files, relative to the worktree, that each of these memories was last compared with, and the
         stamp that each file had then; by memory. Memories that were never checked are left out."""
@@ -177,16 +191,13 @@ class _Check:
         for memory in self._database.checked_memories() - set(live):
             self._forgotten[memory] = ()
 
-    def add_changed_files(self, paths: Sequence[str] | None) -> None:
+    def add_changed_files(self, paths: Sequence[str] | None, checked: Iterable[tuple[str, str]] | None = None) -> None:
         """Adds the references whose file's stamp has changed, or whose file is back after a move; if `paths` is None,
-        also those of missing files."""
+        also those of missing files. `checked` is what `Baselines.checked_files` returns."""
         if paths is None:
             self._is_complete = True
-            changed = {
-                place
-                for place, stamp in self._database.checked_files()
-                if not stamp or self._reader.stamp(place) != stamp
-            }
+            known = self._database.checked_files() if checked is None else checked
+            changed = {place for place, stamp in known if not stamp or format_stamp(self._reader.stamp(place)) != stamp}
         else:
             changed = set(paths)
         for place in changed:

@@ -8,11 +8,11 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,7 +20,6 @@ from lerim import sqlite
 from lerim.errors import Problem
 from lerim.files import Directory, open_directory
 from lerim.memory.lifecycle import Status
-from lerim.memory.links import MemoryLinks
 from lerim.memory.search.filters import MemoryFilters, facet_expressions
 from lerim.memory.search.index_location import IndexLocation, connect_index, unusable_index_error
 from lerim.memory.search.index_rows import (
@@ -31,7 +30,6 @@ from lerim.memory.search.index_rows import (
     add_rows,
     delete_rows,
     first_row,
-    read_links,
     row_of,
     set_merging,
     settle_statuses,
@@ -55,6 +53,7 @@ _NEWEST_FIRST = "ORDER BY rowid DESC LIMIT ?"
 _BEST_FIRST = "ORDER BY score, rowid DESC LIMIT ?"
 _LAST_CHARACTER = "\U0010ffff"
 _VERSIONS = count(1)
+R = TypeVar("R")
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
@@ -285,11 +284,11 @@ class Index:
         rows = self._rows("SELECT shown FROM files WHERE path = ? AND memory != ''", (name,))
         return rows[0][0] if rows else None
 
-    def links(self) -> list[MemoryLinks]:
-        """Returns the links of every memory that has a link or is linked to. Raises MemoryError_."""
+    def read(self, query: Callable[[sqlite3.Connection], R]) -> R:
+        """Runs a query on the index. Raises MemoryError_."""
         with self._lock:
             try:
-                return read_links(self._sql)
+                return query(self._sql)
             except sqlite3.Error as error:
                 raise unusable_index_error(error, self._location) from error
 
@@ -299,11 +298,7 @@ class Index:
         return [problem for _, told in rows for problem in msgspec.json.decode(told, type=list[Problem])]
 
     def _rows(self, query: str, values: tuple[str | int, ...]) -> list[Any]:
-        with self._lock:
-            try:
-                return self._sql.execute(query, values).fetchall()
-            except sqlite3.Error as error:
-                raise unusable_index_error(error, self._location) from error
+        return self.read(lambda sql: sql.execute(query, values).fetchall())
 
     def _rows_of(self, memories: Iterable[str]) -> set[int]:
         query = "SELECT id FROM files WHERE memory IN (SELECT value FROM json_each(?))"

@@ -18,6 +18,7 @@ from lerim.errors import Problem
 from lerim.memory.lifecycle import Status, ended_status
 from lerim.memory.links import EndingLink, MemoryLinks, ending_links, find_ended
 from lerim.memory.record import MemoryRecord, primitive_of
+from lerim.memory.reference import comparison_key
 from lerim.memory.search.filters import change_status_facet, facet_words
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.synonyms import find_synonyms
@@ -25,7 +26,7 @@ from lerim.memory.store import FileStamp, MemoryFile, status_of
 from lerim.memory.views import source_parts
 from lerim.words import index_text
 
-INDEX_VERSION = 7
+INDEX_VERSION = 8
 _HASH_BITS = 20
 """A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
 name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are
@@ -40,7 +41,7 @@ CREATE TABLE files (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER NOT NULL, size INTEGER NOT NULL,
     inode INTEGER NOT NULL, memory TEXT NOT NULL, said TEXT NOT NULL, status TEXT NOT NULL, shown TEXT NOT NULL,
     updated INTEGER NOT NULL, confidence REAL NOT NULL, fades INTEGER NOT NULL, session TEXT NOT NULL,
-    superseded_by TEXT NOT NULL, resolved_by TEXT NOT NULL, problems TEXT NOT NULL
+    superseded_by TEXT NOT NULL, resolved_by TEXT NOT NULL, comparison TEXT NOT NULL, problems TEXT NOT NULL
 );
 CREATE INDEX files_memory ON files (memory);
 CREATE INDEX files_session ON files (session);
@@ -105,14 +106,15 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
     problems_json = msgspec.json.encode(read.problems).decode() if read.problems else "[]"
     record = read.record
     if record is None:
-        values = ("", "", "", "", 0, 0.0, False, "", "", "", problems_json)
+        values = ("", "", "", "", 0, 0.0, False, "", "", "", "", problems_json)
     else:
         status = status_of(record, read.file.is_archived)
         session = source_parts(record.source)[1]
         fades = record.primitive == "learning"
         dated = (whole_seconds(record.updated), record.confidence, fades, session)
         by = (record.superseded_by, record.resolved_by)
-        values = (record.id, hash_text(record), status, status, *dated, *by, problems_json)
+        comparison = comparison_key(record.references, record.verified)
+        values = (record.id, hash_text(record), status, status, *dated, *by, comparison, problems_json)
         ends = dict.fromkeys((row, link.target, link.kind) for link in ending_links(record))
         if ends:
             sql.executemany("INSERT INTO ends VALUES (?,?,?)", list(ends))
@@ -126,7 +128,7 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
     if record is not None and (packed := _encode_memory(IndexedMemory(record, read.text_hash, read.problems))):
         sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (read.file.name, packed))
     sql.execute(
-        "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (row, read.file.name, *to_signed(read.file.stamp), *values),
     )
     return row

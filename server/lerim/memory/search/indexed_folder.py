@@ -15,7 +15,7 @@ from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index import Index, IndexFilter
 from lerim.memory.search.index_location import IndexLocation
-from lerim.memory.search.index_rows import IndexedMemory, ReadMemory, stored_records
+from lerim.memory.search.index_rows import IndexedMemory, ReadMemory, read_links, stored_records
 from lerim.memory.search.matching import match_rows
 from lerim.memory.search.ranking import RankedMemory
 from lerim.memory.store import (
@@ -116,7 +116,16 @@ class IndexedFolder:
 
     def known_links(self) -> list[MemoryLinks]:
         """Returns the same as `links`, from the index as it is."""
-        return self.query_index(lambda index: index.links(), [])
+        return self.query_index(lambda index: index.read(read_links), [])
+
+    def load_active(self, ids: Sequence[str]) -> list[StoredMemory]:
+        """Returns the active memories with these ids, without unreadable ones."""
+
+        def named(index: Index) -> list[RankedMemory]:
+            rows = index.newest(index.make_filter(ACTIVE_MEMORIES, ids), len(ids))
+            return list(index.ranked_memories(rows).values())
+
+        return list(self.load(self.query_index(named, [])).values()) if ids else []
 
     def links(self) -> list[MemoryLinks] | None:
         """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
@@ -126,7 +135,7 @@ class IndexedFolder:
             return None if found else []
         try:
             self._update_index(found)
-            return self._index.links() if self._index is not None else None
+            return self._index.read(read_links) if self._index is not None else None
         except LerimError:
             return None  # a search reports it
 

@@ -7,6 +7,7 @@ index in memory.
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from heapq import nlargest
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from lerim import files
 from lerim.config import MaintenanceRules
@@ -21,8 +23,9 @@ from lerim.errors import LerimError, Problem
 from lerim.memory.freshness import baselines
 from lerim.memory.links import MemoryLinks
 from lerim.memory.meaning import SentenceModel
-from lerim.memory.record import MemoryRecord, Scope
+from lerim.memory.record import MemoryRecord, Primitive, Scope
 from lerim.memory.reference import DriftState
+from lerim.memory.search import index_totals
 from lerim.memory.search.by_meaning import MOST_MEMORIES, ReportProgress, find_similarities
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index_location import IndexLocation
@@ -34,6 +37,7 @@ from lerim.memory.store import Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project
 
+R = TypeVar("R")
 GLOBAL_KEY = "global"
 PAGED_MATCHES = 200
 """How many matches of each folder are ranked for the pages of a search."""
@@ -290,6 +294,26 @@ class MemorySearch:
     def links(self) -> list[MemoryLinks]:
         """Returns the links of every own memory that has a link or is linked to; see `count`."""
         return [link for folder in self._folders[:1] for link in folder.known_links()]
+
+    def count_by_primitive(self) -> dict[Primitive, int]:
+        """Returns how many own memories there are of each primitive, without those in the archive; see `count`."""
+        return self._query_own(index_totals.count_by_primitive, {})
+
+    def comparison_keys(self) -> dict[str, str]:
+        """Returns the `comparison_key` of each own active memory that refers to code, by id."""
+        return self._query_own(index_totals.read_comparison_keys, {})
+
+    def load_active(self, ids: Sequence[str]) -> list[StoredMemory]:
+        """Returns the own active memories with these ids, without unreadable ones."""
+        return [memory for folder in self._folders[:1] for memory in folder.load_active(ids)]
+
+    def load_rival_answers(self) -> list[StoredMemory]:
+        """Returns the own active memories that resolve a question which another one says it resolved, too."""
+        return self.load_active(self._query_own(index_totals.find_rival_answers, []))
+
+    def _query_own(self, query: Callable[[sqlite3.Connection], R], nothing: R) -> R:
+        own = next(iter(self._folders), None)
+        return nothing if own is None else own.query_index(lambda index: index.read(query), nothing)
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""

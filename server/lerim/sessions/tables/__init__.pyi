@@ -28,6 +28,7 @@ from .schema import PARENT_MISSING as PARENT_MISSING
 from .schema import convert_sqlite_errors as convert_sqlite_errors
 from .schema import open_catalog as open_catalog
 from .session_rows import UNREADABLE_ERROR as UNREADABLE_ERROR
+from .session_rows import SessionCount as SessionCount
 from .session_rows import SessionRow as SessionRow
 from .turn_text import DEFLATE_WINDOW as DEFLATE_WINDOW
 from .turn_text import StoredCall as StoredCall

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -45,6 +45,15 @@ class SessionRow:
     def path(self) -> Path:
         """The file or database that contains the session."""
         return place_file(self.place, self.within)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCount:
+    """How many sessions a project has, how many of them are waiting, and when the newest one was last active."""
+
+    number: int
+    waiting: int
+    newest: datetime | None
 
 
 def load_generation(db: sqlite3.Connection, place: str) -> int:
@@ -213,6 +222,27 @@ def list_session_rows(
         )
         for session, parent, place, within, is_main, own_turns, last, is_waiting, vanished, error in rows
     ]
+
+
+def count_sessions(db: sqlite3.Connection, project: str, folders: Iterable[str], kinds: Sequence[str]) -> SessionCount:
+    """Counts the sessions that `list_session_rows` lists; those that wait for a job of any of these kinds count."""
+    open_jobs = (
+        "SELECT transcript FROM jobs WHERE project = :project AND state IN ('pending', 'running', 'failed')"
+        " AND kind IN (SELECT value FROM json_each(:kinds))"
+    )
+    extracted = f"SELECT transcript FROM jobs WHERE project = :project AND kind = '{EXTRACT_JOB}'"
+    own_turns = f"EXISTS (SELECT 1 FROM turns WHERE transcript = t.id AND folder IN ({_PROJECT_FOLDERS}))"
+    times = f"SELECT max(time) AS last FROM turns WHERE folder IN ({_PROJECT_FOLDERS})"
+    number, waiting, newest = db.execute(
+        "SELECT count(*) FILTER (WHERE is_main), count(DISTINCT iif(is_main, session, parent)) FILTER (WHERE waits),"
+        f" (SELECT max(last) FROM ({times} UNION ALL SELECT last FROM ({_COPIED_TRANSCRIPTS})))"
+        f" FROM (SELECT t.session, t.parent, {IS_MAIN_SESSION} AS is_main,"
+        f"  t.id IN ({open_jobs}) OR has_turns AND t.id NOT IN ({extracted}) AS waits"
+        f"  FROM (SELECT t.*, {own_turns} AS has_turns FROM transcripts t) t JOIN sessions s ON s.transcript = t.id"
+        f"  WHERE has_turns OR t.id IN (SELECT transcript FROM ({_COPIED_TRANSCRIPTS})))",
+        {"project": project, "folders": to_json_list(folders), "kinds": to_json_list(kinds)},
+    ).fetchone()
+    return SessionCount(number, waiting, seconds_to_time(newest))
 
 
 def find_copied_transcripts(db: sqlite3.Connection, project: str | None) -> frozenset[int]:

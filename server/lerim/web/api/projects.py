@@ -26,7 +26,8 @@ def show_status(call: Call) -> StatusOutput:
     context = call.context()
     if context.project.is_personal:
         raise ProjectError("Personal memories are not a repository.", where="global", todo="Name a repository.")
-    view = load_status(context, call.served.clock())
+    with call.use_search(context.review_paths) as search:
+        view = load_status(context, call.served.clock(), search)
     return msgspec.structs.replace(view, problems=[*context.problems, *view.problems])
 
 
