@@ -18,9 +18,16 @@ from .schema import SetUp as SetUp
 from .schema import reader_role as reader_role
 from .schema import set_up_database as set_up_database
 from .schema import worker_role as worker_role
+from .sharing import ShareResult as ShareResult
+from .sharing import share_memories as share_memories
 from .status import OrgStatus as OrgStatus
 from .status import cancel_extractions as cancel_extractions
 from .status import load_status as load_status
 from .status import retry_extractions as retry_extractions
+from .team_memory import NO_SEARCH_BY_MEANING as NO_SEARCH_BY_MEANING
+from .team_memory import Approvals as Approvals
+from .team_memory import TeamHit as TeamHit
+from .team_memory import count_approvals as count_approvals
+from .team_memory import search_team as search_team
 from .worker import STALLED_SECONDS as STALLED_SECONDS
 from .worker import Worker as Worker

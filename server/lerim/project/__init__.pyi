@@ -2,6 +2,10 @@ from . import folder as folder
 from . import project as project
 from . import registry as registry
 from . import tracked as tracked
+from .code_owners import CodeOwners as CodeOwners
+from .code_owners import load_code_owners as load_code_owners
+from .code_owners import parse_code_owners as parse_code_owners
+from .commits import Addition as Addition
 from .commits import ChangedFile as ChangedFile
 from .commits import Commit as Commit
 from .commits import History as History

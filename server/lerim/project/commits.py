@@ -59,6 +59,15 @@ class Tag:
     time: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """The commit that added a file, its author, and when they wrote it."""
+
+    commit: str
+    author: str
+    time: datetime
+
+
 class History:
     """Asks git about the history of one worktree. The answers are None if git fails, takes too long or says too
     much."""
@@ -108,6 +117,18 @@ class History:
         output = self._run("rev-list", f"refs/tags/{last}", f"^refs/tags/{first}", "--")
         return None if output is None else output.decode("ascii", "replace").split()
 
+    def find_additions(self, folder: str) -> dict[str, Addition] | None:
+        """Returns the commit that last added each file below a folder of HEAD. A file that a merge added has none.
+
+        None also for a clone without its whole history, whose oldest commit seems to add every file.
+        """
+        shallow = self._run("rev-parse", "--is-shallow-repository")
+        if shallow is None or shallow.strip() != b"false":
+            return None
+        options = ("-z", "--name-only", "--diff-filter=A", "--no-renames", "--no-show-signature", "--no-ext-diff")
+        output = self._run("log", "--format=%x1f%H %at %aN", *options, "HEAD", "--", folder)
+        return None if output is None else _parse_additions(output.decode("utf-8", "surrogateescape"))
+
     def _tips(self) -> tuple[str, ...]:
         """Returns the options that select what a listing starts from; a repository without a commit has no HEAD."""
         has_head = self._run("rev-parse", "--verify", "-q", "HEAD") is not None
@@ -139,6 +160,20 @@ def _parse_log(output: str) -> Iterator[Commit]:
             files.append(ChangedFile(status[1], next(parts, "")))
     if header:
         yield _make_commit(header, files)
+
+
+def _parse_additions(output: str) -> dict[str, Addition]:
+    """Parses `git log -z --name-only`, newest first: a header that begins with a mark, then the path of each file."""
+    found: dict[str, Addition] = {}
+    addition: Addition | None = None
+    for part in output.split("\0"):
+        text = part.removeprefix("\n")
+        if text.startswith("\x1f"):
+            commit, seconds, author = text[1:].split(" ", 2)
+            addition = Addition(commit, author.encode("utf-8", "replace").decode().strip(), _parse_time(seconds))
+        elif text and addition is not None:
+            found.setdefault(text, addition)
+    return found
 
 
 def _make_commit(header: str, files: list[ChangedFile]) -> Commit:

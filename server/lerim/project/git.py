@@ -65,6 +65,13 @@ class Git:
             texts.update(zip(batch, _parse_blobs(output, len(batch)), strict=False))
         return {pair: text for pair, text in texts.items() if text is not None}
 
+    def list_files(self, commit: str, folder: str) -> list[str] | None:
+        """Returns the paths of the files that a commit has below a folder; None if git cannot tell."""
+        if not COMMIT_PATTERN.fullmatch(commit):
+            return None
+        output = self._run(("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", f"{folder}/"))
+        return None if output is None else list(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
+
     def list_changing_commits(self, path: str, since: str, until: str) -> list[str]:
         """Returns the commits after `since`, up to `until`, that changed a file, oldest first; empty if git cannot
         tell."""

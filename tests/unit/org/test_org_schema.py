@@ -12,7 +12,7 @@ from lerim.org import set_up_database
 from postgres import TEAMS, PostgresServer, postgres
 from terminal import answer
 
-TABLES_OF_TEAMS = ("extractions", "candidates", "answers", "budgets", "rates", "calls")
+TABLES_OF_TEAMS = ("extractions", "candidates", "answers", "budgets", "rates", "calls", "memories")
 INSERTS = (
     "INSERT INTO extractions (team, key, project, queue, session, place_hash, content_hash, model)"
     " VALUES (%(team)s, 'k', 'p', 'h', 's', 'l', 'c', '')",
@@ -22,6 +22,8 @@ INSERTS = (
     "INSERT INTO budgets (team) VALUES (%(team)s)",
     "INSERT INTO rates (team, model, calls_left) VALUES (%(team)s, 'm', 1)",
     "INSERT INTO calls (team, model, key, dollars) VALUES (%(team)s, 'm', 'k', 1)",
+    "INSERT INTO memories (team, project, id, kind, title, body, places, commit, approved_in, approved_by)"
+    " VALUES (%(team)s, 'p', 'i', 'decision', 't', 'b', '', 'c', '', '')",
     "INSERT INTO procrastinate_jobs (queue_name, task_name) VALUES (%(team)s || '/host', 'extract')",
     "INSERT INTO procrastinate_workers (team) VALUES (%(team)s)",
     "INSERT INTO procrastinate_periodic_defers (task_name, periodic_id) VALUES ('rescue', %(team)s)",
@@ -44,7 +46,7 @@ def test_setting_up_twice_or_twice_at_once_is_harmless(server: PostgresServer) -
     url = server.make_empty_database()
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: set_up_database(url, ["platform"]).applied, range(2)))
-    assert sorted(sum(both, ())) == ["0001 queue", "0002 teams", "0003 open_calls"]
+    assert sorted(sum(both, ())) == ["0001 queue", "0002 teams", "0003 open_calls", "0004 memories"]
     again = answer("org", "init", url, "--team", "platform", "--team", "search")
     roles = {"worker": "lerim_team_search_worker", "reader": "lerim_team_search_reader"}
     assert again["applied"] == [] and again["teams"][1] == {"team": "search", **roles}

@@ -1,0 +1,79 @@
+"""`lerim org share` and `search`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
+from lerim.cli.terminal import CURRENT_FOLDER, JsonOption, RepoOption, open_command_context, output, with_error_exit
+from lerim.errors import UsageError
+from lerim.times import format_day
+
+if TYPE_CHECKING:
+    from lerim.org import TeamHit
+
+
+class SearchOutput(msgspec.Struct, frozen=True):
+    """What `org search --json` prints: the memories found, and why it does not search by meaning."""
+
+    hits: list[TeamHit]
+    by_meaning: str
+
+
+@with_error_exit
+def share_command(
+    repo: RepoOption = CURRENT_FOLDER, database: DatabaseOption = "", team: TeamOption = "", as_json: JsonOption = False
+) -> None:
+    """Put the reviewed memories of a repository, as they are committed, into the team's store. What the commit no
+    longer has leaves the store. Run it in CI on the main branch, with the whole history fetched."""
+    chosen = choose_database(database, team)
+    from lerim.org import share_memories
+
+    result = share_memories(chosen, open_command_context(repo).project, os.environ)
+    if as_json:
+        output.show_json(result)
+        return
+    count = f"{result.shared} {'memory' if result.shared == 1 else 'memories'}"
+    gone = f", {result.removed} removed" if result.removed else ""
+    output.print_line(f"{count} of {result.project} shared with team {chosen.team}{gone}.")
+    output.print_problems(result.problems)
+
+
+@with_error_exit
+def search_command(
+    words: Annotated[
+        list[str], typer.Argument(metavar="WORDS...", help="Words, “phrases” in quotes, OR, and -excluded words.")
+    ],
+    repo: Annotated[
+        str, typer.Option("--repo", metavar="NAME", help="Only of this repository, such as org/name.")
+    ] = "",
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help="Only of this kind: decision, question, theme, pitfall and so on.")
+    ] = "",
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=200, help="The most memories shown.")] = 20,
+    database: DatabaseOption = "",
+    team: TeamOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Search the memories that the team's repositories have shared, with who approved each and when."""
+    chosen = choose_database(database, team)
+    from lerim.memory import KINDS, SEARCHED_PRIMITIVES
+    from lerim.org import NO_SEARCH_BY_MEANING, search_team
+
+    if kind and kind not in (kinds := (*SEARCHED_PRIMITIVES, *KINDS)):
+        raise UsageError("There is no such kind of memory.", where=kind, todo=f"Use one of: {', '.join(kinds)}.")
+    hits = search_team(chosen, " ".join(words), repo, kind, limit)
+    if as_json:
+        output.show_json(SearchOutput(hits, NO_SEARCH_BY_MEANING))
+        return
+    for one in hits:
+        by = one.approved_by or "nobody whom git names"
+        when = f" on {format_day(one.approved_at)}" if one.approved_at else ""
+        lines = [f"{one.kind} of {one.project}, approved by {by}{when}", one.passage, ", ".join(one.references[:5])]
+        output.show_item(f"{one.id}  {one.title}", lines)
+    if not hits:
+        output.print_line(f"Nothing was found in what team {chosen.team} shared. {NO_SEARCH_BY_MEANING}")

@@ -1,0 +1,113 @@
+"""Puts the reviewed memories of a repository, as they are committed, into the team's store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+import msgspec
+
+from lerim.errors import LerimError, OrgError, Problem
+from lerim.memory import (
+    LIVE_FOLDERS,
+    StoredMemory,
+    parse_record,
+    redact_record,
+    status_of,
+    with_current_status,
+)
+from lerim.org.database import TeamDatabase
+from lerim.org.local_sessions import name_project
+from lerim.project import Addition, History, Project, open_git, read_head_commit
+
+_SAVE = """
+INSERT INTO memories (team, project, id, kind, title, body, places, commit, approved_in, approved_by, approved_at)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (team, project, id) DO UPDATE SET
+    (kind, title, body, places, commit, approved_in, approved_by, approved_at) = (excluded.kind, excluded.title,
+    excluded.body, excluded.places, excluded.commit, excluded.approved_in, excluded.approved_by, excluded.approved_at)
+"""
+
+
+class ShareResult(msgspec.Struct, frozen=True):
+    """How many memories of which project and commit the team's store now has, how many it had before and this commit
+    does not, and the files that could not be read."""
+
+    project: str
+    commit: str
+    shared: int
+    removed: int
+    problems: list[Problem]
+
+
+def share_memories(database: TeamDatabase, project: Project, environ: Mapping[str, str]) -> ShareResult:
+    """Make the team's store hold exactly the project's active memories, as its checked out commit has them, each with
+    who approved it: the author of the commit that added its file.
+
+    Doing it again changes nothing; two at once take turns, and it is done whole or not at all. Raises OrgError.
+    """
+    commit = read_head_commit(project.root, project.common_dir)
+    if not commit:
+        raise OrgError("This repository has no commit yet.", where=str(project.root), todo="Commit the memories first.")
+    additions = History(project.root, environ).find_additions(_memory_folder(project))
+    if additions is None:
+        todo = "Fetch all of it (`git fetch --unshallow`; in CI a fetch depth of 0), and see that git is installed."
+        message = "Git does not say who approved the memories: this clone lacks a part of its history."
+        raise OrgError(message, where=str(project.root), todo=todo)
+    memories, problems = _read_committed(project, commit, environ)
+    name = name_project(project)
+    rows = [_make_row(database.team, project, commit, one, additions) for one in memories]
+    with database.open() as connection, connection.transaction():
+        connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"memories {database.team} {name}",)
+        )
+        removed = connection.execute(
+            "DELETE FROM memories WHERE team = %s AND project = %s AND id <> ALL(%s)",
+            (database.team, name, [one.record.id for one in memories]),
+        ).rowcount
+        connection.cursor().executemany(_SAVE.encode(), rows)
+    return ShareResult(name, commit, len(rows), removed, problems)
+
+
+def _memory_folder(project: Project) -> str:
+    return project.memory_dir.relative_to(project.root).as_posix()
+
+
+def _read_committed(
+    project: Project, commit: str, environ: Mapping[str, str]
+) -> tuple[list[StoredMemory], list[Problem]]:
+    """Return the active memories of a commit, each id once, and a problem for each file that is none. Raises
+    OrgError."""
+    git, folder = open_git(project.root, environ), _memory_folder(project)
+    paths = git.list_files(commit, folder) if git else None
+    if git is None or paths is None:
+        raise OrgError("Git cannot list the memories of the commit.", where=str(project.root))
+    wanted = [path for path in paths if str(PurePosixPath(path).parent.relative_to(folder)) in LIVE_FOLDERS]
+    texts = git.read_texts([(commit, path) for path in wanted if path.endswith(".md")])
+    found: dict[str, StoredMemory] = {}
+    problems = []
+    for path in wanted:
+        try:
+            record = parse_record(texts.get((commit, path), ""), project.root / path)
+        except LerimError as error:
+            problems.append(error.problem(path))
+        else:
+            stored = StoredMemory(record, project.root / path, (0, 0, 0), "", status_of(record, archived=False))
+            found.setdefault(record.id, stored)
+    active = [one for one in with_current_status(list(found.values())) if one.status == "active"]
+    return sorted(active, key=lambda one: one.record.id), problems
+
+
+def _make_row(
+    team: str, project: Project, commit: str, stored: StoredMemory, additions: Mapping[str, Addition]
+) -> tuple[object, ...]:
+    record = redact_record(stored.record)
+    kind = record.kind if record.primitive == "learning" and record.kind else record.primitive
+    added = additions.get(stored.path.relative_to(project.root).as_posix())
+    texts = (record.id, kind, record.title, record.body, "\n".join(record.references))
+    approval = (added.commit, _clean(added.author), added.time) if added else ("", "", None)
+    return (team, name_project(project), *map(_clean, texts), commit, *approval)
+
+
+def _clean(text: str) -> str:
+    """Return a text without what PostgreSQL does not store."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
