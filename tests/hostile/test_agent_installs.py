@@ -50,7 +50,7 @@ def test_an_installation_killed_at_any_moment_is_finished_by_the_next_and_remove
     settle(isolated, repo)
     before = read_whole(isolated, repo)
     installed: State = {}
-    for kill in every_kill(every=37, least=20):
+    for kill in every_kill(every=60, least=20):
         kill(run, repo, "install", "gemini", "codex", "claude")
         for path, content in read_whole(isolated, repo).items():
             assert content  # no file is half written or empty
@@ -67,7 +67,7 @@ def test_an_installation_killed_at_any_moment_is_finished_by_the_next_and_remove
 def test_a_removal_killed_at_any_moment_is_finished_by_the_next(isolated: Path, repo: Path) -> None:
     settle(isolated, repo)
     before = read_whole(isolated, repo)
-    for kill in every_kill(every=17, least=10):
+    for kill in every_kill(every=35, least=10):
         assert run(repo, "install", "gemini", "codex", "claude") == DONE
         kill(run, repo, "remove")
         assert run(repo, "remove") == DONE

@@ -56,7 +56,7 @@ def read(desk: Desk) -> int:
 
 
 def test_the_reading_stops_between_two_turns_and_the_next_sync_ends_as_one_that_was_not_cancelled(desk: Desk) -> None:
-    count = long_session(desk, 6)
+    count = long_session(desk, 4)
     asked = itertools.count()
     assert desk.sync(cancelled=lambda: next(asked) % 10 == 0 and read(desk) > 0).state == "cancelled"
     assert 0 < read(desk) < count

@@ -74,13 +74,19 @@ GARBAGE = {
 }
 
 
-@pytest.mark.parametrize("kind", GARBAGE)
+BESIDE = (
+    ("wal of noise", "journal of noise"),
+    ("journal that begins as one", "wal that begins as one"),
+    ("wal of zeros", "wal of noise"),
+)
+
+
+@pytest.mark.parametrize("kinds", BESIDE, ids=" and ".join)
 def test_garbage_beside_a_database_is_told_and_neither_copied_nor_touched(
-    machine: Desk, isolated: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    machine: Desk, isolated: Path, monkeypatch: pytest.MonkeyPatch, kinds: tuple[str, str]
 ) -> None:
-    ending, garbage = GARBAGE[kind]
-    for name in DATABASES:
-        path = isolated / name
+    for name, kind in zip(DATABASES, kinds, strict=True):
+        path, (ending, garbage) = isolated / name, GARBAGE[kind]
         Path(f"{path}{ending}").write_bytes(garbage)
         dated(path)
         dated(Path(f"{path}{ending}"))
@@ -90,10 +96,11 @@ def test_garbage_beside_a_database_is_told_and_neither_copied_nor_touched(
     assert tree(isolated / ".local", isolated / ".config") == before
     assert report.sessions.found == report.sessions.new == len(AGENTS)
     assert sorted(one.path for one in report.problems) == sorted(str(isolated / name) for name in DATABASES)
-    assert all(ending in one.message for one in report.problems)
     views = examine_agents(machine.home, os.environ, machine.place.project)
     told = {view.platform: view.skipped for view in views}
-    assert all(ending in told[platform][0].message for platform in ("cursor", "opencode"))
+    said = {one.path: one.message for one in report.problems}
+    for name, kind, platform in zip(DATABASES, kinds, ("opencode", "cursor"), strict=True):
+        assert GARBAGE[kind][0] in said[str(isolated / name)] and GARBAGE[kind][0] in told[platform][0].message
 
 
 @pytest.fixture

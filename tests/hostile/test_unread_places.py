@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import sqlite3
@@ -43,8 +44,12 @@ INSTEAD: dict[str, Callable[[Path], None]] = {
 }
 
 
+DATES = itertools.count(1_700_000_000)
+
+
 def long_ago(path: Path) -> None:
-    os.utime(path, (1_700_000_000, 1_700_000_000))
+    """Dates a file back, each time to another second, so that it is looked at again."""
+    os.utime(path, (next(DATES),) * 2)
 
 
 def told(machine: Desk, paths: dict[str, list[Path]], found: int = 0, syncs: int = 2) -> None:
@@ -67,12 +72,12 @@ def places(isolated: Path) -> dict[str, list[Path]]:
     return databases | {agent: [next(isolated.glob(name))] for agent, name in FILES.items()}
 
 
-@pytest.mark.parametrize("kind", INSTEAD)
-def test_what_is_no_file_is_told(machine: Desk, isolated: Path, kind: str) -> None:
+@pytest.mark.parametrize("turn", range(2))
+def test_what_is_no_file_is_told(machine: Desk, isolated: Path, turn: int) -> None:
     found = places(isolated)
-    for [path] in found.values():
+    for number, [path] in enumerate(found.values()):
         path.unlink()
-        INSTEAD[kind](path)
+        [*INSTEAD.values()][(number + 2 * turn) % len(INSTEAD)](path)
     told(machine, found)
 
 
@@ -94,32 +99,31 @@ def lose_table(path: Path, table: str, view: bool) -> None:
     long_ago(path)
 
 
-@pytest.mark.parametrize("view", [False, True], ids=["dropped", "view"])
-def test_a_table_that_is_missing_is_told(machine: Desk, isolated: Path, view: bool) -> None:
-    good = isolated / DATABASES["opencode"]
-    copies = {table: good.with_name(f"opencode-{table}.db") for table in ("session", "message", "part")}
-    for table, path in copies.items():
-        path.write_bytes(good.read_bytes())
-        lose_table(path, table, view)
-    told(machine, {"opencode": [*copies.values()]}, len(AGENTS))
+def test_a_table_that_is_missing_is_told(machine: Desk, isolated: Path) -> None:
+    good, cursor = (isolated / name for name in DATABASES.values())
+    whole = cursor.read_bytes()
+    for view in (False, True):
+        copies = {table: good.with_name(f"opencode-{table}.db") for table in ("session", "message", "part")}
+        for table, path in copies.items():
+            path.write_bytes(good.read_bytes())
+            lose_table(path, table, view)
+        told(machine, {"opencode": [*copies.values()]}, len(AGENTS), syncs=1 + view)
+        for path in copies.values():
+            path.unlink()
+        for table in ("cursorDiskKV", "ItemTable"):
+            lose_table(cursor, table, view)
+            assert str(cursor) in {one.path for one in machine.sync().problems}
+            cursor.write_bytes(whole)
 
 
-@pytest.mark.parametrize("view", [False, True], ids=["dropped", "view"])
-@pytest.mark.parametrize("table", ["cursorDiskKV", "ItemTable"])
-def test_a_table_of_cursor_that_is_missing_is_told(machine: Desk, isolated: Path, table: str, view: bool) -> None:
-    path = isolated / DATABASES["cursor"]
-    lose_table(path, table, view)
-    assert str(path) in {one.path for one in machine.sync().problems}
-
-
-@pytest.mark.parametrize("kind", ["no header", "cut in half", "only its first page"])
-def test_a_database_of_which_nothing_can_be_read_is_told(machine: Desk, isolated: Path, kind: str) -> None:
+def test_a_database_of_which_nothing_can_be_read_is_told(machine: Desk, isolated: Path) -> None:
     found = {agent: [isolated / name] for agent, name in DATABASES.items()}
-    for [path] in found.values():
-        data = path.read_bytes()
-        spoilt = {"no header": bytes(100) + data[100:], "cut in half": data[: len(data) // 2]}
-        path.write_bytes(spoilt.get(kind, data[:4096]))
-    told(machine, found, len(AGENTS) - 2)
+    whole = {path: path.read_bytes() for [path] in found.values()}
+    for number in range(3):
+        for path, data in whole.items():
+            no_header, half, first_page = bytes(100) + data[100:], data[: len(data) // 2], data[:4096]
+            path.write_bytes((no_header, half, first_page)[number])
+        told(machine, found, len(AGENTS) - 2, syncs=1 if number else 2)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])

@@ -208,7 +208,7 @@ def test_a_length_that_is_wrong_costs_the_messages_it_spoils_and_no_more(shared:
     raw.lives()
 
 
-def test_before_it_is_initialized_requests_are_refused_and_notifications_dropped(raw: Raw) -> None:
+def test_before_it_is_initialized_and_after_shutdown_requests_are_refused_and_it_leaves_when_told(raw: Raw) -> None:
     raw.send({"jsonrpc": "2.0", "method": "textDocument/didSave", "params": {"textDocument": {"uri": "file:///a"}}})
     raw.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
     raw.send(hover())
@@ -217,21 +217,9 @@ def test_before_it_is_initialized_requests_are_refused_and_notifications_dropped
     assert raw.request("initialize", {"processId": "x", "capabilities": 5})["error"]["code"] == -32602
     raw.start()
     raw.lives()
-
-
-def test_after_shutdown_requests_are_refused_and_it_leaves_when_told(raw: Raw) -> None:
-    raw.start()
     assert raw.request("shutdown", None)["result"] is None
     assert raw.request(core.DEBUG, {})["error"]["code"] == -32600
     raw.send({"jsonrpc": "2.0", "method": "exit"})
-    assert raw.process.wait(SECONDS) == 0
-
-
-def test_the_end_in_the_middle_of_a_message_ends_it(raw: Raw) -> None:
-    raw.start()
-    raw.raw(b'Content-Length: 500\r\n\r\n{"jsonrpc"')
-    assert raw.process.stdin
-    raw.process.stdin.close()
     assert raw.process.wait(SECONDS) == 0
 
 
@@ -292,7 +280,7 @@ def _mutated(chance: random.Random, repo: Path) -> bytes:
     return header % len(body) + b"\r\n\r\n" + bytes(body)
 
 
-def test_it_answers_after_whatever_was_sent(raw: Raw) -> None:
+def test_it_answers_after_whatever_was_sent_and_ends_in_the_middle_of_a_message(raw: Raw) -> None:
     write_memory(raw.repo)
     raw.start()
     chance = random.Random(8)
@@ -301,3 +289,7 @@ def test_it_answers_after_whatever_was_sent(raw: Raw) -> None:
         if number % 10 == 9:
             raw.lives()
     raw.lives()
+    raw.raw(b'Content-Length: 500\r\n\r\n{"jsonrpc"')
+    assert raw.process.stdin
+    raw.process.stdin.close()
+    assert raw.process.wait(SECONDS) == 0

@@ -8,6 +8,7 @@ address to send text to.
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -71,12 +72,11 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
 
     Raises SettingsError if `LERIM_CONFIG` names a file that cannot be read.
     """
-    default = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
-    values = {name: SETTING_CHECKS[name](value) for name, value in flatten_table(tomllib.loads(default))}
+    defaults = _load_defaults()
+    values = dict(defaults)
     origins = dict.fromkeys(values, DEFAULT_ORIGIN)
     problems: list[Problem] = []
     faults: dict[RoleName, list[Problem]] = {role: [] for role in ROLES}
-    defaults = dict(values)
     for layer in read_layers(environ, home, root):
         if not layer.is_of_person:
             _remove_wider_values(layer, values)
@@ -88,6 +88,13 @@ def load_settings(environ: Mapping[str, str], home: Home, root: Path | None = No
         problems.append(problem)
         faults[role].append(problem)
     return _make_settings(home, values, origins, faults), problems
+
+
+@functools.cache
+def _load_defaults() -> Mapping[str, SettingValue]:
+    """The default of each setting. A sync loads its settings many times, and parsing these takes most of the time."""
+    default = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
+    return {name: SETTING_CHECKS[name](value) for name, value in flatten_table(tomllib.loads(default))}
 
 
 def _remove_wider_values(layer: SettingsLayer, values: Mapping[str, SettingValue]) -> None:

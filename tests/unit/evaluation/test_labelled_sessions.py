@@ -11,6 +11,7 @@ from lerim_evals.labels import Label, read_labels, read_verdicts
 from lerim_evals.raw_text import read_all_text
 from lerim_evals.score import Evaluation, score
 from lerim_evals.sessions import find_labelled_sessions
+from long import LONG
 
 EVALS = Path(__file__).resolve().parents[3] / "evals"
 
@@ -37,7 +38,7 @@ def test_what_is_proposed_of_labelled_sessions_is_said_there_and_mostly_what_a_r
     assert sum(bool(label.nothing) for label in claude) >= 8
     assert sum(label.held for label in claude) * 3 >= len(claude)
 
-    found = evaluated(sessions_folder, claude)
+    found = evaluated(sessions_folder, claude if LONG else claude[::2])
 
     assert found.figures.faithfulness == 1.0
     assert found.figures.precision >= 0.6
