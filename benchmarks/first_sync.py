@@ -48,14 +48,15 @@ class FirstSync:
     digest: str
 
 
-def write_history(base: Path, sessions: int) -> float:
-    """Writes sessions that ran in `base/repo`, each a minute older than the one before; their MB."""
+def write_history(base: Path, sessions: int, largest: int = sys.maxsize) -> float:
+    """Writes sessions that ran in `base/repo`, each a minute older than the one before, made from those of at most so
+    many bytes; their MB."""
     root = base / "repo"
     (root / "src").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     claude = [("claude", source) for source in load_sources("claude/projects")]
     codex = [("codex", source) for source in load_sources("codex/sessions")]
-    sources = [*claude, *codex]
+    sources = [one for one in [*claude, *codex] if len(one[1]) <= largest]
     cwd, written = b'"cwd":"%s"' % str(root).encode(), 0
     for number in range(sessions):
         agent, source = sources[number % len(sources)]

@@ -65,8 +65,10 @@ def test_after_kills_of_workers_and_of_the_database_all_is_found_and_nothing_pai
     children: list[psutil.Process] = []
     with model(organisation.desk, answer_slowly) as service:
         write_work(organisation, 2)
-        worker = start_worker(organisation, 0)
+        workers = [start_worker(organisation, number) for number in range(at_most(2, 1))]
         for number in range(kills):
+            victim = number % len(workers)
+            worker = workers[victim]
             if not left(organisation):
                 write_work(organisation, 6)
             began, asked = begun(organisation), len(service.asked)
@@ -85,8 +87,8 @@ def test_after_kills_of_workers_and_of_the_database_all_is_found_and_nothing_pai
                 continue
             kill(worker)
             in_flight += count(organisation, f"{ASKED} AND state = 'running' AND worker LIKE '%:{worker.pid}'")
-            worker = start_worker(organisation, number)
-        assert worker.wait(HANG) == 0
+            workers[victim] = start_worker(organisation, number)
+        assert [one.wait(HANG) for one in workers] == [0] * len(workers)
         wait_for(lambda: not any(child.is_running() for child in children))
         while set(organisation.status()["states"]) != {"done"}:  # one that was hit by three kills counts as dangerous
             assert answer("org", "retry")["changed"]

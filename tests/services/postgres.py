@@ -60,6 +60,10 @@ class PostgresServer:
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def socket(self) -> Path:
         """The Unix socket it listens at."""
         return self.folder / ".s.PGSQL.5432"

@@ -36,7 +36,7 @@ TOKENS_PER_BYTE = 0.55
 """Tokens shown per packed byte in the catalog."""
 TOKENS_PER_TOOL_CALL = 140
 TOKENS_PER_TURN = 8
-PROMPT_TOKENS = 1_500
+PROMPT_TOKENS = 1_850
 """Tokens of instructions sent with each window."""
 ANSWER_TOKENS = 3_000
 """Tokens of one answer, including the model's reasoning before it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -36,9 +37,17 @@ class TeamDatabase:
         """The connection string, for a connection that is not ours."""
         return make_address(self.url, self.team)
 
-    def open(self) -> AbstractContextManager[psycopg.Connection]:
-        """Connect for the length of the block; see `open_database`."""
-        return open_database(self.url, self.team)
+    @contextmanager
+    def open(self) -> Iterator[psycopg.Connection]:
+        """Lend a connection for the length of the block, each statement in a transaction of its own. It is used again,
+        because connecting takes longer than what most blocks do. Raises OrgError, also for what the database refuses
+        within the block."""
+        with convert_errors(self.url):
+            connection = _take_connection(self.address)
+            try:
+                yield connection
+            finally:
+                _give_back(self.address, connection)
 
     def execute(self, statement: str, values: tuple[object, ...]) -> None:
         """Execute one statement in a connection of its own. Raises OrgError."""
@@ -53,6 +62,39 @@ class TeamDatabase:
     def host_queue(self, host: str) -> str:
         """The queue whose jobs need the transcripts of this machine."""
         return f"{self.team}/{host}"
+
+
+_idle: list[tuple[str, psycopg.Connection]] = []
+"""Open connections of this process that nobody uses, each with its address; appending and removing are atomic."""
+MAX_IDLE = 8
+
+
+def _take_connection(address: str) -> psycopg.Connection:
+    """Return a connection that works: one that was used before, unless the database has ended it meanwhile."""
+    for one in [one for one in _idle if one[0] == address]:
+        with suppress(ValueError):  # another thread was faster
+            _idle.remove(one)
+            with suppress(psycopg.Error):
+                one[1].execute("")
+                return one[1]
+            one[1].close()
+    return psycopg.connect(address, autocommit=True)
+
+
+def _give_back(address: str, connection: psycopg.Connection) -> None:
+    if connection.closed or connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        connection.close()
+        return
+    _idle.append((address, connection))
+    if len(_idle) > MAX_IDLE:
+        with suppress(IndexError):
+            _idle.pop(0)[1].close()
+
+
+@atexit.register
+def _close_idle() -> None:
+    while _idle:
+        _idle.pop()[1].close()
 
 
 def choose_team(url: str, named: str) -> TeamDatabase:

@@ -18,7 +18,7 @@ from lerim.sessions import Transcript
 
 SAMPLE = 24
 """How many sessions are read for an estimate; the others are taken to be like them, by their size."""
-LEAST_ANSWERS = 20
+LEAST_ANSWERS = 10
 """From so many answers of the model to the team on, their mean size is used instead of a general one."""
 
 
