@@ -39,15 +39,14 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
 
 
 def _describe_touched(report: CheckReport, memory: TouchedMemory) -> str:
-    references = ", ".join(map(_code, memory.references[:5]))
-    return (
-        f"- {memory.kind.capitalize()} {_code(memory.title)} about {references} ({_code(_place(report, memory.path))})"
-    )
+    references = ", ".join(map(code_span, memory.references[:5]))
+    place = code_span(_place(report, memory.path))
+    return f"- {memory.kind.capitalize()} {code_span(memory.title)} about {references} ({place})"
 
 
 def _describe_finding(report: CheckReport, finding: Finding) -> str:
     place = f"{_place(report, finding.path)}:{finding.span.start_line + 1}"
-    return f"- {finding.severity.capitalize()} in {_code(place)}: {_code(finding.message)} ({finding.code})"
+    return f"- {finding.severity.capitalize()} in {code_span(place)}: {code_span(finding.message)} ({finding.code})"
 
 
 def _describe_rest(count: int, what: str) -> list[str]:
@@ -58,6 +57,7 @@ def _place(report: CheckReport, path: str) -> str:
     return files.path_to_text(report.relative(path) or path)
 
 
-def _code(text: str) -> str:
+def code_span(text: str) -> str:
+    """Returns a text, without secrets and shortened, as a code span, in which neither links nor mentions work."""
     line = " ".join(clean_text(text).replace("`", "'").split())
     return f"`{line[: MAX_TEXT - 1]}…`" if len(line) > MAX_TEXT else f"`{line or ' '}`"

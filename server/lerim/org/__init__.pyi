@@ -11,9 +11,12 @@ from .fleet import FleetBusyError as FleetBusyError
 from .fleet import Limits as Limits
 from .fleet import set_limits as set_limits
 from .local_sessions import LocalSessions as LocalSessions
+from .proposing import ProposedBranch as ProposedBranch
+from .proposing import propose_branch as propose_branch
 from .pull import pull_candidates as pull_candidates
 from .reconciling import reconcile_project as reconcile_project
 from .rescue import rescue_stalled_jobs as rescue_stalled_jobs
+from .reviewers import list_own_names as list_own_names
 from .schema import SetUp as SetUp
 from .schema import reader_role as reader_role
 from .schema import set_up_database as set_up_database
@@ -29,5 +32,7 @@ from .team_memory import Approvals as Approvals
 from .team_memory import TeamHit as TeamHit
 from .team_memory import count_approvals as count_approvals
 from .team_memory import search_team as search_team
+from .variables import DATABASE_VARIABLE as DATABASE_VARIABLE
+from .variables import TEAM_VARIABLE as TEAM_VARIABLE
 from .worker import STALLED_SECONDS as STALLED_SECONDS
 from .worker import Worker as Worker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import msgspec
@@ -12,6 +13,8 @@ from lerim.jobs import SessionCounts, SyncContext, SyncReport
 from lerim.memory import parse_references
 from lerim.org.database import TeamDatabase
 from lerim.org.local_sessions import name_project
+from lerim.org.reviewers import assign_reviewers, is_for
+from lerim.project import load_code_owners
 
 _LOAD = """
 SELECT candidate::text FROM candidates WHERE team = %s AND project = %s AND outcome = 'proposed'
@@ -19,22 +22,28 @@ ORDER BY said_at, key, ordinal
 """
 
 
-def pull_candidates(context: SyncContext, database: TeamDatabase) -> SyncReport:
+def pull_candidates(context: SyncContext, database: TeamDatabase, reviewers: Sequence[str] = ()) -> SyncReport:
     """Propose every candidate that the team's workers found in the project, in the order in which they were said.
 
     What is proposed, known or was rejected here already changes nothing, so that doing it again is harmless. The
     database is not trusted: a candidate that is none, or refers to a file outside the repository, becomes a problem.
-    Raises BusyError while another process works on the project, MemoryError_, OrgError.
+    With `reviewers`, only what one of them owns by the CODEOWNERS file here is taken. The team's store learns who owns
+    each, for its counts. Raises BusyError while another process works on the project, MemoryError_, OrgError.
     """
     name = name_project(context.project)
     with database.open() as connection:
         rows = connection.execute(_LOAD, (database.team, name)).fetchall()
+    assign_reviewers(database, context.project)
+    owners = load_code_owners(context.project.root)
     candidates, problems = [], []
     for (text,) in rows:
         try:
-            candidates.append(_parse_candidate(text))
+            candidate = _parse_candidate(text)
         except (msgspec.MsgspecError, LerimError):
             problems.append(Problem("org", name, "A candidate in the database is damaged, and is left out."))
+        else:
+            if is_for(reviewers, candidate, context.project, owners):
+                candidates.append(candidate)
     with context.open_part("taking in candidates") as part:
         part.sink.handle_results(candidates)
         summary = f"{len(candidates)} candidates of the team {database.team}"

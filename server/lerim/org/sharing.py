@@ -18,6 +18,7 @@ from lerim.memory import (
 )
 from lerim.org.database import TeamDatabase
 from lerim.org.local_sessions import name_project
+from lerim.org.reviewers import assign_reviewers
 from lerim.project import Addition, History, Project, open_git, read_head_commit
 
 _SAVE = """
@@ -48,7 +49,7 @@ def share_memories(database: TeamDatabase, project: Project, environ: Mapping[st
     commit = read_head_commit(project.root, project.common_dir)
     if not commit:
         raise OrgError("This repository has no commit yet.", where=str(project.root), todo="Commit the memories first.")
-    additions = History(project.root, environ).find_additions(_memory_folder(project))
+    additions = History(project.root, environ).find_additions(project.memory_folder)
     if additions is None:
         todo = "Fetch all of it (`git fetch --unshallow`; in CI a fetch depth of 0), and see that git is installed."
         message = "Git does not say who approved the memories: this clone lacks a part of its history."
@@ -65,11 +66,8 @@ def share_memories(database: TeamDatabase, project: Project, environ: Mapping[st
             (database.team, name, [one.record.id for one in memories]),
         ).rowcount
         connection.cursor().executemany(_SAVE.encode(), rows)
+    assign_reviewers(database, project)
     return ShareResult(name, commit, len(rows), removed, problems)
-
-
-def _memory_folder(project: Project) -> str:
-    return project.memory_dir.relative_to(project.root).as_posix()
 
 
 def _read_committed(
@@ -77,7 +75,7 @@ def _read_committed(
 ) -> tuple[list[StoredMemory], list[Problem]]:
     """Return the active memories of a commit, each id once, and a problem for each file that is none. Raises
     OrgError."""
-    git, folder = open_git(project.root, environ), _memory_folder(project)
+    git, folder = open_git(project.root, environ), project.memory_folder
     paths = git.list_files(commit, folder) if git else None
     if git is None or paths is None:
         raise OrgError("Git cannot list the memories of the commit.", where=str(project.root))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lerim.org.database import TeamDatabase
+from lerim.org.reviewers import ReviewerView, count_by_reviewer
 
 MAX_FAILURES = 20
 RATE_MINUTES = 10
@@ -46,6 +47,7 @@ class OrgStatus(msgspec.Struct, frozen=True):
     total_usd: float
     workers: list[WorkerView]
     failures: list[FailureView]
+    reviewers: list[ReviewerView]
 
 
 def load_status(database: TeamDatabase) -> OrgStatus:
@@ -83,6 +85,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
             " WHERE team = %s AND state IN ('failed', 'quarantined') ORDER BY ended_at DESC NULLS FIRST, key LIMIT %s",
             (database.team, MAX_FAILURES),
         ).fetchall()
+        reviewers = count_by_reviewer(connection, database.team)
     return OrgStatus(
         team=database.team,
         states=states,
@@ -95,6 +98,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         total_usd=total,
         workers=[WorkerView(*row) for row in workers],
         failures=[FailureView(*row) for row in failures],
+        reviewers=reviewers,
     )
 
 

@@ -16,6 +16,9 @@ from .home import check_home_outside_repository as check_home_outside_repository
 from .home import is_home_worktree as is_home_worktree
 from .home import is_same_place as is_same_place
 from .lock import hold_project_lock as hold_project_lock
+from .new_branch import create_branch as create_branch
+from .new_branch import find_branch as find_branch
+from .new_branch import read_identity as read_identity
 from .project import PERSONAL_KEY as PERSONAL_KEY
 from .project import FolderOwners as FolderOwners
 from .project import Project as Project

@@ -73,6 +73,11 @@ class Project:
         return self.lerim_dir / "memory"
 
     @property
+    def memory_folder(self) -> str:
+        """The folder of accepted memories as git names it, in the repository."""
+        return ".lerim/memory"
+
+    @property
     def folders(self) -> tuple[str, ...]:
         """Other folders its sessions ran in: the aliases, and the worktrees git knows, including deleted ones."""
         if self.is_personal:

@@ -6,7 +6,7 @@ import typer
 
 from lerim.cli.org.backfill import backfill_command
 from lerim.cli.org.init import init_command
-from lerim.cli.org.team_memory import search_command, share_command
+from lerim.cli.org.team_memory import propose_command, search_command, share_command
 from lerim.cli.org.work import (
     cancel_command,
     limits_command,
@@ -27,6 +27,7 @@ org_app.command("limits")(limits_command)
 org_app.command("status")(status_command)
 org_app.command("pull")(pull_command)
 org_app.command("share")(share_command)
+org_app.command("propose")(propose_command)
 org_app.command("search")(search_command)
 org_app.command("retry")(retry_command)
 org_app.command("cancel")(cancel_command)

@@ -8,11 +8,10 @@ import typer
 
 from lerim.cli.terminal import require_extra
 from lerim.errors import UsageError
+from lerim.org import DATABASE_VARIABLE, TEAM_VARIABLE
 
 if TYPE_CHECKING:
     from lerim.org import TeamDatabase
-
-DATABASE_VARIABLE = "LERIM_DATABASE_URL"
 
 DatabaseOption = Annotated[
     str,
@@ -29,7 +28,7 @@ TeamOption = Annotated[
     typer.Option(
         "--team",
         metavar="NAME",
-        envvar="LERIM_TEAM",
+        envvar=TEAM_VARIABLE,
         show_envvar=True,
         show_default="the only one",
         help="The team that is worked for.",

@@ -1,15 +1,24 @@
-"""`lerim org share` and `search`."""
+"""`lerim org share`, `search` and `propose`."""
 
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
-from lerim.cli.terminal import CURRENT_FOLDER, JsonOption, RepoOption, open_command_context, output, with_error_exit
+from lerim.cli.terminal import (
+    CURRENT_FOLDER,
+    JsonOption,
+    RepoOption,
+    open_command_context,
+    output,
+    require_extra,
+    with_error_exit,
+)
 from lerim.errors import UsageError
 from lerim.times import format_day
 
@@ -41,6 +50,23 @@ def share_command(
     gone = f", {result.removed} removed" if result.removed else ""
     output.print_line(f"{count} of {result.project} shared with team {chosen.team}{gone}.")
     output.print_problems(result.problems)
+
+
+@with_error_exit
+def propose_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False) -> None:
+    """Put the accepted memories that are not committed yet on a new local branch, and print a text for the pull
+    request. Your files, index and HEAD stay as they are, and nothing is pushed."""
+    require_extra("org")
+    from lerim.org import propose_branch
+
+    opened = open_command_context(repo)
+    proposed = propose_branch(opened.project, opened.home, os.environ, datetime.now(UTC).astimezone().date())
+    if as_json:
+        output.show_json(proposed)
+        return
+    output.print_line(output.escape_controls(f"{proposed.title}\n\n{proposed.text}", lines=True))
+    output.print_problems(proposed.problems)
+    output.print_note(f"They are on the branch {proposed.branch}. To publish it: {proposed.push}")
 
 
 @with_error_exit

@@ -113,6 +113,9 @@ def _show_status(status: OrgStatus) -> None:
     if status.workers:
         rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
         output.show_table(("worker", "done", "a minute", "reads"), rows)
+    if status.reviewers:
+        counts = [(one.project, one.reviewer or "nobody", str(one.candidates)) for one in status.reviewers]
+        output.show_table(("repository", "reviewer", "candidates"), counts)
     for one in status.failures:
         tries = "1 try" if one.tries == 1 else f"{one.tries} tries"
         output.show_item(one.key, [f"{one.session} of {one.project}: {one.state}, {tries}", one.problem])
@@ -122,23 +125,41 @@ def _show_status(status: OrgStatus) -> None:
 
 @with_error_exit
 def pull_command(
-    repo: RepoOption = CURRENT_FOLDER, database: DatabaseOption = "", team: TeamOption = "", as_json: JsonOption = False
+    repo: RepoOption = CURRENT_FOLDER,
+    mine: Annotated[
+        bool, typer.Option("--mine", help="Only what is about files that you own by CODEOWNERS, as git knows you.")
+    ] = False,
+    reviewers: Annotated[
+        list[str],
+        typer.Option(
+            "--reviewer",
+            metavar="OWNER",
+            help="Only of this owner, such as @org/team. Can be repeated.",
+            show_default="all",
+        ),
+    ] = [],  # noqa: B006
+    database: DatabaseOption = "",
+    team: TeamOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Take what the team's workers found in a repository into its review on this machine. What you decided on before
     is not proposed again; nothing is sent."""
     chosen = choose_database(database, team)
     from lerim.jobs import SyncContext, SyncOptions
-    from lerim.org import pull_candidates
+    from lerim.org import list_own_names, pull_candidates
 
     opened = open_command_context(repo)
+    wanted = [*reviewers, *(list_own_names(opened.project, os.environ) if mine else ())]
     with interruptible() as cancelled:
         context = SyncContext(opened.project, opened.home, os.environ, SyncOptions(), lambda _: None, cancelled)
-        report = pull_candidates(context, chosen)
+        report = pull_candidates(context, chosen, wanted)
     if as_json:
         output.show_json(report)
         return
     known = sum(report.dropped.values())
-    output.print_line(f"{output.pluralize(len(report.candidates), 'candidate')} proposed, {known} known or rejected.")
+    of_whom = f" of {', '.join(wanted)}" if wanted else ""
+    count = output.pluralize(len(report.candidates), "candidate")
+    output.print_line(f"{count} proposed, {known} known or rejected{of_whom}.")
     if report.candidates:
         output.print_line("Decide with `lerim review list`, or in VS Code with “Lerim: Open Review”.")
     output.print_problems(report.problems)

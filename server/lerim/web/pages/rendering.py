@@ -18,11 +18,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from lerim.models import format_dollars
+from lerim.org import DATABASE_VARIABLE
 from lerim.redaction import redact_secrets, show_hidden
 from lerim.review import flag_text
 from lerim.sessions import PLATFORM_NAMES
 from lerim.times import format_day, format_moment
 from lerim.web.pages.place import Place
+from lerim.web.served import find_served
 
 SECTIONS = (
     ("today", "Today"),
@@ -87,6 +89,7 @@ def render_page(
             place=place,
             section=section,
             sections=SECTIONS,
+            has_team=bool(find_served(request).environ.get(DATABASE_VARIABLE)),
             request_path=request.url.path,
             request_query=dict(request.query_params),
         )

@@ -17,12 +17,14 @@ from lerim.web.pages.review import act_on_candidate, propose_left_out, show_revi
 from lerim.web.pages.runs import show_run, show_runs
 from lerim.web.pages.sessions import show_sessions, show_transcript, show_turn, show_whole_turn
 from lerim.web.pages.statistics import show_statistics
+from lerim.web.pages.team import show_team
 from lerim.web.pages.today import show_projects, show_today
 
 STATIC_FOLDER = Path(__file__).with_name("static")
 
 page_routes: list[BaseRoute] = [
     Route("/", page(show_projects), methods=["GET"]),
+    Route("/team", page(show_team), methods=["GET"]),
     Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
     Mount(
         "/projects/{key}",

@@ -1,0 +1,77 @@
+"""Makes a branch with one commit, without touching the person's files, index or HEAD, and without running a hook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from lerim.process import find_executable
+from lerim.project.git import COMMIT_PATTERN, make_git_launch, run_git
+
+_GIVEN_BY_GITHUB = re.compile(r"(?:\d+\+)?([\w-]+)@users\.noreply\.github\.com")
+_BRANCH = re.compile(r"[a-z][\w/-]{0,100}")
+
+
+def read_identity(root: Path, environ: Mapping[str, str]) -> list[str]:
+    """Returns how git's settings name the person: their address, and `@name` for a name at GitHub; [] if not at
+    all."""
+    output = _run(root, environ, "config", "-z", "--get-regexp", r"^(user\.email|github\.user)$") or b""
+    names: dict[str, None] = {}
+    for entry in output.decode("utf-8", "replace").split("\0"):
+        key, _, value = entry.partition("\n")
+        given = _GIVEN_BY_GITHUB.fullmatch(value)
+        handle = given[1] if given else value if key.lower() == "github.user" else ""
+        names |= {f"@{handle.removeprefix('@')}": None} if handle else {}
+        names |= {value: None} if key.lower() == "user.email" and value else {}
+    return list(names)
+
+
+def find_branch(root: Path, environ: Mapping[str, str], branch: str) -> tuple[str, str]:
+    """Returns the commit of a local branch and that commit's parent; "" for each that there is not."""
+    output = _run(root, environ, "rev-list", "--max-count=1", "--parents", f"refs/heads/{branch}", "--") or b""
+    commit, parent = (*output.decode("ascii", "replace").split(), "", "")[:2]
+    return commit, parent
+
+
+def create_branch(
+    root: Path,
+    environ: Mapping[str, str],
+    branch: str,
+    parent: str,
+    message: str,
+    changes: Mapping[str, bytes | None],
+) -> str:
+    """Makes a local branch of one commit on `parent` that changes these files (None: removes them), and returns the
+    commit; "" if git knows no author, or if it refuses: the branch exists by now, or its name collides with another's.
+
+    It is there whole or not at all. `changes` has paths in the repository, with forward slashes.
+    """
+    ident = _run(root, environ, "var", "GIT_AUTHOR_IDENT")
+    if ident is None or not _BRANCH.fullmatch(branch) or not COMMIT_PATTERN.fullmatch(parent):
+        return ""
+    who = ident.strip()
+    lines = [f"commit refs/heads/{branch}".encode(), b"author " + who, b"committer " + who]
+    lines += [*_data(message.encode()), f"from {parent}".encode()]
+    for path, content in changes.items():
+        quoted = _quote(path)
+        lines += [b"D " + quoted] if content is None else [b"M 100644 inline " + quoted, *_data(content)]
+    stream = b"\n".join([*lines, b"done", b""])
+    if _run(root, environ, "fast-import", "--quiet", "--done", stdin=stream) is None:
+        return ""
+    return find_branch(root, environ, branch)[0]
+
+
+def _data(content: bytes) -> list[bytes]:
+    return [b"data %d" % len(content), content]
+
+
+def _quote(path: str) -> bytes:
+    """Returns a path as `git fast-import` reads it, whatever characters it has."""
+    encoded = path.encode("utf-8", "surrogateescape")
+    return b'"' + encoded.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
+
+
+def _run(root: Path, environ: Mapping[str, str], *arguments: str, stdin: bytes = b"") -> bytes | None:
+    program = find_executable("git", environ)
+    return run_git(make_git_launch(program, arguments, environ), root, stdin) if program else None
