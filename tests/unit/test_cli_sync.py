@@ -46,7 +46,7 @@ def memories(sample: Sample) -> list[Path]:
 
 def test_a_sync_prints_one_object_with_everything_promised(sample: Sample):
     before = dict(os.environ)
-    done = sync(sample)
+    done = sync(sample, "--model", "none")
     assert {"project", "sessions", "candidates", "dropped", "problems", "model", "seconds"} <= set(done)
     assert done["sessions"] == {"found": 11, "new": 11, "changed": 0, "unchanged": 0, "failed": 0}
     assert done["model"] == "none"
@@ -62,17 +62,8 @@ def test_a_sync_prints_one_object_with_everything_promised(sample: Sample):
     assert dict(os.environ) == before, "the environment is only read"
 
 
-def test_a_sync_in_words_says_what_was_found_and_proposed(sample: Sample):
-    shown = run("sync", "--repo", str(sample.repo)).stdout
-    assert "11 sessions: 11 new" in shown
-    assert "No, use Decimal for money" in shown
-    again = run("sync", "--repo", str(sample.repo)).stdout
-    assert "11 unchanged" in again
-    assert "Nothing new to propose." in again
-
-
-def test_accept_above_writes_memories_without_review(sample: Sample):
-    done = sync(sample, "--accept-above", "0.45")
+def test_accept_above_writes_memories_without_review_and_keeps_the_choice_made_for_quotes(sample: Sample):
+    done = sync(sample, "--accept-above", "0.45", "--quotes", "local")
     sure = [
         candidate["id"]
         for candidate in done["candidates"]
@@ -83,6 +74,9 @@ def test_accept_above_writes_memories_without_review(sample: Sample):
     assert len(memories(sample)) == len(sure)
     waiting = json.loads(run("review", "list", "--repo", str(sample.repo), "--json").stdout)["candidates"]
     assert len(waiting) == len(done["candidates"]) - len(sure)
+    sync(sample, "--accept-above", "0.1")
+    assert all("“" not in path.read_text(encoding="utf-8").split("---")[1] for path in memories(sample))
+    assert sample.place.store().quotes.read_choice() == "local"
 
 
 def test_an_automatic_review_accepts_what_nothing_speaks_against(sample: Sample):
@@ -106,16 +100,6 @@ def test_an_automatic_review_accepts_what_nothing_speaks_against(sample: Sample)
     assert memories(sample) == []
 
 
-def test_accept_above_keeps_the_choice_made_for_quotes(sample: Sample):
-    said = run("sync", "--repo", str(sample.repo), "--accept-above", "0.45", "--quotes", "local").stdout
-    assert said.count("accepted:") == len(memories(sample)) > 0
-    assert "`lerim memory list`" in said
-    assert "`lerim review list`" in said  # others wait
-    sync(sample, "--accept-above", "0.1")
-    assert all("“" not in path.read_text(encoding="utf-8").split("---")[1] for path in memories(sample))
-    assert sample.place.store().quotes.read_choice() == "local"
-
-
 def test_since_and_until_bound_the_sessions_by_time(sample: Sample):
     first = sync(sample, "--until", "2026-07-05")
     assert {c["session"][:8] for c in first["candidates"]} == {"911de246", "30d09a33"}
@@ -134,7 +118,6 @@ def test_a_time_that_cannot_be_read_says_what_is_accepted(sample: Sample, option
 
 
 def test_only_the_way_without_a_model_is_there(sample: Sample):
-    assert sync(sample, "--model", "none")["model"] == "none"
     assert "--model" in sync(sample, "--model", "big", code=2)["error"]["message"]
 
 
@@ -155,11 +138,22 @@ def test_a_session_that_cannot_be_read_is_a_failed_one_and_the_exit_code_is_3(sa
     assert len(done["candidates"]) >= 5
 
 
-def test_main_returns_the_exit_code(sample: Sample, capsys: pytest.CaptureFixture[str]):
+def test_a_sync_in_words_says_what_it_found_and_main_returns_the_exit_code(
+    sample: Sample, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["sync", "--repo", str(sample.repo), "--accept-above", "0.45"]) == 0
+    shown = capsys.readouterr().out
+    assert "11 sessions: 11 new" in shown
+    assert "No, use Decimal for money" in shown
+    assert shown.count("accepted:") == len(memories(sample)) > 0
+    assert "`lerim memory list`" in shown
+    assert "`lerim review list`" in shown  # others wait
     assert main(["sync", "--repo", str(sample.repo)]) == 0
+    again = capsys.readouterr().out
+    assert "11 unchanged" in again
+    assert "Nothing new to propose." in again
     assert main(["sync", "--repo", str(sample.folder.parent.parent)]) == 1
     assert main(["nonsense"]) == 2
-    assert "11 sessions" in capsys.readouterr().out
 
 
 def test_the_first_interrupt_asks_and_the_second_ends():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from killer import Kill
+from killer import DONE, Kill
 from lerim.errors import LerimError, StaleError
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
@@ -18,12 +18,17 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 def numbered(place: ReviewPaths, make: Make, begin: int = 0) -> Iterator[tuple[Kill, queue.Proposal]]:
-    """A kill at each touch of the disk from this one on, and a new candidate for it."""
+    """A kill at each touch of the disk from this one on, and a new candidate for it: at every second touch, for what
+    is looked for mostly lasts two, then at those between."""
     if not begin:
         accepted(place, make("Pin the port", turn="first"))  # what an accept makes once is there
-    for at in range(begin, 200):
-        number = next(NUMBERS)
-        yield Kill(at), proposed(place, make(f"Name it number{number}", f"`f{number}.py`", f"t{number}"))
+    for first in (begin, begin + 1):
+        for at in range(first, 200, 2):
+            number = next(NUMBERS)
+            kill = Kill(at)
+            yield kill, proposed(place, make(f"Name it number{number}", f"`f{number}.py`", f"t{number}"))
+            if kill.code == DONE:
+                break
     raise AssertionError("no kill hit the instant between the two files")
 
 
