@@ -43,7 +43,6 @@ SESSIONS = Path(os.environ.get("LERIM_TEST_SESSIONS") or REPOSITORY.parent / "sh
 
 def pytest_collection_finish() -> None:
     """What was imported stays: no search for garbage looks at it again."""
-    gc.collect()
     gc.freeze()
 
 

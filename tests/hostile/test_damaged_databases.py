@@ -66,14 +66,13 @@ def test_a_damaged_database_is_not_opened_again_before_it_changes(machine: Desk,
 
 
 GARBAGE = {
-    "wal of noise": ("-wal", os.urandom(1 << 20) * 32),
+    "wal of noise": ("-wal", b"\1"),
     "wal of zeros": ("-wal", bytes(32 << 20)),
-    "wal that begins as one": ("-wal", struct.pack(">III", 0x377F0682, 3007000, 4096) + os.urandom(1 << 20) * 32),
-    "journal of noise": ("-journal", b"\1" + os.urandom(1 << 20) * 32),
-    "journal that begins as one": ("-journal", bytes.fromhex("d9d505f920a163d7") + os.urandom(1 << 20) * 32),
+    "wal that begins as one": ("-wal", struct.pack(">III", 0x377F0682, 3007000, 4096)),
+    "journal of noise": ("-journal", b"\1"),
+    "journal that begins as one": ("-journal", bytes.fromhex("d9d505f920a163d7")),
 }
-
-
+"""The ending of the file's name, and what stands in it before 32 MB of noise."""
 BESIDE = (
     ("wal of noise", "journal of noise"),
     ("journal that begins as one", "wal that begins as one"),
@@ -85,9 +84,10 @@ BESIDE = (
 def test_garbage_beside_a_database_is_told_and_neither_copied_nor_touched(
     machine: Desk, isolated: Path, monkeypatch: pytest.MonkeyPatch, kinds: tuple[str, str]
 ) -> None:
+    noise = os.urandom(1 << 20) * 32
     for name, kind in zip(DATABASES, kinds, strict=True):
-        path, (ending, garbage) = isolated / name, GARBAGE[kind]
-        Path(f"{path}{ending}").write_bytes(garbage)
+        path, (ending, begins) = isolated / name, GARBAGE[kind]
+        Path(f"{path}{ending}").write_bytes((begins + noise)[: 32 << 20])
         dated(path)
         dated(Path(f"{path}{ending}"))
     before = tree(isolated / ".local", isolated / ".config")

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from mcp.types import TextContent
 
 from lerim.paths import Home
 from lerim.project import locate_project
 from lerim.review import ReviewPaths, queue
-from mcp import Client, StdioServerParameters
 
 
 @pytest.mark.asyncio
@@ -21,6 +19,10 @@ from mcp import Client, StdioServerParameters
 async def test_the_client_of_the_protocols_authors_lists_and_calls_the_tools(
     repo: Path, mode: Literal["auto", "legacy"]
 ) -> None:
+    from mcp.types import TextContent
+
+    from mcp import Client, StdioServerParameters  # importing it takes a second, which other workers do without
+
     project = locate_project(repo, Home.from_environ(os.environ))
     assert project is not None
     queue.add_memory(ReviewPaths(project, Home.from_environ(os.environ)), "decision", "Loading is lazy", "")
