@@ -61,6 +61,9 @@ export class Machine {
       "workbench.secondarySideBar.defaultVisibility": "hidden",
       "security.workspace.trust.startupPrompt": "always",
       "workbench.colorTheme": "Default Dark Modern",
+      "workbench.reduceMotion": "on", // from here on: what moves or is drawn small costs a software renderer most of its time
+      "editor.cursorBlinking": "solid",
+      "editor.minimap.enabled": false,
     };
     for (const scope of ["User", "Machine"]) {
       mkdirSync(join(this.data, scope), { recursive: true });
