@@ -13,6 +13,8 @@ import msgspec
 import pytest
 import typer
 
+from claude_lines import prompt, reply, text
+from desk import Desk
 from lerim import views
 from lerim.cli import project
 from lerim.cli.app import main
@@ -60,6 +62,13 @@ def test_a_sync_prints_one_object_with_everything_promised(sample: Sample):
     assert (status["sessions"], status["waiting"], status["candidates"]) == (11, 0, len(done["candidates"]))
     assert status["last_session"].startswith("2026-07-20")
     assert dict(os.environ) == before, "the environment is only read"
+
+
+def test_a_sync_in_words_names_what_it_withdrew_and_why(desk: Desk) -> None:
+    desk.session("s1", prompt("let's use redis instead of sqlite"), reply("a", text("Ok.")))
+    [first] = desk.sync().candidates
+    desk.session("s1", prompt("let's use sqlite instead of redis"), reply("b", text("Ok.")))
+    assert f"Withdrawn: {first.id}: " in run("sync", "--repo", str(desk.repo)).stdout
 
 
 def test_accept_above_writes_memories_without_review_and_keeps_the_choice_made_for_quotes(sample: Sample):

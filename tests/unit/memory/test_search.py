@@ -83,6 +83,7 @@ def test_words_names_and_their_parts_are_found(project: Project, home: Home, sca
         "登录": "Größe zählt",
         "how are things installed with uv?": "Installs",
         "bind": "Write C++ bindings by hand",
+        "attem": "Read users once",
     }
     found = {query: titles(project, home, query, scan=scan)[:1] for query in cases}
     assert found == {query: [title] if title else [] for query, title in cases.items()}

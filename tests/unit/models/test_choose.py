@@ -121,6 +121,8 @@ def test_windows_are_as_small_as_the_model_said_it_needs() -> None:
     assert model.max_window_tokens < 40_000
     assert model.window_overlap_tokens <= model.max_window_tokens // 4
     assert chosen(replace(role, max_window_tokens=2_000)).max_window_tokens == 2_000
+    wide = chosen(replace(role, window_overlap_tokens=100_000))
+    assert wide.window_overlap_tokens == wide.max_window_tokens // 4
 
 
 def test_windows_fit_what_the_editor_says_of_its_model() -> None:

@@ -226,22 +226,21 @@ class MemorySearch:
         # The order within what an index finds depends on all of it, so each page of a search ranks the same matches.
         wanted = first + limit if newest or start is None else max(first + limit, PAGED_MATCHES)
         states = self._drift_states()
-        found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
+        matches: list[tuple[IndexedFolder, RankedMemory]] = []
         for scope in self._folders:
-            own = states if scope.scope == "project" else {}
-            ranked = scope.find(query, wanted, filters, own)
-            if scope.scope == "global":
-                ranked = self._without_copies(ranked)
-            uses = scope.uses.of_memories(one.memory for one in ranked)
-            for one in ranked:
-                state = own.get(one.memory, "fresh")
-                key = rank_key(one, scope.scope, state, uses.get(one.memory), now, self._rules)
-                found.append((key, scope, one, state))
-        if newest:
-            found.sort(key=lambda one: -one[2].updated)  # equal times stay in the order of the index
-        else:
-            found.sort(key=lambda one: one[0])
-        return _load_hits(found[first : first + limit])
+            ranked = scope.find(query, wanted, filters, states if scope.scope == "project" else {})
+            ranked = self._without_copies(ranked) if scope.scope == "global" else ranked
+            matches += [(scope, one) for one in ranked]
+        page = slice(first, first + limit)
+        if newest:  # equal times stay in the order of the index; only those of the page are ranked
+            matches = sorted(matches, key=lambda match: -match[1].updated)[page]
+        uses = {at: at.uses.of_memories(one.memory for scope, one in matches if scope is at) for at in self._folders}
+        found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
+        for scope, one in matches:
+            state = states.get(one.memory, "fresh") if scope.scope == "project" else "fresh"
+            key = rank_key(one, scope.scope, state, uses[scope].get(one.memory), now, self._rules)
+            found.append((key, scope, one, state))
+        return _load_hits(found if newest else sorted(found, key=lambda one: one[0])[page])
 
     def search_by_meaning(
         self,
