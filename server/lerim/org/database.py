@@ -22,6 +22,14 @@ CUT_OFF = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 
 KEEP_SECONDS = 60.0
 """How long what is paid for or done is tried to be stored while the database is away."""
 
+OLDER_SCHEMA = (
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.UndefinedFunction,
+    psycopg.errors.InvalidSchemaName,
+)
+"""What the database says if it was not set up for this version."""
+
 Returned = TypeVar("Returned")
 
 
@@ -174,7 +182,7 @@ def convert_errors(url: str) -> Iterator[None]:
             where=where,
             todo="Ask whoever runs the database for the role of your team: `lerim org init` names it.",
         ) from error
-    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName) as error:
+    except OLDER_SCHEMA as error:
         raise OrgError(
             "The database is not set up for this version of Lerim.", where=where, todo="Run `lerim org init`."
         ) from error

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from lerim.errors import OrgError
-from lerim.org import set_up_database
+from lerim.org import TeamDatabase, load_status, set_up_database
 from postgres import TEAMS, PostgresServer, postgres
 from terminal import answer
 
@@ -60,7 +60,11 @@ def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
     with pytest.raises(OrgError, match="cannot be reached") as told:
         set_up_database("postgresql://u:secret@/none?host=/nowhere", ["platform"])
     assert "secret" not in str(told.value)
-    server.make_database()
+    older = server.make_database()
+    with connect(older, "admin") as admin:
+        admin.execute("ALTER TABLE candidates DROP COLUMN owners")
+    with pytest.raises(OrgError, match="not set up for this version"):
+        load_status(TeamDatabase(older, "platform"))
     url = server.make_empty_database()
     with pytest.raises(OrgError, match="does not allow"):
         set_up_database(url.replace("admin@", "platform_worker@"), ["platform"])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 
 from desk import Desk
@@ -87,6 +88,12 @@ def test_sharing_again_changes_nothing_and_takes_out_what_is_gone(organisation: 
     commit(git, desk, "Ben")
     with pytest.raises(OrgError, match="does not allow"):
         share_memories(TeamDatabase(organisation.url.replace("_worker@", "_reader@"), "platform"), project, os.environ)
+    admin = organisation.url.replace("platform_worker@", "admin@")
+    with psycopg.connect(admin, autocommit=True) as connection:  # what is removed first comes back if the rest fails
+        connection.execute("ALTER TABLE lerim.memories ADD CONSTRAINT late CHECK (approved_in = '') NOT VALID")
+        with pytest.raises(OrgError, match="refused"):
+            share_memories(database, project, os.environ)
+        connection.execute("ALTER TABLE lerim.memories DROP CONSTRAINT late")
     assert organisation.rows("SELECT * FROM memories ORDER BY id") == before
     assert "1 memory of " in run("org", "share", "--repo", str(desk.repo)).stdout
     assert organisation.rows("SELECT id, approved_by FROM memories") == [("20260801-c", "Ana")]
