@@ -33,7 +33,7 @@ def rules(desk: Desk, count: int) -> None:
     for number in range(count):
         file = f"src/part{number}.py"
         (desk.repo / file).write_text("def load(): ...\n", encoding="utf-8")
-        talk = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(20)]
+        talk = [(prompt(f"What is next, {turn}?"), reply(f"{number}-{turn}", text(words))) for turn in range(10)]
         said = correction(desk, f"library{number}", file, f"module{number}")
         desk.session(f"s{number}", *said, *(record for pair in talk for record in pair))
 

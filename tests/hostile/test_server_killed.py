@@ -23,7 +23,7 @@ from model_desk import environ
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
 SUBJECTS = ("pathlib", "httpx", "msgspec", "sqlite", "logging", "asyncio")
-KILLS = at_most(200, 3)
+KILLS = at_most(200, 2)
 
 
 def test_nothing_is_lost_or_doubled_however_often_the_server_is_killed(desk: Desk) -> None:

@@ -163,4 +163,4 @@ class Lives(RuleBasedStateMachine):
 
 
 TestLives = Lives.TestCase
-TestLives.settings = settings(max_examples=at_most(30, few=5), stateful_step_count=30, derandomize=True)
+TestLives.settings = settings(max_examples=at_most(30, few=4), stateful_step_count=30, derandomize=True)
