@@ -20,22 +20,25 @@ if TYPE_CHECKING:
 _LOCK = 7_305_321
 """The advisory lock that two set-ups at once take turns with."""
 _TEAM = compile_later(r"^[a-z][a-z0-9_]{0,30}$")
+_FIRST_TEAM = "main"
+"""The team of a database that nobody has named a team for."""
 _QUEUE_MIGRATION = (1, "queue")
 """Procrastinate's own tables; the other migrations are files."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetUp:
-    """What setting up did: the migrations applied now, and the roles of each team, which the person grants to the
-    users of the database."""
+    """What setting up did: the migrations applied now, and the roles of each team, earlier ones too, which the person
+    grants to the users of the database."""
 
     applied: tuple[str, ...]
     teams: tuple[str, ...]
 
 
 def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
-    """Bring the database to this version, and make the roles of these teams. Doing it again changes nothing, and two at
-    once take turns. Raises OrgError."""
+    """Bring the database to this version, and make the roles of these teams. The teams it had before get their rights
+    on new tables; without any team, it gets one named main. Doing it again changes nothing, and two at once take turns.
+    Raises OrgError."""
     for team in teams:
         check_team(team)
     with open_database(url) as connection:
@@ -44,9 +47,10 @@ def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
         applied = [
             f"{number:04} {name}" for number, name, text in _migrations() if _apply(connection, number, name, text)
         ]
-        for team in teams:
+        every = tuple(dict.fromkeys([*teams, *_earlier_teams(connection)])) or (_FIRST_TEAM,)
+        for team in every:
             _make_roles(connection, team)
-    return SetUp(tuple(applied), tuple(teams))
+    return SetUp(tuple(applied), every)
 
 
 def check_team(team: str) -> None:
@@ -99,6 +103,16 @@ def _apply(connection: psycopg.Connection, number: int, name: str, text: str) ->
         connection.execute(text.encode())
         connection.execute("INSERT INTO migrations (number, name) VALUES (%s, %s)", (number, name))
     return True
+
+
+def _earlier_teams(connection: psycopg.Connection) -> list[str]:
+    """The teams that this database was set up for. A server has the roles of its other databases, too."""
+    rows = connection.execute(
+        r"SELECT substring(rolname FROM '^lerim_team_(.+)_worker$') AS team FROM pg_roles"
+        r" WHERE rolname ~ '^lerim_team_.+_worker$' AND has_schema_privilege(oid, %s, 'USAGE') ORDER BY team",
+        (SCHEMA,),
+    )
+    return [team for (team,) in rows]
 
 
 def _make_roles(connection: psycopg.Connection, team: str) -> None:

@@ -52,6 +52,16 @@ def test_setting_up_twice_or_twice_at_once_is_harmless(server: PostgresServer) -
     assert again["applied"] == [] and again["teams"][1] == {"team": "search", **roles}
 
 
+def test_an_upgrade_gives_every_team_its_rights_on_new_tables(server: PostgresServer) -> None:
+    url = server.make_empty_database()
+    set_up_database(url, ["platform"])
+    with connect(url, "admin") as admin:
+        admin.execute("REVOKE ALL ON memories FROM lerim_team_platform_worker, lerim_team_platform_reader")
+        assert set_up_database(url, []).teams == ("platform",)
+        privilege = "SELECT has_table_privilege('lerim_team_platform_worker', 'lerim.memories', 'SELECT, INSERT')"
+        assert admin.execute(privilege).fetchone() == (True,)
+
+
 def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
     with pytest.raises(OrgError, match="cannot have this name"):
         set_up_database(server.url("postgres"), ["platform; drop table"])

@@ -37,8 +37,13 @@ def init_command(
         ),
     ],
     teams: Annotated[
-        list[str], typer.Option("--team", metavar="NAME", help="A team that will use it. Can be repeated.")
-    ] = ["main"],  # noqa: B006 - typer reads it and changes nothing
+        list[str],
+        typer.Option(
+            "--team",
+            metavar="NAME",
+            help="A team that will use it. Can be repeated. The teams it has stay; without any, main.",
+        ),
+    ] = [],  # noqa: B006 - typer reads it and changes nothing
     as_json: JsonOption = False,
 ) -> None:
     """Set up the organisation's database, or bring it to this version: its tables, and two roles for each team that
