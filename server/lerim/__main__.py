@@ -27,6 +27,10 @@ def main() -> int:
             from lerim.mcp import main as mcp
 
             return mcp(arguments[2] if len(arguments) == 3 else "")
+        case ["meaning"] if len(arguments) == 1:  # started by the sidecar, not by a person
+            from lerim.memory import meaning_process
+
+            return meaning_process.main()
         case ["server"] if len(arguments) == 2:  # started by `lerim up`, not by a person
             from lerim.web import main as server
 

@@ -31,7 +31,7 @@ test("a candidate is accepted on its row after the question where quotes go, and
 });
 
 test("a list to choose from shows only what the command can act on", async () => {
-  context.answer(protocol.memorySearch, () => ({ memories: [] }));
+  context.answer(protocol.memorySearch, () => ({ memories: [], byMeaning: [], isWeak: false, note: "" }));
   for (const action of ["restore", "delete", "archive"] as const) void actOnMemory(context, undefined, { action });
   void promoteMemory(context, undefined);
   await expect.poll(() => context.params(protocol.memorySearch).map((params) => params.query)).toEqual(["is:archived is:superseded is:resolved", "kind:theme is:any", "", "kind:question"]);

@@ -47,7 +47,7 @@ test("who chooses no folder searches nothing; without a folder the person's own 
   await openMemory(context, undefined);
   expect([context.asked, shown.quickPicks]).toEqual([[], []]);
   workspace.workspaceFolders = [];
-  context.answer(protocol.memorySearch, () => ({ memories: [] }));
+  context.answer(protocol.memorySearch, () => ({ memories: [], byMeaning: [], isWeak: false, note: "" }));
   await search();
   expect(context.params(protocol.memorySearch)[0]?.root).toBeNull();
 });

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 CONCEPTS = (
@@ -28,5 +28,7 @@ class ConceptModel:
         words = [set(text.lower().replace("?", "").split()) for text in texts]
         return [bytes(bool(some & concept) for concept in CONCEPTS) for some in words]
 
-    def similarities(self, vector: bytes, others: Sequence[bytes]) -> list[float]:
-        return [sum(a * b for a, b in zip(vector, other, strict=True)) / len(CONCEPTS) for other in others]
+    def prepare_comparison(self, others: Sequence[bytes]) -> Callable[[bytes], Sequence[float]]:
+        return lambda vector: [
+            sum(a * b for a, b in zip(vector, other, strict=True)) / len(CONCEPTS) for other in others
+        ]

@@ -852,6 +852,43 @@ export interface FindParams {
   text: string;
 }
 /**
+ * What a search found.
+ *
+ * `byMeaning` has the handles of those that only mean something similar. `isWeak`: none has every word of the query.
+ * `note` is for the person: what the search by meaning has not read yet, or why it failed.
+ */
+export interface FoundMemories {
+  memories: MemoryView[];
+  byMeaning: string[];
+  isWeak: boolean;
+  note: string;
+}
+/**
+ * A memory. `handle` is an opaque name for its file; `session` and `platform` are "" for a memory written by hand,
+ * which has the `source` `manual`. `standing` says whether its references drifted or are gone, if that was checked.
+ */
+export interface MemoryView {
+  id: string;
+  handle: string;
+  primitive: Primitive;
+  kind: string | null;
+  title: string;
+  body: string;
+  confidence: number;
+  created: string;
+  updated: string;
+  tags: string[];
+  references: string[];
+  evidence: EvidenceView[];
+  session: string;
+  platform: string;
+  path: string;
+  status: string;
+  scope: Scope;
+  source: string;
+  standing: "" | "drifted" | "gone";
+}
+/**
  * A turn that matches a search; `id` is that of its session.
  */
 export interface HitView {
@@ -1107,31 +1144,6 @@ export interface MemoryList {
   memories: MemoryView[];
 }
 /**
- * A memory. `handle` is an opaque name for its file; `session` and `platform` are "" for a memory written by hand,
- * which has the `source` `manual`. `standing` says whether its references drifted or are gone, if that was checked.
- */
-export interface MemoryView {
-  id: string;
-  handle: string;
-  primitive: Primitive;
-  kind: string | null;
-  title: string;
-  body: string;
-  confidence: number;
-  created: string;
-  updated: string;
-  tags: string[];
-  references: string[];
-  evidence: EvidenceView[];
-  session: string;
-  platform: string;
-  path: string;
-  status: string;
-  scope: Scope;
-  source: string;
-  standing: "" | "drifted" | "gone";
-}
-/**
  * The path of a memory file with git conflict markers. `preview`: nothing is written.
  */
 export interface MergeParams {
@@ -1372,12 +1384,14 @@ export interface RootParams {
   root: string;
 }
 /**
- * A query. Without `root`, every repository of the window is searched.
+ * A query. Without `root`, every repository of the window is searched. `meaning`: list similar memories, too, if
+ * the setting `meaningPython` is there.
  */
 export interface SearchParams {
   query: string;
   root?: string | null;
   limit?: number;
+  meaning?: boolean;
 }
 /**
  * Counts of this project's sessions: found = new + changed + unchanged + failed. `new` sessions were not learned
@@ -1696,7 +1710,7 @@ export const reviewForFile = request<FileParams, FileComments>("lerim/review/for
 export const reviewLeftOut = request<LeftOutParams, LeftOutList>("lerim/review/leftOut");
 export const reviewPropose = request<ProposeParams, ReviewResult>("lerim/review/propose");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");
-export const memorySearch = request<SearchParams, MemoryList>("lerim/memory/search");
+export const memorySearch = request<SearchParams, FoundMemories>("lerim/memory/search");
 export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");
 export const memoryForFile = request<FileMemoriesParams, MemoryList>("lerim/memory/forFile");

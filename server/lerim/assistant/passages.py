@@ -26,6 +26,7 @@ from lerim.memory import (
     Hit,
     MemoryFilters,
     MemorySearch,
+    Reading,
     ReportProgress,
     SentenceModel,
     file_handle,
@@ -196,7 +197,7 @@ def _search_by_meaning(
     problems: list[Problem],
 ) -> list[Hit]:
     with MemorySearch(None if project.is_personal else project, home) as memories:
-        hits = memories.search_by_meaning(text, limit, MemoryFilters(), model, report=report)
+        hits = memories.search_by_meaning(text, limit, MemoryFilters(), model, reading=Reading(report))
         problems += [problem for problem in memories.problems if problem not in problems]
     return hits
 

@@ -104,12 +104,17 @@ from .search import GLOBAL_KEY as GLOBAL_KEY
 from .search import SEARCHED_PRIMITIVES as SEARCHED_PRIMITIVES
 from .search import STATUSES as STATUSES
 from .search import Hit as Hit
+from .search import MeaningAnswer as MeaningAnswer
+from .search import MeaningQuery as MeaningQuery
 from .search import MemoryFilters as MemoryFilters
 from .search import MemorySearch as MemorySearch
+from .search import Reading as Reading
 from .search import ReportProgress as ReportProgress
 from .search import combine_filters as combine_filters
+from .search import insert_by_meaning as insert_by_meaning
 from .search import is_match as is_match
 from .search import load_all as load_all
+from .search import meaning_process as meaning_process
 from .search import memory_search as memory_search
 from .search import parse_memory_query as parse_memory_query
 from .search import search_memories as search_memories

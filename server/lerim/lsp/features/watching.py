@@ -143,7 +143,8 @@ async def handle_changed_folders(sidecar: Sidecar, params: types.DidChangeWorksp
 
 async def handle_configuration(sidecar: Sidecar, params: types.DidChangeConfigurationParams) -> None:
     """Settings or trust changed."""
-    sidecar.options, problems = parse_options(params.settings, sidecar.options)
+    options, problems = parse_options(params.settings, sidecar.options)
+    sidecar.apply_options(options)
     for problem in problems:
         sidecar.warn(problem)
     if sidecar.idle_clock is not None:

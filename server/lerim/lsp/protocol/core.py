@@ -189,11 +189,13 @@ class UndoParams(Params, frozen=True):
 
 
 class SearchParams(Params, frozen=True):
-    """A query. Without `root`, every repository of the window is searched."""
+    """A query. Without `root`, every repository of the window is searched. `meaning`: list similar memories, too, if
+    the setting `meaningPython` is there."""
 
     query: str
     root: str | None = None
     limit: WholeNumber = 20
+    meaning: bool = False
 
 
 class TitlesParams(Params, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
@@ -16,6 +17,8 @@ CodeLensMode = Literal["file", "symbols", "off"]
 class EditorSettings:
     """`enabled` is the master switch; `idle_seconds` 0 turns idle sync off; files over `max_file_kb` are not answered.
 
+    `meaning_python` is a Python with `lerim[meaning]`, for searches by meaning; without it there are none.
+
     `job_settings` are the person's settings for models, the review and hooks, by the names in `config.SETTING_CHECKS`.
     They are passed to every job, which checks them. An invalid part of the model is None, so that no model is asked.
     """
@@ -25,6 +28,7 @@ class EditorSettings:
     code_lens: CodeLensMode = "file"
     idle_seconds: float = 30.0
     max_file_kb: int = 512
+    meaning_python: str = ""
     job_settings: Mapping[str, str | float | bool | None] = field(default_factory=dict)
 
 
@@ -43,6 +47,7 @@ SETTING_FIELDS = {
     "codeLens": "code_lens",
     "idleSeconds": "idle_seconds",
     "maxFileKb": "max_file_kb",
+    "meaningPython": "meaning_python",
 }
 MODEL_PREFIX = "model."
 JOB_SETTINGS: Mapping[str, tuple[str, type[str] | type[float] | type[bool]]] = {
@@ -115,6 +120,8 @@ def _check_value(name: str, value: object) -> object | None:
     if isinstance(default, bool):
         return value if isinstance(value, bool) else None
     if isinstance(default, str):
+        if name == "meaning_python":
+            return value if isinstance(value, str) and (value == "" or Path(value).is_absolute()) else None
         return value if value in get_args(CodeLensMode) else None
     if not isinstance(value, int | float) or not _has_type(float, value) or value < 0:
         return None

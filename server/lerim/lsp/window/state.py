@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lerim.jobs import JobProcesses, StoreSnapshot
     from lerim.lsp.window.idle import IdleClock
     from lerim.lsp.window.look_timer import LookTimer
+    from lerim.lsp.window.meaning_search import MeaningSearch
     from lerim.lsp.window.repos import Repo, Repos
 
 log = logging.getLogger("lerim.lsp")
@@ -99,6 +100,7 @@ class Sidecar:
     it: there are none, since the rename changes all links itself."""
     running_checks: dict[str, Literal["", "text", "rules"]] = field(default_factory=dict)
     """Documents that are being checked, and what has to be checked again after that."""
+    _meaning_search: MeaningSearch | None = None
     _repos: Repos | None = None
     _jobs: JobProcesses | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -120,6 +122,21 @@ class Sidecar:
             assert self.make_jobs is not None
             self._jobs = self.make_jobs(self)
         return self._jobs
+
+    def apply_options(self, options: EditorOptions) -> None:
+        """Applies changed settings. Without a Python for it, the process of the search by meaning ends."""
+        self.options = options
+        if self._meaning_search is not None and not options.settings.meaning_python:
+            self.executor.submit(self._meaning_search.stop)
+
+    @property
+    def meaning_search(self) -> MeaningSearch:
+        """The search by meaning, whose process is started when it is first asked."""
+        if self._meaning_search is None:
+            from lerim.lsp.window.meaning_search import MeaningSearch
+
+            self._meaning_search = MeaningSearch(self.environ)
+        return self._meaning_search
 
     async def run_in_thread(self, work: Callable[..., R], *arguments: object) -> R:
         """Runs blocking work in the sidecar's thread pool."""
@@ -183,6 +200,8 @@ class Sidecar:
             self.look_timer.stop()
         if self._jobs is not None:
             self._jobs.kill_all()
+        if self._meaning_search is not None:
+            self._meaning_search.stop()
         self.executor.shutdown(wait=False, cancel_futures=True)
 
 

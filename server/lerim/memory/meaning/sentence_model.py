@@ -1,14 +1,14 @@
 """The sentence model: all-MiniLM-L6-v2 (Apache License 2.0) with int8 weights, run by onnxruntime on this machine.
 
 It needs the extra `lerim[meaning]`. The model takes about 270 MB of memory while it is loaded, so only a process that
-ends soon, such as the command line, may load it.
+ends soon may load it: the command line, or the process that searches for an editor.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lerim.errors import MemoryError_
@@ -46,12 +46,18 @@ class SentenceModel:
                 vectors[at] = vector
         return vectors
 
-    def similarities(self, vector: bytes, others: Sequence[bytes]) -> list[float]:
-        """Returns how near each of the other vectors is, from -1 to 1: the cosine of the angle between them."""
+    def prepare_comparison(self, others: Sequence[bytes]) -> Callable[[bytes], Sequence[float]]:
+        """Returns a function that says how near a vector is to each of the others, from -1 to 1: the cosine of the
+        angle between them. The others are kept as one matrix of 1.5 KB for each."""
         import numpy
 
-        rows = numpy.frombuffer(b"".join(others), dtype="<f2").reshape(len(others), -1).astype("<f4")
-        return [float(value) for value in rows @ numpy.frombuffer(vector, dtype="<f2").astype("<f4")]
+        rows = numpy.frombuffer(b"".join(others), dtype="<f2").reshape(len(others), 384).astype("<f4")
+
+        def compare(vector: bytes) -> Sequence[float]:
+            similarities: list[float] = (rows @ numpy.frombuffer(vector, dtype="<f2").astype("<f4")).tolist()
+            return similarities
+
+        return compare
 
     def _embed_batch(self, tokens: Sequence[Sequence[int]]) -> list[bytes]:
         import numpy
@@ -68,7 +74,7 @@ class SentenceModel:
 
 
 def is_sentence_model_installed() -> bool:
-    """Returns whether the packages of the extra are there, and the vocabulary, which the editor does not bring."""
+    """Returns whether the packages of the extra and the vocabulary are there."""
     return VOCABULARY.is_file() and all(importlib.util.find_spec(name) is not None for name in MODULES)
 
 

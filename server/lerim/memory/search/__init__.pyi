@@ -1,4 +1,6 @@
+from . import meaning_process as meaning_process
 from . import memory_search as memory_search
+from .by_meaning import Reading as Reading
 from .by_meaning import ReportProgress as ReportProgress
 from .filters import EVERY_STATUS as EVERY_STATUS
 from .filters import SEARCHED_PRIMITIVES as SEARCHED_PRIMITIVES
@@ -7,8 +9,11 @@ from .filters import MemoryFilters as MemoryFilters
 from .filters import combine_filters as combine_filters
 from .filters import is_match as is_match
 from .filters import parse_memory_query as parse_memory_query
+from .meaning_process import MeaningAnswer as MeaningAnswer
+from .meaning_process import MeaningQuery as MeaningQuery
 from .memory_search import GLOBAL_KEY as GLOBAL_KEY
 from .memory_search import Hit as Hit
 from .memory_search import MemorySearch as MemorySearch
+from .memory_search import insert_by_meaning as insert_by_meaning
 from .memory_search import load_all as load_all
 from .memory_search import search_memories as search_memories

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from lerim.memory.meaning import MODEL_SHA256, MemoryVectors, SentenceModel, StoredVectors
+from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import SEARCHED_PRIMITIVES, STATUSES, MemoryFilters
 from lerim.memory.search.index_rows import hash_text
 from lerim.memory.search.indexed_folder import IndexedFolder
@@ -13,34 +17,85 @@ from lerim.memory.store import StoredMemory
 
 EVERY_MEMORY = MemoryFilters(primitives=SEARCHED_PRIMITIVES, statuses=STATUSES)
 MOST_MEMORIES = 1_000_000
-_BATCH_SIZE = 32
 
 ReportProgress = Callable[[int, int], None]
 """Called with how many memories were read for their meaning, and of how many."""
 
 
-def find_similarities(
-    folder: IndexedFolder, ranked: Sequence[RankedMemory], vector: bytes, model: SentenceModel, report: ReportProgress
-) -> dict[str, float]:
-    """Returns how near the meaning of each of these memories is to a vector, by text hash: the better of its title and
-    its text. The vectors of new memories are made and stored first, in about 35 ms of processor time for each."""
-    stored = StoredVectors(folder.store.quotes.private, MODEL_SHA256)
-    vectors = stored.load()
-    is_outdated = bool(vectors.keys() - {one.text_hash for one in ranked})
-    missing = [one for one in ranked if one.text_hash not in vectors]
-    for start in range(0, len(missing), _BATCH_SIZE):
-        report(start, len(missing))
-        made = _embed(folder.load(missing[start : start + _BATCH_SIZE]).values(), model)
-        vectors |= made
-        stored.save(made)
-    if missing or is_outdated:
-        stored.drop_all_but({one.text_hash for one in folder.find("", MOST_MEMORIES, EVERY_MEMORY, {})})
-    folder.note_problems(stored.problems)
-    if not vectors:
-        return {}
-    titles = model.similarities(vector, [one.title for one in vectors.values()])
-    bodies = model.similarities(vector, [one.body for one in vectors.values()])
-    return {name: max(title, body) for name, title, body in zip(vectors, titles, bodies, strict=True)}
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a search reads memories for their meaning that it has not read before: until `deadline` (as
+    `time.monotonic`), `batch_size` of them at once, calling `report` before each batch."""
+
+    report: ReportProgress = lambda done, total: None
+    deadline: float = math.inf
+    batch_size: int = 32
+
+
+READ_ALL = Reading()
+
+
+class FolderMeanings:
+    """The vectors of one folder's memories, kept in memory from one search to the next."""
+
+    def __init__(self, folder: IndexedFolder, model: SentenceModel) -> None:
+        self._folder = folder
+        self._model = model
+        self._stored = StoredVectors(folder.store.quotes.private, MODEL_SHA256)
+        self._vectors = self._stored.load()
+        self._unreadable: set[str] = set()
+        self._ranked: list[RankedMemory] = []
+        self._ranked_for: tuple[object, ...] = ()
+        self._cleaned_version = -1
+        self._compared: list[RankedMemory] = []
+        self._compare: Callable[[bytes], Sequence[float]] | None = None
+        self.unread_count = 0
+        """How many memories the last search could not compare, because they are still to be read."""
+
+    def rank(
+        self,
+        vector: bytes,
+        filters: MemoryFilters,
+        states: Mapping[str, DriftState],
+        without_copies: Callable[[list[RankedMemory]], list[RankedMemory]],
+        reading: Reading,
+    ) -> Iterator[tuple[float, RankedMemory]]:
+        """Returns how near the meaning of each memory that passes the filters is to a vector: the better of its title
+        and its text. Vectors of new memories are made and stored first, in about 35 ms of processor time for each."""
+        wanted = (self._folder.version, filters, tuple(states.items()))
+        if wanted != self._ranked_for:
+            self._ranked = without_copies(self._folder.find("", MOST_MEMORIES, filters, states))
+            self._ranked_for, self._compare = wanted, None
+        if self._compare is None or self.unread_count:
+            self._read_new(reading)
+            self._compared = [one for one in self._ranked if one.text_hash in self._vectors]
+            pairs = [self._vectors[one.text_hash] for one in self._compared]
+            self._compare = self._model.prepare_comparison([one.title for one in pairs] + [one.body for one in pairs])
+        if not self._compared:
+            return iter(())
+        values, count = self._compare(vector), len(self._compared)
+        return zip(map(max, values[:count], values[count:]), self._compared, strict=True)
+
+    def _read_new(self, reading: Reading) -> None:
+        wanted = {one.text_hash for one in self._ranked}
+        known = self._vectors.keys() | self._unreadable
+        missing = [one for one in self._ranked if one.text_hash not in known]
+        done = 0
+        while done < len(missing) and time.monotonic() < reading.deadline:
+            reading.report(done, len(missing))
+            batch = missing[done : done + reading.batch_size]
+            made = _embed(self._folder.load(batch).values(), self._model)
+            self._unreadable |= {one.text_hash for one in batch} - made.keys()
+            self._vectors |= made
+            self._stored.save(made)
+            done += len(batch)
+        self.unread_count = len(missing) - done
+        if self._cleaned_version != self._folder.version and self._vectors.keys() - wanted:
+            every = {one.text_hash for one in self._folder.find("", MOST_MEMORIES, EVERY_MEMORY, {})}
+            self._stored.drop_all_but(every)
+            self._vectors = {name: vectors for name, vectors in self._vectors.items() if name in every}
+            self._cleaned_version = self._folder.version
+        self._folder.note_problems(self._stored.problems)
 
 
 def _embed(memories: Iterable[StoredMemory], model: SentenceModel) -> dict[str, MemoryVectors]:

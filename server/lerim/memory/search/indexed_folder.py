@@ -57,6 +57,11 @@ class IndexedFolder:
     def problems(self) -> list[Problem]:
         return list(dict.fromkeys((*self._file_problems, *self._index_problems)))
 
+    @property
+    def version(self) -> int:
+        """Differs whenever the index was changed."""
+        return -1 if self._index is None else self._index.version
+
     def refresh_if_changed(self) -> None:
         if self._seen_folder_times != self._folder_times():
             self.refresh()

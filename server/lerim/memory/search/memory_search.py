@@ -26,7 +26,7 @@ from lerim.memory.meaning import SentenceModel
 from lerim.memory.record import MemoryRecord, Primitive, Scope
 from lerim.memory.reference import DriftState
 from lerim.memory.search import index_totals
-from lerim.memory.search.by_meaning import MOST_MEMORIES, ReportProgress, find_similarities
+from lerim.memory.search.by_meaning import READ_ALL, FolderMeanings, Reading, ReportProgress
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import ACTIVE_MEMORIES, IndexedFolder
@@ -90,14 +90,19 @@ def search_memories(
     with MemorySearch(project, home, scan=scan, rules=rules) as one:
         hits = one.search(query, limit, filters)
         if model is not None and query.strip():
-            sure = [hit for hit in hits if hit.has_every_word]
-            known = {hit.record.id for hit in sure}
-            near = one.search_by_meaning(query, MOST_BY_MEANING, filters, model, skip=known, report=report)
-            known |= {hit.record.id for hit in near}
-            hits = [*sure, *near, *(hit for hit in hits if hit.record.id not in known)][:limit]
+            sure = {hit.record.id for hit in hits if hit.has_every_word}
+            near = one.search_by_meaning(query, MOST_BY_MEANING, filters, model, skip=sure, reading=Reading(report))
+            hits = insert_by_meaning(hits, near)[:limit]
         if problems is not None:
             problems += one.problems
         return hits
+
+
+def insert_by_meaning(hits: Sequence[Hit], near: Sequence[Hit]) -> list[Hit]:
+    """Returns the memories with every word of a query, those near it in meaning, then those with some of its words."""
+    known = {hit.record.id for hit in near}
+    sure = [hit for hit in hits if hit.has_every_word]
+    return [*sure, *near, *(hit for hit in hits if not (hit.has_every_word or hit.record.id in known))]
 
 
 def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
@@ -134,6 +139,7 @@ class MemorySearch:
         self._drift_stamp: tuple[tuple[int, int], ...] = ()
         self._scan = scan
         self._folders: list[IndexedFolder] = []
+        self._meanings: dict[IndexedFolder, FolderMeanings] = {}
         if project is not None:
             location = None if scan else _project_index_location(project, home)
             self._folders.append(
@@ -250,28 +256,33 @@ class MemorySearch:
         model: SentenceModel,
         *,
         skip: Container[str] = (),
-        report: ReportProgress = lambda done, total: None,
+        reading: Reading = READ_ALL,
     ) -> list[Hit]:
         """Returns the memories whose meaning is nearest to a text, best first, even if none is near. Those whose ids
-        are in `skip` are left out. `report` is called while the vectors of new memories are made."""
+        are in `skip` are left out. `reading` says how new memories are read first; see `unread_count`. The vectors of
+        all are kept in memory for the next search, which has to be with the same model."""
         vector = model.embed([query])[0]
         states = self._drift_states()
         now = datetime.now(UTC)
         near: list[tuple[float, IndexedFolder, RankedMemory]] = []
         for scope in self._folders:
-            ranked = scope.find("", MOST_MEMORIES, filters, states if scope.scope == "project" else {})
-            if scope.scope == "global":
-                ranked = self._without_copies(ranked)
-            similarities = find_similarities(scope, ranked, vector, model, report)
-            for one in ranked:
-                if one.memory not in skip and (similarity := similarities.get(one.text_hash, 0.0)) > 0:
-                    near.append((similarity, scope, one))
+            own = scope.scope == "project"
+            meanings = self._meanings.get(scope) or FolderMeanings(scope, model)
+            self._meanings[scope] = meanings
+            without_copies = list if own else self._without_copies
+            ranked = meanings.rank(vector, filters, states if own else {}, without_copies, reading)
+            near += [(value, scope, one) for value, one in ranked if value > 0 and one.memory not in skip]
         found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
         for similarity, scope, one in nlargest(limit, near, key=lambda candidate: candidate[0]):
             state = states.get(one.memory, "fresh") if scope.scope == "project" else "fresh"
             match = replace(one, has_every_word=False, relevance=similarity)
             found.append((rank_key(match, scope.scope, state, None, now, self._rules), scope, match, state))
         return [replace(hit, by_meaning=True) for hit in _load_hits(found)]
+
+    @property
+    def unread_count(self) -> int:
+        """How many memories the last search by meaning left out, because their meaning is still to be read."""
+        return sum(meanings.unread_count for meanings in self._meanings.values())
 
     def list_newest(self, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES, start: int = 0) -> list[StoredMemory]:
         """Returns the project's own memories that pass the filters, most recently changed first: up to `limit` after

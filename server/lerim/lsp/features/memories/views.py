@@ -13,6 +13,7 @@ from lerim.errors import LerimError, NotFoundError
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
 from lerim.lsp.features.memories.memory_rows import TitlesView, TitleView
+from lerim.lsp.features.memories.similar import find_similar
 from lerim.lsp.protocol import SearchParams, ShowParams, TitlesParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
 from lerim.memory import (
@@ -43,21 +44,47 @@ class MemoryList(msgspec.Struct, frozen=True):
     memories: list[MemoryView]
 
 
-async def search_memories(sidecar: Sidecar, params: SearchParams) -> MemoryList:
+class FoundMemories(MemoryList, frozen=True):
+    """What a search found.
+
+    `by_meaning` has the handles of those that only mean something similar. `is_weak`: none has every word of the query.
+    `note` is for the person: what the search by meaning has not read yet, or why it failed.
+    """
+
+    by_meaning: list[str] = []
+    is_weak: bool = False
+    note: str = ""
+
+
+async def search_memories(sidecar: Sidecar, params: SearchParams) -> FoundMemories:
     """Searches the memories of a root, or of all repositories of the window. Results come best first.
 
     The query may contain filters (docs/PROTOCOL.md).
     """
     limit = max(1, min(params.limit, MAX_RESULTS))
+    from lerim.memory import insert_by_meaning, parse_memory_query
+
     repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    query = params.query[:MAX_QUERY]
     found: dict[Path, tuple[Repo, Hit]] = {}
     for repo in repos:
-        for hit in await sidecar.run_in_thread(_search_repo, sidecar, repo, params.query[:MAX_QUERY], limit):
+        for hit in await sidecar.run_in_thread(_search_repo, sidecar, repo, query, limit):
             found.setdefault(hit.stored.path, (repo, hit))
     hits = list(found.values())
     if len(repos) > 1:
         hits.sort(key=lambda row: row[1].rank)
-    return MemoryList(await sidecar.run_in_thread(_make_hit_views, sidecar, hits[:limit]))
+    words = parse_memory_query(query, sidecar.clock())[0]
+    is_weak = words != "" and not any(hit.has_every_word for _, hit in hits)
+    note = ""
+    if params.meaning and words and sidecar.options.trusted and sidecar.options.settings.meaning_python:
+        sure = [hit.record.id for _, hit in hits if hit.has_every_word]
+        near, note = await find_similar(sidecar, repos, query, sure, personal_store(sidecar))
+        repo_of = {hit.stored.path: repo for repo, hit in (*hits, *near)}
+        merged = insert_by_meaning([hit for _, hit in hits], [hit for _, hit in near])
+        hits = [(repo_of[hit.stored.path], hit) for hit in merged]
+    views = await sidecar.run_in_thread(_make_hit_views, sidecar, hits[:limit])
+    by_meaning = [view.handle for view, (_, hit) in zip(views, hits, strict=False) if hit.by_meaning]
+    return FoundMemories(views, by_meaning, is_weak, note)
 
 
 async def show_memory(sidecar: Sidecar, params: ShowParams) -> MemoryView:
