@@ -4,7 +4,7 @@ import { decideCandidate } from "../../extension/src/commands/candidates";
 import { maintainRoot } from "../../extension/src/commands/maintain";
 import { ConflictMerger } from "../../extension/src/commands/merging";
 import * as protocol from "../../extension/src/protocol";
-import { candidate, FakeContext, memory } from "./fakes/sidecar";
+import { candidate, FakeContext, memory, noMeaning } from "./fakes/sidecar";
 import { answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const root = "file:///repo";
@@ -31,7 +31,7 @@ test("a candidate is accepted on its row after the question where quotes go, and
 });
 
 test("a list to choose from shows only what the command can act on", async () => {
-  context.answer(protocol.memorySearch, () => ({ memories: [], byMeaning: [], isWeak: false, note: "" }));
+  context.answer(protocol.memorySearch, () => ({ memories: [], ...noMeaning }));
   for (const action of ["restore", "delete", "archive"] as const) void actOnMemory(context, undefined, { action });
   void promoteMemory(context, undefined);
   await expect.poll(() => context.params(protocol.memorySearch).map((params) => params.query)).toEqual(["is:archived is:superseded is:resolved", "kind:theme is:any", "", "kind:question"]);
@@ -54,7 +54,7 @@ test("without a link the memory open in the editor is meant, else the one the pe
   window.activeTextEditor = { document: { uri: Uri.file("/repo/.lerim/memory/archived/decisions/m.md") } };
   await actOnMemory(context, undefined, { action: "restore" });
   window.activeTextEditor = { document: { uri: Uri.file("/repo/src/a.py") } };
-  context.answer(protocol.memorySearch, () => ({ memories: [memory("found")] }));
+  context.answer(protocol.memorySearch, () => ({ memories: [memory("found")], ...noMeaning }));
   const acting = actOnMemory(context, undefined, { action: "verify" });
   await expect.poll(() => shown.quickPicks[0]?.items.length).toBe(1);
   expect(shown.quickPicks[0]?.placeholder).toContain("kind: tag: file: is: since:");

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { fileUri, openMemory, searchMemories, showFileMemories } from "../../extension/src/commands/memories";
 import * as protocol from "../../extension/src/protocol";
-import { FakeContext, heldBack, memory, present } from "./fakes/sidecar";
+import { FakeContext, heldBack, memory, noMeaning, present } from "./fakes/sidecar";
 import { act, answers, type FakeQuickPick, shown, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
@@ -21,7 +21,7 @@ async function search(): Promise<FakeQuickPick> {
 const opened = (): string[] => shown.documents.map(({ uri }) => uri.path.replace("/repo/.lerim/memory/decisions/", ""));
 
 test("search asks for the last query while a person types, keeps the sidecar's order, and Enter opens the file", async () => {
-  context.answer(protocol.memorySearch, ({ query }) => ({ memories: query === "" ? [] : [memory("second"), memory("first")] }));
+  context.answer(protocol.memorySearch, ({ query }) => ({ memories: query === "" ? [] : [memory("second"), memory("first")], ...noMeaning }));
   const pick = await search();
   for (const value of ["u", "uv", "uv l"]) pick.type(value);
   await expect.poll(() => pick.items.length).toBe(2);
@@ -32,7 +32,7 @@ test("search asks for the last query while a person types, keeps the sidecar's o
 });
 
 test("a memory that cannot be opened is told, not swallowed, and a failing search says so in the list", async () => {
-  context.answer(protocol.memorySearch, () => ({ memories: [memory("gone")] }));
+  context.answer(protocol.memorySearch, () => ({ memories: [memory("gone")], ...noMeaning }));
   answers.broken.push("/repo/.lerim/memory/decisions/gone.md");
   (await search()).accept(0);
   await expect.poll(() => shown.messages).toMatchObject([{ severity: "error", text: "Lerim: cannot open /repo/.lerim/memory/decisions/gone.md" }]);
@@ -47,7 +47,7 @@ test("who chooses no folder searches nothing; without a folder the person's own 
   await openMemory(context, undefined);
   expect([context.asked, shown.quickPicks]).toEqual([[], []]);
   workspace.workspaceFolders = [];
-  context.answer(protocol.memorySearch, () => ({ memories: [], byMeaning: [], isWeak: false, note: "" }));
+  context.answer(protocol.memorySearch, () => ({ memories: [], ...noMeaning }));
   await search();
   expect(context.params(protocol.memorySearch)[0]?.root).toBeNull();
 });
@@ -56,7 +56,7 @@ test("a slow answer does not replace a newer one", async () => {
   const { released, release } = heldBack();
   context.answer(protocol.memorySearch, async ({ query }) => {
     if (query === "slow") await released;
-    return { memories: query === "" ? [] : [memory(query)] };
+    return { memories: query === "" ? [] : [memory(query)], ...noMeaning };
   });
   const pick = await search();
   pick.type("slow");

@@ -179,6 +179,9 @@ export function leftOut(id: string): LeftOutView {
   return { id, reason: "below-the-cut", why: "Lerim ranks it below what is usually worth keeping", detail: "", ...claim, ...fromSession, score: null, canPropose: true };
 }
 
+/** What a search answers beside its memories if it was not one by meaning. */
+export const noMeaning = { byMeaning: [], isWeak: false, note: "" };
+
 export function memory(id: string, changes: Partial<MemoryView> = {}): MemoryView {
   const { session, platform, title, body, confidence, tags, references, evidence } = candidate(id);
   const path = `/repo/.lerim/memory/decisions/${id}.md`;
