@@ -59,7 +59,6 @@ HISTORY = {
     DAYS * 7 // 12: ("src/rewritten.py", "src/rewritten.py"),
 }
 """On which day of the git history the test makes what becomes of a file: its new place, "" where it is deleted."""
-STANDS = {"src/renamed.py": "src/named_anew.py", "src/moved.py": "lib/deep/moved.py"}
 
 
 @pytest.fixture
