@@ -127,8 +127,12 @@ def main() -> int:
     arguments.add_argument("--only-others", action="store_true", help="the projects that an estimate is mended with")
     arguments.add_argument("--json", type=Path)
     options = arguments.parse_args()
-    from postgres import postgres
+    from postgres import PostgresServer, find_programs
 
+    programs = find_programs()
+    if programs is None:
+        sys.exit("PostgreSQL is not installed")
+    server = PostgresServer(programs)
     service = ThreadingHTTPServer(("127.0.0.1", 0), RecordedModel)
     threading.Thread(target=service.serve_forever, daemon=True).start()
     rows: list[Row] = []
@@ -143,7 +147,7 @@ def main() -> int:
         role = f'[roles.extract]\nprovider = "openai"\nmodel = "m"\nbase_url = "{url}"\n'
         home.config.write_text(f'{role}[roles.summarize]\nprovider = "none"\n', encoding="utf-8")
         roots = write_projects(base)
-        database = TeamDatabase(postgres().make_database().replace("admin@", "platform_worker@"), "platform")
+        database = TeamDatabase(server.make_database().replace("admin@", "platform_worker@"), "platform")
         others = [name for name in roots if name not in MEASURED]
         for names in [[name] for name in others] if options.only_others else [others, *([one] for one in MEASURED)]:
             said, spent = work_through(database, home, [roots[name] for name in names])
