@@ -58,7 +58,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
       const root = rootFolders().find(({ uri }) => uri.toString() === requested?.root) ?? (await chooseRoot());
       if (root !== undefined) await review.show(root, requested?.id);
     },
-    "lerim.searchMemories": () => searchMemories(context),
+    "lerim.searchMemories": (query) => searchMemories(context, typeof query === "string" ? query : ""),
     "lerim.openMemory": (handle) => {
       if (handle !== undefined && !isToken(handle)) throw new Error("This link is broken.");
       return openMemory(context, handle);

@@ -81,3 +81,12 @@ test("in Restricted Mode nothing is asked", async () => {
   expect((panel.posted as ToAsk[]).at(-1)).toMatchObject({ type: "state", restricted: true });
   expect(context.asked).toEqual([]);
 });
+
+test("a question that nothing answers can be searched by meaning", async () => {
+  context.answer(protocol.ask, () => ({ question: "", sentences: [], passages: [], known: false, state: "done" as const, model: "none", leftOut: 0, spent: [], steps: [], problems: [], message: "", seconds: 1 }));
+  const panel = await open();
+  panel.send({ type: "ask", question: "Which number type for prices?", all: false });
+  await expect.poll(() => states(panel).at(-1)?.known).toBe(false);
+  panel.send({ type: "searchByMeaning" });
+  await expect.poll(() => shown.commands).toContainEqual({ id: "lerim.searchMemories", args: ["Which number type for prices?"] });
+});

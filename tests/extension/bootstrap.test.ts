@@ -57,7 +57,7 @@ let logged: string[];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "lerim-test-"));
-  place = { lockFile: join(home, "requirements.lock"), environments: join(home, "env") };
+  place = { lockFile: join(home, "requirements.lock"), environments: join(home, "env"), megabytes: 11 };
   await writeFile(place.lockFile, "pygls==2.1.1 --hash=sha256:00\n");
   folder = await environmentFolder(place);
   machine = new Machine();

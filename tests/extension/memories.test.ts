@@ -31,6 +31,36 @@ test("search asks for the last query while a person types, keeps the sidecar's o
   expect([opened(), pick.visible]).toEqual([["first.md"], false]);
 });
 
+test("where words find nothing, a search by meaning is offered; once the person agrees, the same query finds what means something similar, marked", async () => {
+  context.answer(protocol.memorySearch, ({ query, meaning }) => {
+    const isFound = query !== "" && meaning === true;
+    return { memories: isFound ? [memory("decimal")] : [], byMeaning: isFound ? ["h-decimal"] : [], isWeak: query !== "", note: isFound ? "3 more memories are still being read for their meaning." : "" };
+  });
+  const pick = await search();
+  expect(pick.items).toEqual([]);
+  pick.type("which number type");
+  await expect.poll(() => pick.items.map(({ label }) => label)).toEqual(["$(sparkle) Search by meaning…"]);
+  pick.accept(0);
+  await expect.poll(() => shown.messages.map(({ text }) => text)).toEqual(["Search by meaning downloads 65 MB of packages, once."]);
+  expect([context.searchesByMeaning, shown.quickPicks.length]).toEqual([false, 1]); // the question was closed without an answer
+
+  answers.choices.push("Download");
+  await searchMemories(context, "which number type");
+  present(shown.quickPicks[1]).accept(0);
+  await expect.poll(() => shown.quickPicks.length).toBe(3);
+  const again = present(shown.quickPicks[2]);
+  await expect.poll(() => again.items.map(({ detail }) => detail?.startsWith("similar meaning · "))).toEqual([true]);
+  expect([again.value, again.title]).toEqual(["which number type", "3 more memories are still being read for their meaning."]);
+  expect(context.params(protocol.memorySearch).at(-1)?.meaning).toBe(true);
+});
+
+test("a search by meaning is not offered in Restricted Mode", async () => {
+  workspace.isTrusted = false;
+  context.answer(protocol.memorySearch, () => ({ memories: [], byMeaning: [], isWeak: true, note: "" }));
+  await searchMemories(context, "which number type");
+  expect([present(shown.quickPicks[0]).items, context.params(protocol.memorySearch)[0]?.meaning]).toEqual([[], false]);
+});
+
 test("a memory that cannot be opened is told, not swallowed, and a failing search says so in the list", async () => {
   context.answer(protocol.memorySearch, () => ({ memories: [memory("gone")], ...noMeaning }));
   answers.broken.push("/repo/.lerim/memory/decisions/gone.md");

@@ -75,7 +75,7 @@ test("an edit at every limit fits", () => {
   expect(findEditError({ title: "x".repeat(300), body: "x".repeat(50_000), tags: Array.from({ length: 50 }, (_, at) => `t${at}`) })).toBeUndefined();
 });
 
-test.each([{ type: "ready" }, { type: "cancel" }, { type: "chooseModel" }, { type: "ask", question: "Why?", all: true }, { type: "open", number: 1 }])("the panel of questions may say %j", (message) => {
+test.each([{ type: "ready" }, { type: "cancel" }, { type: "chooseModel" }, { type: "searchByMeaning" }, { type: "ask", question: "Why?", all: true }, { type: "open", number: 1 }])("the panel of questions may say %j", (message) => {
   expect(parseFromAsk(message)).toEqual(message);
 });
 

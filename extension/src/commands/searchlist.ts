@@ -12,16 +12,18 @@ export interface SearchResults<Item> {
 /**
  * A quick pick that searches while the person types and keeps the sidecar's order; Enter opens the chosen item. VS Code moves items
  * whose label matches the typed text to the top, so the matched text belongs in an item's description, which does not affect the order.
- * `onHidden` is called when the list closes, also after a choice.
+ * `onHidden` is called when the list closes, also after a choice. `typed` is the query it opens with.
  */
 export async function searchList<Item extends vscode.QuickPickItem>(
   placeholder: string,
   find: (query: string, cancel: vscode.CancellationToken) => Promise<SearchResults<Item>>,
   open: (chosen: Item) => Promise<void>,
   onHidden: () => void = () => undefined,
+  typed = "",
 ): Promise<void> {
   const pick = vscode.window.createQuickPick<Item>();
   pick.placeholder = placeholder;
+  pick.value = typed;
   let cancel = new vscode.CancellationTokenSource();
   let timer: NodeJS.Timeout | undefined;
   const runSearch = async (query: string): Promise<void> => {
@@ -61,5 +63,5 @@ export async function searchList<Item extends vscode.QuickPickItem>(
     onHidden();
   });
   pick.show();
-  await runSearch("");
+  await runSearch(typed);
 }

@@ -9,6 +9,8 @@ export interface Settings {
   /** Whether candidates are shown as comments on the code they speak of. */
   readonly reviewComments: boolean;
   readonly statusBar: boolean;
+  /** Whether a search also finds memories that say the same in other words, once what it needs is installed. */
+  readonly searchByMeaning: boolean;
   /** Seconds; 0 turns idle sync off. */
   readonly idleSeconds: number;
   /** "": as in Lerim's settings files. */
@@ -37,6 +39,7 @@ export const defaults: Settings = {
   codeLens: "file",
   reviewComments: true,
   statusBar: true,
+  searchByMeaning: false,
   idleSeconds: 30,
   review: "",
   python: "",
@@ -99,6 +102,7 @@ export function readSettings(configuration: Configuration): ReadSettings {
     codeLens: readValue("codeLens", isOneOf("file", "symbols", "off"), defaults.codeLens),
     reviewComments: readValue("reviewComments", isBoolean, defaults.reviewComments),
     statusBar: readValue("statusBar", isBoolean, defaults.statusBar),
+    searchByMeaning: readValue("searchByMeaning", isBoolean, defaults.searchByMeaning),
     idleSeconds: restrictToUser("idleSeconds", readValue("idleSeconds", isAmount, defaults.idleSeconds), isAmount, (seconds) => (seconds === 0 ? -Infinity : -seconds)),
     review: readValue("review", isOneOf("", "ask", "auto"), ""),
     python: readValue("python", isString, defaults.python).trim(),

@@ -1,4 +1,4 @@
-// Creates Lerim's own Python environment from requirements.lock at the first start; later starts reuse it.
+// Creates Lerim's own Python environments from lock files, when one is first needed; later starts reuse them.
 import { createHash } from "node:crypto";
 import { access, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,6 +42,8 @@ export interface EnvironmentPaths {
   readonly lockFile: string;
   /** The folder that contains one environment per lock file hash. */
   readonly environments: string;
+  /** How much is downloaded. */
+  readonly megabytes: number;
 }
 
 const probeTimeoutMs = 20_000;
@@ -69,7 +71,7 @@ export async function ensureEnvironment(paths: EnvironmentPaths, tools: Tools): 
   const folder = await environmentFolder(paths);
   if (await isReady(tools.platform, folder)) return venvPython(tools.platform, folder);
   return withSetupLock(paths, folder, tools, async (cwd) =>
-    (await isReady(tools.platform, folder)) ? venvPython(tools.platform, folder) : createEnvironment(folder, paths.lockFile, cwd, tools));
+    (await isReady(tools.platform, folder)) ? venvPython(tools.platform, folder) : createEnvironment(folder, paths, cwd, tools));
 }
 
 /** Whether our environment can import all packages. It cannot after its base Python was upgraded or removed. */
@@ -84,7 +86,7 @@ export async function repairEnvironment(paths: EnvironmentPaths, tools: Tools): 
   return withSetupLock(paths, folder, tools, async (cwd) => {
     if ((await isReady(tools.platform, folder)) && (await isHealthy(paths, tools))) return venvPython(tools.platform, folder);
     tools.log("The environment no longer works. Its Python may have been upgraded or removed. Creating it again.");
-    return createEnvironment(folder, paths.lockFile, cwd, tools);
+    return createEnvironment(folder, paths, cwd, tools);
   });
 }
 
@@ -127,7 +129,7 @@ function removeFolder(folder: string): Promise<void> {
   return rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-async function createEnvironment(folder: string, lock: string, cwd: string, tools: Tools): Promise<string> {
+async function createEnvironment(folder: string, { lockFile: lock, megabytes }: EnvironmentPaths, cwd: string, tools: Tools): Promise<string> {
   const step = makeStepRunner(cwd, tools);
   tools.report("Looking for Python…");
   const python = await findPython(step, tools);
@@ -137,11 +139,11 @@ async function createEnvironment(folder: string, lock: string, cwd: string, tool
   tools.log(hasUv ? `installing with ${version.stdout.trim()}` : "installing with venv and pip");
   try {
     try {
-      await install(installCommands(tools.platform, { uv: hasUv, python: python.path, folder, lock }), folder, step, tools);
+      await install(installCommands(tools.platform, { uv: hasUv, python: python.path, folder, lock }), folder, megabytes, step, tools);
     } catch (error) {
       if (!hasUv || !(error instanceof BootstrapError) || error.reason !== "unknown") throw error;
       tools.log("uv failed unexpectedly, trying venv and pip");
-      await install(installCommands(tools.platform, { uv: false, python: python.path, folder, lock }), folder, step, tools);
+      await install(installCommands(tools.platform, { uv: false, python: python.path, folder, lock }), folder, megabytes, step, tools);
     }
     const venvInterpreter = venvPython(tools.platform, folder);
     tools.report("Checking the environment…");
@@ -171,9 +173,9 @@ function makeStepRunner(cwd: string, tools: Tools): StepRunner {
   };
 }
 
-async function install(commands: readonly Command[], folder: string, step: StepRunner, tools: Tools): Promise<void> {
+async function install(commands: readonly Command[], folder: string, megabytes: number, step: StepRunner, tools: Tools): Promise<void> {
   await removeEnvironment(folder);
-  const messages = ["Creating a Python environment…", "Installing packages (about 11 MB, once)…"];
+  const messages = ["Creating a Python environment…", `Installing packages (about ${megabytes} MB, once)…`];
   for (const [position, command] of commands.entries()) {
     tools.report(messages[position] ?? "Installing…");
     tools.log(`> ${[command.file, ...command.args].join(" ")}`);

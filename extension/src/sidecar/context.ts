@@ -50,6 +50,8 @@ export class Context implements vscode.Disposable {
   /** The invalid model settings. */
   #unusableSettings: Readonly<Record<string, unknown>> = {};
   #askedByUser = false;
+  /** The interpreter for searches by meaning; undefined if they are turned off or not installed. */
+  #meaningPython: string | undefined;
 
   constructor(readonly extension: vscode.ExtensionContext) {
     this.#settings = this.readSettings();
@@ -62,6 +64,18 @@ export class Context implements vscode.Disposable {
 
   get settings(): Settings {
     return this.#settings;
+  }
+
+  /** Whether memories are also searched by meaning. */
+  get searchesByMeaning(): boolean {
+    return this.#meaningPython !== undefined;
+  }
+
+  /** Installs what a search by meaning needs and turns it on. The person has agreed. Throws `BootstrapError`. */
+  async installMeaning(): Promise<void> {
+    await this.#environmentSetup.installMeaning();
+    await vscode.workspace.getConfiguration("lerim").update("searchByMeaning", true, vscode.ConfigurationTarget.Global);
+    await this.reloadSettings();
   }
 
   /** Starts the sidecar if a folder of this window is supported. */
@@ -123,6 +137,7 @@ export class Context implements vscode.Disposable {
     const previous = this.#settings;
     this.#settings = this.readSettings();
     this.status.visible = this.#settings.statusBar;
+    await this.#findMeaningPython();
     if (previous.enabled !== this.#settings.enabled || previous.python !== this.#settings.python) return this.restart(true);
     return this.sendConfiguration();
   }
@@ -159,7 +174,8 @@ export class Context implements vscode.Disposable {
 
   initOptions(): protocol.InitOptions {
     const { enabled, hover, codeLens, idleSeconds } = this.#settings;
-    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb, ...jobSettings(this.#settings), ...this.#unusableSettings } };
+    const meaningPython = this.#meaningPython === undefined ? {} : { meaningPython: this.#meaningPython };
+    return { trusted: vscode.workspace.isTrusted, settings: { enabled, hover, codeLens, idleSeconds, maxFileKb, ...meaningPython, ...jobSettings(this.#settings), ...this.#unusableSettings } };
   }
 
   /** Ends the sidecar; resolves when its process has ended. */
@@ -203,6 +219,10 @@ export class Context implements vscode.Disposable {
     return settings;
   }
 
+  async #findMeaningPython(): Promise<void> {
+    this.#meaningPython = this.#settings.searchByMeaning ? await this.#environmentSetup.findMeaningPython() : undefined;
+  }
+
   async #stopSidecar(): Promise<void> {
     const sidecar = this.#sidecar;
     this.#sidecar = undefined;
@@ -222,6 +242,7 @@ export class Context implements vscode.Disposable {
       return;
     }
     try {
+      await this.#findMeaningPython();
       const { python: configuredPython } = this.#settings;
       const python = await this.#environmentSetup.findPython(configuredPython, askedByUser);
       if (python === undefined) {

@@ -1,13 +1,14 @@
 import { dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, repairEnvironment, type EnvironmentPaths, type Tools } from "./bootstrap";
+import { checkInterpreter, ensureEnvironment, environmentFolder, isHealthy, isReady, markInUse, pruneEnvironments, repairEnvironment, type EnvironmentPaths, type Tools } from "./bootstrap";
+import { venvPython } from "./environment";
 import { isAlive, run } from "./process";
 import type { Status } from "./status";
 
 const cancelledKey = "setupCancelled";
 const agreedKey = "setupAgreed";
 
-/** Finds the interpreter for the sidecar, or creates an environment for it. */
+/** Finds the interpreters for the sidecar and for searches by meaning, or creates environments for them. */
 export class EnvironmentSetup {
   #unmark: (() => Promise<void>) | undefined;
 
@@ -23,7 +24,32 @@ export class EnvironmentSetup {
     return {
       lockFile: this.extension.asAbsolutePath("requirements.lock"),
       environments: join(this.extension.globalStorageUri.fsPath, "env"),
+      megabytes: 11,
     };
+  }
+
+  /** Of the environment for searches by meaning, which has everything of Lerim and the sentence model. */
+  get meaningPaths(): EnvironmentPaths {
+    return {
+      lockFile: this.extension.asAbsolutePath("requirements-meaning.lock"),
+      environments: join(this.extension.globalStorageUri.fsPath, "meaning"),
+      megabytes: 65,
+    };
+  }
+
+  /** The interpreter for searches by meaning; undefined if its environment is not installed. */
+  async findMeaningPython(): Promise<string | undefined> {
+    const folder = await environmentFolder(this.meaningPaths);
+    if (!(await isReady(process.platform, folder))) return undefined;
+    await markInUse(folder).catch((error: unknown) => this.output.warn(`The environment for searches by meaning could not be marked as used: ${String(error)}`));
+    return venvPython(process.platform, folder);
+  }
+
+  /** Installs the environment for searches by meaning. Throws `BootstrapError`, also if the person cancels it. */
+  async installMeaning(): Promise<void> {
+    await this.#withProgress("Installing search by meaning", (signal, show) => ensureEnvironment(this.meaningPaths, this.#tools(signal, show)));
+    const deleted = await pruneEnvironments(this.meaningPaths, isAlive).catch((error: unknown) => [String(error)]);
+    if (deleted.length > 0) this.output.info(`Deleted environments of earlier releases: ${deleted.join(", ")}`);
   }
 
   /**
@@ -89,23 +115,31 @@ export class EnvironmentSetup {
   async #createWithProgress(create: typeof ensureEnvironment): Promise<string> {
     const { globalState } = this.extension;
     const folder = await environmentFolder(this.paths);
-    const made = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Lerim", cancellable: true }, async (progress, token) => {
-      const cancel = new AbortController();
-      token.onCancellationRequested(() => cancel.abort());
+    const python = await this.#withProgress("Setting up Lerim", async (signal, show) => {
       const report = (message: string): void => {
-        progress.report({ message });
+        show(message);
         this.status.state = { kind: "starting", message };
-        this.output.info(message);
       };
-      const python = await create(this.paths, this.#tools(AbortSignal.any([cancel.signal, this.closing]), report)).catch(async (error: unknown) => {
-        if (cancel.signal.aborted) await globalState.update(cancelledKey, folder);
+      return create(this.paths, this.#tools(signal, report)).catch(async (error: unknown) => {
+        if (signal.aborted && !this.closing.aborted) await globalState.update(cancelledKey, folder);
         throw error;
       });
-      await globalState.update(cancelledKey, undefined);
-      return python;
     });
+    await globalState.update(cancelledKey, undefined);
     void offerFirstSync();
-    return made;
+    return python;
+  }
+
+  /** Runs `work` with a notification that shows its messages and can cancel it. */
+  #withProgress<Result>(title: string, work: (signal: AbortSignal, show: (message: string) => void) => Promise<Result>): Promise<Result> {
+    return Promise.resolve(vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (progress, token) => {
+      const cancel = new AbortController();
+      token.onCancellationRequested(() => cancel.abort());
+      return work(AbortSignal.any([cancel.signal, this.closing]), (message) => {
+        progress.report({ message });
+        this.output.info(message);
+      });
+    }));
   }
 
   /** For short checks. */

@@ -25,6 +25,8 @@ export class FakeContext {
   readonly onModelChanged = this.model.event;
   readonly settings = { enabled: true, reviewComments: true };
   isRunning = true;
+  searchesByMeaning = false;
+  installMeaning = (): Promise<void> => Promise.resolve(void (this.searchesByMeaning = true));
   readonly faces: { lines: readonly string[]; usedUp: boolean }[] = [];
   readonly secrets = new FakeSecrets();
   readonly environ: Record<string, string> = {};

@@ -216,6 +216,7 @@ class Hideable {
 export class FakeQuickPick extends Hideable {
   items: readonly FakeItem[] = [];
   selectedItems: readonly FakeItem[] = [];
+  value = "";
   placeholder = "";
   title: string | undefined;
   busy = false;
@@ -225,7 +226,6 @@ export class FakeQuickPick extends Hideable {
   readonly onDidChangeValue = this.#changed.event;
   readonly onDidAccept = this.#accepted.event;
   readonly onDidHide = this.#hidden.event;
-
   type(value: string): void {
     this.#changed.fire(value);
   }

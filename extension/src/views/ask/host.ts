@@ -103,6 +103,9 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
         return this.#openSource(message.number);
       case "chooseModel":
         await vscode.commands.executeCommand("lerim.chooseModel");
+        return;
+      case "searchByMeaning":
+        await vscode.commands.executeCommand("lerim.searchMemories", this.#state.question);
     }
   }
 

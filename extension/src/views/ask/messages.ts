@@ -10,7 +10,9 @@ export type FromAsk =
   | { readonly type: "cancel" }
   /** The person clicked the source with this number. */
   | { readonly type: "open"; readonly number: number }
-  | { readonly type: "chooseModel" };
+  | { readonly type: "chooseModel" }
+  /** The person wants to see memories that say the same as the question in other words. */
+  | { readonly type: "searchByMeaning" };
 
 /** The state of a question and its answer. `note` is shown below the answer; if no model was asked, there are only `passages`. */
 export interface AnswerState {
@@ -36,6 +38,7 @@ export function parseFromAsk(value: unknown): FromAsk | undefined {
     case "ready":
     case "cancel":
     case "chooseModel":
+    case "searchByMeaning":
       return { type };
     case "ask":
       return isText(question, maxQuestionLength) && question.trim() !== "" && typeof all === "boolean" ? { type, question, all } : undefined;

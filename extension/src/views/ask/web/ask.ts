@@ -133,6 +133,8 @@ function drawSources(): void {
   } else {
     sourcesSection.replaceChildren();
   }
+  const isUnanswered = cited.size === 0 && (!state.known || state.passages.length === 0) && (state.state === "done" || state.state === "partial");
+  if (isUnanswered) sourcesSection.append(button("Search Memories by Meaning", () => vscode.postMessage({ type: "searchByMeaning" }), { class: "link search-by-meaning" }));
   if (state.model === "none" && state.state === "done") sourcesSection.append(button("Choose Model", () => vscode.postMessage({ type: "chooseModel" }), { class: "link choose-model" }));
 }
 
