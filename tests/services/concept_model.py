@@ -28,7 +28,16 @@ class ConceptModel:
         words = [set(text.lower().replace("?", "").split()) for text in texts]
         return [bytes(bool(some & concept) for concept in CONCEPTS) for some in words]
 
-    def prepare_comparison(self, others: Sequence[bytes]) -> Callable[[bytes], Sequence[float]]:
-        return lambda vector: [
-            sum(a * b for a, b in zip(vector, other, strict=True)) / len(CONCEPTS) for other in others
-        ]
+    def prepare_comparison(
+        self, titles: Sequence[bytes], bodies: Sequence[bytes]
+    ) -> Callable[[bytes, int], list[tuple[int, float]]]:
+        def find_nearest(vector: bytes, most: int) -> list[tuple[int, float]]:
+            pairs = zip(titles, bodies, strict=True)
+            values = [max(_nearness(vector, title), _nearness(vector, body)) for title, body in pairs]
+            return sorted(enumerate(values), key=lambda pair: -pair[1])[:most]
+
+        return find_nearest
+
+
+def _nearness(one: bytes, other: bytes) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True)) / len(CONCEPTS)

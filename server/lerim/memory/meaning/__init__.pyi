@@ -1,6 +1,7 @@
 from .sentence_model import INSTALL_SENTENCE_MODEL as INSTALL_SENTENCE_MODEL
 from .sentence_model import MAX_TOKENS as MAX_TOKENS
 from .sentence_model import MODEL_SHA256 as MODEL_SHA256
+from .sentence_model import FindNearest as FindNearest
 from .sentence_model import SentenceModel as SentenceModel
 from .sentence_model import is_sentence_model_installed as is_sentence_model_installed
 from .sentence_model import load_sentence_model as load_sentence_model

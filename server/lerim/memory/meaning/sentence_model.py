@@ -22,6 +22,9 @@ MAX_TOKENS = 256
 _MAX_CHARACTERS = 8_000
 _BATCH_SIZE = 16
 
+FindNearest = Callable[[bytes, int], list[tuple[int, float]]]
+"""Called with a vector and a count: the positions of at most so many texts nearest to it, best first, with how near."""
+
 
 class SentenceModel:
     """The loaded model. Its vectors are 384 half-precision floats, as bytes, of length 1."""
@@ -46,18 +49,21 @@ class SentenceModel:
                 vectors[at] = vector
         return vectors
 
-    def prepare_comparison(self, others: Sequence[bytes]) -> Callable[[bytes], Sequence[float]]:
-        """Returns a function that says how near a vector is to each of the others, from -1 to 1: the cosine of the
-        angle between them. The others are kept as one matrix of 1.5 KB for each."""
+    def prepare_comparison(self, titles: Sequence[bytes], bodies: Sequence[bytes]) -> FindNearest:
+        """Returns a function that finds the texts nearest to a vector: how near they are, from -1 to 1, is the cosine
+        of the angle to the title's vector or to the body's, whichever is more. All vectors are kept as one matrix of
+        1.5 KB for each."""
         import numpy
 
-        rows = numpy.frombuffer(b"".join(others), dtype="<f2").reshape(len(others), 384).astype("<f4")
+        rows = numpy.frombuffer(b"".join([*titles, *bodies]), dtype="<f2").reshape(-1, 384).astype("<f4")
 
-        def compare(vector: bytes) -> Sequence[float]:
-            similarities: list[float] = (rows @ numpy.frombuffer(vector, dtype="<f2").astype("<f4")).tolist()
-            return similarities
+        def find_nearest(vector: bytes, most: int) -> list[tuple[int, float]]:
+            similarities = rows @ numpy.frombuffer(vector, dtype="<f2").astype("<f4")
+            better = numpy.maximum(similarities[: len(titles)], similarities[len(titles) :])
+            nearest = (-better).argsort(kind="stable")[:most]
+            return list(zip(nearest.tolist(), better[nearest].tolist(), strict=True))
 
-        return compare
+        return find_nearest
 
     def _embed_batch(self, tokens: Sequence[Sequence[int]]) -> list[bytes]:
         import numpy

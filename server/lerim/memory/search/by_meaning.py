@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from lerim.memory.meaning import MODEL_SHA256, MemoryVectors, SentenceModel, StoredVectors
+from lerim.memory.meaning import MODEL_SHA256, FindNearest, MemoryVectors, SentenceModel, StoredVectors
 from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import SEARCHED_PRIMITIVES, STATUSES, MemoryFilters
 from lerim.memory.search.index_rows import hash_text
@@ -48,33 +48,34 @@ class FolderMeanings:
         self._ranked_for: tuple[object, ...] = ()
         self._cleaned_version = -1
         self._compared: list[RankedMemory] = []
-        self._compare: Callable[[bytes], Sequence[float]] | None = None
+        self._find_nearest: FindNearest | None = None
         self.unread_count = 0
         """How many memories the last search could not compare, because they are still to be read."""
 
-    def rank(
+    def find_nearest(
         self,
         vector: bytes,
+        most: int,
         filters: MemoryFilters,
         states: Mapping[str, DriftState],
         without_copies: Callable[[list[RankedMemory]], list[RankedMemory]],
         reading: Reading,
-    ) -> Iterator[tuple[float, RankedMemory]]:
-        """Returns how near the meaning of each memory that passes the filters is to a vector: the better of its title
-        and its text. Vectors of new memories are made and stored first, in about 35 ms of processor time for each."""
+    ) -> list[tuple[float, RankedMemory]]:
+        """Returns the memories that pass the filters whose meaning is nearest to a vector, at most `most`, best first,
+        with how near: the better of its title and its text. Vectors of new memories are made and stored first, in about
+        35 ms of processor time for each."""
         wanted = (self._folder.version, filters, tuple(states.items()))
         if wanted != self._ranked_for:
             self._ranked = without_copies(self._folder.find("", MOST_MEMORIES, filters, states))
-            self._ranked_for, self._compare = wanted, None
-        if self._compare is None or self.unread_count:
+            self._ranked_for, self._find_nearest = wanted, None
+        if self._find_nearest is None or self.unread_count:
             self._read_new(reading)
             self._compared = [one for one in self._ranked if one.text_hash in self._vectors]
             pairs = [self._vectors[one.text_hash] for one in self._compared]
-            self._compare = self._model.prepare_comparison([one.title for one in pairs] + [one.body for one in pairs])
-        if not self._compared:
-            return iter(())
-        values, count = self._compare(vector), len(self._compared)
-        return zip(map(max, values[:count], values[count:]), self._compared, strict=True)
+            self._find_nearest = self._model.prepare_comparison(
+                [one.title for one in pairs], [one.body for one in pairs]
+            )
+        return [(value, self._compared[at]) for at, value in self._find_nearest(vector, most)]
 
     def _read_new(self, reading: Reading) -> None:
         wanted = {one.text_hash for one in self._ranked}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -255,7 +255,7 @@ class MemorySearch:
         filters: MemoryFilters,
         model: SentenceModel,
         *,
-        skip: Container[str] = (),
+        skip: Collection[str] = (),
         reading: Reading = READ_ALL,
     ) -> list[Hit]:
         """Returns the memories whose meaning is nearest to a text, best first, even if none is near. Those whose ids
@@ -270,8 +270,9 @@ class MemorySearch:
             meanings = self._meanings.get(scope) or FolderMeanings(scope, model)
             self._meanings[scope] = meanings
             without_copies = list if own else self._without_copies
-            ranked = meanings.rank(vector, filters, states if own else {}, without_copies, reading)
-            near += [(value, scope, one) for value, one in ranked if value > 0 and one.memory not in skip]
+            most = limit + len(skip)
+            nearest = meanings.find_nearest(vector, most, filters, states if own else {}, without_copies, reading)
+            near += [(value, scope, one) for value, one in nearest if value > 0 and one.memory not in skip]
         found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
         for similarity, scope, one in nlargest(limit, near, key=lambda candidate: candidate[0]):
             state = states.get(one.memory, "fresh") if scope.scope == "project" else "fresh"
