@@ -35,7 +35,7 @@ def test_a_job_with_wrong_arguments_says_how_it_is_called() -> None:
     command = [sys.executable, "-P", "-m", "lerim", "worker", "explode"]
     done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False, timeout=HANG)
     assert done.returncode == 2
-    assert "usage: lerim worker sync" in done.stderr
+    assert "lerim worker sync --repo PATH" in done.stderr
 
 
 @pytest.mark.parametrize(

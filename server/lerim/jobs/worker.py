@@ -384,7 +384,7 @@ def main(arguments: Sequence[str]) -> int:
     source, output = claim_streams()
     order = parse_order(arguments, source)
     if order is None:
-        sys.stderr.write("usage: lerim worker JOB ARGUMENTS, as lerim/jobs/worker.py describes them\n")
+        sys.stderr.write(f"These are not the arguments of a job.\n\n{__doc__}")
         return 2
     lower_priority()
     cancel, lines = threading.Event(), LineWriter(output)
