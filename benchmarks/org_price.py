@@ -19,9 +19,10 @@ import sys
 import tempfile
 import threading
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+from _model_service import ModelHandler
 from first_sync import CWD, NEWEST
 from indexing import SHARED
 from lerim.config import load
@@ -48,29 +49,17 @@ def load_answers() -> list[tuple[int, str]]:
     return found
 
 
-class RecordedModel(BaseHTTPRequestHandler):
+class RecordedModel(ModelHandler):
     """Answers with what was recorded for the window nearest in its last turn."""
 
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
     answers = load_answers()
 
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def answer_request(self, request: bytes) -> None:
+        asked = json.loads(request)
         prompt = "\n".join(message["content"] for message in asked["messages"])
         last = max(map(int, TURN.findall(prompt)), default=0)
         text = min(self.answers, key=lambda one: abs(one[0] - last))[1]
-        usage = {"prompt_tokens": count_tokens(prompt), "completion_tokens": count_tokens(text)}
-        message = {"role": "assistant", "content": text}
-        body = {"id": "c", "choices": [{"index": 0, "finish_reason": "stop", "message": message}], "usage": usage}
-        data = json.dumps(body | {"object": "chat.completion", "model": "m"}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_arguments: object) -> None:
-        """Prints nothing."""
+        self.send_answer(text, count_tokens(prompt), count_tokens(text))
 
 
 def write_projects(base: Path) -> dict[str, Path]:

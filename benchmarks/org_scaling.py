@@ -11,7 +11,6 @@ read. PostgreSQL's programs have to be installed. The simulation is in `_org_sim
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -20,11 +19,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import psutil
 
+from _model_service import ModelHandler
 from _org_simulation import SessionCost, describe_assumptions, simulate
 from first_sync import NEWEST, write_history
 from lerim.models import Model
@@ -41,26 +41,12 @@ EFFICIENCY = 0.85
 ANSWER = "[[ ## reasoning ## ]]\nNothing.\n\n[[ ## primitives ## ]]\n[]\n\n[[ ## completed ## ]]\n"
 
 
-class SlowModel(BaseHTTPRequestHandler):
+class SlowModel(ModelHandler):
     """Answers every request with nothing found, after `LATENCY`."""
 
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one packet: two of them wait for each other
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+    def answer_request(self, request: bytes) -> None:
         time.sleep(LATENCY)
-        message = {"role": "assistant", "content": ANSWER}
-        usage = {"prompt_tokens": 10_000, "completion_tokens": 50}
-        body = {"id": "c", "choices": [{"index": 0, "finish_reason": "stop", "message": message}], "usage": usage}
-        data = json.dumps(body | {"object": "chat.completion", "model": "m"}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_arguments: object) -> None:
-        """Prints nothing."""
+        self.send_answer(ANSWER, prompt_tokens=10_000, completion_tokens=50)
 
 
 @dataclass(frozen=True)
