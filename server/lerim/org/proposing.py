@@ -30,7 +30,7 @@ from lerim.review import ReviewPaths
 MAX_BRANCHES = 50
 """The most branches of one day."""
 MAX_LISTED = 100
-"""The most memories in the text: a longer one is refused."""
+"""The most memories that the text lists: code hosts refuse a longer one."""
 _SECTIONS = (("decision", "Decided"), ("learning", "Learned"), ("question", "Asked"), ("theme", "Themes"))
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class SearchOutput(msgspec.Struct, frozen=True):
-    """What `org search --json` prints: the memories found, and why it does not search by meaning."""
+    """What `org search --json` prints: the memories found, and a note that it does not search by meaning."""
 
     hits: list[TeamHit]
-    by_meaning: str
+    note: str
 
 
 @with_error_exit
