@@ -32,11 +32,7 @@ from long import LONG
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no limits there")
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 Make = Callable[[ReviewPaths], list[Problem]]
-LIMITS = (
-    (0, 1, 24, 100, 511, 512, 1024, *range(2048, 140_000, 4096 - 512))
-    if LONG
-    else (0, 512, *range(2048, 140_000, 64_000))
-)
+LIMITS = (0, 1, 24, 100, 511, 512, 1024, *range(2048, 140_000, 4096 - 512)) if LONG else (0, 512, 2048, 66_048)
 
 
 def catalog(place: ReviewPaths) -> list[Problem]:

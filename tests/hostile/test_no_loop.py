@@ -1,5 +1,5 @@
 """What Lerim gives agents comes back in their transcripts, and is never learned from: sixty days with it leave the same
-memories, candidates and quotes as sixty days without (eight on each change)."""
+memories, candidates and quotes as sixty days without (six on each change)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lerim.review import queue
 from long import at_most
 from sixty_days import Life, largest
 
-DAYS = at_most(60, few=8)
+DAYS = at_most(60, few=6)
 SETTINGS = '[review]\nmode = "auto"\nquotes = "shared"\n'
 TOOLS = ("pathlib", "anyio", "upath", "fsspec", "smartopen", "httpx", "requests", "aiohttp")
 

@@ -80,17 +80,6 @@ def test_a_folder_that_claims_to_be_another_repository_does_not_become_it(repo, 
     assert found.key != key(repo, home) and found.root == thief
 
 
-def test_a_submodule_is_its_own_project(repo, home, git, tmp_path):
-    outer = tmp_path / "outer"
-    outer.mkdir()
-    git(outer, "init", "-q")
-    git(outer, "submodule", "--quiet", "add", str(repo), "inner")
-    found = located(outer / "inner" / "src", home)
-    assert found.key not in {key(outer, home), key(repo, home)}
-    assert (found.root, found.main_worktree) == (outer / "inner", outer / "inner")
-    assert found.remote == str(repo)
-
-
 def test_a_nested_repository_is_its_own_project(repo, home, git):
     (repo / "vendor" / "lib").mkdir(parents=True)
     git(repo / "vendor" / "lib", "init", "-q")

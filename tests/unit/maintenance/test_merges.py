@@ -20,7 +20,7 @@ def effort_of(count: int, alike: str) -> MergeEffort:
 
 @pytest.mark.parametrize("alike", TITLES)
 def test_twice_as_many_memories_take_at_most_about_twice_the_comparisons(alike: str) -> None:
-    counts = (200, 400, 800)
+    counts = (100, 200, 400)
     efforts = [effort_of(count, alike) for count in counts]
     for less, more in pairwise(one.tallies[0].compared_count for one in efforts):
         assert more <= 2.2 * less + 100

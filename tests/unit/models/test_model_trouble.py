@@ -78,12 +78,3 @@ def test_an_answer_that_is_cut_gives_what_is_whole(desk: Desk) -> None:
     assert len(report["candidates"]) == 1
     assert report["dropped"]["invalid"] >= 1
     assert len(server.asked) == 1
-
-
-def test_a_missing_key_is_said_and_the_rules_still_work(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.session("s1", *correction(desk))
-    with model(desk, finds(CENTS), base_url="https://models.invalid/v1"):
-        monkeypatch.delenv("LERIM_MODEL_KEY")
-        report = desk.sync()
-    assert [problem.code for problem in report.problems] == ["model-key"]
-    assert (report.state, len(report.candidates)) == ("partial", 1)

@@ -80,7 +80,7 @@ def undisturbed(root, tmp_path_factory):
         return dump(catalog, *WORDS), statements
 
 
-@pytest.mark.parametrize("part", range(1, 14, 1 if LONG else 6))
+@pytest.mark.parametrize("part", range(1, 14, 1 if LONG else 12))
 def test_a_run_killed_before_any_statement_is_carried_on_by_the_next(root, undisturbed, tmp_path, part):
     expected, statements = undisturbed
     assert ended(in_child(Home(tmp_path), root, statements * part // 14)) == -signal.SIGKILL
