@@ -8,7 +8,7 @@ import pytest
 
 from chat_server import finds, item, marked, says
 from claude_lines import prompt, reply, text
-from desk import Desk, correction
+from desk import Desk
 from lerim.review import queue
 from model_desk import CENTS, model, reported, story
 
