@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from lerim.memory.documents.document import Field, Lines, Value
+from lerim.memory.documents.document import Field, Lines, Span, Value
 
 MAX_LINES = 2_000
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?=[ \t\r\n]|\Z)[ \t]*")
@@ -20,65 +21,81 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 def scan_fields(text: str, start: int, end: int, lines: Lines) -> tuple[Field, ...]:
     """Returns the fields between two offsets of a text, as far as single lines show them."""
     found: list[Field] = []
-    offset = start
+    number, offset = lines.span(start, start).start_line, start
     for _ in range(MAX_LINES):
         if offset >= end:
             break
         line_end = min(end, _LINE.match(text, offset).end())  # type: ignore[union-attr]  # matches any text
+        line = _Line(text, number, lines.offset(number, 0), line_end)
         key = _KEY.match(text, offset, line_end)
         if key is not None:
-            values = tuple(_values(key[1], text, key.end(), line_end, lines))
-            span = lines.span(offset, _end(text, offset, line_end))
-            found.append(Field(key[1], lines.span(*key.span(1)), values, span))
+            values = tuple(_values(key[1], line, key.end()))
+            span = line.span(offset, _end(text, offset, line_end))
+            found.append(Field(key[1], line.span(*key.span(1)), values, span))
         elif found:
             last = found[-1]
-            values = tuple(_item_values(last.key, text, offset, line_end, lines))
+            values = tuple(_item_values(last.key, line, offset))
             if values:
-                span = lines.span(
-                    lines.offset(last.span.start_line, last.span.start_character), _end(text, offset, line_end)
-                )
+                end_character = _end(text, offset, line_end) - line.start
+                span = Span(last.span.start_line, last.span.start_character, number, end_character)
                 found[-1] = Field(last.key, last.key_span, (*last.values, *values), span)
-        offset = line_end
+        number, offset = number + 1, line_end
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a text: its number, and the offsets where it starts and ends."""
+
+    text: str
+    number: int
+    start: int
+    end: int
+
+    def span(self, start: int, end: int) -> Span:
+        """The span between two offsets in this line."""
+        return Span(self.number, start - self.start, self.number, max(start, end) - self.start)
 
 
 def _end(text: str, start: int, end: int) -> int:
     return start + len(text[start:end].rstrip())
 
 
-def _item_values(key: str, text: str, start: int, end: int, lines: Lines) -> Iterator[Value]:
+def _item_values(key: str, line: _Line, start: int) -> Iterator[Value]:
     """Yields what a line below a key holds: an item of its list, or a key of an item."""
+    text, end = line.text, line.end
     lead = _ITEM.match(text, start, end) or _INDENT.match(text, start, end)
     if lead is None:
         return
     nested = _KEY.match(text, lead.end(), end)
     if nested is not None:
-        yield from _values(f"{key}.{nested[1]}", text, nested.end(), end, lines)
+        yield from _values(f"{key}.{nested[1]}", line, nested.end())
     elif lead[0].strip():
-        yield from _values(key, text, lead.end(), end, lines)
+        yield from _values(key, line, lead.end())
 
 
-def _values(key: str, text: str, start: int, end: int, lines: Lines) -> Iterator[Value]:
+def _values(key: str, line: _Line, start: int) -> Iterator[Value]:
     """Yields the scalars of a line's value: one, or those of a list in brackets."""
+    text, end = line.text, line.end
     if text[start : start + 1] != "[":
         quoted = _QUOTED.match(text, start, end)
         if quoted is not None:
-            yield _quoted_value(key, quoted, lines)
+            yield _quoted_value(key, quoted, line)
         elif plain := _PLAIN.match(text, start, end):
-            yield Value(key, plain[0], lines.span(*plain.span()))
+            yield Value(key, plain[0], line.span(*plain.span()))
         return
     at = start + 1
     while at < end and text[at] != "]":
         if quoted := _QUOTED.match(text, at, end):
-            yield _quoted_value(key, quoted, lines)
+            yield _quoted_value(key, quoted, line)
             at = quoted.end()
         elif plain := _FLOW_ITEM.match(text, at, end):
-            yield Value(key, plain[0], lines.span(*plain.span()))
+            yield Value(key, plain[0], line.span(*plain.span()))
             at = plain.end()
         else:
             at += 1
 
 
-def _quoted_value(key: str, quoted: re.Match[str], lines: Lines) -> Value:
+def _quoted_value(key: str, quoted: re.Match[str], line: _Line) -> Value:
     group = 1 if quoted[1] is not None else 2
-    return Value(key, quoted[group], lines.span(*quoted.span(group)))
+    return Value(key, quoted[group], line.span(*quoted.span(group)))

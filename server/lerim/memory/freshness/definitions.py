@@ -7,6 +7,7 @@ used.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,10 +16,14 @@ MAX_PLACES = 200
 MAX_LINE = 2000
 MAX_PYTHON = 128 * 1024
 """Characters of Python that are parsed (about 20 ms); a longer file is scanned line by line."""
+MAX_KEPT_FILES = 8
+"""Python files whose definitions are kept: editors ask about the same few again and again."""
 DEFINES = re.compile(
     r"(?:^|[\s(])(?:def|class|function|func|fn|type|struct|enum|interface|trait|impl|module|const|let|var|val|object|record)"
     r"[*\s]+(?:\([^()]{0,80}\)\s*)?$"
 )
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""The fields of a syntax tree's nodes that hold statements, in the order of the text."""
 COMMENTS = ("//", "*", "--", "<!--")
 QUOTES = "\"'`"
 
@@ -29,11 +34,17 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign 
 def make_symbol_finder(path: str, text: str, lines: Sequence[str]) -> SymbolFinder:
     """Returns a function that returns the line (from 0) defining a symbol; None if no line does, or several may."""
     if path.endswith((".py", ".pyi")) and len(text) <= MAX_PYTHON:
-        tree = parse_python(text)
-        if tree is not None:
-            known = [(name, node.lineno - 1) for name, node in iterate_definitions(tree)]
+        known = _list_python_lines(text)
+        if known is not None:
             return lambda name: _single_line_of(known, _dotted(name))
     return lambda name: find_definition_line(name, lines)
+
+
+@functools.lru_cache(maxsize=MAX_KEPT_FILES)
+def _list_python_lines(text: str) -> Sequence[tuple[str, int]] | None:
+    """Returns each definition's qualified name and line (from 0); None if the text does not parse."""
+    tree = parse_python(text)
+    return tuple((name, node.lineno - 1) for name, node in iterate_definitions(tree)) if tree is not None else None
 
 
 def parse_python(text: str) -> ast.Module | None:
@@ -51,7 +62,7 @@ def iterate_definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
     waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
     while waiting:
         node, inside, local = waiting.pop()
-        for child in ast.iter_child_nodes(node):
+        for child in _iterate_statements(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield inside + child.name, child
                 waiting.append((child, f"{inside}{child.name}.", not isinstance(child, ast.ClassDef)))
@@ -59,8 +70,15 @@ def iterate_definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
                 for target in child.targets if isinstance(child, ast.Assign) else [child.target]:
                     if isinstance(target, ast.Name) and not local:
                         yield inside + target.id, child
-            elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            elif hasattr(child, "body") or isinstance(child, ast.Match):
                 waiting.append((child, inside, local))
+
+
+def _iterate_statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields the statements, handlers and cases directly in a node. Going through all of its children, expressions
+    among them, would take three times as long."""
+    for block in _BLOCKS:
+        yield from getattr(node, block, ())
 
 
 def find_definition_line(name: str, lines: Sequence[str]) -> int | None:

@@ -6,7 +6,7 @@ One thread may change the map while others read it: what a reader gets is never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,6 +68,7 @@ class ReferenceMap:
         self._entries: dict[str, MemoryEntry] = {}
         self._change_count = 0
         self._sorted: tuple[int, tuple[MemoryEntry, ...]] = (0, ())  # by which change, and the entries then
+        self._linking: tuple[int, Mapping[str, Sequence[MemoryEntry]]] = (0, {})  # by the id that they name
         self._links: dict[str, tuple[EndingLink, ...]] = {}
         self._end_kinds: Mapping[str, EndKind] = {}
         self._ended_entries: dict[str, MemoryEntry] = {}
@@ -133,7 +134,14 @@ class ReferenceMap:
 
     def linking_to(self, memory_id: str) -> tuple[MemoryEntry, ...]:
         """Returns the live memories that name this memory in a link, newest first."""
-        return tuple(entry for entry in self.entries if memory_id in entry.links)
+        count, found = self._change_count, self._linking  # made at the first use after a change, as `entries`
+        if found[0] != count:
+            linking: dict[str, list[MemoryEntry]] = {}
+            for entry in self.entries:
+                for link in entry.links:
+                    linking.setdefault(link, []).append(entry)
+            found = self._linking = (count, linking)
+        return tuple(found[1].get(memory_id, ()))
 
     def entry_of_id(self, memory_id: str) -> MemoryEntry | None:
         """Returns the live memory with this id, or None."""

@@ -16,6 +16,7 @@ from lerim.lsp.features.language import (
     MemoryText,
     find_memory_text,
     is_memory_uri,
+    prefetch_targets,
     read_memory_text,
 )
 from lerim.lsp.window import Repo, Sidecar, notifications
@@ -62,6 +63,7 @@ async def _check_until_unchanged(sidecar: Sidecar, uri: str) -> None:
             found = make_diagnostics(text, await sidecar.run_in_thread(_check_again, sidecar, text, wanted == "rules"))
             if uri in sidecar.checked_uris and not sidecar.running_checks[uri]:
                 _publish_checked(sidecar, text, found)
+                prefetch_targets(sidecar, text)
     finally:
         del sidecar.running_checks[uri]
 

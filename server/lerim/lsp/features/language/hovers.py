@@ -6,6 +6,7 @@ All that comes from files is escaped. Anywhere else in a document, the memories 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 from lsprotocol import types
@@ -20,10 +21,11 @@ from lerim.lsp.features.language.memory_texts import (
     is_memory_uri,
 )
 from lerim.lsp.features.language.symbol_places import find_symbol_place
-from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at
+from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at, find_targets
 from lerim.lsp.features.memories import HoverMemory, editor_requests, render_hover, views
 from lerim.lsp.protocol import OPEN_TURN, redact_text
 from lerim.lsp.window import HandleTarget, Sidecar
+from lerim.memory import StoredMemory, definitions
 
 MAX_QUOTED = 600
 """Characters of a turn in a hover."""
@@ -58,9 +60,8 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
     path = find_memory_path(text, memory_id)
     if path is None:
         return f"There is no memory with the id {escape_line(memory_id[:200])}."
-    try:
-        stored = text.store.load(path)[0]
-    except LerimError:
+    stored = _load_memory(text, path)
+    if stored is None:
         return f"The memory {escape_line(memory_id[:200])} cannot be read. Its file shows why."
     if text.repo is not None:
         [memory] = views.make_hover_memories(sidecar, text.repo, [stored])
@@ -71,6 +72,28 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
     ender = stored.record.superseded_by or stored.record.resolved_by
     state = stored.status if not ender else f"{stored.status} by {ender}"
     return f"{escape_line(redact_text(state)).capitalize()}\n\n{shown}"
+
+
+def _load_memory(text: MemoryText, path: Path) -> StoredMemory | None:
+    if text.repo is not None:
+        return next(iter(views.load_memories(text.repo, [path])), None)
+    try:
+        return text.store.load(path)[0]
+    except LerimError:
+        return None
+
+
+def prefetch_targets(sidecar: Sidecar, text: MemoryText) -> None:
+    """Reads the live memories and source files that a text names in the background, before somebody hovers over one."""
+    repo = text.repo
+    if repo is None or not sidecar.options.settings.hover:
+        return
+    targets = list(find_targets(text))
+    ids = dict.fromkeys(one.id for one in targets if isinstance(one, IdTarget) and one.key != "id")
+    editor_requests.prefetch_memories(sidecar, repo, list(filter(None, map(repo.references.entry_of_id, ids))))
+    symbols = {one.reference.path: one.reference for one in targets if isinstance(one, SymbolTarget)}
+    for reference in list(symbols.values())[: definitions.MAX_KEPT_FILES]:
+        sidecar.executor.submit(find_symbol_place, sidecar, repo, reference)
 
 
 def _describe_path(text: MemoryText, path: str) -> str:

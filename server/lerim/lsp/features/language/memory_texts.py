@@ -111,7 +111,7 @@ def read_memory_text(sidecar: Sidecar, repo: Repo | None, path: Path) -> MemoryT
             return None  # the file's own diagnostic says so
         version, lines = None, split_lines(text)
     encoding = sidecar.server.documents.encoding_name
-    return MemoryText(path, uri, version, encoding, lines, parse_memory_document(text), repo, store)
+    return MemoryText(path, uri, version, encoding, lines, _parse(text), repo, store)
 
 
 def store_of(sidecar: Sidecar, repo: Repo | None) -> Store:

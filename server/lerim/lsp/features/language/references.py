@@ -71,7 +71,10 @@ def _locate_links(
     sidecar: Sidecar, text: MemoryText, memory_id: str, include_declaration: bool
 ) -> list[types.Location]:
     """The links to a memory in live memories, and in those that it ended, whose files name it, too."""
-    paths = [entry.path for entry in list_entries(sidecar, text.repo) if memory_id in entry.links]
+    if text.repo is not None:
+        paths = [entry.path for entry in text.repo.references.linking_to(memory_id)]
+    else:
+        paths = [entry.path for entry in list_entries(sidecar, None) if memory_id in entry.links]
     own_path = find_memory_path(text, memory_id)
     own = read_memory_text(sidecar, text.repo, own_path) if own_path is not None else None
     named = [one.id for one in find_targets(own) if isinstance(one, IdTarget) and one.key in LINK_KEYS] if own else []

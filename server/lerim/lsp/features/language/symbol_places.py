@@ -12,6 +12,8 @@ from lerim.lsp.features.language.memory_texts import find_source_path
 from lerim.lsp.window import Repo, Sidecar
 from lerim.memory import Reference, SourceReader, definitions
 
+_WORD = re.compile(r"\w+")
+
 
 @dataclass(frozen=True, slots=True)
 class SymbolPlace:
@@ -34,8 +36,7 @@ def find_symbol_place(sidecar: Sidecar, repo: Repo, reference: Reference) -> Sym
         return None
     line = lines[number].rstrip("\r\n")
     name = reference.symbol.rpartition(".")[2]
-    found = re.search(rf"\b{re.escape(name)}\b", line)
-    start, end = found.span() if found is not None else (0, 0)
+    start, end = next((one.span() for one in _WORD.finditer(line) if one.group() == name), (0, 0))
     encoding = sidecar.server.documents.encoding_name
     columns = (count_units(line[:start], encoding), count_units(line[:end], encoding))
     place = types.Range(types.Position(number, columns[0]), types.Position(number, columns[1]))

@@ -79,7 +79,7 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
         return []
     references = location.repo.references
     entries = references.for_file(location.path)
-    _prefetch(sidecar, location, entries)
+    prefetch_memories(sidecar, location.repo, entries)
     if entries:
         watching.schedule_file_check(sidecar, location)
     drift = location.repo.drift
@@ -147,11 +147,11 @@ def _make_hover_key(location: FileLocation) -> Callable[[MemoryEntry], tuple[boo
     return lambda entry: (location.repo.drift.wrong_state(entry) != "", entry.primitive == "question")
 
 
-def _prefetch(sidecar: Sidecar, location: FileLocation, entries: Sequence[MemoryEntry]) -> None:
-    """Reads a file's memories before the first hover, since the editor requests lenses when a file comes into view."""
-    not_cached = [entry.path for entry in entries[:MAX_PREFETCHED] if entry.path not in location.repo.cache]
+def prefetch_memories(sidecar: Sidecar, repo: Repo, entries: Sequence[MemoryEntry]) -> None:
+    """Reads memories in the background before the first hover, when the document that they belong to is shown."""
+    not_cached = [entry.path for entry in entries[:MAX_PREFETCHED] if entry.path not in repo.cache]
     if not_cached:
-        sidecar.executor.submit(_load_for_hover, location.repo, not_cached)
+        sidecar.executor.submit(_load_for_hover, repo, not_cached)
 
 
 def _load_first(repo: Repo, entries: Sequence[MemoryEntry]) -> list[StoredMemory]:
