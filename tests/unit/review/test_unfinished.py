@@ -1,46 +1,39 @@
 """A step that was cut short and cannot be finished is told, holds up nothing else, and loses nobody's words."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from killer import DONE, Kill
+from killer import Kill
 from lerim.errors import LerimError, StaleError
 from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, accepted, proposed
 
 NUMBERS = count()
+Act = Callable[[Kill, queue.Proposal], tuple[Path, Path, str | None]]
+"""An act on a candidate that is killed: the file that goes with it, the one that comes, and the action that is undone
+where the kill missed."""
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def numbered(place: ReviewPaths, make: Make, begin: int = 0) -> Iterator[tuple[Kill, queue.Proposal]]:
-    """A kill at each touch of the disk from this one on, and a new candidate for it: at every second touch, for what
-    is looked for mostly lasts two, then at those between."""
-    if not begin:
-        accepted(place, make("Pin the port", turn="first"))  # what an accept makes once is there
-    for first in (begin, begin + 1):
-        for at in range(first, 200, 2):
-            number = next(NUMBERS)
-            kill = Kill(at)
-            yield kill, proposed(place, make(f"Name it number{number}", f"`f{number}.py`", f"t{number}"))
-            if kill.code == DONE:
-                break
+def cut_short(place: ReviewPaths, make: Make, act: Act) -> tuple[queue.Proposal, Path, Path]:
+    """A candidate whose act was killed at the instant at which both files are there; both."""
+    early, late, at = -1, 1_000, 16
+    while late - early > 1:
+        number = next(NUMBERS)
+        one = proposed(place, make(f"Name it number{number}", f"`f{number}.py`", f"t{number}"))
+        goes, comes, action = act(Kill(at), one)
+        if goes.exists() and comes.exists():
+            return one, goes, comes
+        early, late = (early, at) if comes.exists() else (at, late)
+        at = 2 * at if late == 1_000 else (early + late) // 2
+        if action:
+            queue.undo_last(place, action)
     raise AssertionError("no kill hit the instant between the two files")
-
-
-def cut_short(place: ReviewPaths, make: Make, begin: int) -> tuple[queue.Proposal, Path, int]:
-    """A candidate whose accept was killed with its memory written and the candidate not yet removed; both, and the
-    instant."""
-    for kill, one in numbered(place, make, begin):
-        kill(queue.accept_candidate, place, one.id, quotes="shared")
-        memory = place.store().path_of(one.id)
-        if memory and one.path.exists():
-            return one, memory, kill.at
-    raise AssertionError
 
 
 def replace_by_bytes(path: Path) -> Callable[[], object]:
@@ -61,9 +54,13 @@ def replace_by_folder(path: Path) -> Callable[[], object]:
 
 
 def test_a_file_that_cannot_be_read_holds_up_its_own_candidate_only(place: ReviewPaths, make: Make) -> None:
-    at = 0
+    def accept(kill: Kill, one: queue.Proposal) -> tuple[Path, Path, None]:
+        kill(queue.accept_candidate, place, one.id, quotes="shared")
+        return one.path, place.store().path_for(one.record), None
+
+    accepted(place, make("Pin the port", turn="first"))  # what an accept makes once is there
     for broken in (replace_by_bytes, replace_by_link, replace_by_folder):
-        one, memory, at = cut_short(place, make, max(0, at - 2))
+        one, _, memory = cut_short(place, make, accept)
         text = memory.read_text()
         mend = broken(memory)
         other = f"Other of {broken.__name__}"
@@ -85,14 +82,13 @@ def test_a_file_that_cannot_be_read_holds_up_its_own_candidate_only(place: Revie
 def test_an_undo_that_cannot_be_finished_is_told_and_no_other_is_undone_in_its_place(
     place: ReviewPaths, make: Make
 ) -> None:
-    first = accepted(place, make())
-    for kill, one in numbered(place, make):
+    def undo(kill: Kill, one: queue.Proposal) -> tuple[Path, Path, str | None]:
         done = queue.accept_candidate(place, one.id)
-        memory = Path(done.path or "")
         kill(queue.undo_last, place, done.action)
-        if one.path.exists() and memory.exists():
-            break
-        queue.undo_last(place, done.action)
+        return Path(done.path or ""), one.path, done.action
+
+    first = accepted(place, make())
+    _, memory, _ = cut_short(place, make, undo)
     memory.write_bytes(b"\xff")
     with pytest.raises(LerimError, match="UTF-8"):
         queue.undo_last(place)
@@ -109,16 +105,18 @@ def test_an_undo_that_cannot_be_finished_is_told_and_no_other_is_undone_in_its_p
 def test_an_archiving_or_its_undo_cut_short_whose_file_a_person_changed_leaves_that_file(
     place: ReviewPaths, make: Make, undo: bool
 ) -> None:
-    for kill, one in numbered(place, make):
+    def archive(kill: Kill, one: queue.Proposal) -> tuple[Path, Path, str | None]:
         path = Path(queue.accept_candidate(place, one.id, quotes="shared").path or "")
         to = place.store().path_for(one.record, archived=True)
-        action = acts.archive_memory(place, one.id).action if undo else None
-        kill(queue.undo_last, place, action) if undo else kill(acts.archive_memory, place, one.id)
-        if path.exists() and to.exists():
-            break
-        if undo:
-            queue.undo_last(place, action)
-    changed, other = (to, path) if undo else (path, to)
+        if not undo:
+            kill(acts.archive_memory, place, one.id)
+            return path, to, None
+        action = acts.archive_memory(place, one.id).action
+        kill(queue.undo_last, place, action)
+        return to, path, action
+
+    accepted(place, make("Pin the port", turn="first"))
+    _, changed, other = cut_short(place, make, archive)
     changed.write_text(mine := changed.read_text() + "\nMine.\n")
     assert queue.add_memory(place, "decision", "Another", "").ok
     assert changed.read_text() == mine and not other.exists()
