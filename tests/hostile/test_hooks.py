@@ -57,10 +57,6 @@ def _make_newer(index: Path) -> None:
         db.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
 
 
-def _forbid(index: Path) -> None:
-    index.chmod(0)
-
-
 @pytest.mark.parametrize("damage", [Path.unlink, _empty, _truncate, _scramble, _replace_by_folder, _make_newer])
 def test_an_index_that_is_missing_or_damaged_is_silence(program: HookProgram, damage: Callable[[Path], None]) -> None:
     refreshed = program.index.with_suffix(".refresh")

@@ -52,7 +52,7 @@ def test_two_callers_of_one_event_get_one_answer(program: HookProgram) -> None:
     )
     for number, event in enumerate(events):
         payload = json.dumps({"session_id": f"s{number}", "cwd": root, **event}).encode()
-        callers = [program.start() for _ in range(6)]
+        callers = [program.start() for _ in range(4)]
         for caller in callers:
             assert caller.stdin is not None
             caller.stdin.write(payload)
@@ -63,7 +63,7 @@ def test_two_callers_of_one_event_get_one_answer(program: HookProgram) -> None:
 def test_reads_at_the_same_time_give_a_memory_once(program: HookProgram) -> None:
     root = program.project.root
     callers = []
-    for number in range(6):
+    for number in range(4):
         event = {"session_id": "s", "cwd": str(root), "hook_event_name": "PostToolUse", "tool_name": "Read"}
         event |= {"tool_use_id": f"t{number}", "tool_input": {"file_path": str(root / "src" / "app.py")}}  # type: ignore[dict-item]
         callers.append(program.start())
@@ -278,10 +278,12 @@ def test_a_failed_command_gets_its_known_fix_and_nothing_else(program: HookProgr
 
 
 def test_how_long_the_last_calls_took_is_kept_for_the_status(program: HookProgram) -> None:
-    for _ in range(52):
-        program.ask("hello")
-    last = json.loads((program.folder / "last-claude").read_text())
-    assert len(last["durations"]) == 50 and last["durations"][-1] == last["ms"] > 0
+    kept = program.folder / "last-claude"
+    program.ask("hello")
+    kept.write_text(json.dumps(json.loads(kept.read_text()) | {"durations": list(range(50))}))
+    program.ask("hello")
+    last = json.loads(kept.read_text())
+    assert last["durations"] == [*range(1, 50), last["ms"]] and last["ms"] > 0
     assert last["event"] == "prompt" and last["at"] > 1e9
 
 
