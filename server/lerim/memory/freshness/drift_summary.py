@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from lerim.memory.freshness.baselines import Baselines, DriftRecord
+from lerim.errors import LerimError
+from lerim.memory.freshness.baselines import Baselines, DriftRecord, open_baselines
 from lerim.memory.reference import DriftState, reference_text
 
 DRIFT_RANKS: dict[DriftState, int] = {"fresh": 0, "unknown": 1, "drifted": 3, "gone": 4}
@@ -52,6 +54,20 @@ def summarise_drift(database: Baselines) -> DriftSummary:
         }:
             found.moved_references[memory] = moves
     return found
+
+
+def read_worst_states(private: Path, root: Path) -> dict[str, DriftState]:
+    """Returns the worst state of each memory that the last checks found not to be fresh, from the private folder of the
+    project at `root`; {} if they cannot be read, which the drift check reports."""
+    worst: dict[str, DriftState] = {}
+    try:
+        with open_baselines(private, root) as database:
+            for found in database.stale_records():
+                if DRIFT_RANKS[found.state] > DRIFT_RANKS[worst.get(found.memory, "fresh")]:
+                    worst[found.memory] = found.state
+    except LerimError:
+        return {}
+    return worst
 
 
 def worst_drift(drift_records: Sequence[DriftRecord]) -> Drift | None:

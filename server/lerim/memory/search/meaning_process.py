@@ -63,6 +63,7 @@ class MeaningAnswer(msgspec.Struct, frozen=True):
 
 def main() -> int:
     """Answers questions until the input ends. Returns the exit code."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for numpy, whose threads would wait for one another busily
     source, output = claim_streams()
     lines: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_read_lines, args=(source, lines), daemon=True).start()
@@ -105,11 +106,14 @@ class _Searcher:
             memories.refresh_if_changed()
         words, filters = parse_memory_query(query.query, datetime.now(UTC))
         reading = Reading(deadline=deadline, batch_size=_STEP.batch_size)
-        hits = memories.search_by_meaning(
+        found = memories.find_by_meaning(
             words, MOST_BY_MEANING, filters, self.model, skip=frozenset(query.skip), reading=reading
         )
         self.unread, self._last = memories.unread_count, query
-        return MeaningAnswer(tuple(NearMemory(str(hit.stored.path), hit.scope, hit.drift) for hit in hits), self.unread)
+        near = (
+            NearMemory(str(folder.store.memory_dir / one.name), folder.scope, drift) for _, folder, one, drift in found
+        )
+        return MeaningAnswer(tuple(near), self.unread)
 
     def read_more(self) -> None:
         """Reads some of the memories that the last search could not compare."""

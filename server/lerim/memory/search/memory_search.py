@@ -19,8 +19,9 @@ from typing import TypeVar
 
 from lerim import files
 from lerim.config import MaintenanceRules
-from lerim.errors import LerimError, Problem
+from lerim.errors import Problem
 from lerim.memory.freshness import baselines
+from lerim.memory.freshness.drift_summary import read_worst_states
 from lerim.memory.links import MemoryLinks
 from lerim.memory.meaning import SentenceModel
 from lerim.memory.record import MemoryRecord, Primitive, Scope
@@ -38,13 +39,14 @@ from lerim.paths import Home
 from lerim.project import Project
 
 R = TypeVar("R")
+FoundMemory = tuple[RankKey, IndexedFolder, RankedMemory, DriftState]
+"""A memory that was found, and is not read yet."""
 GLOBAL_KEY = "global"
 PAGED_MATCHES = 200
 """How many matches of each folder are ranked for the pages of a search."""
 MOST_BY_MEANING = 10
 RULES = MaintenanceRules()
 _NO_DATABASE = ((0, 0), (0, 0))
-_DRIFT_STATES_BEST_FIRST: tuple[DriftState, ...] = ("fresh", "unknown", "drifted", "gone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ class MemorySearch:
         if newest:  # equal times stay in the order of the index; only those of the page are ranked
             matches = sorted(matches, key=lambda match: -match[1].updated)[page]
         uses = {at: at.uses.of_memories(one.memory for scope, one in matches if scope is at) for at in self._folders}
-        found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
+        found: list[FoundMemory] = []
         for scope, one in matches:
             state = states.get(one.memory, "fresh") if scope.scope == "project" else "fresh"
             key = rank_key(one, scope.scope, state, uses[scope].get(one.memory), now, self._rules)
@@ -261,6 +263,19 @@ class MemorySearch:
         """Returns the memories whose meaning is nearest to a text, best first, even if none is near. Those whose ids
         are in `skip` are left out. `reading` says how new memories are read first; see `unread_count`. The vectors of
         all are kept in memory for the next search, which has to be with the same model."""
+        found = self.find_by_meaning(query, limit, filters, model, skip, reading)
+        return [replace(hit, by_meaning=True) for hit in _load_hits(found)]
+
+    def find_by_meaning(
+        self,
+        query: str,
+        limit: int,
+        filters: MemoryFilters,
+        model: SentenceModel,
+        skip: Collection[str] = (),
+        reading: Reading = READ_ALL,
+    ) -> list[FoundMemory]:
+        """Returns what `search_by_meaning` would load."""
         vector = model.embed([query])[0]
         states = self._drift_states()
         now = datetime.now(UTC)
@@ -273,12 +288,12 @@ class MemorySearch:
             most = limit + len(skip)
             nearest = meanings.find_nearest(vector, most, filters, states if own else {}, without_copies, reading)
             near += [(value, scope, one) for value, one in nearest if value > 0 and one.memory not in skip]
-        found: list[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]] = []
+        found: list[FoundMemory] = []
         for similarity, scope, one in nlargest(limit, near, key=lambda candidate: candidate[0]):
             state = states.get(one.memory, "fresh") if scope.scope == "project" else "fresh"
             match = replace(one, has_every_word=False, relevance=similarity)
             found.append((rank_key(match, scope.scope, state, None, now, self._rules), scope, match, state))
-        return [replace(hit, by_meaning=True) for hit in _load_hits(found)]
+        return found
 
     @property
     def unread_count(self) -> int:
@@ -340,7 +355,7 @@ class MemorySearch:
         private = self._home.project(self._project.key)
         stamp = tuple(_stamp(private / f"{baselines.DATABASE}{suffix}") for suffix in ("", "-wal"))
         if stamp != self._drift_stamp:
-            self._drift_cache = _read_drift_states(private, self._project.root) if stamp != _NO_DATABASE else {}
+            self._drift_cache = read_worst_states(private, self._project.root) if stamp != _NO_DATABASE else {}
             self._drift_stamp = stamp
         return self._drift_cache
 
@@ -350,7 +365,7 @@ class MemorySearch:
             scope.close()
 
 
-def _load_hits(found: Sequence[tuple[RankKey, IndexedFolder, RankedMemory, DriftState]]) -> list[Hit]:
+def _load_hits(found: Sequence[FoundMemory]) -> list[Hit]:
     folders = dict.fromkeys(folder for _, folder, _, _ in found)
     loaded = {folder: folder.load([one for _, at, one, _ in found if at is folder]) for folder in folders}
     return [
@@ -358,19 +373,6 @@ def _load_hits(found: Sequence[tuple[RankKey, IndexedFolder, RankedMemory, Drift
         for rank, folder, one, state in found
         if (stored := loaded[folder].get(one.name)) is not None
     ]
-
-
-def _read_drift_states(private: Path, root: Path) -> dict[str, DriftState]:
-    worst: dict[str, DriftState] = {}
-    try:
-        with baselines.open_baselines(private, root) as kept:
-            looks = kept.stale_records()
-    except LerimError:
-        return {}  # the drift check reports it
-    for look in looks:
-        if _DRIFT_STATES_BEST_FIRST.index(look.state) > _DRIFT_STATES_BEST_FIRST.index(worst.get(look.memory, "fresh")):
-            worst[look.memory] = look.state
-    return worst
 
 
 def _stamp(path: Path) -> tuple[int, int]:
