@@ -18,6 +18,7 @@ from lerim.web.daemon.daemon import Daemon
 from lerim.web.work import Work
 from long import at_most
 from test_processes import in_terminal
+from warm_python import warm_python
 from window import Editor, opened_in_thread
 
 pytestmark = pytest.mark.asyncio
@@ -57,6 +58,7 @@ async def test_an_hour_of_a_server_an_editor_and_a_terminal_loses_and_doubles_no
     time, written, chance = _Clock(), 0, Random(17)
     environ = dict(os.environ)
     work = Work(desk.home, environ)
+    work.processes.executable = warm_python()
     server = Daemon(desk.home, environ, work, time.wall, time.monotonic)
     async with opened_in_thread(desk.repo) as editor:
         await editor.start()

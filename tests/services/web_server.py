@@ -24,6 +24,7 @@ from lerim.web.served import Served
 from lerim.web.server import QuietServer, make_config
 from lerim.web.token import load_token
 from lerim.web.work import Work
+from warm_python import warm_python
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def web_server(home: Home) -> Iterator[WebServer]:
         environ = dict(os.environ)
         clock = lambda: datetime.now().astimezone()  # noqa: E731
         work = Work(home, environ)
+        work.processes.executable = warm_python()
         daemon = Daemon(home, environ, work, clock)
         served = Served(home, environ, binding, load_token(home), clock, work, daemon)
         server = QuietServer(make_config(make_app(served), ServeOptions()))

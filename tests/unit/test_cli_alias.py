@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,13 @@ import pytest
 
 from claude_lines import encoded, prompt
 from finished import finish
-from hang import HANG
+from killer import KILLED, in_child
+from lerim.jobs import SyncOptions, SyncProgress
+from lerim.jobs.report import SyncEvent
+from lerim.jobs.sync import sync_project
+from lerim.paths import Home
+from lerim.project import locate_project
+from lerim.project.project import add_alias
 from terminal import answer
 
 
@@ -130,24 +134,18 @@ def test_a_folder_that_comes_for_the_first_time_is_read_from_the_start(repo: Pat
     assert len(report["candidates"]) == 1
 
 
-def test_what_a_killed_sync_was_lent_is_given_back_by_the_next(repo: Path, old: str, monkeypatch: pytest.MonkeyPatch):
-    code = f"""
-import os, sys
-from pathlib import Path
-from lerim.jobs.sync import sync_project
-from lerim.paths import Home
-from lerim.jobs import SyncOptions, SyncProgress
-from lerim.project import locate_project
-from lerim.project.project import add_alias
-home = Home.from_environ(os.environ)
-at = add_alias(locate_project(Path({str(repo)!r}), home), {old!r})
-def hear(event):
-    if isinstance(event, SyncProgress) and event.stage == "learning":
-        os._exit(9)
-sync_project(at, home, os.environ, SyncOptions(), hear, lambda: False)
-"""
-    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "server")}
-    assert subprocess.run([sys.executable, "-c", code], env=environ, check=False, timeout=HANG).returncode == 9
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_what_a_killed_sync_was_lent_is_given_back_by_the_next(repo: Path, old: str):
+    home = Home.from_environ(os.environ)
+    project = locate_project(repo, home)
+    assert project is not None
+
+    def hear(event: SyncEvent) -> None:
+        if isinstance(event, SyncProgress) and event.stage == "learning":
+            os._exit(KILLED)
+
+    lent = add_alias(project, old)
+    assert in_child(lambda: sync_project(lent, home, os.environ, SyncOptions(), hear, lambda: False)) == KILLED
     assert answer("sync", "--repo", str(repo))["sessions"]["found"] == sessions_of(repo) == 0
 
 

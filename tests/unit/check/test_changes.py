@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import yaml
 
 from terminal import answer, run
+from warm_python import warm_python
 from window import write_memory
 
 Git = Callable[..., str]
@@ -80,7 +80,7 @@ def run_script(script: str, folder: Path, environ: Mapping[str, str], shell: str
     """Runs a step of a template as the runner does, with this tree's `lerim`."""
     program = folder / "bin" / "lerim"
     program.parent.mkdir(exist_ok=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m lerim "$@"\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\nexec "{warm_python()}" -P -m lerim "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
     command = [shell, *(["--noprofile", "--norc", "-eo", "pipefail"] if shell == "bash" else ["-e"]), "-c", script]

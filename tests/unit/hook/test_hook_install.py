@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from hook_program import HookProgram
+from killer import DONE, at_once
 from lerim.errors import HomeError, MemoryError_
 from lerim.hook import build_hook_argv, build_hook_command, install_hook_program, is_hook_program_current
 from lerim.paths import Home
@@ -62,14 +61,9 @@ def test_another_interpreter_is_taken_and_a_script_without_rights_gets_them_back
     assert is_hook_program_current(home)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_several_processes_may_install_at_once(home: Home) -> None:
-    code = (
-        "import os; from lerim.hook import *; from lerim.hook import install_hook_program as i;"
-        "from lerim.paths import Home; i(Home.from_environ(os.environ))"
-    )
-    with ThreadPoolExecutor(4) as pool:
-        ends = list(pool.map(lambda _: subprocess.run([sys.executable, "-c", code], check=False).returncode, range(4)))
-    assert ends == [0, 0, 0, 0]
+    assert at_once(lambda _: install_hook_program(home)) == [DONE] * 4
     assert is_hook_program_current(home)
 
 

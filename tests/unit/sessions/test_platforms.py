@@ -1,12 +1,13 @@
 """The file of the agents that are read, and what nothing undoes in it; `test_cli_connect.py` has the command."""
 
 import json
+import os
 import stat
-import subprocess
 import sys
 
 import pytest
 
+from killer import DONE, at_once
 from lerim.errors import SettingsError
 from lerim.paths import Home
 from lerim.sessions.platforms import (
@@ -112,13 +113,8 @@ def test_a_home_that_cannot_be_written_is_told_and_keeps_what_was_said(home):
     assert (home.root / PLATFORMS_FILE).read_bytes() == before
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_two_processes_lose_no_word_of_each_other(home):
-    code = (
-        "import sys; from pathlib import Path; from lerim.paths import Home;"
-        " from lerim.sessions.platforms import remove_platform;"
-        " [remove_platform(Home(Path(sys.argv[1])), name) for name in sys.argv[2:]]"
-    )
-    halves = (["claude", "codex", "cursor"], ["opencode", "copilot", "gemini"])
-    running = [subprocess.Popen([sys.executable, "-c", code, str(home.root), *half]) for half in halves]
-    assert [one.wait(60) for one in running] == [0, 0]
+    halves = (("claude", "codex", "cursor"), ("opencode", "copilot", "gemini"))
+    assert at_once(lambda half: [remove_platform(home, name) for name in halves[half]], 2) == [DONE] * 2
     assert len(list_removed_platforms(home)) == 6

@@ -20,6 +20,7 @@ from lerim.web.daemon.daemon import Daemon
 from lerim.web.daemon.schedule import Timings
 from lerim.web.work import Work
 from reviews import added
+from warm_python import warm_python
 
 pytestmark = pytest.mark.asyncio
 QUICK = Timings(quiet=0.01, longest_wait=0.05, settle=0.05, tick=0.05, jump=120, retry=0.05, longest_retry=0.1)
@@ -30,6 +31,7 @@ async def daemon(desk: Desk, timings: Timings = QUICK, hours: float = 0.0) -> As
     """A daemon at work, whose clock is some hours ahead."""
     project.add_project(desk.place.project, desk.home)
     work = Work(desk.home, dict(os.environ))
+    work.processes.executable = warm_python()
     made = Daemon(
         desk.home, dict(os.environ), work, lambda: datetime.now(UTC) + timedelta(hours=hours), timings=timings
     )
