@@ -121,7 +121,7 @@ def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo
 
 
 def test_an_unknown_id_is_not_found(repo: Path):
-    for name in ("20260101-nothing", "../../etc/passwd", ""):
+    for name in ("20260101-nothing", "../../etc/passwd", "", "a" * 4000):
         assert answer("memory", "show", name, "--repo", str(repo), code=1)["error"]["code"] == "not-found"
 
 

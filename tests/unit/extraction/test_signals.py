@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from lerim.sessions.model import ToolCall
-from scripted import ROOT, agent, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
+from scripted import ROOT, agent, candidates, denied, edited, planned, ran, reasons, titles, you
 
 IMPORT_ERROR = "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'"
 
@@ -178,8 +178,3 @@ def test_what_is_said_twice_meets_in_one_candidate() -> None:
     assert [item.quote for item in found.evidence] == [first, again]
     assert found.title == once.title
     assert found.confidence > once.confidence
-
-
-def test_a_subagents_prompt_is_not_a_person() -> None:
-    said = you("always use uv, not pip", sidechain=True)
-    assert outcome(said, agent("ok", sidechain=True)) == []

@@ -35,14 +35,6 @@ def test_a_turn_is_counted_once_ever(tmp_path: Path) -> None:
     assert len(first) > 1
 
 
-def test_what_fits_by_its_bytes_is_not_counted(tmp_path: Path) -> None:
-    with Catalog.open(Home(tmp_path)) as catalog:
-        count = TokenCounter(catalog)
-        assert len(cut_windows(session(20), 100_000, 100, count=count)) == 1
-        count.store()
-        assert catalog.db.execute("SELECT count(*) FROM counted").fetchone() == (0,)
-
-
 def test_a_window_is_halved_between_turns_and_only_what_is_new_is_in_its_halves() -> None:
     window = cut_windows(session(40), 500, 100)[1]
     one, two = halve_window(window)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from killer import DONE, at_once
-from lerim.errors import BoundaryError, MemoryError_, NotFoundError
+from lerim.errors import BoundaryError, MemoryError_
 from lerim.memory.record import MemoryRecord, render_record
 from lerim.memory.store import Store
 from lerim.paths import Home
@@ -124,12 +124,6 @@ def test_a_linked_lerim_folder_is_refused(place: ReviewPaths, root: Path, tmp_pa
     with pytest.raises(BoundaryError):
         added(place)
     assert everything(tmp_path / "elsewhere") == []
-
-
-@pytest.mark.parametrize("name", ["../../x", "20260801-none", "", "a" * 4000])
-def test_an_unknown_id_is_said(store: Store, name: str) -> None:
-    with pytest.raises(NotFoundError):
-        store.load_by_id(name)
 
 
 @pytest.mark.parametrize("how", ["a closed folder", "a file where the folder should be"])
