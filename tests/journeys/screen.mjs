@@ -24,6 +24,7 @@ export class Screen {
     this.#browser = await chromium.launch({ executablePath, args: browserArguments, env: environ });
     const context = await this.#browser.newContext({ viewport: { width: 1400, height: 900 } });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await context.addInitScript(stopAnimations);
     context.setDefaultTimeout(HANG);
     this.page = await context.newPage();
   }
@@ -352,6 +353,13 @@ export class Screen {
 
 function oneLine(texts) {
   return texts.map((text) => text.replaceAll(/\s+/g, " ").trim());
+}
+
+/** Runs in every frame: what moves costs a renderer without a graphics card more than everything else on the page. */
+function stopAnimations() {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("*, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; }");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
 function viewRow(view) {
