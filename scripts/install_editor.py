@@ -22,6 +22,7 @@ class EditorPin:
     """The pinned versions of one editor.
 
     `workbench` and `server` are the packages of the workbench, and of the server around it, that have to be compiled.
+    What only the editor's own agents use (SQLite, copies of files) is left out: it would take minutes.
     `ripgrep` is the package with the search program, for an editor that comes without it.
     """
 
@@ -32,9 +33,7 @@ class EditorPin:
     ripgrep: str = ""
 
 
-NEWEST = EditorPin(
-    "4.139.1", "24.21.0", ("@vscode/spdlog", "@vscode/sqlite3", "@vscode/fs-copyfile", "@vscode/native-watchdog")
-)
+NEWEST = EditorPin("4.139.1", "24.21.0", ("@vscode/spdlog", "@vscode/native-watchdog"))
 # VS Code 1.100, the oldest that `engines.vscode` allows
 OLDEST = EditorPin(
     "4.100.3", "20.20.2", ("@vscode/spdlog", "native-watchdog"), ("argon2",), "@vscode/ripgrep-universal@1.18.0"
@@ -117,6 +116,7 @@ def run_npm(cwd: Path, *arguments: str, node: Path | None = None) -> None:
     environ = dict(os.environ)
     if node is not None:
         environ |= {"PATH": f"{node / 'bin'}{os.pathsep}{environ['PATH']}", "npm_config_nodedir": str(node)}
+        environ |= dict.fromkeys(("CFLAGS", "CXXFLAGS"), "-O0")  # to compile it takes longer than it ever runs
     (cwd / "package.json").exists() or (cwd / "package.json").write_text('{"private": true}\n', encoding="utf-8")
     command = ["npm", *arguments, "--no-audit", "--no-fund", "--loglevel=error"]
     result = subprocess.run(

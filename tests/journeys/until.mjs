@@ -8,7 +8,7 @@ export const JOURNEY = 2_400_000;
 
 /** Waits until `check` returns something truthy and returns it. Fails after `limit` milliseconds, saying what was waited for. */
 export async function until(what, check, limit = HANG) {
-  const deadline = Date.now() + limit;
+  const started = Date.now();
   let last = "";
   for (;;) {
     try {
@@ -17,7 +17,8 @@ export async function until(what, check, limit = HANG) {
     } catch (error) {
       last = `; last: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`;
     }
-    if (Date.now() > deadline) throw new Error(`Waited ${limit / 1000} s in vain: ${what}${last}`);
-    await pause(100);
+    const waited = Date.now() - started;
+    if (waited > limit) throw new Error(`Waited ${limit / 1000} s in vain: ${what}${last}`);
+    await pause(Math.min(50 + waited / 5, 500)); // a look costs the editor time, too: the longer the wait, the fewer of them
   }
 }
