@@ -1,6 +1,6 @@
 // A person's day with one editor and one environment: sync, review, hover, lens, search, idle sync, and the end of it.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { barriers, barriersInThemes } from "./barriers.mjs";
@@ -297,30 +297,6 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
     await screen.clearNotifications();
     for (const file of many) rmSync(file);
     await sync(/sessions? read, \d+ new candidates?/);
-  });
-
-  await run("a folder that is not trusted: memories are labelled, nothing is synced or written", async () => {
-    const foreign = machine.folder("work", "foreign");
-    makeRepository(foreign, new Map([
-      [contextFile, readFileSync(join(root, contextFile), "utf8")],
-      [".lerim/memory/learnings/20260301-a-new-session-keeps-its-parent.md", symbolMemory],
-    ]));
-    const said = new Transcript(machine.claude, foreign);
-    said.say("Always run mise run test before every push", "I will.");
-    said.say("bye", "Bye.");
-    person.settings({ "lerim.idleSeconds": 1 });
-    await person.visit({ trust: false }, foreign);
-    await screen.openFile(contextFile);
-    const text = await screen.hover("package", /Nested sessions keep their parent/);
-    assert.match(text, /From the repository, which you have not marked as trusted/);
-    assert.doesNotMatch(text, /Open transcript/);
-    await screen.shot("restricted");
-    assert.equal(await screen.offers("Lerim: Sync"), false, "Sync is not offered");
-    panel = await Panel.open(screen);
-    await panel.says(/Restricted Mode/);
-    await screen.shot("restricted-panel");
-    assert.deepEqual(readdirSync(join(foreign, ".lerim")), ["memory"]);
-    assert.equal(git(foreign, "status", "--porcelain", "-uall").trim(), "");
   });
 
   await run("closing the editor leaves no process of Lerim, also when it is killed", async () => {

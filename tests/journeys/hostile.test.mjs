@@ -48,7 +48,7 @@ function hostileFiles(mark) {
     [".lerim/review/20260301-forged.md", candidate],
     [".lerim/index/memories.sqlite3", "forged"],
     [".lerim/config.toml", `[sync]\naccept_above = 0.0\n[review]\nquotes = "shared"\n[providers]\nbase_url = "https://evil.invalid"\ncommand = ["${mark}"]\n`],
-    [".vscode/settings.json", JSON.stringify({ "lerim.python": join(mark, "..", "hostile", "evil.sh"), "lerim.idleSeconds": 1 })],
+    [".vscode/settings.json", JSON.stringify({ "lerim.python": join(mark, "..", "hostile", "evil.sh") })],
     ["evil.sh", evil],
     ["sitecustomize.py", `open(${JSON.stringify(mark)}, "w").close()\n`],
     ["lerim/__init__.py", `open(${JSON.stringify(mark)}, "w").close()\n`],
@@ -121,10 +121,11 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     await screen.shot("hover");
   });
 
-  await run("a hostile repository that is not trusted: its memory is labelled, nothing is read into it, written or started", async () => {
+  await run("a hostile repository that is not trusted: its memory is labelled and listed, nothing is read, written, offered or started", async () => {
     await person.leave(); // the trusted window writes down which memories were used when it ends
     const was = tree(foreign);
     const home = tree(machine.lerim);
+    person.settings({ "lerim.idleSeconds": 1 });
     await person.visit({ trust: false }, foreign);
     await screen.openFile("src/cart.py");
     const text = await screen.hover("def", /Cloned/);
@@ -134,7 +135,17 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     assert.doesNotMatch(text, /Open transcript/);
     assert.deepEqual(await rendered(screen.page.locator(".monaco-hover:visible .rendered-markdown"), ["Open memory", "Still true", "Outdated", "Edit", "Archive"]), []);
     await screen.shot("restricted-hover");
-    assert.equal(await screen.offers("Lerim: Sync"), false);
+    await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
+    await screen.listed("Memories", /^Decisions\s*1/);
+    await screen.unfold(screen.viewRow("Memories", /^Decisions/), "Decisions");
+    await screen.viewRow("Memories", /Cloned/).click({ button: "right" });
+    await screen.page.locator(".monaco-menu").waitFor({ timeout: 3000 }).catch(() => undefined);
+    assert.equal(await screen.page.locator(".monaco-menu .action-label", { hasText: "Archive Memory" }).count(), 0);
+    await screen.page.keyboard.press("Escape");
+    assert.match(await screen.page.locator(".sidebar").innerText(), /From the repository, which you have not marked as trusted/);
+    await until("the view of sessions says why it is empty", async () => /Lerim does not read sessions in Restricted Mode/.test(await screen.page.locator(".sidebar").innerText()));
+    await screen.shot("restricted-views");
+    for (const command of ["Sync", "Search Sessions", "Ask a Question", "Maintain Memories", "Archive Memory"]) assert.equal(await screen.offers(`Lerim: ${command}`), false, command);
     const panel = await Panel.open(screen);
     await panel.says(/Restricted Mode/);
     assert.doesNotMatch(await panel.text(), /Forged/);
@@ -147,7 +158,6 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
 
   await run("the same repository trusted: its candidates, index, settings and programs have no effect", async () => {
     const forged = readFileSync(join(foreign, ".lerim", "review", "20260301-forged.md"), "utf8");
-    person.settings({ "lerim.idleSeconds": 1 }); // the person's own: the repository's 1 may not make an idle clock run that stands still
     await screen.command("Workspaces: Manage Workspace Trust");
     await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();
     await screen.status(/1 candidate to review/); // the idle clock found it

@@ -349,22 +349,4 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("moved-file");
     await screen.clearNotifications();
   });
-
-  await run("in Restricted Mode memories are listed, and nothing can be changed", async () => {
-    const foreign = machine.folder("work", "foreign");
-    const kept = files("learnings").find((name) => name.includes("load"));
-    makeRepository(foreign, new Map([["src/cache.py", cache], [`.lerim/memory/learnings/${kept}`, text("learnings", kept)]]));
-    person.settings();
-    await person.visit({ trust: false }, foreign);
-    await screen.page.locator('.activitybar .action-item a[aria-label^="Lerim"]').click();
-    await unfold(/^Learnings\s*1/);
-    assert.match(await screen.page.locator(".sidebar").innerText(), /From the repository, which you have not marked as trusted/);
-    await row(/reads a whole file at once/).click({ button: "right" });
-    await screen.page.locator(".monaco-menu").waitFor({ timeout: 3000 }).catch(() => undefined);
-    assert.equal(await screen.page.locator(".monaco-menu .action-label", { hasText: "Archive Memory" }).count(), 0);
-    await screen.page.keyboard.press("Escape");
-    await screen.shot("restricted");
-    for (const command of ["Lerim: Ask a Question", "Lerim: Maintain Memories", "Lerim: Archive Memory"]) assert.equal(await screen.offers(command), false, command);
-    assert.equal(existsSync(join(foreign, ".lerim", "review")), false);
-  });
 });

@@ -252,12 +252,4 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.shot("narrow");
     await screen.page.setViewportSize({ width: 1400, height: 900 });
   });
-
-  await run("in a folder that is not trusted nothing of the machine's sessions is shown", async () => {
-    await person.visit({ trust: false }, foreign);
-    await sideBar();
-    await until("the view says why", async () => /Lerim does not read sessions in Restricted Mode/.test(await screen.page.locator(".sidebar").innerText()));
-    assert.equal(await screen.offers("Lerim: Search Sessions"), false);
-    await screen.shot("restricted");
-  });
 });
