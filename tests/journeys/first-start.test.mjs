@@ -1,7 +1,7 @@
-// Fresh profiles: the packaged extension makes its own environment, with pip or with uv, says what keeps it from that, and mends what broke.
+// A fresh profile: the packaged extension makes its own environment, with pip and then with uv, says what keeps it from that, and mends what broke.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { freePort, missing, repository } from "./machine.mjs";
@@ -14,8 +14,8 @@ const skip = missing() ?? false;
 
 /** A person who starts the editor for the first time, in a repository without a memory. */
 class Newcomer extends Person {
-  constructor(name) {
-    super(name, "project");
+  constructor() {
+    super("first-start", "project");
     makeRepository(this.root, new Map([["app.py", "def main():\n    return 1\n"]]));
     this.machine.settings({});
     // found before anything of the real machine; the editor asks the person's shell for the PATH
@@ -84,8 +84,9 @@ class Newcomer extends Person {
 }
 
 test("first start", { skip, timeout: JOURNEY }, async (t) => {
-  const person = new Newcomer("first-start");
+  const person = new Newcomer();
   const index = process.env.PIP_INDEX_URL;
+  let released;
 
   before(() => person.begin(async () => {
     // no uv here, whatever the real machine has
@@ -133,34 +134,18 @@ test("first start", { skip, timeout: JOURNEY }, async (t) => {
     assert.doesNotMatch((await person.screen.notifications()).join("\n"), /Setting up Lerim/);
   });
 
-  await step(t, () => person.screen, "an environment whose Python was upgraded under it is made again", async () => {
-    // what an upgrade leaves: the packages are where only the former Python looks for them
-    renameSync(person.library, join(person.environment, "lib", "python3.0"));
-    const made = statSync(join(person.environment, "ready")).mtimeMs;
-    await person.visit({ asked: false });
-    await until("the environment is made again", () => statSync(join(person.environment, "ready")).mtimeMs > made);
-    await person.screen.status(/No candidates to review/);
-    assert.equal(existsSync(join(person.environment, "lib", "python3.0")), false);
-  });
-});
-
-test("first start with uv", { skip, timeout: JOURNEY }, async (t) => {
-  const person = new Newcomer("first-start-uv");
-  let released;
-
-  before(() => person.begin(() => {
-    symlinkSync(join(repository, ".venv", "bin", "uv"), join(person.tools, "uv"));
-    released = readFileSync(person.lock, "utf8");
-    writeFileSync(person.lock, released.replaceAll(/sha256:[0-9a-f]{64}/g, `sha256:${"0".repeat(64)}`));
-  }));
-  after(() => person.end());
-
   await step(t, () => person.screen, "a package that is not the one of the release is refused", async () => {
-    await person.agree();
+    await person.leave();
+    released = readFileSync(person.lock, "utf8");
+    rmSync(person.environment, { recursive: true });
+    rmSync(join(person.tools, "uv"));
+    symlinkSync(join(repository, ".venv", "bin", "uv"), join(person.tools, "uv"));
+    writeFileSync(person.lock, released.replaceAll(/sha256:[0-9a-f]{64}/g, `sha256:${"0".repeat(64)}`));
+    await person.visit({ asked: false });
     await person.failed(/not the one Lerim was released with/);
   });
 
-  await step(t, () => person.screen, "uv makes the environment from hashed packages", async () => {
+  await step(t, () => person.screen, "uv makes the environment from hashed packages, where the person has uv", async () => {
     writeFileSync(person.lock, released);
     await person.screen.button("Retry");
     await person.setUp();
@@ -173,6 +158,16 @@ test("first start with uv", { skip, timeout: JOURNEY }, async (t) => {
 
   await step(t, () => person.screen, "what uv made answers", async () => {
     assert.match(await debugInformation(person.screen), /^- version: \d+\.\d+\.\d+/m);
+  });
+
+  await step(t, () => person.screen, "an environment whose Python was upgraded under it is made again", async () => {
+    // what an upgrade leaves: the packages are where only the former Python looks for them
+    renameSync(person.library, join(person.environment, "lib", "python3.0"));
+    const made = statSync(join(person.environment, "ready")).mtimeMs;
+    await person.visit({ asked: false });
+    await until("the environment is made again", () => statSync(join(person.environment, "ready")).mtimeMs > made);
+    await person.screen.status(/No candidates to review/);
+    assert.equal(existsSync(join(person.environment, "lib", "python3.0")), false);
   });
 });
 
