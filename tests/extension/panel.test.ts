@@ -233,6 +233,11 @@ test("of two thousand candidates those in sight are drawn and the selected one, 
 
 const now = Date.parse("2026-11-27T12:00:00Z");
 
+test("a session's group is named by its agent and its time", () => {
+  const { rows } = arrange(["a"], new Map([["a", candidate("a", { time: "2026-01-02T12:04:05" })]]), { filter: "claude code", grouping: "session", showOlder: true }, 0);
+  expect(rows[0]).toMatchObject({ text: "Claude Code · session of 2 Jan 2026, 12:04" });
+});
+
 test("the list is filtered, best first and in groups, and what has waited for more than 30 days is folded away", () => {
   const all = [
     candidate("a", { confidence: 0.5, references: ["src/app.py#load"], waitingSince: "2026-11-20T00:00:00Z" }),

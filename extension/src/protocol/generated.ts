@@ -489,10 +489,10 @@ export interface CandidateReferencesParams {
  * A waiting candidate.
  *
  * `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
- * turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
- * ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
- * most similar active memories, best first; `waitingSince` is when its file was last written, "" if unknown;
- * `suggested` is the preselected answer for one of them. `scope` "global":
+ * turn, platform or signal. `agent` is the platform's name for people. `diff` is the change of the memory it rewrites.
+ * `targets` are the memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would
+ * no longer be active. `neighbours` are the most similar active memories, best first; `waitingSince` is when its file
+ * was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
  * it would become one of the person's own memories.
  */
 export interface CandidateView {
@@ -511,6 +511,7 @@ export interface CandidateView {
   session: string;
   turn: string;
   platform: string;
+  agent: string;
   time: string;
   signal: string;
   flags: string[];

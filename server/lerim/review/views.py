@@ -13,6 +13,7 @@ from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.compare import ANSWERS, NearMemory, NeighbourAnswer
 from lerim.review.ledger import DROP_REASON_TEXTS, Action, LeftOut
+from lerim.sessions import agent_name
 
 
 class TargetView(msgspec.Struct, frozen=True):
@@ -53,10 +54,10 @@ class CandidateView(msgspec.Struct, frozen=True):
     """A waiting candidate.
 
     `turn` is the id of the turn that its claim comes from. A suggestion of maintain has a `reason`, but no session,
-    turn, platform or signal. `diff` is the change of the memory it rewrites. `targets` are the memories it changes or
-    ends, `target` the id of the first, and `ends` the ids of those that would no longer be active. `neighbours` are the
-    most similar active memories, best first; `waiting_since` is when its file was last written, "" if unknown;
-    `suggested` is the preselected answer for one of them. `scope` "global":
+    turn, platform or signal. `agent` is the platform's name for people. `diff` is the change of the memory it rewrites.
+    `targets` are the memories it changes or ends, `target` the id of the first, and `ends` the ids of those that would
+    no longer be active. `neighbours` are the most similar active memories, best first; `waiting_since` is when its file
+    was last written, "" if unknown; `suggested` is the preselected answer for one of them. `scope` "global":
     it would become one of the person's own memories.
     """
 
@@ -75,6 +76,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     session: str
     turn: str
     platform: str
+    agent: str
     time: str
     signal: str
     flags: list[str]
@@ -139,6 +141,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         session=proposal.session,
         turn=proposal.turn,
         platform=proposal.platform or "",
+        agent=agent_name(proposal.platform or ""),
         time=format_time(proposal.time),
         signal=proposal.signal or "",
         flags=list(proposal.flags),

@@ -46,6 +46,7 @@ from .model import ToolCall as ToolCall
 from .model import ToolKind as ToolKind
 from .model import Transcript as Transcript
 from .model import Turn as Turn
+from .model import agent_name as agent_name
 from .platforms import find_platform_roots as find_platform_roots
 from .platforms import find_store_places as find_store_places
 from .platforms import list_removed_platforms as list_removed_platforms

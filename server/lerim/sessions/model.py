@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import msgspec
 
@@ -31,6 +31,13 @@ PLATFORM_NAMES: Mapping[Platform, str] = {
     "gemini": "Gemini CLI",
 }
 """The display name of each agent."""
+
+
+def agent_name(platform: str) -> str:
+    """Returns an agent's name as people know it; the platform as it is if there is no such agent."""
+    return PLATFORM_NAMES.get(cast("Platform", platform), platform)
+
+
 Role = Literal["user", "assistant"]
 TurnKind = Literal["prompt", "shell", "command", "reply"]
 """prompt: typed by a person; shell: a person's own `!command`; command: a slash command and the text typed after it;

@@ -162,7 +162,7 @@ export function modelView(changes: Partial<ModelView> = {}): ModelView {
 }
 
 const time = "2026-01-02T03:04:05Z";
-const fromSession = { session: "s1", turn: "t1", platform: "claude", time } as const;
+const fromSession = { session: "s1", turn: "t1", platform: "claude", agent: "Claude Code", time } as const;
 
 export function candidate(id: string, changes: Partial<CandidateView> = {}): CandidateView {
   const said = { ...fromSession, evidence: [{ quote: "use uv, not pip", turn: "t1", who: "user" }], signal: "correction", maker: "rules", reason: "", flags: [] } as const;

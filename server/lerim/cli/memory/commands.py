@@ -40,6 +40,7 @@ from lerim.memory import (
     memory_view,
 )
 from lerim.review import ReviewPaths, queue
+from lerim.sessions import agent_name
 from lerim.times import end_of_day, format_day
 from lerim.views import (
     DRIFT_LABELS,
@@ -244,7 +245,11 @@ def show_command(
     for name, values in (("references", memory_output.references), ("tags", memory_output.tags)):
         if values:
             output.print_line(f"{name}: {output.escape_controls(', '.join(values))}")
-    source = f"{memory_output.platform} session {memory_output.session}" if memory_output.session else "written by hand"
+    source = (
+        f"{agent_name(memory_output.platform)} session {memory_output.session}"
+        if memory_output.session
+        else "written by hand"
+    )
     output.print_line(f"source: {output.escape_controls(source)}\nfile: {output.escape_controls(memory_output.path)}")
 
 

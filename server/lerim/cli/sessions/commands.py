@@ -20,7 +20,7 @@ from lerim.cli.terminal import (
     parse_time_option,
     with_error_exit,
 )
-from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, browsing, tokenize_text
+from lerim.sessions import Catalog, Platform, SessionFilters, TurnRow, agent_name, browsing, tokenize_text
 from lerim.times import format_moment
 from lerim.views import (
     SessionListOutput,
@@ -90,7 +90,9 @@ def list_command(
         files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
         gone = ", its transcript was deleted" if view.gone else ""
         subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
-        details = f"{view.platform}, {format_moment(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
+        details = (
+            f"{agent_name(view.platform)}, {format_moment(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
+        )
         output.show_item(f"{view.id}", [f"{view.title}", details])
     if len(sessions) == limit:
         output.print_note(f"The last {limit}; --limit shows more.")
@@ -137,7 +139,9 @@ def search_command(
     for turn, title in zip(turns, titles, strict=True):
         turn_output = make_turn_output(turn)
         head = f"{turn_output.session} --turn {turn_output.number}"
-        details = f"{turn_output.platform}, {turn_output.role}, {format_moment(turn_output.time)}, in: {title}"
+        details = (
+            f"{agent_name(turn_output.platform)}, {turn_output.role}, {format_moment(turn_output.time)}, in: {title}"
+        )
         output.show_item(head, [details, _make_snippet(turn_output, query)])
     if not turns:
         output.print_line("Nothing found." if catalog else "No sessions have been read yet. Run `lerim sync`.")

@@ -21,7 +21,7 @@ from lerim.models import format_dollars
 from lerim.org import DATABASE_VARIABLE
 from lerim.redaction import redact_secrets, show_hidden
 from lerim.review import flag_text
-from lerim.sessions import PLATFORM_NAMES
+from lerim.sessions import agent_name
 from lerim.times import format_day, format_moment
 from lerim.web.pages.place import Place
 from lerim.web.served import find_served
@@ -155,7 +155,7 @@ def _load_environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(address=make_address, project_address=make_project_address, agent_names=PLATFORM_NAMES)
+    environment.globals.update(address=make_address, project_address=make_project_address, agent_name=agent_name)
     environment.filters.update(
         moment=format_moment,
         day=format_day,

@@ -1,5 +1,6 @@
 // Which candidates the list shows, and in which order: filtered, best first, in groups, without those that wait for long.
 import type { CandidateView } from "../../../protocol";
+import { momentText } from "../../../text/sessionwording";
 import { kindOf } from "../../../text/wording";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -45,8 +46,8 @@ export function arrange(ids: readonly string[], candidates: ReadonlyMap<string, 
 
 function matches(candidate: CandidateView, words: readonly string[]): boolean {
   if (words.length === 0) return true;
-  const { title, body, tags, references, platform } = candidate;
-  const text = [title, body, kindOf(candidate), platform, ...tags, ...references].join("\n").toLowerCase();
+  const { title, body, tags, references, agent } = candidate;
+  const text = [title, body, kindOf(candidate), agent, ...tags, ...references].join("\n").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -64,6 +65,6 @@ function groupKey(candidate: CandidateView, grouping: Grouping): string {
 }
 
 function groupText(candidate: CandidateView | undefined, key: string, grouping: Grouping): string {
-  if (key !== "") return grouping === "session" ? `${spellOutHidden(candidate?.platform ?? "")} · session ${spellOutHidden(key.slice(0, 8))} · ${candidate?.time.slice(0, 10) ?? ""}` : spellOutHidden(key);
+  if (key !== "") return grouping === "session" ? `${spellOutHidden(candidate?.agent ?? "")} · session of ${momentText(candidate?.time ?? "")}` : spellOutHidden(key);
   return grouping === "file" ? "No file" : "No session";
 }

@@ -96,7 +96,7 @@ function evidenceItem(item: EvidenceView, candidate: CandidateView, actions: Det
 function sourceText(candidate: CandidateView): string {
   const when = momentText(candidate.time) || spellOutHidden(candidate.time);
   if (candidate.session === "") return `Proposed by ${makerText(candidate.maker)} · ${when}`;
-  return `${spellOutHidden(candidate.platform)} · session ${spellOutHidden(candidate.session)} · ${when}`;
+  return `${spellOutHidden(candidate.agent)} · ${when}`;
 }
 
 function makerText(maker: CandidateView["maker"]): string {

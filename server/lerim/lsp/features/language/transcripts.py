@@ -11,7 +11,7 @@ from lsprotocol import types
 from lerim.lsp.features.language.registration import TRANSCRIPT_SCHEME
 from lerim.lsp.features.sessions import views as sessions
 from lerim.lsp.window import Sidecar
-from lerim.sessions import PLATFORM_NAMES, ShownTurn, browsing, clean_line, load_transcript_page, session_title
+from lerim.sessions import ShownTurn, agent_name, browsing, clean_line, load_transcript_page, session_title
 
 TURNS_BEFORE = 10
 MAX_TURNS = 60
@@ -68,7 +68,7 @@ def _load_turn(db: sqlite3.Connection, turn: str) -> TurnExcerpt | None:
     shown = load_transcript_page(db, located[0], max(0, position), 1)
     if not shown:
         return None
-    agent = PLATFORM_NAMES.get(session.platform, session.platform)
+    agent = agent_name(session.platform)
     return TurnExcerpt(shown[0].text, _speaker(shown[0], agent), session_title(session), located[0], max(0, position))
 
 

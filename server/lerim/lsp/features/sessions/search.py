@@ -11,10 +11,10 @@ from lerim.lsp.protocol import HitsView, HitView, SessionSearchParams
 from lerim.lsp.window import Sidecar
 from lerim.project import list_projects
 from lerim.sessions import (
-    PLATFORM_NAMES,
     Catalog,
     ParsedQuery,
     TurnRow,
+    agent_name,
     browsing,
     make_turn_snippet,
     parse_session_query,
@@ -64,7 +64,7 @@ def _make_hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | Non
         id=session.place,
         turn=row.id,
         platform=row.platform,
-        agent=PLATFORM_NAMES.get(row.platform, row.platform),
+        agent=agent_name(row.platform),
         title=session_title(session),
         time=views.wire_time(row.time or session.ended),
         role=row.role,

@@ -29,8 +29,8 @@ from lerim.memory import MemoryRecord
 from lerim.paths import Home
 from lerim.sessions import (
     MAX_TEXT,
-    PLATFORM_NAMES,
     ShownTurn,
+    agent_name,
     browsing,
     clean_line,
     load_transcript_page,
@@ -157,7 +157,7 @@ def _make_turn(turn: ShownTurn) -> SessionTurn:
 def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> TurnView:
     """Describes a turn that is not on this machine."""
     platform = record.source.partition(":")[0] if record is not None else ""
-    agent = next((name for key, name in PLATFORM_NAMES.items() if key == platform), platform) or "An agent's"
+    agent = agent_name(platform) or "An agent's"
     text = [
         "This turn is not on this machine.",
         "",

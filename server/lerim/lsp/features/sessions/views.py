@@ -11,9 +11,9 @@ from lerim.lsp.protocol import DaysParams, DaysView, DayView, SessionsParams, Se
 from lerim.lsp.window import Sidecar
 from lerim.memory import format_time
 from lerim.sessions import (
-    PLATFORM_NAMES,
     Catalog,
     SessionListItem,
+    agent_name,
     browsing,
     clean_line,
     convert_sqlite_errors,
@@ -70,7 +70,7 @@ def make_session_view(session: SessionListItem) -> SessionView:
         id=session.place,
         session=clean_line(session.session_id),
         platform=session.platform,
-        agent=PLATFORM_NAMES.get(session.platform, session.platform),
+        agent=agent_name(session.platform),
         title=session_title(session),
         started=wire_time(session.started),
         ended=wire_time(session.ended),
