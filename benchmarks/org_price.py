@@ -94,7 +94,7 @@ def work_through(database: TeamDatabase, home: Home, roots: list[Path]) -> tuple
     here = LocalSessions(home, os.environ)
     plan = plan_sessions(database, here, BackfillScope(projects, None, model), datetime.now(UTC))
     said, before = plan.view(here, database).estimate, count_usage(database)
-    send_plan(database, plan)
+    send_plan(database, plan, here)
     Worker(database, os.environ, until_done=True).run()
     after = count_usage(database)
     spent = Usage(*(new - old for new, old in zip(after, before, strict=True)))

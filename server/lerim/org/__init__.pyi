@@ -3,6 +3,8 @@ from .backfill import BackfillPlanView as BackfillPlanView
 from .backfill import BackfillScope as BackfillScope
 from .backfill import plan_sessions as plan_sessions
 from .backfill import send_plan as send_plan
+from .copies import CopyFolder as CopyFolder
+from .copies import open_copies as open_copies
 from .database import TeamDatabase as TeamDatabase
 from .database import choose_team as choose_team
 from .estimate import Estimate as Estimate

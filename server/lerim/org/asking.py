@@ -5,7 +5,6 @@ It is imported only for a job with a model, because DSPy takes two seconds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -30,7 +29,6 @@ from lerim.org.extraction import extract_by_rules, order_candidates
 from lerim.org.fleet import FleetBudget
 from lerim.org.paid_answers import PaidAnswers
 from lerim.paths import Home
-from lerim.project import FolderOwners, Project
 from lerim.sessions import Transcript
 
 
@@ -49,18 +47,16 @@ class ModelAnswers:
     problems: list[Problem]
 
 
-def extract_with_model(
-    transcript: Transcript, project: Project, owners: FolderOwners, lm: dspy.LM, model: Model
-) -> ModelAnswers:
+def extract_with_model(transcript: Transcript, scope: ReadingScope, lm: dspy.LM, model: Model) -> ModelAnswers:
     """Return what the rules and then the model propose from a session, in the order of its turns and redacted.
 
     The model is asked with the session and what the rules found, and nothing else, so that the same session leads to
     the same requests everywhere. Raises TranscriptError, ModelError, and what the engine of `lm` raises.
     """
-    found, material = extract_by_rules(transcript, project, owners), read_material(transcript, project, owners)
+    found, material = extract_by_rules(transcript, scope), read_material(transcript, scope)
     earlier = [EarlierClaim(one.title, one.turn) for one in found if one.signal not in RANKED_SIGNALS]
     brief = ExtractionBrief(
-        metadata_json(material.facts, project.name),
+        metadata_json(material.facts, scope.project.name),
         metrics_json(material.facts),
         guidance_json(Guidance(tuple(one.title for one in earlier))),
     )
@@ -93,9 +89,9 @@ def extract_with_model(
     return ModelAnswers(order_candidates(candidates.values()), problems)
 
 
-def read_material(transcript: Transcript, project: Project, owners: FolderOwners) -> Material:
+def read_material(transcript: Transcript, scope: ReadingScope) -> Material:
     """Return the turns of a session as a model is shown them. Raises TranscriptError."""
-    material = make_material(project, transcript)
-    for turn in SessionReading(transcript, EarlierProgress(), ReadingScope(project, owners, math.inf), lambda: False):
+    material = make_material(scope.project, transcript, exists=scope.exists)
+    for turn in SessionReading(transcript, EarlierProgress(), scope, lambda: False):
         material.add(turn)
     return material

@@ -9,8 +9,9 @@ from datetime import datetime
 
 import msgspec
 
-from lerim.errors import LerimError, Problem
+from lerim.errors import LerimError, OrgError, Problem
 from lerim.models import Model
+from lerim.org.copies import CopyFolder
 from lerim.org.database import TeamDatabase
 from lerim.org.estimate import Estimate, estimate_work
 from lerim.org.extraction import ExtractionKey
@@ -146,20 +147,49 @@ def plan_sessions(
     return plan
 
 
-def send_plan(database: TeamDatabase, plan: BackfillPlan) -> int:
-    """Send what a plan found to the queue of this machine. Return how many were sent; sending again sends nothing.
-    Raises OrgError."""
-    queue, sent = database.host_queue(socket.gethostname()), 0
+def send_plan(
+    database: TeamDatabase,
+    plan: BackfillPlan,
+    here: LocalSessions,
+    copies: CopyFolder | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    emit: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """Send what a plan found to the queue of this machine; with `copies`, write a copy of each session first, and send
+    it to the queue of those. Return how many were sent; sending again sends nothing. Raises OrgError.
+
+    A session that cannot be copied becomes a problem of the plan.
+    """
+    queue, sent = database.host_queue(copies.queue if copies else socket.gethostname()), 0
     names = ("keys", "projects", "queues", "sessions", "places", "hashes", "models", "sizes")
     with database.open() as connection:
         for start in range(0, len(plan.new), BATCH):
-            rows = [_make_row(one, queue) for one in plan.new[start : start + BATCH]]
+            rows = []
+            for number, one in enumerate(plan.new[start : start + BATCH], start):
+                if cancelled():
+                    break
+                emit(number, len(plan.new))
+                try:
+                    place = _place(one, here, copies)
+                except OrgError:
+                    raise
+                except LerimError as error:
+                    plan.problems.append(error.problem(one.transcript.place))
+                else:
+                    rows.append(_make_row(one, queue, place))
+            if not rows:
+                continue
             columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
             sent += connection.execute(_SEND, {"team": database.team, **columns}).rowcount
     return sent
 
 
-def _make_row(one: NewSession, queue: str) -> tuple[str, str, str, str, str, str, str, int]:
+def _place(one: NewSession, here: LocalSessions, copies: CopyFolder | None) -> str:
+    if copies is None:
+        return hash_place(one.transcript)
+    return copies.write(one.transcript, one.project, here.owners_for(one.project))
+
+
+def _make_row(one: NewSession, queue: str, place: str) -> tuple[str, str, str, str, str, str, str, int]:
     key, transcript = one.key, one.transcript
-    place = hash_place(transcript)
     return (key.digest(), key.project, queue, key.session, place, key.content_hash, key.model, transcript.size)

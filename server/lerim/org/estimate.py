@@ -11,7 +11,7 @@ import msgspec
 from lerim.errors import LerimError
 from lerim.models import ANSWER_TOKENS, PROMPT_TOKENS, Model, Usage, compute_cost, count_tokens
 from lerim.org.database import TeamDatabase
-from lerim.org.extraction import extract_by_rules
+from lerim.org.extraction import extract_by_rules, make_whole_scope
 from lerim.org.local_sessions import LocalSessions
 from lerim.project import Project
 from lerim.sessions import Transcript
@@ -44,14 +44,14 @@ class _Sample:
     tokens: int = 0
 
     def read(self, transcript: Transcript, project: Project, here: LocalSessions, model: Model | None) -> None:
-        owners, began = here.owners_for(project), time.perf_counter()
-        extract_by_rules(transcript, project, owners)
+        scope, began = make_whole_scope(project, here.owners_for(project)), time.perf_counter()
+        extract_by_rules(transcript, scope)
         self.seconds += time.perf_counter() - began
         if model is not None:
             from lerim.extraction import cut_windows
             from lerim.org.asking import read_material  # DSPy takes two seconds
 
-            turns = read_material(transcript, project, owners).window_turns(True)
+            turns = read_material(transcript, scope).window_turns(True)
             windows = cut_windows(turns, model.max_window_tokens, model.window_overlap_tokens, -1, count_tokens)
             self.calls += len(windows)
             self.tokens += sum(count_tokens(one.text) + PROMPT_TOKENS for one in windows)

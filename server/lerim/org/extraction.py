@@ -33,13 +33,17 @@ class ExtractionKey:
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def extract_by_rules(transcript: Transcript, project: Project, owners: FolderOwners) -> list[Candidate]:
+def make_whole_scope(project: Project, owners: FolderOwners) -> ReadingScope:
+    """Return the scope of a session that counts as over."""
+    return ReadingScope(project, owners, math.inf)
+
+
+def extract_by_rules(transcript: Transcript, scope: ReadingScope) -> list[Candidate]:
     """Return what the rules propose from a session, in the order of its turns and redacted.
 
-    The session counts as over. What ranks candidates for one person is left out: it stays on that person's machine.
+    What ranks candidates for one person is left out: it stays on that person's machine.
     Raises TranscriptError if the session cannot be read.
     """
-    scope = ReadingScope(project, owners, math.inf)
     found = extract_session(SessionToExtract(transcript), scope).results
     return order_candidates(one for one in found if isinstance(one, Candidate))
 

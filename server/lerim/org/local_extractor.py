@@ -1,4 +1,4 @@
-"""Extracts from sessions of this machine, in a process of a worker."""
+"""Extracts from sessions of this machine, or from copies of others, in a process of a worker."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from lerim.config import load
 from lerim.errors import LerimError, ModelGoneError, ModelKeyError, OrgError, SpendingError, TranscriptError
+from lerim.jobs import ReadingScope
 from lerim.models import Model, choose_allowed
+from lerim.org.copies import COPY_MARK, CopyFolder, open_copies
 from lerim.org.database import TeamDatabase
-from lerim.org.extraction import extract_by_rules
+from lerim.org.extraction import extract_by_rules, make_whole_scope
 from lerim.org.fleet import FleetBudget, FleetBusyError
 from lerim.org.local_sessions import LocalSessions, hash_content, name_project
 from lerim.org.work import Extraction, ExtractionResult
@@ -28,11 +30,12 @@ AWAY_SECONDS = 5.0
 class LocalExtractor:
     """Finds the session of an extraction on this machine, checks that it is the one that was sent, and extracts.
 
-    Only what the agents' own stores list is ever read: the database cannot name a file.
+    Only what the agents' own stores list, and copies at `copies`, are ever read: the database cannot name a file.
     """
 
-    def __init__(self, database: TeamDatabase, environ: Mapping[str, str]) -> None:
-        self._database, self._environ = database, environ
+    def __init__(self, database: TeamDatabase, environ: Mapping[str, str], copies: str = "") -> None:
+        self._database, self._environ, self._copies = database, environ, copies
+        self._copy_folder: CopyFolder | None = None
         self._home = Home.from_environ(environ)
         self._here = LocalSessions(self._home, environ)
         self._model: Model | None = None
@@ -58,6 +61,22 @@ class LocalExtractor:
             return ExtractionResult("failed", problem=f"Extracting from it failed with a {type(error).__name__}.")
 
     def _extract(self, extraction: Extraction) -> ExtractionResult:
+        is_copy = extraction.place_hash.startswith(COPY_MARK)
+        found = self._load_copy(extraction) if is_copy else self._find_session(extraction)
+        if isinstance(found, ExtractionResult):
+            return found
+        transcript, scope = found
+        if not extraction.model:
+            return ExtractionResult("done", tuple(extract_by_rules(transcript, scope)))
+        from lerim.org.asking import extract_with_model, make_paying_model
+
+        model = self._choose_model(extraction.model)
+        lm = make_paying_model(model, FleetBudget(self._database, extraction.key), self._home, self._environ)
+        answers = extract_with_model(transcript, scope, lm, model)
+        return ExtractionResult("done", tuple(answers.candidates), " ".join(one.message for one in answers.problems))
+
+    def _find_session(self, extraction: Extraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
+        """Return a session of this machine and how it is read, or why it cannot be."""
         transcript = self._find(extraction.place_hash)
         if transcript is None or not transcript.path.exists():
             return ExtractionResult("gone", problem="The session is not on this machine any more.")
@@ -67,15 +86,16 @@ class LocalExtractor:
         if hash_content(transcript) != extraction.content_hash:
             why = "The session has changed since it was sent; the next backfill sends it again."
             return ExtractionResult("changed", problem=why)
-        owners = self._here.owners_for(project)
-        if not extraction.model:
-            return ExtractionResult("done", tuple(extract_by_rules(transcript, project, owners)))
-        from lerim.org.asking import extract_with_model, make_paying_model
+        return transcript, make_whole_scope(project, self._here.owners_for(project))
 
-        model = self._choose_model(extraction.model)
-        lm = make_paying_model(model, FleetBudget(self._database, extraction.key), self._home, self._environ)
-        answers = extract_with_model(transcript, project, owners, lm, model)
-        return ExtractionResult("done", tuple(answers.candidates), " ".join(one.message for one in answers.problems))
+    def _load_copy(self, extraction: Extraction) -> tuple[Transcript, ReadingScope] | ExtractionResult:
+        """Return the copy of a session and how it is read, or why it cannot be."""
+        if self._copy_folder is None:
+            self._copy_folder = open_copies(self._copies)
+        copy = self._copy_folder.read(extraction.place_hash)
+        if copy is None or copy.project != extraction.project:
+            return ExtractionResult("gone", problem="The copy of the session is not there any more.")
+        return copy.transcript, copy.scope
 
     def _choose_model(self, label: str) -> Model:
         """Return the model of the settings. Raises ModelGoneError if it is not the one that the session was sent for,

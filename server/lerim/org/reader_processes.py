@@ -31,6 +31,7 @@ class Reader:
 
     database: TeamDatabase
     environ: Mapping[str, str]
+    copies: str = ""
     _process: SpawnProcess | None = None
     _pipe: Connection | None = None
 
@@ -58,19 +59,19 @@ class Reader:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        arguments = (theirs, self.database, dict(self.environ))
+        arguments = (theirs, self.database, dict(self.environ), self.copies)
         self._process = context.Process(target=serve_extractions, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
 
 
-def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping[str, str]) -> None:
+def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping[str, str], copies: str) -> None:
     """Extract from what comes through the pipe until it closes. Ends at once when the worker dies."""
     from lerim.org.local_extractor import LocalExtractor
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which lets its jobs end
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    extractor = LocalExtractor(database, environ)
+    extractor = LocalExtractor(database, environ, copies)
     while True:
         try:
             extraction: Extraction = pipe.recv()

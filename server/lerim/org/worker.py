@@ -20,6 +20,7 @@ import psycopg
 from procrastinate import exceptions, jobs, retry
 
 from lerim.errors import OrgError
+from lerim.org.copies import open_copies
 from lerim.org.database import TeamDatabase, describe_address, keep_trying
 from lerim.org.reader_processes import Reader
 from lerim.org.reconciling import reconcile_project
@@ -58,7 +59,7 @@ class Worker:
     """One worker at work. `concurrency` sessions are read at once, each in a process of its own.
 
     `until_done`: it ends once no job of its machine or its team is left. `tell` is given a line for what a person
-    should know. Only the main thread can run it.
+    should know. `copies` is the path of copies that it reads, too, "" for none. Only the main thread can run it.
     """
 
     database: TeamDatabase
@@ -67,16 +68,19 @@ class Worker:
     until_done: bool = False
     stalled_seconds: float = STALLED_SECONDS
     tell: Callable[[str], None] = lambda line: None
+    copies: str = ""
+    queues: list[str] = field(init=False)
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
     _readers: queue.SimpleQueue[Reader] = field(default_factory=queue.SimpleQueue, init=False)
     _working: asyncio.Task[None] | None = field(default=None, init=False)
     _at_hand: set[str] = field(default_factory=set, init=False)
     _is_stopped: bool = field(default=False, init=False)
 
-    @property
-    def queues(self) -> list[str]:
-        """The queues it takes jobs from."""
-        return [self.database.host_queue(socket.gethostname()), self.database.shared_queue]
+    def __post_init__(self) -> None:
+        """Choose the queues it takes jobs from. Raises OrgError if there can be no copies at the path."""
+        self.queues = [self.database.host_queue(socket.gethostname()), self.database.shared_queue]
+        if self.copies:
+            self.queues.append(self.database.host_queue(open_copies(self.copies).queue))
 
     def run(self) -> None:
         """Work until Ctrl-C or a request to end; jobs at hand are finished first, unless it is asked twice.
@@ -85,7 +89,7 @@ class Worker:
         """
         for name in ("procrastinate", "psycopg.pool"):
             logging.getLogger(name).setLevel(logging.CRITICAL)  # what fails is told by `lerim org status`
-        readers = [Reader(self.database, self.environ) for _ in range(self.concurrency)]
+        readers = [Reader(self.database, self.environ, self.copies) for _ in range(self.concurrency)]
         for reader in readers:
             self._readers.put(reader)
         try:

@@ -52,6 +52,14 @@ def backfill_command(
     model: Annotated[
         ModelChoice, typer.Option(metavar="none", help="“none”: use no model, whatever the settings say.")
     ] = "auto",
+    copies: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH",
+            help="Put redacted copies of the sessions into this folder or fsspec URL, such as s3://bucket/folder, for"
+            " workers of any machine.",
+        ),
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be sent, and the price.")] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Start without asking, and approve the cost of the model.")
@@ -61,10 +69,12 @@ def backfill_command(
     as_json: JsonOption = False,
 ) -> None:
     """Send this machine's sessions to the queue, each once. Their transcripts stay here: workers of this machine read
-    them. Sending again is harmless, and sends what is new."""
+    them, or with `--copies`, workers of any machine read redacted copies. Sending again is harmless, and sends what is
+    new."""
     chosen = choose_database(database, team)
-    from lerim.org import BackfillScope, LocalSessions, plan_sessions, send_plan
+    from lerim.org import BackfillScope, LocalSessions, open_copies, plan_sessions, send_plan
 
+    folder = open_copies(copies) if copies else None
     context = open_personal_context()
     choice = choose_allowed("extract", context.settings, context.home, os.environ)
     if model == "auto" and choice.why == "gone":
@@ -84,20 +94,32 @@ def backfill_command(
         view = plan.view(here, chosen)
     if not as_json:
         _show_plan(view)
-    sent = 0
+    sent, shown = 0, len(view.problems)
     if not dry_run:
         if asked is not None and choice.why == "consent" and plan.new:
             require_consent(yes=yes)
             save_consent(context)
-        sent = send_plan(chosen, plan)
+        with (
+            interruptible() as cancelled,
+            show_progress("sending", _describe_sending, quiet=as_json) as emit,
+        ):
+            sent = send_plan(chosen, plan, here, folder, cancelled, lambda done, total: emit((done, total)))
+            if cancelled():
+                raise typer.Exit(EXIT_CODES["cancelled"])
+        view = msgspec.structs.replace(view, problems=list(dict.fromkeys([*view.problems, *plan.problems])))
     if as_json:
         output.show_json(SentOutput(sent, view))
     elif not dry_run:
         output.print_line(f"{output.pluralize(sent, 'session')} sent.")
+        output.print_problems(view.problems[shown:])
 
 
 def _describe_progress(event: tuple[int, int]) -> str:
     return f"looking at session {event[0] + 1} of {event[1]}"
+
+
+def _describe_sending(event: tuple[int, int]) -> str:
+    return f"sending session {event[0] + 1} of {event[1]}"
 
 
 def _show_plan(view: BackfillPlanView) -> None:

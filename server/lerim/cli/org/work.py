@@ -45,6 +45,10 @@ def worker_command(
             metavar="SECONDS", min=0.5, help="After so long without a sign of life, a worker's jobs are taken over."
         ),
     ] = 30.0,
+    copies: Annotated[
+        str,
+        typer.Option(metavar="PATH", help="Also work on copies there, by the same path as `lerim org backfill` named."),
+    ] = "",
     database: DatabaseOption = "",
     team: TeamOption = "",
 ) -> None:
@@ -52,7 +56,7 @@ def worker_command(
     chosen = choose_database(database, team)
     from lerim.org import Worker
 
-    worker = Worker(chosen, os.environ, concurrency, until_done, stalled_after, tell=output.print_note)
+    worker = Worker(chosen, os.environ, concurrency, until_done, stalled_after, output.print_note, copies)
     output.print_note(f"Worker {worker.name} of team {chosen.team} is at work; Ctrl-C ends it after its jobs at hand.")
     worker.run()
 

@@ -61,7 +61,7 @@ def extract_session(
     """
     transcript = session.transcript
     reading = SessionReading(transcript, session.earlier, scope, cancelled)
-    rules = make_extraction(scope.project, transcript, session.correction, reading.state)
+    rules = make_extraction(scope.project, transcript, session.correction, reading.state, scope.exists)
     facts = FactCollector(scope.project, transcript)
     with collect_redactions() as secrets:
         for turn in reading:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 from lerim import extraction
 from lerim.errors import Problem, StoppedError
@@ -26,15 +27,32 @@ CUT_SECONDS = 60.0
 """How long the job of a session that was cut waits, unless the next explicit sync claims it first."""
 
 
+class TurnReading(Protocol):
+    """One pass over the turns of a session, as `lerim.sessions.Readable` explains it."""
+
+    @property
+    def resume(self) -> bytes: ...
+    @property
+    def problems(self) -> list[Problem]: ...
+    @property
+    def restarted(self) -> bool: ...
+    def __iter__(self) -> Iterator[Turn]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ReadingScope:
-    """Which turns a reading yields: those in folders that `owners` gives to `project` and, if `as_of` is set, said
-    before it. `now` is the time in epoch seconds by which the last exchange counts as over."""
+    """Which turns a reading yields: those in folders that `owners` gives to `project` (None: all) and, if `as_of` is
+    set, said before it. `now` is the time in epoch seconds by which the last exchange counts as over.
+
+    A session that does not lie on this machine is read by `open_session`, and `exists` tells whether a path relative to
+    the project's root exists where the session was."""
 
     project: Project
-    owners: FolderOwners
+    owners: FolderOwners | None
     now: float
     as_of: datetime | None = None
+    open_session: Callable[[Transcript, bytes | None], TurnReading] = read_session
+    exists: Callable[[str], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +86,7 @@ class SessionReading:
         self, transcript: Transcript, earlier: EarlierProgress, scope: ReadingScope, cancelled: Callable[[], bool]
     ) -> None:
         self._transcript, self._scope, self._cancelled = transcript, scope, cancelled
-        self._reading = read_session(transcript, earlier.resume)
+        self._reading = scope.open_session(transcript, earlier.resume)
         turns = iter(self._reading)
         first = next(turns, None)  # the reader detects a rewritten file only when it starts
         self._turns = chain(() if first is None else (first,), turns)
@@ -100,14 +118,14 @@ class SessionReading:
         return group_problems(self._reading.problems)
 
     def __iter__(self) -> Iterator[Turn]:
-        as_of = self._scope.as_of
+        as_of, owners = self._scope.as_of, self._scope.owners
         for turn in self._turns:
             if self._cancelled():
                 raise StoppedError
             if as_of is not None and turn.time is not None and turn.time >= as_of:
                 self._is_cut = True
                 return
-            if self._scope.owners.find_owner(turn.cwd) == self._scope.project.key:
+            if owners is None or owners.find_owner(turn.cwd) == self._scope.project.key:
                 yield turn
 
     def faults_as_errors(self) -> AbstractContextManager[None]:
@@ -116,21 +134,32 @@ class SessionReading:
         return faults_as_errors(self._transcript.platform, self._transcript.place)
 
 
-def make_material(project: Project, transcript: Transcript, state: bytes | None = None) -> extraction.Material:
-    """Return the material that a model reads of a session; `state` is what the last job saved."""
-    root, exists = _find_root(project)
+def make_material(
+    project: Project,
+    transcript: Transcript,
+    state: bytes | None = None,
+    exists: Callable[[str], bool] | None = None,
+) -> extraction.Material:
+    """Return the material that a model reads of a session; `state` is what the last job saved, and `exists` is that of
+    `ReadingScope`."""
+    root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
-    return extraction.Material(root, session, platform, state, exists=exists, roots=project.folders)
+    return extraction.Material(root, session, platform, state, exists=exists or exists_here, roots=project.folders)
 
 
 def make_extraction(
-    project: Project, transcript: Transcript, correction: extraction.Correction, state: bytes | None = None
+    project: Project,
+    transcript: Transcript,
+    correction: extraction.Correction,
+    state: bytes | None = None,
+    exists: Callable[[str], bool] | None = None,
 ) -> extraction.Extraction:
-    """Return the extraction by rules from a session; `state` is what the last job saved."""
-    root, exists = _find_root(project)
+    """Return the extraction by rules from a session; `state` is what the last job saved, and `exists` is that of
+    `ReadingScope`."""
+    root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
     return extraction.Extraction(
-        root, session, platform, state, exists=exists, roots=project.folders, correction=correction
+        root, session, platform, state, exists=exists or exists_here, roots=project.folders, correction=correction
     )
 
 
