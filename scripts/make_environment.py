@@ -36,8 +36,10 @@ def main(arguments: list[str]) -> int:
     print_progress(f"making {folder} from {' '.join(lock.name for lock in locks)}")
     run_command(sys.executable, "-m", "venv", str(folder))
     python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-    # one call for all locks: a package that is in two of them has the same version in both
-    run_command(python, "-m", "pip", "install", "--no-deps", "--require-hashes", *(f"-r{lock}" for lock in locks))
+    # One call for all locks: a package that is in two of them has the same version in both. Most modules are never
+    # imported, and the others are compiled when they are.
+    options = ("--no-compile", "--no-deps", "--require-hashes", *(f"-r{lock}" for lock in locks))
+    run_command(python, "-m", "pip", "install", *options)
     if with_project:
         run_command(python, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--editable", str(REPOSITORY))
     stamp.write_text(expected_stamp, encoding="utf-8")

@@ -24,6 +24,12 @@ def discount(price):
     rate = 10
     return price - price * rate // 100
 `;
+const receipt = `from cart import discount
+
+
+def receipt(price):
+    return f"{discount(price)} due"
+`;
 const cache = `import json
 
 
@@ -71,7 +77,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   };
 
   before(async () => {
-    makeRepository(root, new Map([["src/cart.py", cart], ["src/cache.py", cache]]));
+    makeRepository(root, new Map([["src/cart.py", cart], ["src/cache.py", cache], ["src/receipt.py", receipt]]));
     remember("learnings", "retry-send", { title: "Always retry `send` 2 times in src/cart.py", body: "`send` in src/cart.py is retried 2 times.", keys: "kind: preference\n", references: ["src/cart.py"] });
     remember("decisions", "floats", { title: "Keep the prices in src/cart.py in floats, not in integer cents", body: "Prices in `src/cart.py` are floats, not integer cents.", references: ["src/cart.py"] });
     remember("questions", "which-cache", { title: "Should the cache in src/cache.py be kept in Redis or in SQLite?", body: "Redis or SQLite for the cache in `src/cache.py`.", references: ["src/cache.py"] });
@@ -177,10 +183,24 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("over");
   });
 
-  await run("what was replaced is not shown in the source any more", async () => {
+  await run("what was replaced is not shown in the source any more; one memory is shown, and the others are a click away", async () => {
     await screen.openFile("src/cart.py");
-    const hover = await screen.hover("def", /Always keep the prices in src\/cart\.py in integer cents/);
-    assert.doesNotMatch(hover, /in floats, not/);
+    const hover = await screen.hover("def", /Always keep the prices in src\/cart\.py in integer cents.*2 more about this/);
+    assert.doesNotMatch(hover, /in floats, not|Retry `?send/);
+    await screen.shot("hover");
+    await screen.hoverLink("2 more about this");
+    await until("all three are listed", async () => {
+      const rows = (await screen.listRows()).join("\n");
+      return [/integer cents/, /send.* 3 times/, /rounds down/].every((title) => title.test(rows));
+    });
+    await screen.shot("more");
+    await screen.page.keyboard.press("Escape");
+  });
+
+  await run("a symbol has its memory also in a file that uses it", async () => {
+    await screen.openFile("src/receipt.py");
+    await screen.hover("discount", /rounds down/);
+    await screen.shot("used");
   });
 
   await run("in a memory's file, F12 on a reference leads to its line, and F2 on the id renames the file and every link", async () => {
