@@ -54,8 +54,8 @@ eval: .venv/made-from $(ENCODING)
 train: build/train/made-from
 	@PYTHONPATH=server build/train/bin/python evals/ranker/train.py
 
-build/train/made-from: requirements-train.lock
-	@$(PYTHON) scripts/make_environment.py build/train requirements-train.lock
+build/train/made-from: requirements.lock requirements-train.lock
+	@$(PYTHON) scripts/make_environment.py build/train requirements.lock requirements-train.lock
 
 .venv/made-from: requirements-serve.lock requirements-org.lock requirements-dev.lock pyproject.toml
 	@$(PYTHON) scripts/make_environment.py .venv requirements-serve.lock requirements-org.lock requirements-dev.lock --own
