@@ -46,7 +46,8 @@ def test_setting_up_twice_or_twice_at_once_is_harmless(server: PostgresServer) -
     url = server.make_empty_database()
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: set_up_database(url, ["platform"]).applied, range(2)))
-    assert sorted(sum(both, ())) == ["0001 queue", "0002 teams", "0003 open_calls", "0004 memories", "0005 reviewers"]
+    names = ("0001 queue", "0002 teams", "0003 open_calls", "0004 memories", "0005 reviewers", "0006 reservations")
+    assert sorted(sum(both, ())) == list(names)
     again = answer("org", "init", url, "--team", "platform", "--team", "search")
     roles = {"worker": "lerim_team_search_worker", "reader": "lerim_team_search_reader"}
     assert again["applied"] == [] and again["teams"][1] == {"team": "search", **roles}
@@ -97,6 +98,8 @@ def test_a_teams_worker_and_reader_see_and_change_nothing_of_another_team(server
                 for insert in INSERTS:
                     with pytest.raises(refused):
                         own.execute(insert, {"team": other})
+                with pytest.raises(refused):
+                    own.execute("SELECT reserve_call(%s, 'm', 'k', 1)", (other,))
                 with pytest.raises(refused):
                     own.execute(f"SET ROLE lerim_team_{other}_reader")
         with connect(url, f"{team}_worker") as own:
