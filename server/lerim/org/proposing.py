@@ -81,16 +81,15 @@ def propose_branch(project: Project, home: Home, environ: Mapping[str, str], tod
     name = f"lerim/memories-{today.isoformat()}"
     for number in range(1, MAX_BRANCHES + 1):
         branch = f"{name}-{number}" if number > 1 else name
-        commit, parent = find_branch(project.root, environ, branch)
-        if commit:
-            if parent != head or git.read_texts([(commit, path) for path in contents]) != _texts(commit, contents):
-                continue
-        else:
-            commit = create_branch(project.root, environ, branch, head, f"{title}\n", contents)
-        if not commit and find_branch(project.root, environ, branch)[0]:
-            continue  # another process made it meanwhile
+        made = ""
+        if not find_branch(project.root, environ, branch)[0]:
+            made = create_branch(project.root, environ, branch, head, f"{title}\n", contents)
+        commit, parent = find_branch(project.root, environ, branch)  # another process may have made it meanwhile
         if not commit:
             break
+        is_same = parent == head and git.read_texts([(commit, path) for path in contents]) == _texts(commit, contents)
+        if commit != made and not is_same:
+            continue
         push = f"git push --set-upstream origin {branch}"
         ids = [one.record.id for one in changed]
         return ProposedBranch(branch, commit, ids, title, text, reviewers, push, problems)
