@@ -67,14 +67,19 @@ def test_after_kills_of_workers_and_of_the_database_all_is_found_and_nothing_pai
         write_work(organisation, 2)
         workers = [start_worker(organisation, number) for number in range(at_most(2, 1))]
         for number in range(kills):
-            victim = number % len(workers)
-            worker = workers[victim]
             if not left(organisation):
                 write_work(organisation, 6)
             began, asked = begun(organisation), len(service.asked)
-            wait_for(lambda: begun(organisation) > began or not left(organisation))  # noqa: B023
+
+            def is_at_work(began: int = began) -> bool:
+                go_on(organisation, workers)
+                return begun(organisation) > began or not left(organisation)
+
+            wait_for(is_at_work)
             if number % 3:
                 wait_for(lambda: len(service.asked) > asked or not left(organisation))  # noqa: B023
+            victim = number % len(workers)
+            worker = workers[victim]
             time.sleep(chance.uniform(0, 2 * LATENCY))  # the instant of the kill, not a wait for something
             if number % (kills // restarts) == kills // restarts - 1:
                 server.kill()
@@ -117,6 +122,14 @@ def start_worker(organisation: Organisation, number: int) -> subprocess.Popen[by
     """A worker on a machine whose clock is right, an hour ahead or an hour behind, in turn."""
     arguments = ("--concurrency", str(CONCURRENCY))
     return organisation.start_worker(*arguments, environ=clock_ahead((0, HOUR, -HOUR)[number % 3]))
+
+
+def go_on(organisation: Organisation, workers: list[subprocess.Popen[bytes]]) -> None:
+    """Starts the workers again that ended because nothing was left for a moment."""
+    for number, worker in enumerate(workers):
+        if not is_alive(worker):
+            assert worker.returncode == 0
+            workers[number] = start_worker(organisation, number)
 
 
 def answer_slowly(handler: Handler, asked: Asked) -> None:

@@ -7,6 +7,7 @@ from .drift import DriftSubject as DriftSubject
 from .drift import subject_of as subject_of
 from .drift_summary import Drift as Drift
 from .drift_summary import DriftSummary as DriftSummary
+from .drift_summary import read_worst_states as read_worst_states
 from .inherited_baselines import inherit_baselines as inherit_baselines
 from .reference_check import ReferenceProblem as ReferenceProblem
 from .reference_check import check_references as check_references

@@ -20,8 +20,7 @@ from typing import TypeVar
 from lerim import files
 from lerim.config import MaintenanceRules
 from lerim.errors import Problem
-from lerim.memory.freshness import baselines
-from lerim.memory.freshness.drift_summary import read_worst_states
+from lerim.memory.freshness import baselines, read_worst_states
 from lerim.memory.links import MemoryLinks
 from lerim.memory.meaning import SentenceModel
 from lerim.memory.record import MemoryRecord, Primitive, Scope
