@@ -22,7 +22,7 @@ class EditorPin:
     """The pinned versions of one editor.
 
     `workbench` and `server` are the packages of the workbench, and of the server around it, that have to be compiled.
-    What only the editor's own agents use (SQLite, copies of files) is left out: it would take minutes.
+    What only the editor's own agents use (SQLite, copies of files) is left out: compiling it would take minutes.
     `ripgrep` is the package with the search program, for an editor that comes without it.
     """
 
@@ -116,7 +116,7 @@ def run_npm(cwd: Path, *arguments: str, node: Path | None = None) -> None:
     environ = dict(os.environ)
     if node is not None:
         environ |= {"PATH": f"{node / 'bin'}{os.pathsep}{environ['PATH']}", "npm_config_nodedir": str(node)}
-        environ |= dict.fromkeys(("CFLAGS", "CXXFLAGS"), "-O0")  # to compile it takes longer than it ever runs
+        environ |= dict.fromkeys(("CFLAGS", "CXXFLAGS"), "-O0")  # optimising would take longer than it saves
     (cwd / "package.json").exists() or (cwd / "package.json").write_text('{"private": true}\n', encoding="utf-8")
     command = ["npm", *arguments, "--no-audit", "--no-fund", "--loglevel=error"]
     result = subprocess.run(

@@ -274,7 +274,7 @@ class MemorySearch:
         skip: Collection[str] = (),
         reading: Reading = READ_ALL,
     ) -> list[FoundMemory]:
-        """Returns what `search_by_meaning` would load."""
+        """Returns the memories that `search_by_meaning` finds, without reading their files."""
         vector = model.embed([query])[0]
         states = self._drift_states()
         now = datetime.now(UTC)
