@@ -100,8 +100,17 @@ class HookProgram:
     def index(self) -> Path:
         return find_hook_index(self.project.root, self.home)
 
+    @property
+    def refreshed(self) -> Path:
+        """Its time tells when the program last started a refresh in the background."""
+        return self.index.with_suffix(".refresh")
+
     def refresh(self) -> None:
+        """Makes the index anew. From then on the program starts no refresh by itself, as if it had a moment ago: it
+        would end at some time, and mend or renew the index while a test looks at what the old one answers."""
         assert refresh_hook_index(self.project, self.home) == []
+        self.refreshed.touch()
+        os.utime(self.refreshed, (DAY.timestamp() * 2,) * 2)
 
     def refresh_as_a_process(self, root: Path) -> int:
         """Runs what the program starts in the background; returns the exit code."""
