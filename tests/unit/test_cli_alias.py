@@ -18,7 +18,7 @@ from lerim.jobs.sync import sync_project
 from lerim.paths import Home
 from lerim.project import locate_project
 from lerim.project.project import add_alias
-from terminal import answer
+from terminal import answer, run
 
 
 @pytest.fixture
@@ -52,6 +52,23 @@ def test_status_shows_the_sessions_of_a_former_folder_for_once(repo: Path, old: 
     assert with_alias["last_session"]
     assert answer("status", *here)["sessions"] == 0
     assert answer("project", "list")["projects"][0]["aliases"] == []
+
+
+def test_a_sync_that_finds_no_session_names_the_folders_they_may_be_in(
+    repo: Path, old: str, sessions: Path, tmp_path: Path
+) -> None:
+    synced = run("sync", "--repo", str(repo)).stdout
+    assert "No agent's session ran in this repository. `lerim connect list` shows where" in synced
+    former = tmp_path / "before" / repo.name
+    for name in ("cccc", "dddd"):
+        session(sessions, name, prompt(f"Say {name}", cwd=str(former / "src")))
+    synced = run("sync", "--repo", str(repo)).stdout
+    assert f"{former} (2 sessions, the same name)" in synced
+    assert "`lerim project alias FOLDER`" in synced
+    run("project", "alias", str(former), "--repo", str(repo))
+    synced = run("sync", "--repo", str(repo)).stdout
+    assert "2 sessions: 2 new" in synced
+    assert str(former) not in synced
 
 
 def sessions_of(repo: Path) -> int:

@@ -109,3 +109,10 @@ def test_what_may_be_given_several_times_is_shown_so_once():
     for command in (["sessions", "search"], ["memory", "search"], ["review", "accept"], ["queue", "retry"]):
         usage = run(*command, "--help").stdout.splitlines()[0]
         assert usage.count("...") == 1
+
+
+def test_the_help_of_a_group_shows_what_each_command_does_without_cutting_it_off():
+    for option in ("-h", "--help"):
+        shown = " ".join(run(option).stdout.split())
+        assert "Read this repository's new sessions and propose the decisions and learnings in them." in shown
+        assert "..." not in shown.partition("Commands:")[2]

@@ -57,6 +57,7 @@ def make_app(only: str = "") -> typer.Typer:
         help="Lerim finds the decisions and lessons in your coding-agent sessions. You review them; accepted ones are "
         "kept as markdown in the repository.",
         no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

@@ -20,6 +20,7 @@ from lerim.cli.terminal import (
     JsonOption,
     ModelChoice,
     RepoOption,
+    describe_missing_sessions,
     interruptible,
     open_command_context,
     open_personal_context,
@@ -113,6 +114,9 @@ def sync_command(
         output.show_json(msgspec.structs.replace(report, problems=[*context.problems, *report.problems]))
     else:
         show_sync_report(report, _describe_spent_today(context, report), queue.claim_states(context.review_paths))
+        if not personal and report.state == "done" and not report.sessions.found:
+            for line in describe_missing_sessions(context):
+                output.print_line(output.escape_controls(line))
     raise typer.Exit(EXIT_CODES[report.state])
 
 
@@ -243,7 +247,7 @@ def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, 
             output.print_line("in VS Code with “Lerim: Open Review”.")
         if accepted:
             output.print_line("The accepted ones are memories now; see `lerim memory list`.")
-    else:
+    elif counts.found:
         output.print_line("Nothing new to propose.")
     _show_dropped(report)
     for withdrawn in report.withdrawn:
@@ -272,7 +276,8 @@ def _show_unread(report: SyncReport) -> None:
 def _show_dropped(report: SyncReport) -> None:
     """Prints what was left out and why. What only ranks too low is counted, since there is much of it."""
     if not report.dropped:
-        output.print_line("Nothing was left out.")
+        if report.sessions.found:
+            output.print_line("Nothing was left out.")
         return
     rows = [
         (item.reason, item.title, item.session[:8], item.detail)

@@ -5,6 +5,7 @@ from .extras import require_extra as require_extra
 from .files import parse_typed_references as parse_typed_references
 from .files import resolve_file_filter as resolve_file_filter
 from .former_folders import check_aliases as check_aliases
+from .former_folders import describe_missing_sessions as describe_missing_sessions
 from .ids import make_candidate_id_finder as make_candidate_id_finder
 from .ids import make_memory_id_finder as make_memory_id_finder
 from .ids import shortest_prefix as shortest_prefix

@@ -1,4 +1,4 @@
-"""Checks the former folders of a repository that `lerim sync --alias` accepts: sessions must have run there."""
+"""The former folders of a repository: which ones it may have had, and whether one that was given can be."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
+from lerim.cli.terminal import output
 from lerim.errors import ProjectError
-from lerim.jobs import SyncContext, SyncEvent, sync
+from lerim.jobs import OtherFolder, SyncContext, SyncEvent, find_other_folders, sync
 from lerim.project import is_inside_folder
 from lerim.sessions import Catalog, split_likely_transcripts
 from lerim.views import ProjectContext
+
+SHOWN_FOLDERS = 5
 
 
 def check_aliases(
@@ -42,6 +45,29 @@ def check_aliases(
                 suggestion = f"Did you mean {similar[0]}? " if similar else ""
                 todo = f"{suggestion}`lerim sessions list --all` shows where sessions ran."
                 raise ProjectError("No session of any agent ran in this folder.", where=folder, todo=todo)
+
+
+def describe_missing_sessions(context: ProjectContext) -> list[str]:
+    """Returns lines that say why a repository has no sessions and what to do: the folders that it may have been in
+    before, else where to look. Raises CatalogError and ProjectError."""
+    folders = find_other_folders(context.project, context.home)
+    if not folders:
+        return [
+            "No agent's session ran in this repository. `lerim connect list` shows where sessions are looked for, and",
+            "`lerim sessions list --all` shows where they ran.",
+        ]
+    hidden = len(folders) - SHOWN_FOLDERS
+    return [
+        "No agent's session ran in this repository. If it was moved, renamed or cloned anew, they may be in:",
+        *(f"  {folder.path} ({_describe_folder(folder)})" for folder in folders[:SHOWN_FOLDERS]),
+        *([f"  and {output.pluralize(hidden, 'more folder')}"] if hidden > 0 else []),
+        "`lerim project alias FOLDER` makes the sessions of a folder this repository's.",
+    ]
+
+
+def _describe_folder(folder: OtherFolder) -> str:
+    same = "first commit" if folder.reason == "commit" else folder.reason
+    return f"{output.pluralize(folder.sessions, 'session')}, the same {same}"
 
 
 def _has_sessions(catalog: Catalog, folder: str) -> bool:

@@ -23,6 +23,14 @@ class CommandGroup(TyperGroup):
         """Returns the arguments that are left for the command."""
         return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else args))
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the list of commands in the help, each with its whole first sentence: typer cuts it off at the end of
+        the line."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, command.get_short_help_str(limit=1000)) for name, command in commands if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
 
 class RootCommandGroup(CommandGroup):
     """The root command. Without `--json` it behaves as in typer."""
