@@ -55,7 +55,7 @@ test("your own files and the repository's are asked apart, and one refused leave
   await connectAgentsToMemory(context, undefined, countChange);
   expect(context.params(protocol.agentApply).map(({ level }) => level)).toEqual(["project"]);
   const questions = shown.lists.map(({ placeHolder }) => placeHolder).filter((text) => text.endsWith("shown?") || text.includes("Others"));
-  expect(questions).toEqual(["Change your own files as shown?", "Change files of this repository as shown? Others get them as well."]);
+  expect(questions).toEqual(["Change your own files as shown?", "Change this repository's files as shown? Everybody who works in it gets the changes."]);
 });
 
 test("whoever leaves one of the questions has changed nothing", async () => {
@@ -74,7 +74,7 @@ test("from an agent's row only that agent is meant, and outside a folder only yo
   answers.picks.push("Change nothing");
   await connectAgentsToMemory(context, "gemini", countChange);
   expect(context.params(protocol.agentPlan).map(({ agents, root }) => [agents, root])).toEqual([[["gemini"], null]]);
-  expect(shown.lists.find(({ placeHolder }) => placeHolder === "Choose where it is written")?.items.length).toBe(1);
+  expect(shown.lists.find(({ placeHolder }) => placeHolder === "Choose which files to change")?.items.length).toBe(1);
 });
 
 test("a file that cannot be changed comes with what to add by hand", async () => {

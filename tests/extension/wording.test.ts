@@ -34,7 +34,7 @@ test("the status item counts what waits, follows a sync and says what is wrong",
   expect(statusDisplay({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
   expect(statusDisplay({ kind: "ready" }, 3, "", undefined, 1)).toMatchObject({
     text: "$(checklist) Lerim 3 · more soon",
-    tooltip: "Lerim: 3 candidates to review\nThe last exchange of 1 session is not over yet. Lerim reads it by itself when nothing was written for 90 seconds.",
+    tooltip: "Lerim: 3 candidates to review\nThe last exchange of 1 session is not over yet. Lerim reads it by itself when nothing has been written for 90 seconds.",
   });
   expect(statusDisplay({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
   expect(statusDisplay({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });

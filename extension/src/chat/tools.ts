@@ -26,7 +26,7 @@ const tools: readonly Tool[] = [
   {
     name: "lerim_why",
     tool: "why",
-    progress: "Looking up why the code is as it is",
+    progress: "Looking up why the code is the way it is",
     parse: (input) => ({ path: textOf(input["path"]), symbol: textOf(input["symbol"]) }),
   },
   {

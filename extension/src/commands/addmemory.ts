@@ -18,12 +18,12 @@ export interface MemoryDraft {
 
 const maxTitle = 120;
 const kinds = [
-  { kind: "decision", detail: "What was decided, for ever or until it is replaced" },
+  { kind: "decision", detail: "What was decided; it holds until another decision replaces it" },
   { kind: "insight", detail: "What was found out" },
   { kind: "procedure", detail: "How something is done" },
   { kind: "pitfall", detail: "What goes wrong, and why" },
-  { kind: "friction", detail: "What holds the work up again and again" },
-  { kind: "preference", detail: "How you want it" },
+  { kind: "friction", detail: "What slows the work down again and again" },
+  { kind: "preference", detail: "How you want things done" },
   { kind: "question", detail: "What is still open" },
 ] as const satisfies readonly { kind: protocol.MemoryKind; detail: string }[];
 
@@ -59,7 +59,7 @@ async function addMemory(context: Pick<Context, "request">, root: string, draft:
     validateInput: (now) => (now.trim() === "" ? "A memory needs a title." : undefined),
   });
   if (title === undefined) return;
-  const body = await vscode.window.showInputBox({ title: "Why?", prompt: "The reason, or Enter to leave it out", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
+  const body = await vscode.window.showInputBox({ title: "Why?", prompt: "The reason. Press Enter to leave it out", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
   if (body === undefined) return;
   const kept = body === draft.body.replaceAll("\n", " ") ? draft.body : body; // an input box has one line
   await showActionResult(context, await context.request(protocol.memoryAdd, { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files] }));

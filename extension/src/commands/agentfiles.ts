@@ -36,7 +36,7 @@ function showDone(context: Requester, root: string, plan: protocol.ExportPlanVie
         void vscode.window.showInformationMessage(`Lerim: ${counted(undone.files, "file")} restored.`);
       } else if (choice !== undefined) {
         await context.request(protocol.exportKeep, { root, keep: true });
-        void vscode.window.showInformationMessage("Lerim: These files are kept up to date after each accept. `lerim export --no-keep` ends that.");
+        void vscode.window.showInformationMessage("Lerim: These files are now updated after each accept. To stop this, run `lerim export --no-keep`.");
       }
     },
   ).then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
@@ -85,9 +85,9 @@ function filesText(files: readonly protocol.ExportFileView[]): string {
 }
 
 function nothingText(plan: protocol.ExportPlanView, remove: boolean): string {
-  if (remove) return "No agent's file holds memory.";
+  if (remove) return "No agent's file contains memories.";
   if (plan.memories > 0) return `Agents' files are up to date: ${plan.memories === 1 ? "1 memory" : `${plan.memories} memories`}.`;
-  return ["There is no memory yet that agents may be given.", ...plan.notes].join(" ");
+  return ["There are no memories yet that agents can be given.", ...plan.notes].join(" ");
 }
 
 function problemTexts(plan: protocol.ExportPlanView): string[] {

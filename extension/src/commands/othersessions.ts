@@ -25,7 +25,7 @@ export async function useOtherSessions(context: OtherContext, folder: string | u
   const chosen = folder ?? (await chooseFolder(await findOtherFolders(context, root)));
   if (chosen === undefined || chosen === "") return;
   const use = "Use Sessions";
-  const message = `Use the sessions of ${chosen} in this repository? They are read by the next sync, also in the future.`;
+  const message = `Use the sessions of ${chosen} in this repository? From the next sync on, they are read like its own.`;
   if (folder === undefined || (await vscode.window.showInformationMessage(message, { modal: true }, use)) === use) await useFolder(context, root, chosen);
 }
 

@@ -76,7 +76,7 @@ export class EnvironmentSetup {
 
   /** Recreates our own environment. Throws in Restricted Mode, in which nothing is downloaded. */
   async repair(): Promise<string> {
-    if (!vscode.workspace.isTrusted) throw new Error("Lerim's Python environment no longer works. It is made again when you open a trusted workspace.");
+    if (!vscode.workspace.isTrusted) throw new Error("Lerim's Python environment no longer works. It is created again when you open a trusted workspace.");
     return this.#markUsed(this.#createWithProgress(repairEnvironment));
   }
 
@@ -96,7 +96,7 @@ export class EnvironmentSetup {
   /** Asks before the first download; whether the person agreed. */
   async #ask(): Promise<boolean> {
     const setUp = "Set Up";
-    const message = "Lerim needs a Python environment of its own. Setting it up downloads 11 MB of packages, once. Nothing of yours is sent.";
+    const message = "Lerim needs its own Python environment. Setting it up downloads 11 MB of packages, once. None of your data is sent.";
     if ((await vscode.window.showInformationMessage(message, { modal: true }, setUp)) !== setUp) return false;
     await this.agree();
     return true;

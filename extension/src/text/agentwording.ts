@@ -29,6 +29,6 @@ export function connectionDescription({ channels, findings }: Pick<ConnectionVie
 /** What an agent's channels are for, in the list to choose from. */
 export const channelPurposes: Readonly<Record<AgentChannel, string>> = {
   mcp: "the agent asks for memories when it needs them",
-  hooks: "memories are put before the agent at the start, with a prompt, after a read and after a failed command",
-  skill: "tells the agent when to ask",
+  hooks: "the agent is shown memories when a session starts, with a prompt, after it reads a file and after a command fails",
+  skill: "explains to the agent when to ask",
 };

@@ -41,7 +41,7 @@ export function syncReportText(report: SyncReport): string {
 /** What Lerim waits for in sessions that are still being written. */
 export function settlingText(sessions: number): string {
   const whose = sessions === 1 ? "The last exchange of 1 session is not over yet. Lerim reads it" : `The last exchanges of ${sessions} sessions are not over yet. Lerim reads them`;
-  return `${whose} by itself when nothing was written for 90 seconds.`;
+  return `${whose} by itself when nothing has been written for 90 seconds.`;
 }
 
 export function pendingText(pending: number): string {
@@ -50,12 +50,12 @@ export function pendingText(pending: number): string {
 
 /** What is wrong with a reference, and the places it may mean, as a sentence. */
 export function referenceProblemText({ reference, state, likely }: ReferenceProblemView): string {
-  const problem = state === "ambiguous" ? `${reference} is there more than once` : `${reference} was not found`;
+  const problem = state === "ambiguous" ? `${reference} was found more than once` : `${reference} was not found`;
   return likely.length === 0 ? `${problem}.` : `${problem}. It may be ${likely.join(" or ")}.`;
 }
 
 /** What the figure of a candidate or memory means, as a tooltip. */
-export const confidenceHelp = "How likely this is worth keeping, by who said it, how often, and what came of it. Accepting it yourself raises this to at least 90 %.";
+export const confidenceHelp = "How likely this is to be worth keeping, judged by who said it, how often, and what came of it. Accepting it yourself raises the confidence to at least 90 %.";
 
 const kindHelps: Readonly<Record<string, string>> = {
   decision: "A decision: what was chosen. It holds until another decision replaces it.",

@@ -95,8 +95,8 @@ def _explain_unknown(benefit: Benefit) -> Iterator[str]:
             "it, if there is only one."
         )
     if unknown.nothing_to_see:
-        yield f"Unknown {unknown.nothing_to_see} times: code cannot recognize what the memory asks for."
+        yield f"Unknown {unknown.nothing_to_see} times: Lerim cannot recognize in a session what the memory asks for."
     if unknown.not_read:
         yield f"Unknown {unknown.not_read} times: the transcript is gone or cannot be read."
     if unknown.older:
-        yield f"Unknown {unknown.older} times: only the newest sessions are looked at."
+        yield f"Unknown {unknown.older} times: only the newest sessions are examined."

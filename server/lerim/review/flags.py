@@ -19,13 +19,13 @@ FLAG_TEXTS = {
     ),
     "differs": "The texts of these memories are not the same. Read both before you merge them.",
     "may-answer": "This may answer the question. Read both before you close it.",
-    "plain": "The original texts are simply listed.",
+    "plain": "This only lists the original texts one after the other. Read it before you accept it.",
     "two-answers": (
         "These memories answer the same question in different ways. Accept this to keep the newest answer. If the "
         "newest is wrong, reject this and archive it yourself."
     ),
     "said-by-an-agent": "A coding agent proposed this itself. Check that it is true before you accept it.",
-    "unverified": "This stands in a file and nobody has checked it. Check that it is true before you accept it.",
+    "unverified": "This was found in a file, and nobody has checked it. Check that it is true before you accept it.",
     "no-quote": (
         "No quote from the session supports this. It was left out for that reason, and you proposed it anyway."
     ),

@@ -254,7 +254,7 @@ def test_the_command_shows_each_memory_and_all_of_them_and_says_what_is_unknown(
     shown = run("--repo", str(desk.repo)).stdout
     assert "Use pnpm instead of npm" in shown and "all (3 servings)" in shown
     assert "Without a known session: 1 serving." in shown
-    assert "Unknown 1 times: code cannot recognize what the memory asks for." in shown
+    assert "Unknown 1 times: Lerim cannot recognize in a session what the memory asks for." in shown
     found = show("--repo", str(desk.repo))
     assert [one["id"] for one in found["memories"]] == [other, memory]
     assert (found["servings"], found["total"]["served"], found["total"]["sessions"]) == (3, 3, 1)

@@ -129,7 +129,7 @@ function drawSources(): void {
     const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, citationButton(citation), h("span", { class: "source-kind" }, kindText(citation)), h("span", { class: "source-title" }, ...prose(citation.title))));
     sourcesSection.replaceChildren(h("h3", {}, "Sources"), h("ol", { class: "source-list" }, ...rows));
   } else if (state.state !== "asking" && state.passages.length > 0) {
-    sourcesSection.replaceChildren(h("h3", {}, state.known ? "What matches, quoted as it is" : "Nothing matches well. The closest, quoted as it is"), ...state.passages.map(passageElement));
+    sourcesSection.replaceChildren(h("h3", {}, state.known ? "Matching passages, quoted word for word" : "Nothing matches well. The closest passages, quoted word for word"), ...state.passages.map(passageElement));
   } else {
     sourcesSection.replaceChildren();
   }

@@ -13,13 +13,13 @@ type Column = keyof Pick<BenefitFigures, "served" | "sessions" | "followed" | "c
 
 const columns: readonly (readonly [Column, string, string])[] = [
   ["served", "Served", "How often an agent was given the memory"],
-  ["sessions", "Sessions", "In how many sessions that are known"],
-  ["followed", "Followed", "Sessions in which what it asks for was done afterwards, and nothing against it"],
-  ["contradicted", "Contradicted", "Sessions in which what it gives up was used afterwards"],
-  ["corrected", "Corrected", "Sessions in which you said the same again afterwards"],
-  ["notSeen", "Not seen", "Sessions in which nothing of it came up afterwards"],
-  ["unknown", "Unknown", "Sessions of which code cannot tell"],
-  ["missed", "Missed", "Sessions since in which you said the same although it had not been served"],
+  ["sessions", "Sessions", "How many known sessions it was served in"],
+  ["followed", "Followed", "Sessions in which the agent then did what the memory asks for, and nothing against it"],
+  ["contradicted", "Contradicted", "Sessions in which something that the memory gives up was then used"],
+  ["corrected", "Corrected", "Sessions in which you then said the same again"],
+  ["notSeen", "Not seen", "Sessions in which nothing about it came up afterwards"],
+  ["unknown", "Unknown", "Sessions for which this could not be determined"],
+  ["missed", "Missed", "Later sessions in which you said the same and it had not been served"],
 ];
 
 const refreshButton = button("Refresh", () => vscode.postMessage({ type: "refresh" }));
@@ -38,7 +38,7 @@ function draw({ state, view, message }: BenefitState): void {
 }
 
 function viewElements(view: BenefitView): HTMLElement[] {
-  if (view.memories.length === 0) return [h("p", {}, "No memory was ever given to an agent here. Lerim's MCP server and hooks do that.")];
+  if (view.memories.length === 0) return [h("p", {}, "No agent has been given a memory here yet. Lerim's MCP server and hooks do that.")];
   const head = h("tr", {}, h("th", { attributes: { scope: "col" } }, "Memory"), ...columns.map(([, name, title]) => h("th", { class: "number", title, attributes: { scope: "col" } }, name)), h("th", { attributes: { scope: "col" } }, "Last served"));
   const rows = view.memories.map(({ handle, figures }, row) => h("tr", {}, h("th", { class: "memory", attributes: { scope: "row" } }, memoryElement(handle, figures, row)), ...cells(figures)));
   const total = h("tr", { class: "total" }, h("th", { attributes: { scope: "row" } }, `All (${view.servings} ${view.servings === 1 ? "serving" : "servings"})`), ...cells(view.total));
@@ -58,9 +58,9 @@ function cells(figures: BenefitFigures): HTMLElement[] {
 /** Why it is unknown what became of some memories, as sentences. */
 function unknownNotes({ unknown }: BenefitView): string[] {
   const notes: string[] = [];
-  if (unknown.noSession > 0) notes.push(`Without a known session: ${unknown.noSession}. An agent that uses Lerim's tools does not say which session it is; it is found by the time, after a sync has read it, if there is only one.`);
-  if (unknown.nothingToSee > 0) notes.push(`Unknown ${unknown.nothingToSee} times: code cannot recognize what the memory asks for.`);
+  if (unknown.noSession > 0) notes.push(`Without a known session: ${unknown.noSession}. An agent that uses Lerim's tools does not say which session it is in. A sync finds the session by its time, if only one fits.`);
+  if (unknown.nothingToSee > 0) notes.push(`Unknown ${unknown.nothingToSee} times: Lerim cannot recognize in a session what the memory asks for.`);
   if (unknown.notRead > 0) notes.push(`Unknown ${unknown.notRead} times: the transcript is gone or cannot be read.`);
-  if (unknown.older > 0) notes.push(`Unknown ${unknown.older} times: only the newest sessions are looked at.`);
+  if (unknown.older > 0) notes.push(`Unknown ${unknown.older} times: only the newest sessions are examined.`);
   return notes;
 }

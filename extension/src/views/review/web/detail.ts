@@ -76,7 +76,7 @@ function propertyChips(candidate: CandidateView): HTMLElement {
 function referenceItem(reference: string, problem: ReferenceProblemView | undefined, actions: DetailActions, enabled: boolean): HTMLElement {
   const link = button(spellOutHidden(reference), () => actions.openReference(reference), { class: "link reference", title: `Open ${spellOutHidden(reference)}` });
   if (problem === undefined) return h("li", {}, link);
-  const text = problem.state === "ambiguous" ? "is there more than once" : "not found";
+  const text = problem.state === "ambiguous" ? "found more than once" : "not found";
   const places = problem.likely.map((place) =>
     button(`Use ${spellOutHidden(place)}`, () => actions.useReference(reference, place), { class: "use-reference", disabled: !enabled, title: `Refer to ${spellOutHidden(place)} instead` }),
   );

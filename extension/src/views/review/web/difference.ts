@@ -43,6 +43,6 @@ export function difference(diff: string, label: string): HTMLElement {
       ...literalText(row.text),
     ),
   );
-  if (rows.length === 0) return h("p", {}, "The difference is not known.");
+  if (rows.length === 0) return h("p", {}, "The difference cannot be shown.");
   return h("div", { class: "diff", role: "group", label, attributes: { tabindex: "0" } }, ...rows);
 }
