@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from random import Random
 
@@ -30,6 +31,8 @@ class Killer:
             try:
                 work()
             except BaseException:
+                traceback.print_exc()
+                sys.stderr.flush()
                 os._exit(1)
             os._exit(0)
         if name in self.takes:

@@ -57,7 +57,9 @@ def create_branch(
         quoted = _quote(path)
         lines += [b"D " + quoted] if content is None else [b"M 100644 inline " + quoted, *_data(content)]
     stream = b"\n".join([*lines, b"done", b""])
-    if _run(root, environ, "fast-import", "--quiet", "--done", stdin=stream) is None:
+    # git waits for a lock on the branch: the git of a killed process may still be making it
+    waiting = ("-c", "core.filesRefLockTimeout=5000")
+    if _run(root, environ, *waiting, "fast-import", "--quiet", "--done", stdin=stream) is None:
         return ""
     return find_branch(root, environ, branch)[0]
 

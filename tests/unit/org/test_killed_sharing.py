@@ -25,7 +25,8 @@ def organisation(desk: Desk, git: Git, monkeypatch: pytest.MonkeyPatch) -> Organ
 
 def command(*arguments: str) -> None:
     """Runs in a child: a failure is told by its exit code."""
-    assert run(*arguments).exit_code == 0
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
 
 
 def test_after_kills_of_share_the_store_has_the_memories_of_one_commit(organisation: Organisation, git: Git) -> None:

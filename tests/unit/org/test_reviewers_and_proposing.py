@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -118,6 +119,19 @@ def test_a_changed_proposal_gets_a_branch_of_its_own_and_two_at_once_agree(propo
     git(proposer.repo, "-c", "core.hooksPath=/none", "branch", "-m", "lerim-taken", "lerim")
     with pytest.raises(OrgError, match="does not make the branch"):
         propose(proposer)
+
+
+def test_a_branch_that_the_git_of_a_killed_process_still_holds_is_waited_for(proposer: Desk, git: Git) -> None:
+    lock = proposer.repo / ".git" / "refs" / "heads" / "lerim" / f"memories-{TODAY}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    ending = threading.Timer(1, lock.unlink)  # git itself waits for a tenth of a second
+    ending.start()
+    try:
+        proposed = propose_branch(proposer.place.project, proposer.home, os.environ, TODAY)
+    finally:
+        ending.join()
+    assert git(proposer.repo, "rev-parse", proposed.branch).strip() == proposed.commit
 
 
 def test_nothing_new_and_a_name_with_a_line_end_are_no_trouble(desk: Desk, git: Git) -> None:
