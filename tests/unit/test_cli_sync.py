@@ -81,6 +81,10 @@ def test_accept_above_writes_memories_without_review_and_keeps_the_choice_made_f
     assert sure
     assert sorted(done["accepted"]) == sorted(sure)
     assert len(memories(sample)) == len(sure)
+    actions = json.loads((Path(done["run"]) / "memory_actions.json").read_text("utf-8"))
+    names = {candidate["id"]: candidate["title"] for candidate in done["candidates"]}
+    recorded = {one["memory"]: one["title"] for one in actions if one["action"] == "accepted"}
+    assert recorded == {name: names[name] for name in done["accepted"]}
     waiting = json.loads(run("review", "list", "--repo", str(sample.repo), "--json").stdout)["candidates"]
     assert len(waiting) == len(done["candidates"]) - len(sure)
     sync(sample, "--accept-above", "0.1")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 from lerim.errors import LerimError, Problem
 from lerim.extraction import Candidate, DroppedSignal, DropReason, Withdrawal, drop_candidate
@@ -92,7 +93,7 @@ class ProposalSink:
                 self._record_action(f"proposed-{proposal.action}", proposal.id, candidate.title, proposal.target)
                 self.emit(CandidateFound(view))
                 if proposal.action == "add" and self._may_accept(proposal):
-                    self._accept(proposal.id)
+                    self._accept(proposal)
             case queue.ClaimBlocked(rejected, times):
                 self._record_action("blocked", rejected, candidate.title)
                 self._drop(candidate, "rejected-before", f"rejected before, blocked {times} times since")
@@ -105,17 +106,18 @@ class ProposalSink:
         confidence = proposal.record.confidence
         return self.accept_above is not None and confidence >= self.accept_above and not queue.doubt_reason(proposal)
 
-    def _accept(self, candidate_id: str) -> None:
+    def _accept(self, proposal: queue.Proposal) -> None:
         try:
             result = queue.accept_candidate(
-                self.place, candidate_id, quotes=self.quotes, now=self.clock(), automatic=True
+                self.place, proposal.id, quotes=self.quotes, now=self.clock(), automatic=True
             )
         except LerimError as error:
-            self.problems.append(Problem(error.code, candidate_id, error.explanation))
+            self.problems.append(Problem(error.code, proposal.id, error.explanation))
             return
         if result.ok:
-            self.accepted.append(candidate_id)
-            self._record_action("accepted", candidate_id, "", undo=result.action or "")
+            self.accepted.append(proposal.id)
+            memory = Path(result.path).stem if result.path else ""
+            self._record_action("accepted", proposal.id, proposal.record.title, memory, result.action or "")
 
     def _drop(self, candidate: Candidate, reason: DropReason, detail: str) -> None:
         self.dropped.append(drop_candidate(candidate, reason, detail))
@@ -127,8 +129,9 @@ class ProposalSink:
     def _record_withdrawal(self, candidate_id: str, reason: str) -> None:
         self.withdrawn.append(WithdrawnView(candidate_id, reason))
         self.emit(CandidateWithdrawn(candidate_id, reason))
+        title = next((view.title for view in self.candidates if view.id == candidate_id), "")
         self.candidates = [view for view in self.candidates if view.id != candidate_id]
-        self._record_action("withdrawn", candidate_id, "", reason=reason)
+        self._record_action("withdrawn", candidate_id, title, reason=reason)
 
     def _record_action(
         self, action: str, candidate_id: str, title: str, memory: str = "", undo: str = "", reason: str = ""

@@ -16,7 +16,7 @@ from lerim.paths import Home
 from lerim.project.project import add_project, locate_project
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Catalog
-from reviews import added, made_candidate, proposed, titles, waiting
+from reviews import added, made_candidate, proposed, remember, titles, waiting
 from sample import Sample, make_sample
 from web_server import WebServer, web_server
 
@@ -264,6 +264,24 @@ def test_a_memory_is_edited_and_rated_and_what_was_not_shown_stays(server: WebSe
     assert after.record.confidence < before.record.confidence
 
 
+def test_a_memory_whose_file_is_gone_is_marked_not_found_with_the_file(
+    server: WebServer, place: ReviewPaths, repo: Path
+) -> None:
+    (repo / "cart.py").write_text("PRICE = 5\n", encoding="utf-8")
+    name = remember(place, "Prices are integer cents", "In the cart.", "cart.py")
+    (repo / "cart.py").unlink()
+    text = page(server, place, f"memories/{name}")
+    assert '<span class="chip gone">not found</span>' in text
+    assert re.search(r"Not found since \d{4}-\d\d-\d\d: <code>cart.py</code></p>", text)
+    assert '<span class="chip gone">not found</span>' in page(server, place, "memories")
+
+
+def test_the_numbers_of_a_sentences_sources_stand_apart(sample_server: WebServer, sample: Sample) -> None:
+    text = page(sample_server, sample.place, "journal", day="2026-07-20")
+    assert "</sup> <sup>" in text
+    assert "</sup><sup>" not in text
+
+
 def test_a_claim_that_was_left_out_is_proposed_anyway(sample_server: WebServer, sample: Sample) -> None:
     text = page(sample_server, sample.place, "review")
     before = len(waiting(sample.place))
@@ -295,7 +313,7 @@ def test_a_run_shows_what_it_did_and_its_log(sample_server: WebServer, sample: S
     link = re.search(r'href="[^"]*/runs/(sync-[^"]+)"', page(sample_server, sample.place, "runs"))
     assert link
     text = page(sample_server, sample.place, f"runs/{link[1]}")
-    assert "proposed-add" in text
+    assert '<span class="chip">proposed</span>' in text
     assert "session.log" in text
     page(sample_server, sample.place, "runs/sync-20200101-000000-000000", 404)
 

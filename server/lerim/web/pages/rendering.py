@@ -23,6 +23,7 @@ from lerim.redaction import redact_secrets, show_hidden
 from lerim.review import flag_text
 from lerim.sessions import agent_name
 from lerim.times import format_day, format_moment
+from lerim.views import DRIFT_LABELS
 from lerim.web.pages.place import Place
 from lerim.web.served import find_served
 
@@ -144,6 +145,11 @@ def format_percent(share: float) -> str:
     return f"{round(share * 100)} %"
 
 
+def describe_action(action: str) -> str:
+    """Returns what a run did in words: `proposed-add` is `proposed`, `accepted-merge` is `accepted: merge`."""
+    return action.removesuffix("-add").replace("-", ": ", 1)
+
+
 @cache
 def _load_environment() -> Environment:
     environment = Environment(
@@ -155,7 +161,9 @@ def _load_environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals.update(address=make_address, project_address=make_project_address, agent_name=agent_name)
+    environment.globals.update(
+        address=make_address, project_address=make_project_address, agent_name=agent_name, drift_labels=DRIFT_LABELS
+    )
     environment.filters.update(
         moment=format_moment,
         day=format_day,
@@ -164,5 +172,6 @@ def _load_environment() -> Environment:
         counted=format_count,
         flag=flag_text,
         prose=mark_code,
+        action=describe_action,
     )
     return environment

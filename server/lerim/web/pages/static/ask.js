@@ -57,7 +57,7 @@ function take(event) {
 }
 
 function addSentence({ text, citations }) {
-  answer.append(text, ...citations.map(citationLink), " ");
+  answer.append(text, ...citations.flatMap((one) => [" ", citationLink(one)]), " ");
 }
 
 function citationLink({ number, title }) {
