@@ -36,7 +36,12 @@ def end_of_day(moment: datetime) -> datetime:
 
 def format_moment(time: datetime | str) -> str:
     """Formats a time, or an ISO time, for people: `2 Mar 2026, 12:01` in local time, as the editor shows it."""
-    return f"{format_day(time)}, {_to_local_time(time):%H:%M}" if time else "at an unknown time"
+    return f"{format_day(time)}, {format_clock(time)}" if time else "at an unknown time"
+
+
+def format_clock(time: datetime | str) -> str:
+    """Formats the local time of day of a time, or of an ISO time: `12:01`."""
+    return f"{_to_local_time(time):%H:%M}"
 
 
 def format_day(time: datetime | str) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 
 from lerim.extraction import shorten
 from lerim.journal.entry import SECTION_TITLES, JournalEntry, JournalSentence, JournalSource, Section
-from lerim.times import format_date, format_moment
+from lerim.times import format_clock, format_date, format_day, format_moment
 
 NOTHING = "Nothing was said in sessions or committed."
 MAX_SOURCE_TITLE_CHARS = 90
@@ -24,7 +24,7 @@ def render_body(entry: JournalEntry) -> str:
     """Renders an entry without its title."""
     if not entry.sentences:
         return f"{NOTHING}\n"
-    lines = [*_render_sections(entry, "##"), "## Sources", *map(_describe_source, entry.sources)]
+    lines = [*_render_sections(entry, "##"), "## Sources", *_list_sources(entry)]
     return "\n".join(lines) + "\n"
 
 
@@ -35,7 +35,7 @@ def render_span(title: str, entries: Sequence[JournalEntry]) -> str:
     for entry in entries:
         if entry.sentences:
             parts += [f"## {format_date(date.fromisoformat(entry.day))}", "", *_render_sections(entry, "###")]
-            parts += ["### Sources", *map(_describe_source, entry.sources), ""]
+            parts += ["### Sources", *_list_sources(entry), ""]
     return "\n".join([*parts[:-1], ""]) if len(parts) > 2 else f"# {title}\n\n{NOTHING}\n"
 
 
@@ -75,14 +75,37 @@ def _render_topics(sentences: Sequence[JournalSentence], heading: str) -> Iterat
         yield f"- {sentence.text} {numbers}"
 
 
+def _list_sources(entry: JournalEntry) -> Iterator[str]:
+    """Yields a line for each source. The turns of one session share a line, as most sentences have several."""
+    turns: dict[str, list[JournalSource]] = {}
+    for source in entry.sources:
+        if source.kind == "turn":
+            turns.setdefault(source.session, []).append(source)
+    for source in entry.sources:
+        if source.kind != "turn":
+            yield _describe_source(source)
+        elif turns[source.session][0] is source:
+            yield _describe_turns(turns[source.session])
+
+
+def _describe_turns(sources: Sequence[JournalSource]) -> str:
+    first = sources[0]
+    when = f", {format_day(first.time)}" if first.time else ""
+    turns = "; ".join(
+        f"[{source.number}] turn {source.turn_number}" + (f", {format_clock(source.time)}" if source.time else "")
+        for source in sources
+    )
+    return f"- session `{first.session}`, “{shorten(first.title, MAX_SOURCE_TITLE_CHARS)}”{when}: {turns}"
+
+
 def _describe_source(source: JournalSource) -> str:
     title = shorten(source.title, MAX_SOURCE_TITLE_CHARS)
+    reference = source.ref.partition(":")[2]
     what = {
-        "turn": f"turn {source.turn_number} of session `{source.session}`, “{title}”",
-        "commit": f"commit `{source.ref.removeprefix('c:')[:12]}`, “{title}”",
+        "commit": f"commit `{reference[:12]}`, “{title}”",
         "tag": f"tag `{title}`",
         "note": f"note “{title}”",
-        "memory": f"memory `{source.ref.removeprefix('m:')}`, “{title}”",
+        "memory": f"memory `{reference}`, “{title}”",
     }[source.kind]
     when = f", {format_moment(source.time)}" if source.time else ""
     return f"- [{source.number}] {what}{when}"

@@ -51,7 +51,9 @@ def test_a_day_is_told_from_sessions_and_commits_and_each_sentence_has_its_sourc
     markdown = render_markdown(told)
     assert markdown.startswith("# Journal of 2 Mar 2026\n\n## Done\n")
     assert f"- {failed} [{source.number}]\n" in markdown
-    assert f"- [{source.number}] turn {source.turn_number} of session `s1`, “" in markdown
+    [line] = [line for line in markdown.splitlines() if line.startswith("- session `s1`, “")]  # one for all its turns
+    assert f"[{source.number}] turn {source.turn_number}, " in line
+    assert "- [4] commit `" in markdown
 
 
 def test_the_same_input_gives_the_same_bytes(desk: Desk) -> None:
