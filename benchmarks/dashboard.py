@@ -165,6 +165,7 @@ def make_home(folder: Path, count: int) -> tuple[Home, Project]:
         owner = ProjectOwner(project.key)
         for done in catalog.index_transcripts(make_sessions(count, repository, random.Random(5)), owner):
             assert not done.failed, done.problems
+        catalog.count_changed_sessions()  # as a sync does
     return home, project
 
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from lerim.models.money.prices import PRICES
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
+from lerim.sessions.catalog.session_parts import PAUSE_SECONDS
 from lerim.sessions.model import NO_TOKENS, Platform, Session, Tokens, ToolCall, Transcript, Turn
 from lerim.sessions.readers.engine.whole_session import LoadedSession, WholeReading, sum_session
 from lerim.statistics.figures import Figures, Statistics, compute_statistics
-from lerim.statistics.session_parts import PAUSE_SECONDS
 
 START = datetime(2026, 3, 1, 20, tzinfo=UTC)
 SPENT = ("input", "output", "cache_read", "cache_write")
@@ -80,13 +80,17 @@ class ByName:
         return Path(cwd).name
 
 
+def index(catalog: Catalog, session: Session, own: list[Turn]) -> None:
+    at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
+    loaded = LoadedSession(session, own, len(own))
+    list(catalog.index_transcripts([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
+
+
 def all_statistics(given_: list[tuple[Session, list[Turn]]], folder: str) -> tuple[list[Statistics], Statistics]:
     """By each of the four ways, and of the project `app` alone."""
     with Catalog.open(Home(Path(folder))) as catalog:
         for session, own in given_:
-            at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
-            loaded = LoadedSession(session, own, len(own))
-            list(catalog.index_transcripts([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
+            index(catalog, session, own)
         four = [compute_statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
         return four, compute_statistics(catalog, "day", "app")
 
@@ -121,6 +125,62 @@ def test_groups_add_up_to_the_sessions_a_project_has_its_folders_and_what_is_not
     [repo] = [one for one in four[3].groups if one.key == "app"] or [own.total]
     assert msgspec.structs.replace(repo, key=None) == own.total
     check_costs(given_, four[0].total)
+
+
+@given(sessions(), st.integers(0, 400_000), st.sampled_from([None, "app"]))
+def test_what_was_said_before_and_after_any_moment_adds_up_and_each_day_alone_has_the_figures_of_its_group(
+    given_: list[tuple[Session, list[Turn]]], seconds: int, project: str | None
+) -> None:
+    moment, start = START + timedelta(seconds=seconds), START - timedelta(days=1)
+    with tempfile.TemporaryDirectory() as folder, Catalog.open(Home(Path(folder))) as catalog:
+        for session, own in given_:
+            index(catalog, session, own)
+        all_ = compute_statistics(catalog, "day", project, start)
+        halves = [
+            compute_statistics(catalog, "day", project, start, moment),
+            compute_statistics(catalog, "day", project, moment),
+        ]
+        days = [(day, compute_statistics(catalog, "day", project, *span(day))) for day in all_.groups]
+    for name in ("prompts", "tool_calls", "errors", "seconds", "cost", *SPENT):
+        difference = added([half.total for half in halves], name) - (getattr(all_.total, name) or 0)
+        assert abs(difference) < 1e-6, name
+    assert max(half.total.sessions for half in halves) <= all_.total.sessions
+    assert all(alone.groups == [day] for day, alone in days)
+
+
+def span(day: Figures) -> tuple[datetime, datetime]:
+    begin = datetime.fromisoformat(day.key or "")
+    return begin.astimezone(), (begin + timedelta(days=1)).astimezone()
+
+
+@given(sessions(), st.integers(0, 6))
+def test_sessions_that_grew_after_they_were_counted_have_the_figures_of_sessions_read_at_once(
+    given_: list[tuple[Session, list[Turn]]], first: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        with Catalog.open(Home(Path(folder) / "grown")) as catalog:
+            for session, own in given_:
+                begun = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
+                index(catalog, sum_session(begun, own[:first], parent=session.parent), own[:first])
+            compute_statistics(catalog, "model")
+            for session, own in given_:
+                index(catalog, session, own)
+            grown = [compute_statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
+        at_once, _ = all_statistics(given_, f"{folder}/at-once")
+    assert grown == at_once
+
+
+def test_turns_that_moved_from_a_vanished_session_count_for_the_one_that_has_them_now(tmp_path: Path) -> None:
+    def make(name: str, texts: list[str]) -> tuple[Session, list[Turn]]:
+        own = [Turn(text, at, "user", "prompt", text, START, "/home/ana/app") for at, text in enumerate(texts)]
+        return sum_session(Transcript("claude", Path(f"/s/{name}"), name, 1, 1, 1), own), own
+
+    with Catalog.open(Home(tmp_path)) as catalog:
+        index(catalog, *make("first", ["one", "two"]))
+        assert compute_statistics(catalog, "day").total.prompts == 2
+        catalog.mark_vanished(["/s/first"])
+        index(catalog, *make("second", ["one", "two", "three"]))
+        assert compute_statistics(catalog, "day").total.prompts == 3
 
 
 def check_costs(given_: list[tuple[Session, list[Turn]]], total: Figures) -> None:

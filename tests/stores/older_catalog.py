@@ -61,10 +61,11 @@ RENAMED = {"path": "place"}
 
 
 def written_as(home: Home, form: int) -> None:
-    """Replaces the catalog of `home` by one of an earlier form (1 to 8) with the same transcripts, turns and jobs."""
+    """Replaces the catalog of `home` by one of an earlier form (1 to 9) with the same transcripts, turns and jobs."""
     if form >= 4:
         with closing(sqlite3.connect(home.catalog)) as db:
-            newer = {"model_facts": 9, "facts": 8, "left_folders": 7, "damaged_stores": 6, "counted": 5}
+            newer = {"session_parts": 10, "model_facts": 9, "facts": 8, "left_folders": 7, "damaged_stores": 6}
+            newer |= {"counted": 5}
             later = "".join(f"DROP TABLE {table};" for table, since in newer.items() if form < since)
             later += "DROP INDEX transcripts_session;" if form < 7 else ""
             db.executescript(f"{later} PRAGMA user_version = {form}")

@@ -130,8 +130,8 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
 
 
 def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]:
-    """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled.
-    `candidates` is the number proposed so far, for the progress events.
+    """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled; then count
+    for the statistics all sessions that changed. `candidates` is the number proposed so far, for the progress events.
 
     A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Return the
     problems of damaged transcripts that belong to no project. Raises CatalogError, SettingsError.
@@ -162,4 +162,5 @@ def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]
             catalog.keep_store_stamps(
                 database for database in stores.opened_databases if database.path not in postponed
             )
+            catalog.count_changed_sessions()
     return select_reader_problems(damage, context.folders)

@@ -18,6 +18,7 @@ from .catalog import list_session_times as list_session_times
 from .catalog import list_worked_times as list_worked_times
 from .catalog import load_summary_turns as load_summary_turns
 from .catalog import load_worked_sessions as load_worked_sessions
+from .catalog import session_parts as session_parts
 from .catalog import summary_turns as summary_turns
 from .catalog import turns as turns
 from .discovery import DiscoveredStores as DiscoveredStores

@@ -7,7 +7,7 @@ folder. All sums use integers, so the groups add up to the total.
 
 from __future__ import annotations
 
-import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,9 +15,16 @@ from typing import Literal
 
 import msgspec
 
-from lerim.models import ModelPrice
-from lerim.sessions import NO_TOKENS, Catalog, convert_sqlite_errors
-from lerim.statistics.session_parts import CountedPart, SessionTotals, read_counted_sessions, split_session
+from lerim.models import ModelPrice, find_price
+from lerim.sessions import NO_TOKENS, Catalog, Tokens, convert_sqlite_errors, session_parts
+from lerim.statistics.stored_sums import (
+    QUARTER_SECONDS,
+    Bounds,
+    GroupSum,
+    cut_sessions,
+    list_group_sessions,
+    sum_groups,
+)
 
 GroupBy = Literal["day", "agent", "model", "repo"]
 
@@ -104,25 +111,26 @@ def compute_statistics(
 ) -> Statistics:
     """Computes the figures of all sessions, or of one project, between two times (None: no bound).
 
-    Only turns between the bounds count; a session's own totals count at its end. Raises CatalogError.
+    Only turns between the bounds count; a session's own totals count at its end. Sessions that changed since the last
+    time are counted first. Raises CatalogError.
     """
-    earliest = since.timestamp() if since else -math.inf
-    latest = until.timestamp() if until else math.inf
-    is_bounded = since is not None or until is not None
-    sums: dict[str | None, _GroupSum] = {}
-    prices: dict[str, ModelPrice | None] = {}
+    bounds = Bounds(project, since.timestamp() if since else None, until.timestamp() if until else None)
+    sums: defaultdict[str | None, _GroupSum] = defaultdict(_GroupSum)
     with convert_sqlite_errors(catalog.path):
-        for session, turns in read_counted_sessions(catalog.db, since.timestamp() if since else None, project):
-            for part in split_session(catalog.db, session, turns, prices):
-                if project is not None and part.project != project:
-                    continue
-                if is_bounded and not (part.time is not None and earliest <= part.time < latest):
-                    continue
-                key = _find_group_key(by, session, part)
-                group = sums.get(key)
-                if group is None:
-                    group = sums[key] = _GroupSum()
-                _add_part(group, session, part)
+        session_parts.count_changed_sessions(catalog.db)
+        tables = cut_sessions(catalog.db, bounds)
+        found = sum_groups(catalog.db, by, bounds, tables)
+        prices = {model: find_price(model) for model in {one.model for one in found}}
+        for one in found:
+            _add_sum(sums[_make_key(one.key)], one, prices[one.model])
+        unpriced_models = [model for model, price in prices.items() if price is None]
+        for session in list_group_sessions(catalog.db, by, bounds, tables, unpriced_models):
+            group = sums[_make_key(session.key)]
+            group.sessions.add(session.transcript)
+            if session.untold:
+                group.untold.add(session.transcript)
+            if session.unpriced:
+                group.unpriced.add(session.transcript)
     groups = [one.to_figures(key) for key, one in sums.items()]
     groups.sort(
         key=lambda one: (one.key is None, one.key or "") if by == "day" else (-(one.output or 0), one.key or "")
@@ -139,36 +147,31 @@ def _sum_groups(groups: Iterable[_GroupSum]) -> _GroupSum:
     return total
 
 
-def _find_group_key(by: GroupBy, session: SessionTotals, part: CountedPart) -> str | None:
-    if by == "day":
-        return _format_day(part.time)
-    return {"agent": session.platform, "model": part.model, "repo": part.project}[by] or None
+def _make_key(key: str | int | None) -> str | None:
+    return _format_day(key * QUARTER_SECONDS) if isinstance(key, int) else key or None
 
 
-def _format_day(time: float | None) -> str | None:
+def _format_day(time: float) -> str | None:
     try:
-        return None if time is None else datetime.fromtimestamp(time).astimezone().date().isoformat()
+        return datetime.fromtimestamp(time).astimezone().date().isoformat()
     except (OverflowError, ValueError, OSError):
         return None
 
 
-def _add_part(group: _GroupSum, session: SessionTotals, part: CountedPart) -> None:
-    if session.is_main:
-        group.sessions.add(session.transcript)
-        if session.input is None:
-            group.untold.add(session.transcript)
-        if part.is_unpriced:
-            group.unpriced.add(session.transcript)
-    group.has_tokens = group.has_tokens or session.input is not None or part.tokens != NO_TOKENS
-    group.prompts += part.prompt
-    group.calls += part.calls
-    group.errors += part.errors
-    if part.tokens is not NO_TOKENS:
-        group.input += part.tokens.input
-        group.output += part.tokens.output
-        group.cache_read += part.tokens.cache_read
-        group.cache_write += part.tokens.cache_write
-    group.milliseconds += part.milliseconds
-    if part.cost_pico_usd is not None:
+def _add_sum(group: _GroupSum, one: GroupSum, price: ModelPrice | None) -> None:
+    tokens = Tokens(one.input, one.output, one.cache_read, one.cache_write)
+    group.has_tokens = group.has_tokens or bool(one.has_tokens)
+    group.prompts += one.prompts
+    group.calls += one.calls
+    group.errors += one.errors
+    group.input += tokens.input
+    group.output += tokens.output
+    group.cache_read += tokens.cache_read
+    group.cache_write += tokens.cache_write
+    group.milliseconds += one.milliseconds
+    if one.cost is not None:
         group.priced = True
-        group.cost_pico_usd += part.cost_pico_usd
+        group.cost_pico_usd += one.cost
+    if one.by_price and price is not None and tokens != NO_TOKENS:
+        group.priced = True
+        group.cost_pico_usd += price.of(tokens)

@@ -1,3 +1,4 @@
+from . import session_parts as session_parts
 from . import summary_turns as summary_turns
 from . import turns as turns
 from .catalog import Catalog as Catalog

@@ -20,7 +20,7 @@ from lerim.errors import Problem
 from lerim.files import decode_path, encode_path
 from lerim.paths import Home
 from lerim.sessions import queue
-from lerim.sessions.catalog import folder_owners, health, indexing, turns
+from lerim.sessions.catalog import folder_owners, health, indexing, session_parts, turns
 from lerim.sessions.catalog.health import Health
 from lerim.sessions.catalog.indexing import IndexResult, OwnerLookup
 from lerim.sessions.model import Database, Readable, Stamp, StoreStamp, Transcript
@@ -134,6 +134,8 @@ class Catalog:
         early once `cancelled`."""
         with self._convert_errors():
             yield from indexing.index_transcripts(self.db, readings, owners, self._folders, cancelled)
+
+    count_changed_sessions = _make_method(session_parts.count_changed_sessions)
 
     def find_unopened_places(self) -> frozenset[str]:
         """Returns the places of transcripts that could not be opened the last time."""

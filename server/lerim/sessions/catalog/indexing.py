@@ -13,7 +13,7 @@ from typing import Protocol
 
 from lerim.errors import LerimError, Problem, UnfinishedError, error_reason
 from lerim.sessions import queue
-from lerim.sessions.catalog import turns
+from lerim.sessions.catalog import session_parts, turns
 from lerim.sessions.model import Readable, Session, Transcript, Turn
 from lerim.sessions.tables import columns, estimate_row_size, replace_surrogates, session_rows
 from lerim.sqlite import transaction
@@ -138,6 +138,7 @@ def _write_group(
                 queue.enqueue_job(db, columns.EXTRACT_JOB, row, project)
             for row, one in rows.items():
                 _finish_transcript(db, row, one)
+            session_parts.forget_session_parts(db, {*rows, *written.moved_from})
         for row, one in rows.items():
             one.new_turns += written.new[row]
             one.projects |= {project for transcript, project in new_work if transcript == row}

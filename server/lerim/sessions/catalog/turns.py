@@ -51,11 +51,12 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class WrittenTurns:
-    """The result of writing one batch, by transcript row: how many turns were new, and the folders of all turns
-    written."""
+    """The result of writing one batch, by transcript row: how many turns were new, the folders of all turns written,
+    and the vanished transcripts that lost turns to others."""
 
     new: Counter[int]
     folders: frozenset[tuple[int, str]]
+    moved_from: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ def write_turns(db: sqlite3.Connection, turns: Sequence[tuple[int, Turn]], folde
     return WrittenTurns(
         Counter(transcript for transcript, _ in inserts.values()),
         frozenset((transcript, turn.cwd) for transcript, turn in written),
+        frozenset(known_turns[key].transcript for key, (to, _) in updates.items() if known_turns[key].transcript != to),
     )
 
 

@@ -13,7 +13,7 @@ from lerim.paths import Home
 from lerim.project import make_private_folder
 from lerim.sessions.tables import turn_words
 
-VERSION = 9
+VERSION = 10
 
 # transcripts is narrow, because all of it is read in every cycle to compare stamps; wide columns are in sessions. A
 # place is a file, or a database and the session's key in it. stores are the databases with their stamps when all of
@@ -23,7 +23,7 @@ VERSION = 9
 # stored once, packed, in turns.body, the last column, so that the columns before it are cheap to read. touched are the
 # files of a turn's tool calls. counted is the token counts of texts sent to a model, by a digest of 64 bits.
 # left_folders keeps the jobs and positions a project had for a transcript when one of its folders moved to another
-# project (see folder_owners.py). facts and model_facts are explained in facts.py.
+# project (see folder_owners.py). facts and model_facts are explained in facts.py, session_parts in session_parts.py.
 #
 # SCHEMA and the upgrades share the texts of tables. When a table changes, write out its old text in the upgrade that
 # created it.
@@ -102,6 +102,14 @@ CREATE TABLE facts (turn TEXT PRIMARY KEY, facts BLOB NOT NULL) WITHOUT ROWID;
 MODEL_FACTS = """
 CREATE TABLE model_facts (turn TEXT PRIMARY KEY, facts BLOB) WITHOUT ROWID;
 """
+SESSION_PARTS = """
+CREATE TABLE session_parts (
+    transcript INTEGER NOT NULL, number INTEGER NOT NULL, quarter INTEGER, folder INTEGER, model TEXT NOT NULL,
+    prompts INTEGER NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, milliseconds INTEGER NOT NULL,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+    by_price INTEGER NOT NULL, cost INTEGER, unpriced INTEGER NOT NULL, PRIMARY KEY (transcript, number)
+) WITHOUT ROWID;
+"""
 TRANSCRIPTS_SESSION = "CREATE INDEX transcripts_session ON transcripts (session);"
 
 SCHEMA = f"""
@@ -131,6 +139,7 @@ CREATE INDEX jobs_waiting ON jobs (project, state);
 {LEFT_FOLDERS}
 {FACTS}
 {MODEL_FACTS}
+{SESSION_PARTS}
 """
 
 PARENT_MISSING = (
@@ -210,9 +219,13 @@ UPGRADE_FROM_7 = f"""
 UPGRADE_FROM_8 = f"""
 {MODEL_FACTS}
 """
+# Version 9 had no sums of sessions; they are made by the next sync or statistics.
+UPGRADE_FROM_9 = f"""
+{SESSION_PARTS}
+"""
 _UPGRADE_SCRIPTS = (
     *(UPGRADE_FROM_1, UPGRADE_FROM_2, UPGRADE_FROM_3, UPGRADE_FROM_4, UPGRADE_FROM_5, UPGRADE_FROM_6, UPGRADE_FROM_7),
-    UPGRADE_FROM_8,
+    *(UPGRADE_FROM_8, UPGRADE_FROM_9),
 )
 
 

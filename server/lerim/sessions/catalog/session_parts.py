@@ -1,0 +1,256 @@
+"""What the statistics count: every session split into its turns, and a part for what only its totals know.
+
+The table `session_parts` keeps them as sums: of each session one row for a quarter of an hour, folder and model. No
+time zone in use has a day that begins within a quarter. A session without rows has changed since it was counted: a sync
+counts it at its end, and whoever asks for statistics before. What may change without the session is not in the sums:
+prices, the project of a folder, and whether the session is part of another one.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+import msgspec
+
+from lerim.sessions.model import NO_TOKENS, Tokens
+from lerim.sessions.tables import to_json_list
+from lerim.sqlite import transaction
+
+PAUSE_SECONDS = 30 * 60
+"""A longer gap between two turns does not count as time spent on the session."""
+QUARTER_SECONDS = 15 * 60
+COUNTED_TOGETHER = 500
+"""Sessions counted in one transaction; other processes wait for its end."""
+_MOST_COUNTED, _MOST_COST = 10**12, 2**63 - 1
+"""Larger numbers in a transcript are not believed: sums of them would not fit into a column."""
+_FIND_UNCOUNTED = (
+    "SELECT transcript FROM sessions s"
+    " WHERE NOT EXISTS (SELECT 1 FROM session_parts p WHERE p.transcript = s.transcript) LIMIT ?"
+)
+SumRow = tuple[int | str | None, ...]
+SUM_ROW = ", ".join("?" * 16)
+"""A row of `session_parts`, and its parameters in SQL."""
+
+
+class CountedTurn(NamedTuple):
+    """A turn from the catalog."""
+
+    transcript: int
+    time: float | None
+    model: str
+    folder: int
+    reply: int
+    prompt: int
+    calls: int
+    errors: int
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+
+    @property
+    def tokens(self) -> Tokens:
+        return Tokens.from_columns(self.input, self.output, self.cache_read, self.cache_write)
+
+
+class SessionTotals(NamedTuple):
+    """A session's totals from the catalog."""
+
+    transcript: int
+    turns: int
+    prompts: int
+    calls: int
+    errors: int
+    ended: float | None
+    models: str
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+    cost: float | None
+
+    @property
+    def tokens(self) -> Tokens:
+        return Tokens.from_columns(self.input, self.output, self.cache_read, self.cache_write)
+
+
+class CountedPart(NamedTuple):
+    """One part to count. `folder` is None in a session without turns of its own.
+
+    `cost_pico_usd` is what the agent recorded, or 0 if there is nothing to pay; `is_unpriced` says that there is a cost
+    that nobody knows. If `by_price`, the tokens cost what their model's price says.
+    """
+
+    time: float | None
+    folder: int | None
+    model: str
+    prompts: int = 0
+    calls: int = 0
+    errors: int = 0
+    milliseconds: int = 0
+    tokens: Tokens = NO_TOKENS
+    by_price: bool = False
+    cost_pico_usd: int | None = None
+    is_unpriced: bool = False
+
+
+def read_counted_sessions(
+    db: sqlite3.Connection, transcripts: Iterable[int]
+) -> Iterator[tuple[SessionTotals, list[CountedTurn]]]:
+    """Yields these sessions with the turns the catalog keeps with them, in order."""
+    parameters = (to_json_list(transcripts),)
+    sessions = db.execute(
+        "SELECT transcript, turns, prompts, tool_calls, tool_errors, ended, models, input, output, cache_read,"
+        " cache_write, cost FROM sessions WHERE transcript IN (SELECT value FROM json_each(?)) ORDER BY transcript",
+        parameters,
+    ).fetchall()
+    rows = db.execute(
+        "SELECT transcript, time, model, folder, role = 'assistant', kind = 'prompt', calls, errors, input, output,"
+        " cache_read, cache_write FROM turns WHERE transcript IN (SELECT value FROM json_each(?))"
+        " ORDER BY transcript, ordinal, id",
+        parameters,
+    )
+    groups = groupby(map(CountedTurn._make, rows), key=attrgetter("transcript"))
+    number, turns = next(groups, (None, iter(())))
+    for session in map(SessionTotals._make, sessions):
+        while number is not None and number < session.transcript:
+            number, turns = next(groups, (None, iter(())))
+        yield session, list(turns) if number == session.transcript else []
+
+
+def split_session(session: SessionTotals, turns: list[CountedTurn]) -> Iterator[CountedPart]:
+    """Yields the parts of a session: its turns, and one part for what only its totals know."""
+    cost = session.cost or 0  # agents also write 0 if they know no price
+    has_cost = math.isfinite(cost) and cost > 0
+    model_counts = Counter(turn.model for turn in turns if turn.model)
+    model = model_counts.most_common(1)[0][0] if model_counts else session.models.partition("\n")[0]
+    answering_model = model
+    turn_models = []  # a prompt counts for the model that answers it
+    for turn in reversed(turns):
+        answering_model = turn.model or answering_model
+        turn_models.append(answering_model if turn.reply or model_counts else model)
+    turn_models.reverse()
+    last: float | None = None
+    counted_tokens = NO_TOKENS
+    for turn, turn_model in zip(turns, turn_models, strict=True):
+        duration_ms = 0
+        if turn.time is not None:
+            if last is not None and 0 < turn.time - last <= PAUSE_SECONDS:
+                duration_ms = round(turn.time * 1000) - round(last * 1000)
+            last = turn.time if last is None else max(last, turn.time)
+        tokens = turn.tokens
+        if tokens != NO_TOKENS:
+            counted_tokens += tokens
+        yield CountedPart(
+            turn.time,
+            turn.folder,
+            turn_model,
+            turn.prompt,
+            turn.calls,
+            turn.errors,
+            duration_ms,
+            tokens,
+            by_price=not has_cost,
+        )
+    # A fork's totals include the turns it copied, which already count for the original session.
+    is_complete = len(turns) == session.turns
+    rest_tokens = _subtract_tokens(session.tokens, counted_tokens) if is_complete else NO_TOKENS
+    has_no_tokens = rest_tokens == counted_tokens == NO_TOKENS
+    cost_pico_usd: int | None = None
+    if has_cost:
+        cost_pico_usd = round(cost * 1e12)
+    elif has_no_tokens and session.input is not None:
+        cost_pico_usd = 0
+    turn_sums = (
+        sum(turn.prompt for turn in turns),
+        sum(turn.calls for turn in turns),
+        sum(turn.errors for turn in turns),
+    )
+    session_sums = (session.prompts, session.calls, session.errors)
+    prompts, calls, errors = (
+        max(0, all_ - some) if is_complete else 0 for all_, some in zip(session_sums, turn_sums, strict=True)
+    )
+    yield CountedPart(
+        last if last is not None else session.ended,
+        turns[-1].folder if turns else None,
+        model,
+        prompts,
+        calls,
+        errors,
+        0,
+        rest_tokens,
+        by_price=not has_cost,
+        cost_pico_usd=cost_pico_usd,
+        is_unpriced=not has_cost and has_no_tokens and session.input is None,
+    )
+
+
+def _subtract_tokens(total: Tokens, spent: Tokens) -> Tokens:
+    return Tokens(
+        max(0, total.input - spent.input),
+        max(0, total.output - spent.output),
+        max(0, total.cache_read - spent.cache_read),
+        max(0, total.cache_write - spent.cache_write),
+    )
+
+
+def count_changed_sessions(db: sqlite3.Connection) -> None:
+    """Counts all sessions that changed since they were counted, in short transactions."""
+    while db.execute(_FIND_UNCOUNTED, (1,)).fetchone():
+        with transaction(db):
+            found = db.execute(_FIND_UNCOUNTED, (COUNTED_TOGETHER,)).fetchall()
+            write_session_parts(db, [transcript for (transcript,) in found])
+
+
+def write_session_parts(db: sqlite3.Connection, transcripts: Iterable[int]) -> None:
+    """Writes the sums of sessions that have none; call it inside a transaction."""
+    rows: list[SumRow] = []
+    for session, turns in read_counted_sessions(db, transcripts):
+        rows += sum_parts(session.transcript, split_session(session, turns))
+    db.executemany(f"INSERT INTO session_parts VALUES ({SUM_ROW})", rows)
+
+
+def forget_session_parts(db: sqlite3.Connection, transcripts: Iterable[int]) -> None:
+    """Removes the sums of sessions that change; call it inside a transaction."""
+    db.executemany("DELETE FROM session_parts WHERE transcript = ?", [(transcript,) for transcript in transcripts])
+
+
+def sum_parts(transcript: int, parts: Iterable[CountedPart]) -> list[SumRow]:
+    """Returns the rows of a session: the sums of its parts for each quarter, folder and model."""
+    sums: dict[tuple[int | None, int | None, str], CountedPart] = {}
+    for part in parts:
+        key = None if part.time is None else math.floor(part.time / QUARTER_SECONDS), part.folder, part.model
+        before = sums.get(key)
+        sums[key] = part if before is None else _add_parts(before, part)
+    return [
+        (
+            transcript,
+            number,
+            *key,
+            *(min(count, _MOST_COUNTED) for count in (part.prompts, part.calls, part.errors, part.milliseconds)),
+            *(min(count, _MOST_COUNTED) for count in msgspec.structs.astuple(part.tokens)),
+            part.by_price,
+            None if part.cost_pico_usd is None else min(part.cost_pico_usd, _MOST_COST),
+            part.is_unpriced,
+        )
+        for number, (key, part) in enumerate(sums.items())
+    ]
+
+
+def _add_parts(one: CountedPart, other: CountedPart) -> CountedPart:
+    costs = [part.cost_pico_usd for part in (one, other) if part.cost_pico_usd is not None]
+    return one._replace(
+        prompts=one.prompts + other.prompts,
+        calls=one.calls + other.calls,
+        errors=one.errors + other.errors,
+        milliseconds=one.milliseconds + other.milliseconds,
+        tokens=one.tokens + other.tokens if other.tokens is not NO_TOKENS else one.tokens,
+        cost_pico_usd=sum(costs) if costs else None,
+        is_unpriced=one.is_unpriced or other.is_unpriced,
+    )
