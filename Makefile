@@ -7,7 +7,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
 ENCODING := server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790
-SOURCES := package.json pyproject.toml requirements.lock README.md CHANGELOG.md LICENSE .vscodeignore \
+SOURCES := package.json scripts/package.mjs pyproject.toml requirements.lock README.md CHANGELOG.md LICENSE .vscodeignore \
            $(shell find extension server/lerim agents -type f -not -path '*/dist/*' -not -name '*.pyc' 2>/dev/null)
 
 help:

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";
 
 const largestKb = 3720; // the o200k encoding is 2 MB of it
 const onlyServed = /^server\/lerim\/(web\/(api|daemon|pages)|org)\//; // needs packages that the sidecar's environment has not
@@ -22,15 +21,16 @@ beforeAll(async () => {
   await execute("npm", ["run", "--silent", "build"], { shell: process.platform === "win32" });
   folder = await mkdtemp(join(tmpdir(), "lerim-test-"));
   vsix = join(folder, "lerim.vsix");
-  await createVSIX({ packagePath: vsix, dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false, readmePath: page });
-  files = (await listFiles({ packageManager: PackageManager.None })).filter((file) => file !== "README.md"); // the page stands in its place
+  await execute(process.execPath, ["scripts/package.mjs", vsix]);
+  const { stdout } = await execute("unzip", ["-Z1", vsix]);
+  files = stdout.trim().split("\n").filter((file) => file.startsWith("extension/")).map((file) => file.slice("extension/".length));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("the package is small and holds what an installation needs", () => {
   expect(statSync(vsix).size / 1024).toBeLessThan(largestKb);
-  const needed = ["package.json", page, "CHANGELOG.md", "LICENSE", "pyproject.toml", "requirements.lock", "requirements-meaning.lock", "extension/media/icon.png", "extension/media/lerim.svg", "extension/media/codex-dark.svg"];
+  const needed = ["package.json", "readme.md", "changelog.md", "LICENSE.txt", "pyproject.toml", "requirements.lock", "requirements-meaning.lock", "extension/media/icon.png", "extension/media/lerim.svg", "extension/media/codex-dark.svg"];
   const built = ["extension/dist/extension.js", "extension/dist/webview/review.js", "extension/dist/webview/review.css", "extension/dist/webview/transcript.js", "extension/dist/webview/transcript.css"];
   for (const file of [...needed, ...built, "server/lerim/__main__.py", "server/lerim/agents/files/SKILL.md", "server/lerim/agents/files/opencode_plugin.js", "agents/.mcp.json", "agents/.claude-plugin/plugin.json", encoding, ranker]) expect(files).toContain(file);
 });
@@ -41,7 +41,7 @@ test("it holds every source file of the sidecar, and nothing else", () => {
     .filter((file) => /\.(py|toml)$/.test(file) && !onlyServed.test(file) && statSync(file).isFile());
   expect(source.length).toBeGreaterThan(20);
   expect(source.filter((file) => !files.includes(file))).toEqual([]);
-  const known = /^(package\.json|docs\/MARKETPLACE\.md|CHANGELOG\.md|LICENSE|pyproject\.toml|requirements(-meaning)?\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|pyi|toml|typed|html|css|js)|server\/lerim\/agents\/files\/SKILL\.md|agents\/[\w./-]+)$/;
+  const known = /^(package\.json|readme\.md|changelog\.md|LICENSE\.txt|pyproject\.toml|requirements(-meaning)?\.lock|extension\/(dist|media)\/[\w./-]+|server\/lerim\/[\w./-]+\.(py|pyi|toml|typed|html|css|js)|server\/lerim\/agents\/files\/SKILL\.md|agents\/[\w./-]+)$/;
   expect(files.filter((file) => !known.test(file)).sort()).toEqual([ranker, wordPieces, encoding]);
   expect(files.filter((file) => onlyServed.test(file))).toEqual([]);
   expect(files.filter((file) => /__pycache__|\.map$|node_modules|\.lerim\//.test(file))).toEqual([]);
