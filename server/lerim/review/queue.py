@@ -68,6 +68,7 @@ __all__ = [
     "Suggestion",
     "accept_candidate",
     "acceptance_times",
+    "acceptances",
     "add_memory",
     "auto_accept",
     "auto_accept_all",
@@ -197,12 +198,21 @@ def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
         return ledger.choices.pairs_kept_apart()
 
 
-def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
-    """When each memory was last accepted or added here, by its id. Writes nothing."""
+def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
+    """When each memory was last accepted or added here, and its claim's source, by its id. Writes nothing.
+
+    The source is `<platform>:<session>#<turn>`, AGENT_PREFIX and a name, FILE_PREFIX and a place, or "" for a memory
+    that a person wrote.
+    """
     if files.is_absent(paths.private / "review.sqlite3"):
         return {}
     with open_ledger(paths.private, paths.moves) as ledger:
-        return ledger.acceptance_times()
+        return ledger.acceptances()
+
+
+def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
+    """When each memory was last accepted or added here, by its id. Writes nothing."""
+    return {memory: time for memory, (time, _) in acceptances(paths).items()}
 
 
 def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:

@@ -14,6 +14,7 @@ from isolation import isolate
 from lerim.extraction.candidate import Candidate
 from lerim.paths import Home
 from lerim.project.project import add_project, locate_project
+from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Catalog
 from reviews import added, made_candidate, proposed, remember, titles, waiting
@@ -59,7 +60,7 @@ def server(place: ReviewPaths) -> Iterator[WebServer]:
 
 def page(server: WebServer, place: ReviewPaths, name: str, status: int = 200, **query: str) -> str:
     """The text of a project's page."""
-    response = server.client.get(f"/projects/{place.project.key}/{name}", params=query)
+    response = server.client.get(f"/projects/{place.project.key}/{name}", params=query or None)
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     return str(response.text)
@@ -316,6 +317,28 @@ def test_a_run_shows_what_it_did_and_its_log(sample_server: WebServer, sample: S
     assert '<span class="chip">proposed</span>' in text
     assert "session.log" in text
     page(sample_server, sample.place, "runs/sync-20200101-000000-000000", 404)
+
+
+def test_memories_are_counted_by_the_agent_and_the_model_of_their_sessions(
+    sample_server: WebServer, sample: Sample
+) -> None:
+    place = sample.place
+    choose_quotes(place)
+    candidate = next(one for one in queue.list_pending(place)[0] if one.platform == "claude")
+    queue.accept_candidate(place, candidate.id)
+    queue.add_memory(place, "decision", "Written by hand", "It was.")
+    try:
+        for part, name in (("agent", "Claude Code"), ("model", "claude-[a-z0-9-]+")):
+            text = page(sample_server, place, "statistics", part=part, span="30")
+            table = text.partition("Table: Memories accepted</summary>")[2].partition("</table>")[0]
+            rows = dict(re.findall(r'<th scope="row">([^<]*)</th><td class="number">(\d+)</td>', table))
+            assert rows.pop("written by hand") == "1"
+            [(shown, count)] = rows.items()
+            assert re.fullmatch(name, shown)
+            assert count == "1"
+    finally:
+        assert queue.undo_last(place).ok
+        assert queue.undo_last(place).ok
 
 
 @pytest.mark.parametrize(

@@ -318,13 +318,15 @@ class Ledger:
             for change in action.changes
         )
 
-    def acceptance_times(self) -> dict[str, datetime]:
-        """When each memory was last accepted or added here, by its id. Suggestions do not count."""
+    def acceptances(self) -> dict[str, tuple[datetime, str]]:
+        """When each memory was last accepted or added here, and its claim's source ("" if a person wrote it), by its
+        id. Suggestions do not count."""
         found = self._sql.execute(
-            "SELECT a.memory, max(time) FROM actions AS a LEFT JOIN claims ON claims.id=candidate WHERE stage='done'"
-            " AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE 'suggestion:%' GROUP BY 1"
+            "SELECT a.memory, max(time), coalesce(source, '') FROM actions AS a LEFT JOIN claims ON claims.id=candidate"
+            " WHERE stage='done' AND kind IN ('accept', 'settle', 'add') AND coalesce(source, '') NOT LIKE"
+            " 'suggestion:%' GROUP BY 1"  # with max(), SQLite takes the source from the row that has it
         )
-        return {memory: datetime.fromisoformat(at) for memory, at in found}
+        return {memory: (datetime.fromisoformat(at), source) for memory, at, source in found}
 
     def has_actions(self) -> bool:
         """Whether anything was ever done in this project's review."""

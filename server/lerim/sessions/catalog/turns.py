@@ -212,6 +212,18 @@ def load_turns(db: sqlite3.Connection, place: str) -> list[TurnRow]:
     return [_make_turn_row(row) for row in rows]
 
 
+def find_answering_models(db: sqlite3.Connection, turn_ids: Iterable[str]) -> dict[str, str]:
+    """Returns the model of each of these turns by the turn's id; of a prompt, the model that answered it. A turn whose
+    model is not known is left out."""
+    rows = db.execute(
+        "SELECT asked.turn, (SELECT model FROM turns WHERE transcript = asked.transcript AND ordinal >= asked.ordinal"
+        " AND model != '' ORDER BY ordinal LIMIT 1) AS answering FROM turns AS asked"
+        " WHERE asked.turn IN (SELECT value FROM json_each(?)) AND answering IS NOT NULL",
+        (to_json_list(turn_ids),),
+    )
+    return dict(rows.fetchall())
+
+
 def find_turns(
     db: sqlite3.Connection,
     query: str,

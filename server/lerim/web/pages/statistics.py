@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.models import format_dollars
-from lerim.review import find_ledgers, outcomes_by_signal, queue
-from lerim.sessions import PLATFORM_NAMES
+from lerim.review import AGENT_PREFIX, FILE_PREFIX, find_ledgers, outcomes_by_signal, queue
+from lerim.sessions import PLATFORM_NAMES, agent_name, turns
 from lerim.statistics import NO_FIGURES, Figures, GroupBy, Statistics, compute_statistics
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.plots import Plot, Series, plot_days, plot_groups, show_count
@@ -20,6 +20,7 @@ from lerim.web.pages.rendering import render_page
 
 SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
 DEFAULT_SPAN = "30"
+WRITTEN_BY_HAND = "written by hand"
 PARTS: dict[str, str] = {"day": "by day", "agent": "by agent", "model": "by model", "review": "review"}
 
 
@@ -60,6 +61,7 @@ def _make_session_plots(place: Place, by: str, since: datetime) -> list[Plot]:
         plot("sessions", "Sessions", series=[Series("sessions", [one.sessions for one in groups])], show=show_count),
         plot("tokens", "Tokens", series=_token_series(groups), show=show_count),
         plot("cost", "Cost", series=[Series("cost", [one.cost for one in groups])], show=format_dollars),
+        _plot_memory_groups(place, group_by, since),
     ]
 
 
@@ -99,6 +101,32 @@ def _plot_memories(place: Place, since: datetime) -> Plot:
     days = _list_days(place, since)
     series = [Series("memories", [counts[day] for day in days])]
     return plot_days("memories", "Memories accepted by day", days, series, show_count)
+
+
+def _plot_memory_groups(place: Place, group_by: GroupBy, since: datetime) -> Plot:
+    """Plots how many memories were accepted from the sessions of each agent, or of each model."""
+    sources = [source for time, source in queue.acceptances(place.paths).values() if time >= since]
+    counts = Counter(_name_models(place, sources) if group_by == "model" else map(_name_agent, sources))
+    groups = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    series = [Series("memories", [count for _, count in groups])]
+    labels = [name for name, _ in groups]
+    return plot_groups("memories", "Memories accepted", group_by.title(), labels, series, show_count)
+
+
+def _name_agent(source: str) -> str:
+    if not source:
+        return WRITTEN_BY_HAND
+    if source.startswith(FILE_PREFIX):
+        return "rules files"
+    return agent_name(source.removeprefix(AGENT_PREFIX).partition(":")[0])
+
+
+def _name_models(place: Place, sources: Sequence[str]) -> list[str]:
+    turn_ids = [source.rpartition("#")[2] for source in sources]
+    with place.open_catalog() as catalog:
+        models = turns.find_answering_models(catalog.db, turn_ids) if catalog is not None else {}
+    pairs = zip(sources, turn_ids, strict=True)
+    return [models.get(turn, "unknown") if source else WRITTEN_BY_HAND for source, turn in pairs]
 
 
 def _make_review_plots(place: Place, since: datetime) -> list[Plot]:
