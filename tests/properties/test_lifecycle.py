@@ -182,7 +182,7 @@ def test_what_another_memory_ended_is_in_a_status_the_table_knows() -> None:
 def test_every_row_of_the_table_is_reached() -> None:
     rules, late = MaintenanceRules(), day(1000)
     assert find_archive_reason(memory("learning", 0.8), None, None, late, rules) == (
-        "It was not used for 1000 days, so its confidence of 0.80 counts as 0.08 now."
+        "It has not been used for 1000 days, so its confidence of 0.80 now counts as 0.08."
     )
     assert find_archive_reason(memory("theme"), None, ThemeActivity(False, None), day(31), rules) == (
         "None of its files exist any more, and no session worked on them for 31 days."

@@ -154,7 +154,7 @@ def test_what_waits_is_not_proposed_again_and_what_was_rejected_neither(desk: De
 def test_a_proposal_that_holds_no_more_is_taken_back(desk: Desk) -> None:
     name = said(desk, "The pool hangs without a timeout", primitive="learning", days=214)
     [one] = run(desk).proposals
-    assert one.reason.startswith("It was not used for 214 days")
+    assert one.reason.startswith("It has not been used for 214 days")
     Uses(desk.place.private).record_use([name], "opened", NOW)
     report = run(desk)
     assert report.counts == {"unchanged": 1, "withdrawn": 1}

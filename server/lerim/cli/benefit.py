@@ -91,8 +91,8 @@ def _explain_unknown(benefit: Benefit) -> Iterator[str]:
     if unknown.no_session:
         yield (
             f"Without a known session: {output.pluralize(unknown.no_session, 'serving')}. An agent that uses "
-            "Lerim's tools does not say which session it is; it is found by the time, after `lerim sync` has read "
-            "it, if there is only one."
+            "Lerim's tools does not say which session it is in. `lerim sync` finds the session by its time, if only "
+            "one fits."
         )
     if unknown.nothing_to_see:
         yield f"Unknown {unknown.nothing_to_see} times: Lerim cannot recognize in a session what the memory asks for."

@@ -77,7 +77,9 @@ def check_command(
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(metavar="REVISION", help="Also list the memories about code that changed since HEAD left this."),
+        typer.Option(
+            metavar="REVISION", help="Also list the memories about code that changed since HEAD branched off from this."
+        ),
     ] = None,
     repo: RepoOption = CURRENT_FOLDER,
     personal: GlobalOption = False,
@@ -85,14 +87,14 @@ def check_command(
 ) -> None:
     """Check the memories: headers, links, references, drift, secrets, and whether rules files say the opposite.
 
-    Exits with 1 if there are errors, so it works in CI. SARIF is what code hosts read to show findings on the lines of
-    a change; markdown is for a comment on it.
+    Exits with 1 if there are errors, so it works in CI. Code hosts read SARIF to show findings on the lines of a
+    change; markdown is meant for a comment on the change.
     """
     from lerim.check import RULES, check_project, find_touched_memories, make_sarif, render_report
 
     unknown = [code for code in fail_on or () if code not in RULES]
     if unknown:
-        raise UsageError("There is no such finding.", where=unknown[0][:80], todo=f"There are {', '.join(RULES)}.")
+        raise UsageError("There is no such code.", where=unknown[0][:80], todo=f"Use one of: {', '.join(RULES)}.")
     paths = find_review_paths(repo, personal)
     touched = None if since is None else find_touched_memories(paths.project, os.environ, since)
     report = check_project(paths.project, paths.home, os.environ)
@@ -124,8 +126,8 @@ def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> 
         about = ", ".join(memory.references)
         output.print_line(output.escape_controls(f"{place}: {memory.kind} “{memory.title}” is about {about}"))
     if touched is not None:
-        memories = "1 memory" if len(touched) == 1 else f"{len(touched)} memories"
-        output.print_line(f"This change touches the code of {memories}.")
+        memories = "1 memory is" if len(touched) == 1 else f"{len(touched)} memories are"
+        output.print_line(f"This change touches code that {memories} about.")
     counts = [
         output.pluralize(report.count("error"), "error"),
         output.pluralize(report.count("warning"), "warning"),

@@ -99,7 +99,7 @@ def export_command(
             "--check", help="Exit with 1 if the files are not up to date. Uses only the repository, so it works in CI."
         ),
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take everything that Lerim wrote out again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove everything that Lerim wrote.")] = False,
     take_edits: Annotated[
         bool,
         typer.Option(
@@ -111,7 +111,7 @@ def export_command(
         bool | None,
         typer.Option(
             "--keep/--no-keep",
-            help="Keep the written files up to date after each accept, or no longer.",
+            help="Update the files after each accept, or stop doing so.",
             show_default=False,
         ),
     ] = None,
@@ -124,7 +124,9 @@ def export_command(
     .claude/rules, .cursor/rules or .github/instructions. Shows the difference and asks before it writes.
     """
     if sum((yes, diff, check)) > 1 or (check and (remove or take_edits or keep is not None)):
-        raise typer.BadParameter("Give only one of --yes, --diff and --check; --check stands alone.")
+        raise typer.BadParameter(
+            "Give only one of --yes, --diff and --check, and --check without --remove, --take-edits and --keep."
+        )
     if check:
         _check(repo, as_json=as_json)
         return
@@ -204,7 +206,7 @@ def _show_plan(project: Project, export: Export) -> None:
     for file in plan.hand_edited:
         output.print_line(output.escape_controls(f"{file.path} was edited by hand between Lerim's markers:"))
         for edited in (one for one in export.edited_lines if one.path == file.path):
-            what = f"changes {edited.memory.record.id}" if edited.memory is not None else "is no memory yet"
+            what = f"changes {edited.memory.record.id}" if edited.memory is not None else "is not a memory yet"
             output.print_line(output.escape_controls(f"  line {edited.number} {what}: {edited.title}"))
     for sentence in (*describe_left_out(export), *plan.unserved):
         output.print_note(f"note: {output.escape_controls(sentence)}")

@@ -54,7 +54,7 @@ class ImportOutput(msgspec.Struct, frozen=True):
 def import_command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be proposed.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Propose it without asking.")] = False,
-    local: Annotated[bool, typer.Option("--local", help="Also read CLAUDE.local.md, which is yours alone.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Also read CLAUDE.local.md, which is not shared.")] = False,
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -62,7 +62,7 @@ def import_command(
     """Import rules files and what agents remember, as candidates for your review.
 
     Reads AGENTS.md, CLAUDE.md, GEMINI.md and the rules of Claude Code, Cursor, Copilot, Windsurf and Cline in the
-    repository, and Claude Code's memories of it; with --global, what Gemini CLI and Codex remember of you.
+    repository, and Claude Code's memories of it; with --global, what Gemini CLI and Codex remember about you.
     """
     from lerim.export import carry_out_import, plan_import
 

@@ -44,7 +44,7 @@ class _Chosen:
 
 @with_error_exit
 def journal_command(
-    day: Annotated[str, typer.Option(metavar="DAY", help=f"The day: {DAY_HELP}.", show_default="today")] = "",
+    day: Annotated[str, typer.Option(metavar="DAY", help=f"The day, {DAY_HELP}.", show_default="today")] = "",
     since: Annotated[str, typer.Option(metavar="DAY", help="The first of several days.")] = "",
     until: Annotated[str, typer.Option(metavar="DAY", help="The last of several days.", show_default="today")] = "",
     week: Annotated[bool, typer.Option("--week", help="The week of the day, Monday to Sunday.")] = False,
@@ -61,8 +61,8 @@ def journal_command(
         bool,
         typer.Option(
             "--write",
-            help="Write the entry of each day to .lerim/memory/journal/YYYY/MM/DD.md. A file that you edited stays as "
-            "it is.",
+            help="Write the entry of each day to .lerim/memory/journal/YYYY/MM/DD.md. A file that you edited is "
+            "not changed.",
         ),
     ] = False,
     self_reference: Annotated[
@@ -109,7 +109,9 @@ def _choose(
     if sum((bool(day or week), bool(since or until), bool(release))) > 1:
         raise typer.BadParameter("Name a day, several days, or a release.", param_hint="--day, --since, --release")
     if release and write:
-        raise typer.BadParameter("Files hold whole days, and a release begins and ends in one.", param_hint="--write")
+        raise typer.BadParameter(
+            "Each file is about a whole day, but a release begins and ends during one.", param_hint="--write"
+        )
     if release:
         found = find_release(scope, release)
         return _Chosen(list_parts(scope, found.since, found.until), release, found.commits, is_release=True)
@@ -172,7 +174,9 @@ def _write_entries(scope: JournalScope, entries: list[JournalEntry], *, quiet: b
         path = output.escape_controls(str(written.path))
         if written.change == "theirs":
             left_alone = True
-            output.print_note(f"You edited {path}; it was left as it is. The entry of today's sources would change:")
+            output.print_note(
+                f"You edited {path}, so it was left unchanged. From the sources of today, this would change:"
+            )
             output.show_difference(written.diff)
         elif not quiet:
             output.print_line(
@@ -200,7 +204,9 @@ def _show_self_reference(scope: JournalScope, chosen: _Chosen, *, as_json: bool)
         ((day.day, *_format_shares(day.sentences), *_format_shares(day.tokens)) for day in (*found.days, found.total)),
         title="The share of Lerim's own earlier output",
     )
-    output.print_line(f"In no entry is it more than {output.format_percent(found.highest_share)} of the sentences.")
+    output.print_line(
+        f"The highest share in one entry is {output.format_percent(found.highest_share)} of the sentences."
+    )
 
 
 def _format_shares(counts: OriginCounts) -> tuple[str, ...]:

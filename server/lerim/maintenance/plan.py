@@ -311,7 +311,7 @@ class _Planner:
         days = (self.now - max(since, self.last_use(record))).days
         if len(record.references) != 1 or days <= self.rules.grace_days:
             return None
-        return f"{drift.reference} is missing, and this was not used for {days} days."
+        return f"{drift.reference} was not found, and this has not been used for {days} days."
 
     def archive_over_limit(self) -> Iterator[PlannedSuggestion]:
         """Archive the learnings over the store's limit, the longest unused first."""
@@ -323,8 +323,8 @@ class _Planner:
         for record in learnings_over_limit(learnings, self.now, self.rules):
             unused_days = (self.now - self.last_use(record)).days
             reason = (
-                f"There are {len(learnings)} learnings and {self.rules.most_learnings} stay: this one was not used for "
-                f"{unused_days} days (its confidence is {record.confidence:.2f})."
+                f"There are {len(learnings)} learnings, and {self.rules.most_learnings} are kept. This one has not"
+                f" been used for {unused_days} days (its confidence is {record.confidence:.2f})."
             )
             yield PlannedSuggestion("bounded", Suggestion("archive", record, (memories[record.id],), reason))
 

@@ -165,8 +165,8 @@ def _disuse_reason(
         return None
     doubt = " and agents that were given it did the opposite" if confidence < record.confidence else ""
     return (
-        f"It was not used for {unused.days} days{doubt}, so its confidence of "
-        f"{record.confidence:.2f} counts as {left:.2f} now."
+        f"It has not been used for {unused.days} days{doubt}, so its confidence of "
+        f"{record.confidence:.2f} now counts as {left:.2f}."
     )
 
 

@@ -85,7 +85,7 @@ def test_your_files_and_the_repository_s_are_asked_apart_and_nothing_is_written_
     changed = {path for path, content in files().items() if before.get(path) != content}
     assert changed
     assert all(path.startswith(str(repo)) for path in changed)
-    assert "needs to know which files" in lerim("install", "claude", "--yes", code=2)
+    assert "does not say which files" in lerim("install", "claude", "--yes", code=2)
 
 
 @pytest.mark.usefixtures("used")

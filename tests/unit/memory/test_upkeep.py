@@ -155,7 +155,7 @@ def test_beyond_the_bound_those_unused_for_longest_go() -> None:
         ("bounded", "archive", [some[-1].record.title]),
         ("bounded", "archive", [some[-2].record.title]),
     ]
-    assert f"There are {len(NAMES)} learnings and {len(NAMES) - 2} stay" in found[0].suggestion.reason
+    assert f"There are {len(NAMES)} learnings, and {len(NAMES) - 2} are kept" in found[0].suggestion.reason
 
 
 def test_a_learning_that_agents_act_against_fades_sooner() -> None:
@@ -165,8 +165,8 @@ def test_a_learning_that_agents_act_against_fades_sooner() -> None:
     assert planned(one, outcomes={name: ServedOutcomes(followed=1, contradicted=1)}) == []
     [found] = planned(one, outcomes={name: ServedOutcomes(contradicted=1)})
     assert found.suggestion.reason == (
-        "It was not used for 133 days and agents that were given it did the opposite, so its confidence of 0.80 counts"
-        " as 0.19 now."
+        "It has not been used for 133 days and agents that were given it did the opposite, so its confidence of 0.80"
+        " now counts as 0.19."
     )
 
 
@@ -211,7 +211,7 @@ def test_a_learning_whose_only_place_is_gone_for_long_is_archived_and_a_decision
     decided = memory("Parse dates by hand", days=70, references=("src/old.py",))
     found = planned(learned, decided, drift_by_memory={learned.record.id: gone, decided.record.id: gone})
     assert summarise(found) == [("archived", "archive", ["The parser leaks"])]
-    assert found[0].suggestion.reason == "src/old.py is missing, and this was not used for 61 days."
+    assert found[0].suggestion.reason == "src/old.py was not found, and this has not been used for 61 days."
     lately = replace(gone, since="2026-07-20")
     assert planned(learned, drift_by_memory={learned.record.id: lately}) == []
     both = replace(learned, record=replace(learned.record, references=("src/old.py", "src/app.py")))

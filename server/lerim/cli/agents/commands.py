@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _AGENT_LIST = "claude, codex, copilot, gemini, opencode, cursor, vscode"
 
 agents_app = typer.Typer(
-    help="Give memories to your coding agents: which agents there are, and what each of them gets.",
-    epilog="`lerim connect` chooses the agents whose sessions are read. This group writes into the agents' own files, "
-    "after it has shown each change and you agreed.",
+    help="Give memories to your coding agents, and see what each of them gets.",
+    epilog="`lerim connect` chooses the agents whose sessions are read. These commands change the agents' own files, "
+    "after showing you each change and asking.",
 )
 
 AgentArguments = Annotated[
@@ -44,7 +44,7 @@ ChannelOption = Annotated[
     list[str] | None,
     typer.Option("--channel", help="mcp, hooks or skill. Can be repeated.", metavar="NAME", show_default="all"),
 ]
-UserOption = Annotated[bool, typer.Option("--user", help="Only your own files, which count in every repository.")]
+UserOption = Annotated[bool, typer.Option("--user", help="Only your own files, which apply in every repository.")]
 ProjectOption = Annotated[bool, typer.Option("--project", help="Only files of this repository, shared through git.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the changes and write nothing.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Needs --user or --project.")]
@@ -99,7 +99,7 @@ def status_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = Fals
             lines.append(f"last call {format_moment(one.last_call)}{time}")
         output.show_item(one.name, [*lines, *one.findings])
     if not connected:
-        output.print_line("No agent gets memories yet. `lerim agents install` shows what it would take.")
+        output.print_line("No agent gets memories yet. `lerim agents install` shows what it would change.")
 
 
 @agents_app.command("install")
@@ -114,9 +114,10 @@ def install_command(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Give agents memories. Shows the changes of their files first; your files and the repository's are asked apart.
+    """Give agents memories. Shows the changes first, and asks separately for your own files and the repository's.
 
-    Without an agent: every agent found on this machine for your files, and those this repository uses for its files.
+    If you name no agent, your own files are changed for every agent found on this machine, and the repository's files
+    for the agents that this repository uses.
     """
     _change("install", agents, channel, user, project, repo, dry_run, yes, as_json)
 
@@ -132,7 +133,7 @@ def remove_command(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take out of agents' files what was installed. A file that was not changed since is as it was before."""
+    """Remove what was installed from agents' files. A file that has not changed since is restored exactly."""
     _change("remove", agents, None, user, project, repo, dry_run, yes, as_json)
 
 
@@ -168,7 +169,7 @@ def _change(
 ) -> None:
     if yes and not (user or project):
         todo = "Add --user for your own files, --project for those of this repository, or both."
-        raise UsageError("--yes needs to know which files are meant.", todo=todo)
+        raise UsageError("--yes does not say which files to change.", todo=todo)
     machine, found_project = _open_machine(repo)
     if project and found_project is None:
         todo = "Run `git init` there, or name a repository with --repo."

@@ -64,9 +64,9 @@ def backfill_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Work through this repository's whole past in the order of its days: read the sessions of each day, maintain the
-    memories, and write the journal, each as on that day. What was read before is not read again; a run that was stopped
-    or killed is continued by the same command."""
+    """Work through this repository's whole past, day by day: read the sessions of each day, maintain the memories and
+    write the journal, as it would have been done on that day. Nothing is read twice. If a run was stopped or killed,
+    the same command continues it."""
     from lerim.jobs import BackfillOptions, SyncContext, SyncOptions, backfill_project, plan_backfill
 
     last = _parse_until(until)
@@ -165,7 +165,6 @@ def _show_report(report: BackfillReport, *, as_json: bool) -> None:
     if report.message:
         output.print_line(output.escape_controls(report.message))
     if report.next_day:
-        output.print_line(
-            f"It stopped at {format_date(date.fromisoformat(report.next_day))}; the same command goes on."
-        )
+        stopped = format_date(date.fromisoformat(report.next_day))
+        output.print_line(f"It stopped at {stopped}. Run the same command again to continue.")
     output.print_problems(report.problems)

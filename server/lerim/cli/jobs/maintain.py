@@ -50,7 +50,7 @@ _COUNT_LABELS = {
     "rejected": ("candidate rejected before", "candidates rejected before"),
     "left": ("candidate left for later", "candidates left for later"),
     "drifted": ("memory whose code has changed", "memories whose code has changed"),
-    "gone": ("memory whose code is missing", "memories whose code is missing"),
+    "gone": ("memory whose code was not found", "memories whose code was not found"),
     "unchanged": ("memory unchanged", "memories unchanged"),
 }
 """What a count of the report counts, for one and for several."""
@@ -83,7 +83,9 @@ def maintain_command(
         bool, typer.Option("--all-projects", help="Maintain every repository Lerim knows, and your personal memories.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
-    model: Annotated[ModelChoice, typer.Option(metavar="none", help="Maintenance asks no model.")] = "auto",
+    model: Annotated[
+        ModelChoice, typer.Option(metavar="none", help="Changes nothing: maintenance uses no model.")
+    ] = "auto",
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -150,7 +152,7 @@ def show_maintain_report(report: MaintainReport) -> None:
     if report.stale:
         stale = [(one.id, DRIFT_LABELS[one.standing], _describe_drift(one)) for one in report.stale]
         output.show_table(
-            ("memory", "state", "reference"), stale, title="Memories whose code has changed or is missing"
+            ("memory", "state", "reference"), stale, title="Memories whose code has changed or was not found"
         )
         output.print_line(
             "If a memory still holds, run `lerim memory verify ID`; otherwise `lerim "

@@ -269,7 +269,7 @@ def _show_unread(report: SyncReport) -> None:
     if report.settling:
         output.print_line(
             f"The last exchange of {output.pluralize(report.settling, 'session')} is not over yet: the next sync reads"
-            f" it, once nothing was written for {SETTLE_SECONDS:.0f} seconds."
+            f" it once nothing has been written for {SETTLE_SECONDS:.0f} seconds."
         )
 
 

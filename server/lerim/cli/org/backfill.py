@@ -47,7 +47,7 @@ def backfill_command(
         ),
     ] = [],  # noqa: B006 - typer reads it and changes nothing
     since: Annotated[
-        str, typer.Option(metavar="TIME", help="Only sessions written to since then, such as 2026-03-02 or 30d.")
+        str, typer.Option(metavar="TIME", help="Only sessions changed since this time, such as 2026-03-02 or 30d.")
     ] = "",
     model: Annotated[
         ModelChoice, typer.Option(metavar="none", help="“none”: use no model, whatever the settings say.")
@@ -68,9 +68,9 @@ def backfill_command(
     team: TeamOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Send this machine's sessions to the queue, each once. Their transcripts stay here: workers of this machine read
-    them, or with `--copies`, workers of any machine read redacted copies. Sending again is harmless, and sends what is
-    new."""
+    """Send this machine's sessions to the queue, each once. The transcripts stay here, and workers on this machine read
+    them. With `--copies`, workers on any machine read redacted copies. You can run it again at any time: it sends only
+    what is new."""
     chosen = choose_database(database, team)
     from lerim.org import BackfillScope, LocalSessions, open_copies, plan_sessions, send_plan
 

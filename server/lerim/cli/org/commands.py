@@ -17,8 +17,8 @@ from lerim.cli.org.work import (
 )
 
 org_app = typer.Typer(
-    help="Work through the past of an organisation: many machines and workers, one PostgreSQL database.",
-    epilog="It needs `pip install 'lerim[org]'`; docs/ORG.md tells what is stored where.",
+    help="Work through an organisation's past, with many machines and workers and one PostgreSQL database.",
+    epilog="It needs `pip install 'lerim[org]'`; docs/ORG.md says what is stored where.",
 )
 org_app.command("init")(init_command)
 org_app.command("backfill")(backfill_command)

@@ -31,7 +31,7 @@ TeamOption = Annotated[
         envvar=TEAM_VARIABLE,
         show_envvar=True,
         show_default="the only one",
-        help="The team that is worked for.",
+        help="The team to work for.",
     ),
 ]
 
@@ -42,6 +42,6 @@ def choose_database(database: str, team: str) -> TeamDatabase:
     from lerim.org import choose_team
 
     if not database:
-        todo = "Name it with --database or LERIM_DATABASE_URL; `lerim org init` sets it up."
-        raise UsageError("No database is named.", where="--database", todo=todo)
+        todo = "Use --database, or set LERIM_DATABASE_URL. `lerim org init` sets a database up."
+        raise UsageError("No database was given.", where="--database", todo=todo)
     return choose_team(database, team)

@@ -41,13 +41,13 @@ def init_command(
         typer.Option(
             "--team",
             metavar="NAME",
-            help="A team that will use it. Can be repeated. The teams it has stay; without any, main.",
+            help="A team that will use it. Can be repeated. Existing teams stay. Without any, one called main is made.",
         ),
     ] = [],  # noqa: B006 - typer reads it and changes nothing
     as_json: JsonOption = False,
 ) -> None:
-    """Set up the organisation's database, or bring it to this version: its tables, and two roles for each team that
-    keep teams apart. Doing it again is harmless."""
+    """Set up the organisation's database, or upgrade it to this version: its tables, and two roles for each team, which
+    keep the teams apart. You can run it again at any time."""
     require_extra("org")
     from lerim.org import reader_role, set_up_database, worker_role
 

@@ -37,8 +37,8 @@ class SearchOutput(msgspec.Struct, frozen=True):
 def share_command(
     repo: RepoOption = CURRENT_FOLDER, database: DatabaseOption = "", team: TeamOption = "", as_json: JsonOption = False
 ) -> None:
-    """Put the reviewed memories of a repository, as they are committed, into the team's store. What the commit no
-    longer has leaves the store. Run it in CI on the main branch, with the whole history fetched."""
+    """Put a repository's reviewed and committed memories into the team's store, and remove those from it that the
+    commit no longer has. Run it in CI on the main branch, with the whole history fetched."""
     chosen = choose_database(database, team)
     from lerim.org import share_memories
 
@@ -66,7 +66,7 @@ def propose_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = Fal
         return
     output.print_line(output.escape_controls(f"{proposed.title}\n\n{proposed.text}", lines=True))
     output.print_problems(proposed.problems)
-    output.print_note(f"They are on the branch {proposed.branch}. To publish it: {proposed.push}")
+    output.print_note(f"The memories are on the branch {proposed.branch}. To publish it: {proposed.push}")
 
 
 @with_error_exit
@@ -97,9 +97,9 @@ def search_command(
         output.show_json(SearchOutput(hits, NO_SEARCH_BY_MEANING))
         return
     for one in hits:
-        by = one.approved_by or "nobody whom git names"
+        by = one.approved_by or "someone git does not name"
         when = f" on {format_day(one.approved_at)}" if one.approved_at else ""
         lines = [f"{one.kind} of {one.project}, approved by {by}{when}", one.passage, ", ".join(one.references[:5])]
         output.show_item(f"{one.id}  {one.title}", lines)
     if not hits:
-        output.print_line(f"Nothing was found in what team {chosen.team} shared. {NO_SEARCH_BY_MEANING}")
+        output.print_line(f"Nothing was found in the memories of team {chosen.team}. {NO_SEARCH_BY_MEANING}")

@@ -34,7 +34,8 @@ class ChangedOutput(msgspec.Struct, frozen=True):
 @with_error_exit
 def worker_command(
     concurrency: Annotated[
-        int, typer.Option(metavar="N", min=1, max=256, help="How many sessions are read at once, each in a process.")
+        int,
+        typer.Option(metavar="N", min=1, max=256, help="How many sessions are read at once, each in its own process."),
     ] = 1,
     until_done: Annotated[
         bool, typer.Option("--until-done", help="End once nothing is left, instead of waiting for more.")
@@ -42,22 +43,25 @@ def worker_command(
     stalled_after: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", min=0.5, help="After so long without a sign of life, a worker's jobs are taken over."
+            metavar="SECONDS", min=0.5, help="How long a worker may be silent before others take over its jobs."
         ),
     ] = 30.0,
     copies: Annotated[
         str,
-        typer.Option(metavar="PATH", help="Also work on copies there, by the same path as `lerim org backfill` named."),
+        typer.Option(
+            metavar="PATH", help="Also read the redacted copies at this path, as given to `lerim org backfill`."
+        ),
     ] = "",
     database: DatabaseOption = "",
     team: TeamOption = "",
 ) -> None:
-    """Work on what was sent from this machine, until Ctrl-C. Any number of workers may run, on any machines."""
+    """Read the sessions that were sent from this machine, until Ctrl-C. Any number of workers can run at once, on any
+    number of machines."""
     chosen = choose_database(database, team)
     from lerim.org import Worker
 
     worker = Worker(chosen, os.environ, concurrency, until_done, stalled_after, output.print_note, copies)
-    output.print_note(f"Worker {worker.name} of team {chosen.team} is at work; Ctrl-C ends it after its jobs at hand.")
+    output.print_note(f"Worker {worker.name} works for team {chosen.team}. Ctrl-C ends it after its current jobs.")
     worker.run()
 
 
@@ -67,13 +71,13 @@ def limits_command(
         float | None, typer.Option(metavar="USD", min=0.0, help="The most that models may cost a day; 0 for no limit.")
     ] = None,
     calls_per_minute: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="The most calls of a model a minute; 0 for no limit.")
+        int | None, typer.Option(metavar="N", min=0, help="The most model calls a minute; 0 for no limit.")
     ] = None,
     database: DatabaseOption = "",
     team: TeamOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Set or show what all workers of the team may do together. What finds no room is scheduled for later."""
+    """Set or show the limits that all workers of the team share. Work beyond a limit is scheduled for later."""
     chosen = choose_database(database, team)
     from lerim.org import set_limits
 
@@ -82,13 +86,13 @@ def limits_command(
         output.show_json(limits)
         return
     budget = f"${limits.dollars_per_day:,.2f} a day" if limits.dollars_per_day else "any cost"
-    rate = f"{limits.calls_per_minute} calls of a model a minute" if limits.calls_per_minute else "any number of calls"
+    rate = f"{limits.calls_per_minute} model calls a minute" if limits.calls_per_minute else "any number of model calls"
     output.print_line(f"Team {chosen.team} may make {rate}, at {budget}.")
 
 
 @with_error_exit
 def status_command(database: DatabaseOption = "", team: TeamOption = "", as_json: JsonOption = False) -> None:
-    """Show how far the team's work is: progress, rate, cost, failures, and what each worker does."""
+    """Show the team's progress, rate, cost and failures, and what each worker is doing."""
     chosen = choose_database(database, team)
     from lerim.org import load_status
 
@@ -113,7 +117,7 @@ def _show_status(status: OrgStatus) -> None:
         ends = "unknown" if status.seconds_left is None else f"about {status.seconds_left / 60:,.0f} minutes"
         rate += f", {status.bytes_left / 1e6:,.0f} MB left, {ends} to go"
     output.print_line(rate)
-    output.print_line(f"Models cost ${status.today_usd:,.4f} today, ${status.total_usd:,.4f} in all.")
+    output.print_line(f"Models cost ${status.today_usd:,.4f} today, ${status.total_usd:,.4f} in total.")
     if status.workers:
         rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
         output.show_table(("worker", "done", "a minute", "reads"), rows)
@@ -131,14 +135,14 @@ def _show_status(status: OrgStatus) -> None:
 def pull_command(
     repo: RepoOption = CURRENT_FOLDER,
     mine: Annotated[
-        bool, typer.Option("--mine", help="Only what is about files that you own by CODEOWNERS, as git knows you.")
+        bool, typer.Option("--mine", help="Only what is about files that you own according to CODEOWNERS.")
     ] = False,
     reviewers: Annotated[
         list[str],
         typer.Option(
             "--reviewer",
             metavar="OWNER",
-            help="Only of this owner, such as @org/team. Can be repeated.",
+            help="Only what is about files of this owner, such as @org/team. Can be repeated.",
             show_default="all",
         ),
     ] = [],  # noqa: B006
@@ -146,8 +150,8 @@ def pull_command(
     team: TeamOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Take what the team's workers found in a repository into its review on this machine. What you decided on before
-    is not proposed again; nothing is sent."""
+    """Add what the team's workers found in a repository to its review on this machine. What you have already decided is
+    not proposed again, and nothing is sent."""
     chosen = choose_database(database, team)
     from lerim.jobs import SyncContext, SyncOptions
     from lerim.org import list_own_names, pull_candidates
@@ -176,8 +180,8 @@ def retry_command(
     team: TeamOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Send sessions without a result to the queue again: these, or all that failed, changed, were quarantined or
-    cancelled."""
+    """Send sessions without a result to the queue again: the ones you name, or all that failed, changed, or were
+    quarantined or cancelled."""
     chosen = choose_database(database, team)
     from lerim.org import retry_extractions
 
@@ -193,7 +197,7 @@ def cancel_command(
     team: TeamOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Take what waits out of the queue. Sessions that are being read are finished."""
+    """Remove the sessions that are waiting from the queue. Those that are being read are finished."""
     chosen = choose_database(database, team)
     from lerim.org import cancel_extractions
 

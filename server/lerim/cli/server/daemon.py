@@ -60,7 +60,7 @@ class DownOutput(msgspec.Struct, frozen=True):
 
 @with_error_exit
 def up_command(
-    foreground: Annotated[bool, typer.Option("--foreground", help="Do not go into the background.")] = False,
+    foreground: Annotated[bool, typer.Option("--foreground", help="Run in the foreground.")] = False,
     service: Annotated[
         bool, typer.Option("--service", help="Write a service that starts the server when you log in; shows it first.")
     ] = False,
@@ -135,7 +135,7 @@ def _write_shown_file(path: Path, text: str, *, yes: bool) -> bool:
 
 @with_error_exit
 def down_command(as_json: JsonOption = False) -> None:
-    """Stop the server. Work it was doing is continued by the next sync."""
+    """Stop the server. The next sync continues the work it was doing."""
     stopped = stop_server(find_home())
     if as_json:
         output.show_json(DownOutput(stopped is not None))
@@ -147,7 +147,7 @@ def down_command(as_json: JsonOption = False) -> None:
 
 @with_error_exit
 def logs_command(
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on showing new lines until Ctrl-C.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep showing new lines until Ctrl-C.")] = False,
     lines: Annotated[int, typer.Option(metavar="N", min=0, max=100_000, help="How many lines to show.")] = 100,
 ) -> None:
     """Show the server's log."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from lerim.web import Binding
 
 HostOption = Annotated[
-    str, typer.Option(metavar="ADDRESS", help="The address to listen on; others than this machine's need TLS.")
+    str, typer.Option(metavar="ADDRESS", help="The address to listen on. One that other machines can reach needs TLS.")
 ]
-PortOption = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")]
+PortOption = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 picks a free one.")]
 CertificateOption = Annotated[
     Path | None, typer.Option("--tls-cert", metavar="FILE", exists=True, dir_okay=False, help="A certificate (PEM).")
 ]
@@ -34,7 +34,7 @@ ProxyOption = Annotated[
     typer.Option(
         "--behind-proxy",
         metavar="ORIGIN",
-        help="The address people use, such as https://lerim.example.org, if a proxy that encrypts is in front.",
+        help="The address people open, such as https://lerim.example.org, if a proxy in front of the server encrypts.",
     ),
 ]
 
@@ -69,7 +69,7 @@ def serve_here(home: Home, options: ServeOptions) -> None:
     from lerim.web import serve
 
     def show_address(binding: Binding) -> None:
-        output.print_line(f"Lerim is served at {binding.origin}; `lerim dashboard` signs a browser in.")
+        output.print_line(f"Lerim is served at {binding.origin}. `lerim dashboard` opens it and signs you in.")
         output.flush_output()
 
     serve(home, os.environ, options, lambda: datetime.now().astimezone(), show_address)
@@ -80,7 +80,7 @@ def dashboard_command(
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the link; do not open a browser.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Open the dashboard of the running server in your browser. The link signs the browser in, once."""
+    """Open the dashboard of the running server in your browser. The link signs the browser in, and works once."""
     link = make_login_link(find_home())
     if as_json:
         output.print_secret(msgspec.json.format(msgspec.json.encode(link), indent=2).decode())
