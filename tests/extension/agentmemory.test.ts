@@ -30,7 +30,7 @@ beforeEach(() => {
   context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini"), connection("cursor", { channels: [channel()] })] }));
   context.answer(protocol.agentPlan, ({ level }) => ({ edits: level === "user" ? edits : edits.slice(0, 1), manual: [], unchanged: 0 }));
   context.answer(protocol.agentApply, () => ({ ok: true, message: "2 files changed.", undo: "u1" }));
-  context.answer(protocol.agentUndo, () => ({ ok: true, message: "2 files are as before." }));
+  context.answer(protocol.agentUndo, () => ({ ok: true, message: "2 files were restored." }));
 });
 
 test("the differences are shown, then asked about, then written, and can be undone from the message", async () => {

@@ -138,7 +138,7 @@ for (const [editor, variable] of editors) {
 
     await run("it is undone from the message, to the byte", async () => {
       await screen.button("Undo");
-      await screen.notification(/2 files are as before/);
+      await screen.notification(/2 files were restored/);
       assert.equal(readFileSync(gemini, "utf8"), geminiSettings);
       assert.equal(existsSync(dirname(skill)), false);
       await screen.listed("Agents", /Gets no memories/);

@@ -47,7 +47,7 @@ async def test_a_plan_is_shown_then_written_and_taken_back_to_the_byte(editor: E
     again = await editor.ask(core.AGENT_PLAN, gemini(editor))
     assert (again.edits, again.unchanged) == ([], 2)
     undone = await editor.ask(core.AGENT_UNDO, {"undo": done.undo})
-    assert (undone.ok, undone.message) == (True, "2 files are as before.")
+    assert (undone.ok, undone.message) == (True, "2 files were restored.")
     assert read_state(isolated, editor.repo) == before
     assert not (await editor.ask(core.AGENT_UNDO, {"undo": done.undo})).ok
 

@@ -124,7 +124,7 @@ async def test_rules_files_are_listed_and_become_candidates(editor: Editor) -> N
     assert (await editor.ask(core.IMPORT_APPLY, {"root": editor.root})).proposed == 1
     await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
     [view] = (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
-    assert (view.maker, view.flags, view.reason) == ("file", ["unverified"], "It stands in CLAUDE.md, line 1.")
+    assert (view.maker, view.flags, view.reason) == ("file", ["unverified"], "It was found in CLAUDE.md, line 1.")
 
 
 async def test_restricted_mode_refuses_with_the_reason(editor: Editor) -> None:

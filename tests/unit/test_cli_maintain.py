@@ -62,7 +62,7 @@ def test_memories_whose_code_changed_are_told_with_what_to_do(place: ReviewPaths
     told("--repo", str(place.project.root))
     file.unlink()
     result = run("--repo", str(place.project.root), "--dry-run")
-    assert name in result.stdout and "missing" in result.stdout and "lerim memory verify" in result.stdout
+    assert name in result.stdout and "not found" in result.stdout and "lerim memory verify" in result.stdout
 
 
 def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_keep_the_others(

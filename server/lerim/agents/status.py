@@ -133,7 +133,11 @@ def _examine_file(machine: AgentMachine, file: ConfigFile) -> ChannelView:
     except (LerimError, UneditableError) as error:
         reason = error.message if isinstance(error, LerimError) else f"{error}."
         return ChannelView(file.channel, file.level, "unreadable", str(path), reason)
-    note = "It differs from what would be installed: by hand, or by another version." if state == "changed" else ""
+    note = (
+        "It is not what would be installed: it was changed by hand or is from another version."
+        if state == "changed"
+        else ""
+    )
     if file.agents == ("codex",) and isinstance(file.entry, JsonHooks) and text is not None and state != "missing":
         if are_hooks_trusted(path, text, file.entry, Path(machine.codex / "config.toml")):
             return ChannelView(file.channel, file.level, state, str(path), note)
@@ -145,9 +149,9 @@ def _find_faults(home: Home, channels: Sequence[ChannelView]) -> Iterator[str]:
     """Yields what is wrong with the programs that installed channels need."""
     installed = {(one.channel, one.level) for one in channels if one.state in ("installed", "untrusted", "changed")}
     if {("hooks", "user"), ("hooks", "project")} & installed and not hook.is_hook_program_current(home):
-        yield "The hook program is missing or of another version: run `lerim agents install`."
+        yield "The hook program is missing or belongs to another version: run `lerim agents install`."
     if ("mcp", "user") in installed and not is_launcher_current(home):
-        yield "The program that starts `lerim mcp` starts another installation: run `lerim agents install`."
+        yield "The script that starts `lerim mcp` belongs to another installation: run `lerim agents install`."
 
 
 def _find_silence(presence: AgentPresence, last_call: float, installed_at: float) -> Iterator[str]:

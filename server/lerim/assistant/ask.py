@@ -28,7 +28,7 @@ TIMEOUT_SECONDS = 180.0
 """The longest a model may take, because a person is waiting for the answer."""
 NOTHING_FOUND = "Nothing was found: no active memory and no session of this project is about this."
 PASSAGES_ONLY = "These passages were found, best first."
-ONLY_NEAR = "Nothing has the words of the question. These memories may mean something similar, the nearest first."
+ONLY_NEAR = "Nothing contains the words of the question. These memories may mean something similar, the nearest first."
 
 EmitSentence = Callable[[SentenceEvent], None]
 
@@ -81,7 +81,7 @@ def _withheld_message(count: int) -> str:
     if not count:
         return ""
     which = "One memory about it is" if count == 1 else f"{count} memories about it are"
-    todo = "To see more, ask again and use such memories, too (in the terminal: `--all`)."
+    todo = "To include such memories, ask again with them (in the terminal: `--all`)."
     return f"{which} archived, or its code has changed. {todo}"
 
 

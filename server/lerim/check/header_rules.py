@@ -40,13 +40,13 @@ def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) ->
     seen: set[str] = set()
     for field in document.fields:
         if field.key in seen:
-            message = f"`{field.key}` stands twice; only this value counts. Remove one of them."
+            message = f"`{field.key}` occurs twice; only this value counts. Remove one of them."
             yield Finding("repeated-key", message, str(path), field.key_span)
         seen.add(field.key)
         if field.key not in known:
             near = tuple(get_close_matches(field.key, known, 2, 0.75))
             meant = f" Did you mean `{near[0]}`?" if near else ""
-            message = f"`{field.key}` means nothing to Lerim and is kept as it is.{meant}"
+            message = f"Lerim does not know the key `{field.key}`, and keeps it.{meant}"
             yield Finding("unknown-key", message, str(path), field.key_span, near)
 
 

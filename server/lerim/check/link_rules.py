@@ -1,4 +1,4 @@
-"""Checks the links of a document to other memories, and whether its id is its own."""
+"""Checks the links of a document to other memories, and whether no other memory has its id."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
     elif not report.findings:
         lines.append("Nothing is wrong with the memories.")
     others = [one for one in report.findings if one not in failing and one.severity != "hint"]
-    for title, findings in (("This must be mended", failing), ("Also found", others)):
+    for title, findings in (("Must be fixed", failing), ("Also found", others)):
         if findings:
             lines += ["", f"### {title}", ""]
             lines += [_describe_finding(report, one) for one in findings[:MAX_LISTED]]

@@ -88,11 +88,13 @@ def _compare(
     unchecked: list[str] = []
     if any(one.reason == "no-room" for one in plan.left_out):
         plan = plan_export(present, found, used)
-        unchecked.append("There is no room for all memories; which are worth most is known only where they are used.")
+        unchecked.append(
+            "There is not room for all memories; which of them matter most is known only where they are used."
+        )
     if uncertain_present or uncertain_missing:
         unchecked.append(
-            f"Of {uncertain_present} memories in the files and {uncertain_missing} others, it cannot be decided here "
-            "whether they may be there: git does not have the commit they were verified at, or they read like an order."
+            f"It cannot be decided here whether {uncertain_present} memories in the files and {uncertain_missing} "
+            "others may be in them: git does not have the commit they were verified at, or they read like an order."
         )
     plan = ExportPlan(plan.edits, plan.hand_edited, plan.written, plan.left_out, (), (*plan.problems, *problems))
     return CheckResult(plan, tuple(_describe_faults(lines, records, drifts)), tuple(unchecked))

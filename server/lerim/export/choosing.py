@@ -15,9 +15,9 @@ from lerim.redaction import find_redaction_marks, redact_secrets
 
 LeftOutReason = Literal["secret", "tool", "theme", "no-room"]
 REASON_TEXTS: dict[LeftOutReason, str] = {
-    "secret": "it holds a secret",
+    "secret": "it contains a secret",
     "tool": "only a tool's output or a web page says it",
-    "theme": "a theme is no rule",
+    "theme": "a theme is not a rule",
     "no-room": "there was no room for it",
 }
 MAX_LINES, MAX_BYTES = 40, 4_000
@@ -33,9 +33,9 @@ KIND_WEIGHTS: dict[str, float] = {
     "question": 0.4,
 }
 _USE_STEPS = ((30, 1.3), (10, 1.2), (3, 1.1))
-"""A memory used at least so often counts so much more. The steps are few, so that files seldom change for this."""
+"""A memory used at least this often counts this much more. There are few steps, so that files seldom change for it."""
 _REPEAT_STEPS = ((3, 2.0), (1, 1.5))
-"""The same for a memory that the person had to repeat so often although agents had been given it."""
+"""The same for a memory that the person had to repeat this often although agents had been given it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ class _Collected:
             if name not in self._found.texts and not self._found.is_locked(name):
                 self.edits.append(self._make_edit(name, None, text, RULES_REASON))
             elif name in self._found.texts and parse_rule_file(self._found.texts[name]) is None:
-                message = "This file has the name of one of Lerim's, but was not written by it; it stays as it is."
+                message = "Lerim would write a file with this name, but did not write this one, so it was not changed."
                 self.problems.append(Problem(CODE, str(self._found.root / name), f"{message} Rename it."))
 
     def _make_edit(self, name: str, before: str | None, after: str | None, reason: str) -> FileEdit:

@@ -22,7 +22,7 @@ from lerim.project import make_private_folder, replace_file
 WRITE_INTERVAL_SECONDS = 0.3
 LOOK_AGAIN_SECONDS = 0.3
 LOOK_SECONDS = 0.2
-"""How long the lock is waited for: who looks for a sync holds it for a moment."""
+"""How long to wait for the lock; a process that looks for a running sync holds it only for a moment."""
 _FILE, _LOCK = "progress.json", "progress.lock"
 
 

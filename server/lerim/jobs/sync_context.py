@@ -97,8 +97,8 @@ def with_settings(options: SyncOptions, settings: Settings, quotes: Quotes, now:
 @dataclass(frozen=True, slots=True)
 class SyncContext:
     """One sync of one project. `bridge` leads to the editor's own models; `listings` caches what the agents' databases
-    contain. If `clock` is at another time than this machine's, `real_clock` is the one for the queue and for money, and
-    `spending_limit` is how many dollars this sync may spend, None for as much as the day's budget allows."""
+    contain. If `clock` shows another time than the present, `real_clock` is used for the queue and for money.
+    `spending_limit` is how many dollars this sync may spend; None means as much as the day's budget allows."""
 
     project: Project
     home: Home

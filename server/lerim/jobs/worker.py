@@ -265,7 +265,7 @@ def listen_to_parent(
 
 _NOUNS = {
     "sync": "sync",
-    "maintain": "maintaining",
+    "maintain": "maintenance",
     "ask": "answer",
     "model": "test",
     "try": "trial",

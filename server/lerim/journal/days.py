@@ -14,7 +14,7 @@ WEEK_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class DaySpan:
-    """A local day, or the part of it from `since` to before `until` (both UTC)."""
+    """A local day, or the part of it from `since` up to, but not including, `until` (both UTC)."""
 
     day: date
     since: datetime

@@ -146,7 +146,7 @@ class _HeaderReader:
         found = primitive or primitive_of(self.path) or _PRIMITIVES.get(self._text("primitive") + "s")
         if found is None:
             raise MemoryError_(
-                "This file is in no folder of memories.",
+                "This file is not in a folder of memories.",
                 where=str(self.path),
                 todo=("Move it into a folder such as decisions/."),
             )

@@ -81,8 +81,7 @@ def key_variables(provider: str, base_url: str = "") -> tuple[str, ...]:
 
 
 def find_key(provider: str, environ: Mapping[str, str], base_url: str = "") -> tuple[str, str]:
-    """Returns the environment's key for a provider at an address, "" if there is none, and the variable that contains
-    it or should."""
+    """Returns the key for a provider at an address from the environment, or "", and the name of the variable for it."""
     variables = key_variables(provider, base_url)
     for variable in variables:
         for name in (variable, STORED_KEY_PREFIX + variable):

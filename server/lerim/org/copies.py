@@ -122,7 +122,7 @@ class CopyFolder:
             except FileNotFoundError:
                 return None
         if hashlib.sha256(data).hexdigest() != digest:
-            raise TranscriptError("The copy of the session is not whole, or was changed.", where=place)
+            raise TranscriptError("The copy of the session is incomplete or was changed.", where=place)
         return _decode_copy(data, place)
 
     def _file(self, digest: str) -> str:
@@ -134,12 +134,12 @@ class CopyFolder:
         try:
             yield
         except FileNotFoundError as error:
-            raise OrgError("There is no such place.", where=_hide_password(self.address)) from error
+            raise OrgError("The folder of the copies does not exist.", where=_hide_password(self.address)) from error
         except Exception as error:
             raise OrgError(
                 f"The copies cannot be read or written: {type(error).__name__}.",
                 where=_hide_password(self.address),
-                todo="Check the path and the rights to it; what was written is kept.",
+                todo="Check the path and that you may write there. What was written is kept.",
             ) from error
 
 
@@ -160,7 +160,9 @@ def open_copies(path: str) -> CopyFolder:
         ) from error
     except Exception as error:  # each driver has its own, and they may quote a password
         todo = "Name a folder, or a URL that fsspec reads, such as s3://bucket/folder."
-        raise OrgError(f"This is no path for copies: {type(error).__name__}.", where=where, todo=todo) from error
+        raise OrgError(
+            f"This path cannot be used for copies: {type(error).__name__}.", where=where, todo=todo
+        ) from error
     return CopyFolder(filesystem, inside, str(filesystem.unstrip_protocol(inside)).rstrip("/"))
 
 

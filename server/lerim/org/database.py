@@ -20,7 +20,7 @@ CONNECT_SECONDS = 10
 CUT_OFF = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 """When a connection counts as broken although nobody closed it: after about half a minute of silence."""
 KEEP_SECONDS = 60.0
-"""How long what is paid for or done is tried to be stored while the database is away."""
+"""How long to keep trying to store what was paid for or done while the database is away."""
 
 OLDER_SCHEMA = (
     psycopg.errors.UndefinedTable,
@@ -117,9 +117,11 @@ def choose_team(url: str, named: str) -> TeamDatabase:
         return TeamDatabase(url, named)
     where = describe_address(url)
     if named or not teams:
-        message = f"The user it was opened with is not in the team {named}." if named else "This user is in no team."
+        message = f"The database user is not in the team {named}." if named else "The database user is in no team."
         raise OrgError(message, where=where, todo="Ask for one of the roles that `lerim org init` names.")
-    raise OrgError(f"This user is in several teams: {', '.join(teams)}.", where=where, todo="Name one with --team.")
+    raise OrgError(
+        f"The database user is in several teams: {', '.join(teams)}.", where=where, todo="Name one with --team."
+    )
 
 
 def make_address(url: str, team: str = "") -> str:
@@ -178,7 +180,7 @@ def convert_errors(url: str) -> Iterator[None]:
         yield
     except psycopg.errors.InsufficientPrivilege as error:
         raise OrgError(
-            "The database does not allow this to the user it was opened with.",
+            "The database user is not allowed to do this.",
             where=where,
             todo="Ask whoever runs the database for the role of your team: `lerim org init` names it.",
         ) from error

@@ -22,7 +22,7 @@ _RESERVE = "SELECT call, refused, free_at, dollars_per_day FROM reserve_call(%s,
 _BUSY = {
     "spent": "Today's budget of ${per_day:.2f} is spent or reserved; the work goes on tomorrow.",
     "paused": "The service asked all workers to wait.",
-    "no token": "All calls of this minute are made.",
+    "no token": "The limit of model calls a minute is reached.",
 }
 
 

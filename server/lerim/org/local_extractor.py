@@ -22,7 +22,7 @@ from lerim.sessions import Transcript
 LOOK_AGAIN_SECONDS = 10.0
 """How long a list of this machine's sessions is good for if one is missing from it."""
 MENDED_SECONDS = 300.0
-"""After how long a session is tried again that waits for a person: a key, a price, a model in the settings."""
+"""After how long a session that waits for a person (a key, a price, a model in the settings) is tried again."""
 AWAY_SECONDS = 5.0
 """After how long a session is tried again after the database was away."""
 

@@ -1,4 +1,4 @@
-"""The sessions that lie on this machine, each with the project it belongs to."""
+"""The sessions on this machine, each with the project it belongs to."""
 
 from __future__ import annotations
 

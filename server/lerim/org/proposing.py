@@ -94,7 +94,7 @@ def propose_branch(project: Project, home: Home, environ: Mapping[str, str], tod
         ids = [one.record.id for one in changed]
         return ProposedBranch(branch, commit, ids, title, text, reviewers, push, problems)
     todo = "See that `git config user.name` and `user.email` are set, and that no branch is called `lerim`."
-    raise OrgError("Git does not make the branch.", where=name, todo=todo)
+    raise OrgError("Git could not create the branch.", where=name, todo=todo)
 
 
 def _texts(commit: str, contents: Mapping[str, bytes | None]) -> dict[tuple[str, str], str]:

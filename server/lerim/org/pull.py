@@ -25,10 +25,11 @@ ORDER BY said_at, key, ordinal
 def pull_candidates(context: SyncContext, database: TeamDatabase, reviewers: Sequence[str] = ()) -> SyncReport:
     """Propose every candidate that the team's workers found in the project, in the order in which they were said.
 
-    What is proposed, known or was rejected here already changes nothing, so that doing it again is harmless. The
-    database is not trusted: a candidate that is none, or refers to a file outside the repository, becomes a problem.
-    With `reviewers`, only what one of them owns by the CODEOWNERS file here is taken. The team's store learns who owns
-    each, for its counts. Raises BusyError while another process works on the project, MemoryError_, OrgError.
+    A candidate that is already proposed, known or rejected here changes nothing, so it is safe to call this again. The
+    database is not trusted: an invalid candidate, or one that refers to a file outside the repository, becomes a
+    problem. With `reviewers`, only candidates about files that one of them owns according to the CODEOWNERS file here
+    are taken. The owners are stored in the team's database, for its counts. Raises BusyError while another process
+    works on the project, MemoryError_, OrgError.
     """
     name = name_project(context.project)
     with database.open() as connection:

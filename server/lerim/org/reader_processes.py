@@ -36,7 +36,7 @@ class Reader:
     _pipe: Connection | None = None
 
     def extract(self, extraction: Extraction) -> ExtractionResult:
-        """Return what became of an extraction. Raises ReaderDiedError."""
+        """Return the outcome of an extraction. Raises ReaderDiedError."""
         if self._process is None or self._pipe is None or not self._process.is_alive():
             self._start()
         assert self._pipe is not None and self._process is not None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _LOCK = 7_305_321
-"""The advisory lock that two set-ups at once take turns with."""
+"""The advisory lock with which two set-ups at once take turns."""
 _TEAM = compile_later(r"^[a-z][a-z0-9_]{0,30}$")
 _FIRST_TEAM = "main"
 """The team of a database that nobody has named a team for."""
@@ -36,8 +36,8 @@ class SetUp:
 
 
 def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
-    """Bring the database to this version, and make the roles of these teams. The teams it had before get their rights
-    on new tables; without any team, it gets one named main. Doing it again changes nothing, and two at once take turns.
+    """Bring the database to this version, and make the roles of these teams. Teams it had before get their rights
+    on new tables; without any team, it gets one named main. A second call changes nothing, and two at once take turns.
     Raises OrgError."""
     for team in teams:
         check_team(team)

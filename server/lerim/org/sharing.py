@@ -52,7 +52,7 @@ def share_memories(database: TeamDatabase, project: Project, environ: Mapping[st
     additions = History(project.root, environ).find_additions(project.memory_folder)
     if additions is None:
         todo = "Fetch all of it (`git fetch --unshallow`; in CI a fetch depth of 0), and see that git is installed."
-        message = "Git does not say who approved the memories: this clone lacks a part of its history."
+        message = "Git does not say who approved the memories: this clone does not have the whole history."
         raise OrgError(message, where=str(project.root), todo=todo)
     memories, problems = _read_committed(project, commit, environ)
     name = name_project(project)

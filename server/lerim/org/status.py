@@ -33,8 +33,8 @@ class FailureView(msgspec.Struct, frozen=True):
 
 
 class OrgStatus(msgspec.Struct, frozen=True):
-    """The state of a team's work. `states` counts the sessions in each; `seconds_left` is None if nothing was finished
-    in the last minutes; `today_usd` includes calls that are not answered yet, at the most they may cost."""
+    """The state of a team's work. `states` counts the sessions in each state; `seconds_left` is None if nothing was
+    finished in the last minutes; `today_usd` includes the highest possible cost of calls that are not answered yet."""
 
     team: str
     states: dict[str, int]

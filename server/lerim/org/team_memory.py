@@ -8,7 +8,7 @@ import msgspec
 
 from lerim.org.database import TeamDatabase
 
-NO_SEARCH_BY_MEANING = "Search by meaning is not available: the team's store finds words, in their forms."
+NO_SEARCH_BY_MEANING = "Search by meaning is not available: the team's store finds words and their inflected forms."
 
 _SEARCH = """
 WITH asked AS (

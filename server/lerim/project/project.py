@@ -102,8 +102,8 @@ def make_place_key(common_dir: Path) -> str:
 
 
 def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
-    """Returns the key of the project at a place: the one `keys` has for the place, or else the place's own key. If that
-    key belongs to a project that has moved away, a key is derived from it."""
+    """Returns the key of the project at a place: the key that `keys` has for it, or else the place's own key. If the
+    place's own key is used by a project that has moved away, a new key is derived from it."""
     key = make_place_key(common_dir)
     existing_key = keys.get(key)
     used_keys = set(keys.values()) if existing_key is None else set()

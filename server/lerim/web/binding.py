@@ -47,13 +47,13 @@ def plan_binding(host: str, port: int, *, has_certificate: bool, proxy_origin: s
     if proxy_origin:
         parts = urlsplit(proxy_origin)
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or "@" in parts.netloc:
-            todo = "Give the address people type, such as https://lerim.example.org."
+            todo = "Give the address people open, such as https://lerim.example.org."
             raise UsageError(f"{proxy_origin!r} is not the address of a proxy.", where="--behind-proxy", todo=todo)
         origin = f"{parts.scheme}://{parts.netloc.lower()}"
         return Binding(host, port, origin, frozenset({parts.netloc.lower()}), frozenset({origin}))
     if host in ("0.0.0.0", "::"):
         todo = "Name one address of this machine, or use --behind-proxy."
-        raise UsageError("The address people use would not be known.", where="--host", todo=todo)
+        raise UsageError("With this host, Lerim cannot know the address people open.", where="--host", todo=todo)
     scheme = "https" if has_certificate else "http"
     names = [host, "localhost"] if is_local and host != "localhost" else [host]
     hosts = [_join_port(name, port, scheme) for name in names]

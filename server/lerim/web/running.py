@@ -19,7 +19,7 @@ from lerim.web.token import load_token
 
 REQUEST_SECONDS = 30.0
 LOOK_SECONDS = 2.0
-"""How long the lock is waited for: who looks whether a server runs holds it for a moment."""
+"""How long to wait for the lock; a process that checks whether a server runs holds it only for a moment."""
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def hold_server_lock(home: Home) -> Iterator[None]:
         running = read_server_address(home)
         where = f"process {running.pid}, {running.origin}" if running else str(home.server)
         todo = "Use it, or stop it with `lerim down`."
-        raise ServerError("A server runs for this home already.", where=where, todo=todo) from error
+        raise ServerError("A server is already running for this Lerim home.", where=where, todo=todo) from error
     except OSError as error:
         todo = "Make the folder writable, or set LERIM_HOME to another one."
         message = f"The server cannot be locked: {error_reason(error)}."
@@ -53,7 +53,7 @@ def announce_server(home: Home, running: RunningServer) -> Iterator[None]:
         replace_file(path, msgspec.json.encode(running), flush=False)
     except OSError as error:
         message = f"The server's address cannot be saved: {error_reason(error)}."
-        raise ServerError(message, where=str(path), todo="Make room, or make the folder writable.") from error
+        raise ServerError(message, where=str(path), todo="Free some space, or make the folder writable.") from error
     try:
         yield
     finally:

@@ -77,7 +77,7 @@ def refuse_request(served: Served, scope: Scope) -> Response | None:
     if headers.get("host", "").lower() not in served.binding.hosts:
         return PlainTextResponse("This server is not known under that name.\n", 421)
     if not comes_from_here(served, headers):
-        return PlainTextResponse("Requests of other websites are refused.\n", 403)
+        return PlainTextResponse("Requests from other websites are refused.\n", 403)
     if _declares_too_much(headers):
         return PlainTextResponse(f"A request may have {MAX_BODY_BYTES} bytes.\n", 413)
     if path == LOGIN_PATH and method in SAFE_METHODS:
@@ -126,7 +126,7 @@ def cookie_name(served: Served) -> str:
 def sign_in(served: Served, request: Request) -> Response:
     """Answers `/login?code=…`: sets the cookie once and goes to the dashboard, at `next` if that is a path of ours."""
     if not served.links.use(request.query_params.get("code", "")):
-        return PlainTextResponse("This link was used or is too old. Run `lerim dashboard` for a new one.\n", 401)
+        return PlainTextResponse("This link has been used or has expired. Run `lerim dashboard` for a new one.\n", 401)
     target = request.query_params.get("next", "/")
     is_own_path = target.startswith("/") and not target.startswith(("//", "/\\"))
     response = RedirectResponse(quote(target, safe="/?&=%#~:+,;") if is_own_path else "/", 303)

@@ -48,7 +48,7 @@ def serve(
     Raises UsageError for an address that would not be safe, ServerError if a server runs already or cannot listen.
     """
     if bool(options.certificate) != bool(options.key):
-        raise UsageError("A certificate and its key belong together.", where="--tls-cert, --tls-key")
+        raise UsageError("A certificate and its key must be given together.", where="--tls-cert, --tls-key")
     has_certificate = bool(options.certificate)
     plan_binding(options.host, options.port, has_certificate=has_certificate, proxy_origin=options.proxy_origin)
     start_logging(home)

@@ -33,6 +33,8 @@ from lerim.views import refresh_agent_files
 log = logging.getLogger("lerim.work")
 
 WorkKind = Literal["sync", "maintain"]
+_NOUNS: dict[WorkKind, str] = {"sync": "sync", "maintain": "maintenance"}
+"""What a message about a failure calls each kind."""
 Job: TypeAlias = Callable[[], Awaitable[SyncReport | MaintainReport]]
 WorkEvent: TypeAlias = (
     SyncProgress
@@ -129,13 +131,15 @@ class Work:
             if refresh:
                 await self._refresh_agent_files(project)
         except asyncio.CancelledError:
-            outcome = FailureLine("cancelled", f"The {kind} was cancelled; the next one continues where it stopped.")
+            outcome = FailureLine(
+                "cancelled", f"The {_NOUNS[kind]} was cancelled; the next one continues where it stopped."
+            )
         except LerimError as error:
             outcome = FailureLine(error.code, error.message, error.todo)
         except Exception as error:  # a follower must not wait for ever
             log.error("The %s failed: %s at %s.", kind, type(error).__name__, error_location(error))
             outcome = FailureLine(
-                "error", f"The {kind} stopped at an unexpected {type(error).__name__}.", "See the log."
+                "error", f"The {_NOUNS[kind]} stopped at an unexpected {type(error).__name__}.", "See the log."
             )
         self._outcomes[kind, project.key] = outcome
         del self._running[kind, project.key]

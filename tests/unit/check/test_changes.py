@@ -71,7 +71,7 @@ def test_the_team_chooses_what_fails(change: Path) -> None:
 def test_a_comment_has_every_text_of_a_memory_as_code(change: Path) -> None:
     text = run("check", "--format", "markdown", "--since", "base", "--fail-on", "reference-gone").output
     assert "- Decision `About 'a-load' @everyone [x](y)` about `src/app.py#load`" in text
-    assert text.index("a-load") < text.index("### This must be mended") < text.index("src/none.py")
+    assert text.index("a-load") < text.index("### Must be fixed") < text.index("src/none.py")
     assert "No memory is about the code" in run("check", "--format", "markdown", "--since", "HEAD").output
     assert "this change" not in run("check", "--format", "markdown").output, "no change was named"
 
@@ -134,4 +134,4 @@ def test_the_gitlab_template_comments_and_fails_on_what_was_chosen(
     assert done.returncode == 1, done.stderr
     [(path, body)] = notes
     assert path == "/api/v4/projects/7/merge_requests/3/notes"
-    assert "about `src/app.py#load`" in body and "### This must be mended" in body
+    assert "about `src/app.py#load`" in body and "### Must be fixed" in body

@@ -76,7 +76,7 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
     ]
     text = run("check").output
     assert "decisions/a-references.md:10:5: error: lod is not in src/app.py. Did you mean src/app.py#load?" in text
-    assert "`tag` means nothing to Lerim and is kept as it is. Did you mean `tags`?" in text
+    assert "Lerim does not know the key `tag`, and keeps it. Did you mean `tags`?" in text
     assert "AGENTS.md, line 3, says the opposite: “Never mock the database in tests.”" in text
     assert SECRET not in text and text.endswith("Checked 12 memories: 10 errors, 5 warnings.\n")
 

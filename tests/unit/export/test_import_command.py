@@ -70,7 +70,7 @@ def test_a_claude_md_becomes_candidates_that_can_be_accepted(place: ReviewPaths,
     for proposal in queue.list_pending(place)[0]:
         assert (proposal.maker, proposal.flags, proposal.action) == ("file", ("unverified",), "add")
         assert proposal.record.source.startswith("file:CLAUDE.md#L") and proposal.reason.startswith(
-            "It stands in CLAUDE.md"
+            "It was found in CLAUDE.md"
         )
         assert queue.doubt_reason(proposal)
         done = queue.accept_candidate(place, proposal.id, quotes="shared")

@@ -269,7 +269,7 @@ async def test_a_maintaining_that_finds_the_project_busy_says_so_and_one_that_fa
     report = await busy.maintain("key", tmp_path, lambda _line: None)
     assert (report.state, report.message) == ("busy", "process 7 is syncing")
     silent = jobs("sys.exit(3)")
-    with pytest.raises(JobError, match="The maintaining ended without a report"):
+    with pytest.raises(JobError, match="The maintenance ended without a report"):
         await silent.maintain("key", tmp_path, lambda _line: None)
 
 

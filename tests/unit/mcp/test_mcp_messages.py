@@ -53,9 +53,9 @@ def test_a_version_it_knows_is_taken_and_for_any_other_the_newest_offered(
     ("tool", "arguments", "words"),
     [
         ("recall", {}, "needs a question, files, or both"),
-        ("recall", {"question": 7}, "`question` must be a text"),
+        ("recall", {"question": 7}, "`question` must be a string"),
         ("recall", {"question": "x" * 1001}, "at most 1000 characters"),
-        ("recall", {"files": ["x"] * 21}, "at most 20 texts"),
+        ("recall", {"files": ["x"] * 21}, "at most 20 strings"),
         ("recall", {"files": [1]}, "Each of `files`"),
         ("recall", {"question": "x", "limit": "many"}, "`limit` must be a number"),
         ("recall", {"question": "x", "include_drifted": "yes"}, "true or false"),

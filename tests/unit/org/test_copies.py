@@ -94,7 +94,7 @@ def test_a_path_for_copies_that_cannot_be_used_is_told_plainly(organisation: Org
     missing = run("org", "backfill", "--copies", "s3://bucket/folder")
     assert missing.exit_code == 1 and "'fsspec[s3]'" in missing.stderr
     unknown = run("org", "worker", "--copies", "nothing://user:word@host/folder", "--until-done")
-    assert unknown.exit_code == 1 and "no path for copies" in unknown.stderr and "word" not in unknown.stderr
+    assert unknown.exit_code == 1 and "cannot be used for copies" in unknown.stderr and "word" not in unknown.stderr
     (tmp_path / "file").write_text("")
     refused = run("org", "backfill", "--copies", str(tmp_path / "file" / "below"))
     assert refused.exit_code == 1 and "cannot be read or written" in refused.stderr

@@ -117,7 +117,7 @@ def test_a_changed_proposal_gets_a_branch_of_its_own_and_two_at_once_agree(propo
     git(proposer.repo, "-c", "core.hooksPath=/none", "branch", "-m", "lerim/memories-2026-03-02", "lerim-taken")
     git(proposer.repo, "-c", "core.hooksPath=/none", "branch", "-D", "lerim/memories-2026-03-02-2")
     git(proposer.repo, "-c", "core.hooksPath=/none", "branch", "-m", "lerim-taken", "lerim")
-    with pytest.raises(OrgError, match="does not make the branch"):
+    with pytest.raises(OrgError, match="could not create the branch"):
         propose(proposer)
 
 

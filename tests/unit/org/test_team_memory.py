@@ -106,4 +106,4 @@ def test_a_clone_without_its_history_shares_nothing_rather_than_guess(organisati
     shallow = desk.repo.parent / "shallow"
     git(desk.repo.parent, "clone", "-q", "--depth", "1", f"file://{desk.repo}", str(shallow))
     refused = run("org", "share", "--repo", str(shallow))
-    assert refused.exit_code == 1 and "lacks a part of its history" in refused.stderr
+    assert refused.exit_code == 1 and "does not have the whole history" in refused.stderr

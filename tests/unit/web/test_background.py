@@ -38,7 +38,7 @@ def test_up_starts_one_server_that_status_shows_and_down_stops(desk: Desk, monke
             assert stat.S_IMODE(log.stat().st_mode) == 0o600
         second = run("serve", "--port", "0")
         assert second.exit_code == 1
-        assert "runs for this home already" in second.output
+        assert "already running for this Lerim home" in second.output
     finally:
         stopped = answer("down")
     assert stopped == {"stopped": True}

@@ -31,7 +31,7 @@ def test_the_page_shows_the_team_and_the_rest_works_without_its_database(
         assert '<a class="project" href="/team">Team</a>' in server.client.get("/?stay=1").text
         text = server.client.get("/team", params={"q": "charging"}).text
         assert "1 memory" in text and "A second try" in text and "<b>once" not in text and "approved by Ana" in text
-        assert "nobody by CODEOWNERS" in text and "1 of 1 session" in re.sub(r"\s+", " ", text)
+        assert "nobody in CODEOWNERS" in text and "1 of 1 session" in re.sub(r"\s+", " ", text)
         assert "No memory matches" in server.client.get("/team", params={"q": "nothing"}).text
         assert server.stranger.get("/team").status_code in (401, 403)
     monkeypatch.setenv("LERIM_DATABASE_URL", "postgresql://u:hidden@/none?host=/nowhere")

@@ -28,7 +28,7 @@ def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int
         items.append(item)
     notes = [] if items else ["No reviewed memory is about this."]
     if len(items) < len(found.memories):
-        notes.append(f"{len(found.memories) - len(items)} more did not fit; ask more narrowly to see them.")
+        notes.append(f"{len(found.memories) - len(items)} more did not fit; ask a narrower question to see them.")
     if found.drifted:
         notes.append(
             f"{_count(found.drifted)} about this left out because the code has changed since (include_drifted)."

@@ -173,7 +173,7 @@ class _Arguments:
         if value is None:
             value = ""
         if not isinstance(value, str):
-            raise UsageError(f"`{name}` must be a text.", todo="Call the tool again.")
+            raise UsageError(f"`{name}` must be a string.", todo="Call the tool again.")
         if len(value) > most:
             raise UsageError(f"`{name}` may have at most {most} characters.", todo="Shorten it.")
         if required and not _storable(value):
@@ -185,10 +185,12 @@ class _Arguments:
         value = self._values.get(name)
         values = [value] if isinstance(value, str) else [] if value is None else value
         if not isinstance(values, list) or len(values) > most:
-            raise UsageError(f"`{name}` must be a list of at most {most} texts.", todo="Call the tool again.")
+            raise UsageError(f"`{name}` must be a list of at most {most} strings.", todo="Call the tool again.")
         texts = [one for one in values if isinstance(one, str) and len(one) <= most_chars]
         if len(texts) < len(values):
-            raise UsageError(f"Each of `{name}` must be a text of at most {most_chars} characters.", todo="Try again.")
+            raise UsageError(
+                f"Each of `{name}` must be a string of at most {most_chars} characters.", todo="Try again."
+            )
         return [text for one in texts if (text := _storable(one))]
 
     def flag(self, name: str) -> bool:

@@ -27,7 +27,7 @@ def propose_memory(
     reason: str,
     places: list[str],
 ) -> str:
-    """Hands a claim in for review and returns what became of it. Raises UsageError, BusyError, MemoryError_."""
+    """Submits a claim for review and returns the outcome. Raises UsageError, BusyError, MemoryError_."""
     primitive, learning_kind = _parse_kind(kind)
     now = datetime.now(UTC).replace(microsecond=0)
     words, details = " ".join(clean_text(title).split()), clean_text(reason).strip()

@@ -101,7 +101,7 @@ def accept_command(
     accept_all: Annotated[
         bool,
         typer.Option(
-            "--all", help="Accept all candidates, except those that have warnings or rest only on a tool or web page."
+            "--all", help="Accept all candidates, except those with warnings or based only on a tool or web page."
         ),
     ] = False,
     same: Annotated[

@@ -227,7 +227,7 @@ def _convert_error(error: dspy.LMError) -> Exception:
         return ModelKeyError(message, todo="Add credit to the account, or choose another model.")
     broken = any(getattr(cause, "status", None) for cause in causes)  # an answer came, but an unusable one
     if isinstance(error, dspy.LMRateLimitError) or (isinstance(error, dspy.LMTransportError) and not broken):
-        return ModelAwayError(message, todo="The next sync goes on where this one stopped.")
+        return ModelAwayError(message, todo="The next sync continues where this one stopped.")
     if isinstance(error, dspy.LMTransportError | dspy.LMTimeoutError | dspy.LMServerError):
         todo = "It is tried again later; roles.extract.timeout gives it more time."
         return ModelSilentError(message, todo=todo)

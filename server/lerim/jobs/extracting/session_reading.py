@@ -108,8 +108,8 @@ class SessionReading:
 
     @property
     def resume(self) -> bytes:
-        """The position from which the next reading continues; after one that was cut, the one before it, because turns
-        that are read again change nothing. Valid once this reading has ended."""
+        """The position from which the next reading continues. After a reading that was cut short, this is where that
+        reading began, because reading turns again changes nothing. Valid once this reading has ended."""
         return self._resume_before if self._is_cut else self._reading.resume
 
     @property

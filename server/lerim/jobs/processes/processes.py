@@ -71,7 +71,7 @@ class RunningJob:
     @property
     def name(self) -> str:
         """The job's name in messages."""
-        return "sync" if self.kind == "sync" else "maintaining"
+        return "sync" if self.kind == "sync" else "maintenance"
 
 
 @dataclass(slots=True)

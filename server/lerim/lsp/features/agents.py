@@ -136,7 +136,7 @@ Name = TypeVar("Name", bound=str)
 def _parse_names(typed: Sequence[str], known: Sequence[Name]) -> list[Name]:
     unknown = [name for name in typed if name not in known]
     if unknown:
-        raise UsageError(f"There is no {unknown[0][:40]!r}.", todo=f"There are {', '.join(known)}.")
+        raise UsageError(f"There is no {unknown[0][:40]!r}.", todo=f"Use one of: {', '.join(known)}.")
     return [name for name in known if name in typed]
 
 
@@ -200,8 +200,8 @@ def _apply(sidecar: Sidecar, repo: Repo | None, params: AgentApplyParams) -> Age
 def _undo(sidecar: Sidecar, token: str) -> OutcomeView:
     applied = sidecar.agent_changes.get(token)
     if applied is None:
-        return OutcomeView(False, "These changes can no longer be taken back here. `lerim agents remove` does it.")
+        return OutcomeView(False, "These changes can no longer be undone here. Use `lerim agents remove` instead.")
     undo_plan(applied, sidecar.home)
     del sidecar.agent_changes[token]
     count = len(applied.made)
-    return OutcomeView(True, "The file is as before." if count == 1 else f"{count} files are as before.")
+    return OutcomeView(True, "The file was restored." if count == 1 else f"{count} files were restored.")

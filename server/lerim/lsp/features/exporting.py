@@ -110,7 +110,7 @@ def _make_plan_view(sidecar: Sidecar, repo: Repo, remove: bool) -> ExportPlanVie
     plan = export.plan
     edited = [
         f"{line.path}, line {line.number}: {line.title}"
-        f" ({f'changes {line.memory.record.id}' if line.memory is not None else 'no memory yet'})"
+        f" ({f'changes {line.memory.record.id}' if line.memory is not None else 'not a memory yet'})"
         for line in export.edited_lines
     ]
     return ExportPlanView(

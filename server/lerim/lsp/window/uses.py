@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("lerim.lsp")
 
 READ_AFTER_SECONDS = 1.0
-"""A hover counts as read if the person does nothing else for so long."""
+"""A hover counts as read if the person does nothing else for this long."""
 
 
 def note_opened(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> None:

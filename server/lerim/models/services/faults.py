@@ -127,7 +127,7 @@ def exchange_error(error: WireError) -> lm15.LM15Error:
 
 def invalid_reply_error(status: int) -> lm15.TransportError:
     """Returns the error for a reply with a success status but without a valid answer."""
-    return lm15.TransportError("its answer broke off or is in no form that is known", status=status)
+    return lm15.TransportError("its answer is incomplete or in an unknown format", status=status)
 
 
 def decode_reply(data: bytes, form: type[Form], status: int = 200) -> Form:
@@ -159,7 +159,7 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
     if status == 402 or (status in (400, 403, 429) and (_NO_MONEY.search(searched_text) or code == "1113")):
         return lm15.BillingError(f"the account has no credit left{message_suffix}", status=status)
     if status in (400, 403) and _FLAGGED.search(searched_text):
-        return lm15.InvalidRequestError(f"it does not take this text{message_suffix}", status=status, code=FLAGGED)
+        return lm15.InvalidRequestError(f"it does not accept this text{message_suffix}", status=status, code=FLAGGED)
     if status == 403:
         return lm15.AuthError(f"it does not allow this with this key{message_suffix}", status=status)
     if status == 429 and not _RATE_LIMIT_TOO_LARGE.search(searched_text):
@@ -171,7 +171,7 @@ def _error(  # noqa: C901 - one line for each thing a service can mean
             f"the window is too large for this model{message_suffix}", service_message=searched_text, status=status
         )
     if status >= 500:
-        what = "it has too much to do" if status == 529 else "it failed"
+        what = "it is overloaded" if status == 529 else "it failed"
         return lm15.ServerError(f"{what}{message_suffix}", status=status, retry_after=wait)
     if status < 400:
         return lm15.InvalidRequestError("the server redirected; set `base_url` to the final address", status=status)

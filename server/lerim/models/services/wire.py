@@ -196,7 +196,7 @@ def _decompress(response: requests.Response) -> Iterator[bytes]:
         yield from _read_raw(response)
         return
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise WireError("its answer is packed in a way that was not asked for")
+        raise WireError("its answer is compressed in a way that was not requested")
     decompressor = zlib.decompressobj(zlib.MAX_WBITS | _EITHER_HEADER)
     try:
         for received in _read_raw(response):
@@ -205,7 +205,7 @@ def _decompress(response: requests.Response) -> Iterator[bytes]:
                 yield piece
                 piece = decompressor.decompress(decompressor.unconsumed_tail, _PIECE_BYTES)
     except zlib.error as error:
-        raise WireError("its answer is not packed as it says") from error
+        raise WireError("its answer is not compressed in the way it says") from error
 
 
 def _read_raw(response: requests.Response) -> Iterator[bytes]:

@@ -83,7 +83,7 @@ def doubt_reason(proposal: Proposal) -> str:
     if proposal.flags:
         return ", ".join(proposal.flags)
     if proposal.session and not any(item.who in ("user", "assistant") for item in proposal.record.evidence):
-        return "it rests only on a tool or web page"
+        return "it is based only on a tool or web page"
     return ""
 
 

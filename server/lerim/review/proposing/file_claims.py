@@ -84,7 +84,7 @@ def _propose(
     name = free_candidate_id(paths, store, join_lines(memory.title), now.date(), ledger.states())
     targets = () if claim.changes is None else (Target(claim.changes.record.id, claim.changes.text_hash),)
     path, _, line = memory.source.removeprefix(FILE_PREFIX).rpartition("#L")
-    reason = f"It stands in {path}, line {line}."
+    reason = f"It was found in {path}, line {line}."
     flags = (UNVERIFIED, *find_flags(memory.title, memory.body))
     text = suggestion_text(
         replace(memory, id=name), "update" if targets else "add", targets, join_lines(reason), "file", now, flags

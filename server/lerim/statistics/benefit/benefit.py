@@ -22,7 +22,7 @@ from lerim.statistics.benefit.repetitions import KnownClaim, make_known_claim, s
 from lerim.statistics.benefit.served_sessions import ServedSession, find_served_sessions
 
 MAX_SESSIONS, MAX_SESSION_BYTES = 300, 400_000_000
-"""How many of the newest sessions are read, and up to how much of them together: older ones are only counted."""
+"""How many of the newest sessions are read, and how much of them in total; older ones are only counted."""
 LATEST_SECONDS = 32_503_680_000.0
 """The year 3000: no serving can be later."""
 MAX_SEARCHED = 50

@@ -123,7 +123,7 @@ def parse_query(request: Request, query_type: type[msgspec.Struct]) -> msgspec.S
     given = request.query_params
     if unknown := sorted(set(given) - names.keys()):
         listing = ", ".join(names)
-        raise UsageError(f"There is no parameter {unknown[0][:80]!r}.", where="query", todo=f"There are: {listing}.")
+        raise UsageError(f"There is no parameter {unknown[0][:80]!r}.", where="query", todo=f"Use one of: {listing}.")
     values: dict[str, object] = {
         name: given.getlist(name) if typing.get_origin(names[name].type) is list else given[name] for name in given
     }

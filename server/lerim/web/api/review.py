@@ -163,7 +163,7 @@ operations = [
     Operation("POST", f"{_CANDIDATES}/{{candidate}}/edit", "Edit a candidate", edit_candidate),
     Operation("POST", f"{_CANDIDATES}/{{candidate}}/reject", "Reject a candidate", reject_candidate),
     Operation("GET", "/projects/{project}/left-out", "List what was left out of the review", list_left_out),
-    Operation("POST", "/projects/{project}/left-out/{item}/propose", "Propose it anyway", propose_left_out),
+    Operation("POST", "/projects/{project}/left-out/{item}/propose", "Propose what was left out", propose_left_out),
     Operation("GET", "/projects/{project}/actions", "List the last actions", list_actions),
     Operation("POST", "/projects/{project}/actions/undo", "Undo an action", undo_action),
 ]

@@ -150,8 +150,8 @@ operations = [
     Operation("POST", f"{_PROJECT}/sync", "Start a sync", start_sync),
     Operation("GET", f"{_PROJECT}/sync/events", "Follow a sync", follow_sync),
     Operation("POST", f"{_PROJECT}/sync/cancel", "Cancel a sync", cancel_sync),
-    Operation("POST", f"{_PROJECT}/maintain", "Start maintaining the memories", start_maintenance),
-    Operation("GET", f"{_PROJECT}/maintain/events", "Follow maintaining", follow_maintenance),
-    Operation("POST", f"{_PROJECT}/maintain/cancel", "Cancel maintaining", cancel_maintenance),
+    Operation("POST", f"{_PROJECT}/maintain", "Start maintenance", start_maintenance),
+    Operation("GET", f"{_PROJECT}/maintain/events", "Follow maintenance", follow_maintenance),
+    Operation("POST", f"{_PROJECT}/maintain/cancel", "Cancel maintenance", cancel_maintenance),
     Operation("POST", f"{_PROJECT}/ask", "Ask a question", ask),
 ]

@@ -42,7 +42,7 @@ class _PrivateFileHandler(RotatingFileHandler):
 
 
 def log_path(home: Home) -> Path:
-    """Returns where the server of this home logs."""
+    """Returns the path of the log of this home's server."""
     return home.server / LOG_FILE
 
 

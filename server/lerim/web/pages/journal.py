@@ -46,7 +46,7 @@ def show_journal(request: Request) -> Response:
         day = parse_day(typed, now) if typed else date.fromisoformat(days[0].day) if days else local_day(now)
         entry = build_entry(scope, day, now)
     except ValueError as error:
-        raise UsageError(f"{error}.", where=typed[:80], todo="Choose a day of the list.") from error
+        raise UsageError(f"{error}.", where=typed[:80], todo="Choose a day from the list.") from error
     context = {
         "entry": entry,
         "days": days[:MAX_DAYS],

@@ -46,7 +46,7 @@ class Place:
 
     @contextmanager
     def open_catalog(self) -> Iterator[Catalog | None]:
-        """Opens the catalog, or gives None if there is none yet: reading does not create it."""
+        """Opens the catalog, or yields None if there is none yet: reading does not create one."""
         if not self.home.catalog.exists():
             yield None
             return

@@ -18,7 +18,7 @@ def show_team(request: Request) -> Response:
     environ = find_served(request).environ
     if not environ.get(DATABASE_VARIABLE):
         todo = f"Start `lerim serve` with {DATABASE_VARIABLE} set; docs/ORG.md says more."
-        raise NotFoundError("This server knows no organisation's database.", todo=todo)
+        raise NotFoundError("This server has no organisation's database.", todo=todo)
     try:
         from lerim.org import NO_SEARCH_BY_MEANING, choose_team, count_approvals, load_status, search_team
     except ImportError as error:

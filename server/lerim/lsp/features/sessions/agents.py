@@ -71,7 +71,7 @@ async def _find_repo(sidecar: Sidecar, root: str | None) -> Repo | None:
 
 def _parse_platform(name: str) -> Platform:
     if name not in PLATFORM_NAMES:
-        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"There are {', '.join(PLATFORM_NAMES)}.")
+        raise UsageError(f"There is no agent {name[:40]!r}.", todo=f"Use one of: {', '.join(PLATFORM_NAMES)}.")
     return cast(Platform, name)
 
 

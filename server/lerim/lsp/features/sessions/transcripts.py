@@ -114,7 +114,7 @@ def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
     notes = []
     if session.turns > turns:
         copied = session.turns - turns
-        notes.append(f"{copied:,} of its turns are copies of turns in the session it was continued or forked from.")
+        notes.append(f"{copied:,} of its turns were copied from the session that it continues or was forked from.")
     if turns > MAX_KINDS:
         notes.append(f"Only the first {MAX_KINDS:,} turns are shown.")
     if session.vanished:
