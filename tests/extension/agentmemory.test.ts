@@ -54,7 +54,7 @@ test("your own files and the repository's are asked apart, and one refused leave
   answers.picks.push("Change nothing", "Change 1 file");
   await connectAgentsToMemory(context, undefined, countChange);
   expect(context.params(protocol.agentApply).map(({ level }) => level)).toEqual(["project"]);
-  const questions = shown.lists.map(({ placeHolder }) => placeHolder).filter((text) => text.endsWith("shown?") || text.includes("Others"));
+  const questions = shown.lists.map(({ placeHolder }) => placeHolder).filter((text) => text.endsWith("shown?") || text.includes("Everybody"));
   expect(questions).toEqual(["Change your own files as shown?", "Change this repository's files as shown? Everybody who works in it gets the changes."]);
 });
 
@@ -94,7 +94,7 @@ test("agents that get memories are disconnected in the same way, and if there ar
   expect(context.params(protocol.agentApply).map(({ action, level }) => [action, level])).toEqual([["remove", "user"], ["remove", "project"]]);
   context.answer(protocol.agentConnections, () => ({ project: "shop", agents: [connection("gemini")] }));
   await disconnectAgentsFromMemory(context, undefined, countChange);
-  expect(shown.messages.at(-1)?.text).toContain("No agent gets memories");
+  expect(shown.messages.at(-1)?.text).toContain("No agent is connected to memory");
 });
 
 test("what an agent gets is said in a few words", () => {

@@ -97,7 +97,7 @@ for (const [editor, variable] of editors) {
       await screen.command("Lerim: Connect Agents to Memory…", { further: true });
       await accept("Choose the agents", only("Gemini CLI"));
       await accept("Choose how");
-      await accept("Choose where");
+      await accept("Choose which files");
       const question = screen.page.locator('.quick-input-widget input.input[placeholder^="Change your own files"]');
       await question.waitFor();
       await screen.page.locator(".tab", { hasText: "Planned changes of 2 files" }).waitFor();
@@ -149,7 +149,7 @@ for (const [editor, variable] of editors) {
       await screen.command("Lerim: Connect Agents to Memory…", { further: true });
       await accept("Choose the agents", only("Gemini CLI"));
       await accept("Choose how");
-      await accept("Choose where", only("Files of this repository"));
+      await accept("Choose which files", only("Files of this repository"));
       const question = screen.page.locator('.quick-input-widget input.input[placeholder^="Change files of this repository"]');
       await question.waitFor();
       await question.press("Escape");

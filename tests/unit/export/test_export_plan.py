@@ -202,7 +202,7 @@ def test_a_file_with_our_name_but_without_our_mark_is_never_touched() -> None:
     there = files({".claude/rules/lerim-src-billing.md": "mine\n"})
     planned = plan(ALL, there, "claude")
     assert list(texts_after(planned)) == ["AGENTS.md"]
-    assert "not written by it" in planned.problems[0].message
+    assert "did not write this one" in planned.problems[0].message
     assert removal(there).edits == ()
 
 

@@ -98,7 +98,7 @@ def test_a_reader_of_the_team_sees_the_state_and_can_send_nothing(organisation: 
     assert run("org", "status", "--database", reader).exit_code == 0
     organisation.write_sessions(2)
     refused = run("org", "backfill", "--database", reader)
-    assert refused.exit_code == 1 and "does not allow this" in refused.stderr
+    assert refused.exit_code == 1 and "is not allowed to do this" in refused.stderr
     other = organisation.url.replace("platform_worker@", "payments_worker@")
     assert "[....................................]" not in run("org", "status", "--database", other).stdout
     assert "platform" in run("org", "status", "--database", other, "--team", "platform").stderr

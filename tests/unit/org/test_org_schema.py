@@ -77,7 +77,7 @@ def test_what_cannot_be_set_up_is_told(server: PostgresServer) -> None:
     with pytest.raises(OrgError, match="not set up for this version"):
         load_status(TeamDatabase(older, "platform"))
     url = server.make_empty_database()
-    with pytest.raises(OrgError, match="does not allow"):
+    with pytest.raises(OrgError, match="is not allowed"):
         set_up_database(url.replace("admin@", "platform_worker@"), ["platform"])
 
 

@@ -86,7 +86,7 @@ def test_sharing_again_changes_nothing_and_takes_out_what_is_gone(organisation: 
     git(desk.repo, "mv", ".lerim/memory/decisions/20260801-a.md", str(archived))
     git(desk.repo, "rm", "-q", ".lerim/memory/decisions/20260801-b.md")
     commit(git, desk, "Ben")
-    with pytest.raises(OrgError, match="does not allow"):
+    with pytest.raises(OrgError, match="is not allowed"):
         share_memories(TeamDatabase(organisation.url.replace("_worker@", "_reader@"), "platform"), project, os.environ)
     admin = organisation.url.replace("platform_worker@", "admin@")
     with psycopg.connect(admin, autocommit=True) as connection:  # what is removed first comes back if the rest fails
