@@ -26,7 +26,7 @@ import { type AgentsTree, jobOf, platformOf } from "./views/agents/host";
 import type { AskPanel } from "./views/ask/host";
 import type { BenefitPanel } from "./views/benefit/host";
 import type { CandidateComments } from "./views/comments/host";
-import { candidateOf, conflictOf, memoryHandleOf, type MemoriesView } from "./views/memories/host";
+import { candidateOf, conflictOf, parseHandle, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
 import { folderOf, type SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
@@ -58,7 +58,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
       const root = rootFolders().find(({ uri }) => uri.toString() === requested?.root) ?? (await chooseRoot());
       if (root !== undefined) await review.show(root, requested?.id);
     },
-    "lerim.searchMemories": (query) => searchMemories(context, typeof query === "string" ? query : ""),
+    "lerim.searchMemories": (query, byMeaning) => searchMemories(context, typeof query === "string" ? query : "", byMeaning === true),
     "lerim.openMemory": (handle) => {
       if (handle !== undefined && !isToken(handle)) throw new Error("This link is broken.");
       return openMemory(context, handle);
@@ -73,7 +73,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
       if (uri === undefined) throw new Error("Open a file first.");
       return showFileMemories(context, uri, parsePlace(line, character));
     },
-    "lerim.copyMemory": (target, all) => copyMemories(context, (Array.isArray(all) ? all : [target]).flatMap((one) => parseHandle(one) ?? [])),
+    "lerim.copyMemory": (...args) => copyMemories(context, (Array.isArray(args[1]) ? args[1].map((row: unknown) => [row]) : [args]).flatMap((target) => parseHandle(target) ?? [])),
     "lerim.copyFileMemories": (uri) => copyFileMemories(context, uri instanceof vscode.Uri ? uri : undefined, false),
     "lerim.copySelectionMemories": () => copyFileMemories(context, undefined, true),
     "lerim.searchSessions": search,
@@ -110,18 +110,18 @@ export function registerCommands(context: Context, { turns, review, comments, tr
     "lerim.refreshMemories": () => memories.refresh(),
     "lerim.moreMemories": (node) => memories.loadMore(node),
     "lerim.addMemory": () => addMemoryHere(context),
-    "lerim.editMemory": (target) => editMemory(context, parseHandle(target)),
-    "lerim.promoteMemory": (target) => promoteMemory(context, parseHandle(target)),
-    "lerim.changeKind": (target) => changeKind(context, parseHandle(target)),
-    "lerim.archiveMemory": (target) => actOnMemory(context, parseHandle(target), { action: "archive" }),
-    "lerim.restoreMemory": (target) => actOnMemory(context, parseHandle(target), { action: "restore" }),
-    "lerim.globalizeMemory": (target) => actOnMemory(context, parseHandle(target), { action: "globalize" }),
-    "lerim.moveMemory": (target) => actOnMemory(context, parseHandle(target), { action: "move" }),
-    "lerim.verifyMemory": (target) => actOnMemory(context, parseHandle(target), { action: "verify" }),
-    "lerim.memoryUseful": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "useful" }),
-    "lerim.memoryWrong": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "wrong" }),
-    "lerim.memoryOutdated": (target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "outdated" }),
-    "lerim.deleteTheme": (target) => actOnMemory(context, parseHandle(target), { action: "delete" }),
+    "lerim.editMemory": (...target) => editMemory(context, parseHandle(target)),
+    "lerim.promoteMemory": (...target) => promoteMemory(context, parseHandle(target)),
+    "lerim.changeKind": (...target) => changeKind(context, parseHandle(target)),
+    "lerim.archiveMemory": (...target) => actOnMemory(context, parseHandle(target), { action: "archive" }),
+    "lerim.restoreMemory": (...target) => actOnMemory(context, parseHandle(target), { action: "restore" }),
+    "lerim.globalizeMemory": (...target) => actOnMemory(context, parseHandle(target), { action: "globalize" }),
+    "lerim.moveMemory": (...target) => actOnMemory(context, parseHandle(target), { action: "move" }),
+    "lerim.verifyMemory": (...target) => actOnMemory(context, parseHandle(target), { action: "verify" }),
+    "lerim.memoryUseful": (...target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "useful" }),
+    "lerim.memoryWrong": (...target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "wrong" }),
+    "lerim.memoryOutdated": (...target) => actOnMemory(context, parseHandle(target), { action: "feedback", feedback: "outdated" }),
+    "lerim.deleteTheme": (...target) => actOnMemory(context, parseHandle(target), { action: "delete" }),
     "lerim.acceptCandidate": (target) => decideCandidate(context, comments.targetOf(target) ?? candidateOf(target), "accept"),
     "lerim.rejectCandidate": (target) => decideCandidate(context, comments.targetOf(target) ?? candidateOf(target), "reject"),
     "lerim.editCandidate": (comment) => comments.startEditing(comment),
@@ -148,13 +148,6 @@ export function registerCommands(context: Context, { turns, review, comments, tr
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([id, command]) => vscode.commands.registerCommand(id, (...args: unknown[]) => runCommand(context, () => command(...args)))),
   );
-}
-
-/** The handle given by a link or a row; undefined if the command was called from the palette. Throws for anything else. */
-function parseHandle(target: unknown): string | undefined {
-  const handle = memoryHandleOf(target) ?? target;
-  if (handle === undefined || isToken(handle)) return handle;
-  throw new Error("This link is broken.");
 }
 
 async function runCommand(context: Context, command: () => unknown): Promise<void> {

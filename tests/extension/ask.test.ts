@@ -88,5 +88,5 @@ test("a question that nothing answers can be searched by meaning", async () => {
   panel.send({ type: "ask", question: "Which number type for prices?", all: false });
   await expect.poll(() => states(panel).at(-1)?.known).toBe(false);
   panel.send({ type: "searchByMeaning" });
-  await expect.poll(() => shown.commands).toContainEqual({ id: "lerim.searchMemories", args: ["Which number type for prices?"] });
+  await expect.poll(() => shown.commands).toContainEqual({ id: "lerim.searchMemories", args: ["Which number type for prices?", true] });
 });

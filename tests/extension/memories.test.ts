@@ -54,6 +54,22 @@ test("where words find nothing, a search by meaning is offered; once the person 
   expect(context.params(protocol.memorySearch).at(-1)?.meaning).toBe(true);
 });
 
+test("the offer to search by meaning is in sight above weak matches, and who asks for such a search is told at once what it needs", async () => {
+  const weak = ["a", "b", "c", "d", "e"].map((id) => memory(id));
+  context.answer(protocol.memorySearch, ({ query }) => ({ memories: weak, byMeaning: [], isWeak: query !== "", note: "" }));
+  const pick = await search();
+  expect(pick.items).toHaveLength(5);
+  pick.type("which number type");
+  await expect.poll(() => pick.items.map(({ label }) => label).indexOf("$(sparkle) Search by meaning…")).toBe(3);
+
+  await searchMemories(context, "which number type", true);
+  expect([shown.messages.at(-1)?.text, shown.quickPicks.length]).toEqual(["Search by meaning downloads 65 MB of packages, once.", 1]);
+  answers.choices.push("Download");
+  await searchMemories(context, "which number type", true);
+  await searchMemories(context, "and again", true);
+  expect([shown.messages.length, shown.quickPicks.map(({ value }) => value)]).toEqual([2, ["", "which number type", "and again"]]);
+});
+
 test("a search by meaning is not offered in Restricted Mode", async () => {
   workspace.isTrusted = false;
   context.answer(protocol.memorySearch, () => ({ memories: [], byMeaning: [], isWeak: true, note: "" }));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import * as protocol from "../../extension/src/protocol";
-import { candidateOf, conflictOf, memoryHandleOf, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
+import { candidateOf, conflictOf, memoryHandleOf, parseHandle, type MemoriesNode, MemoriesView } from "../../extension/src/views/memories/host";
 import { FakeContext, present } from "./fakes/sidecar";
 import { act, shown, type ThemeIcon, type TreeItem, TreeItemCollapsibleState, Uri, workspace } from "./fakes/vscode";
 
@@ -108,6 +108,14 @@ test("a file that git left in two can be merged from its row, another problem ca
   expect(both.map((node) => itemOf(node).contextValue)).toEqual(["lerim.problem.merge", "lerim.problem"]);
   expect(both.map(conflictOf)).toEqual([{ root, path: "/repo/.lerim/memory/decisions/a.md" }, undefined]);
   expect(memoryHandleOf(both[0])).toBeUndefined();
+});
+
+test("a command acts on the memory of its row or link; a row that the list no longer has is no reason to act on another memory", async () => {
+  const [, decisions] = await view.getChildren();
+  const [row] = await view.getChildren(decisions);
+  expect([parseHandle([row, [row]]), parseHandle(["h-b"]), parseHandle([])]).toEqual(["h-a", "h-b", undefined]);
+  expect(() => parseHandle([undefined, undefined])).toThrow("The list has just changed");
+  expect(() => parseHandle([{ kind: "other" }])).toThrow("This link is broken");
 });
 
 test("it lists anew when memories changed, and in the order that is chosen, also in the next window", async () => {

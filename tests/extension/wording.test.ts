@@ -27,6 +27,8 @@ test("a learning is called by its kind", () => {
   expect(kindOf({ primitive: "learning", kind: "pitfall" })).toBe("pitfall");
   expect(kindOf({ primitive: "decision", kind: null })).toBe("decision");
   expect(memoryDetail(memory("m", { primitive: "learning", kind: "pitfall", scope: "global", body: "\n\nFirst line.\nSecond." }))).toBe("pitfall · confidence 80 % · personal · First line.");
+  const said = { title: "Use `uv` in CI", body: "Use uv in CI.", kind: null, primitive: "decision" } as const;
+  expect(memoryDetail(memory("m", said))).toBe("decision · confidence 80 %");
 });
 
 test("the status item counts what waits, follows a sync and says what is wrong", () => {

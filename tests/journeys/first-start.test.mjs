@@ -18,10 +18,7 @@ class Newcomer extends Person {
     super("first-start", "project");
     makeRepository(this.root, new Map([["app.py", "def main():\n    return 1\n"]]));
     this.machine.settings({});
-    // found before anything of the real machine; the editor asks the person's shell for the PATH
-    this.tools = this.machine.folder("tools");
-    this.machine.environ.SHELL = "/bin/bash";
-    writeFileSync(join(this.machine.home, ".profile"), `export PATH=${this.tools}:$PATH\n`);
+    this.tools = this.machine.tools();
   }
 
   get environments() {

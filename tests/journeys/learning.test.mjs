@@ -148,15 +148,13 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
 
   await run("a candidate is rejected and accepted on its row in the tree", async () => {
     await screen.listed("Memories", /notes on deploys/);
-    await screen.rowAction(row(/notes on deploys/), "Reject");
-    await screen.notification(/Rejected/);
+    await screen.rowAction(row(/notes on deploys/), "Reject", /Rejected/);
     await until("it is gone", () => waiting().length === 0);
     await screen.button("Undo");
     await until("it is back", () => waiting().length === 1);
     await screen.clearNotifications();
     await screen.listed("Memories", /notes on deploys/);
-    await screen.rowAction(row(/notes on deploys/), "Accept");
-    await screen.notification(/Accepted/);
+    await screen.rowAction(row(/notes on deploys/), "Accept", /Accepted/);
     await until("the memory is on disk", () => memories().some((name) => /deploys/.test(name)) && waiting().length === 0);
     await screen.shot("row-accepted");
     await screen.clearNotifications();

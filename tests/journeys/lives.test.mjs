@@ -7,6 +7,7 @@ import { Answering } from "./answering.mjs";
 import { askQuestions } from "./asking.mjs";
 import { barriersInThemes } from "./barriers.mjs";
 import { git, markdown, missing } from "./machine.mjs";
+import { searchByMeaning, standInForMeaning } from "./meaning.mjs";
 import { Panel } from "./panel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
@@ -96,6 +97,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     talk.say("thanks", "Gladly.");
     await model.start();
     person.settings();
+    standInForMeaning(machine);
     await person.begin();
     await person.work();
   });
@@ -287,8 +289,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
 
   await run("by hand: a memory is renamed and archived, each undone from its message", async () => {
     await unfold(/^Learnings/);
-    await screen.rowAction(row(/`discount` rounds down/), "Archive Memory");
-    await screen.notification(/Archived: .*rounds down/);
+    await screen.rowAction(row(/`discount` rounds down/), "Archive Memory", /Archived: .*rounds down/);
     await until("it is put away", () => files("archived", "learnings").some((name) => name.includes("discount")));
     await screen.shot("archived");
     await screen.button("Undo");
@@ -329,8 +330,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("checked");
     await screen.clearNotifications();
     await screen.command("View: Hide Panel");
-    await screen.rowAction(row(/both\.md/), "Merge Memory");
-    await screen.notification(/how both sides of the conflict would be merged/);
+    await screen.rowAction(row(/both\.md/), "Merge Memory", /how both sides of the conflict would be merged/);
     await screen.shot("merge");
     await screen.button("Merge Both Sides");
     await until("the file is one again", () => !readFileSync(path, "utf8").includes("<<<<<<<"));
@@ -344,6 +344,8 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.pick("Search memories", "is:superseded prices", "in floats, not in integer cents");
     await until("the memory is shown", async () => /superseded_by/.test(await screen.editorText()));
   });
+
+  await searchByMeaning(run, person);
 
   await askQuestions(run, person, model);
 

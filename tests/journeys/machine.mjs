@@ -54,6 +54,14 @@ export class Machine {
     return path;
   }
 
+  /** A folder of programs that are found before those of the real machine; the editor asks the person's shell for the PATH. */
+  tools() {
+    const path = this.folder("tools");
+    this.environ.SHELL = "/bin/bash";
+    writeFileSync(join(this.home, ".profile"), `export PATH=${path}:$PATH\n`);
+    return path;
+  }
+
   /** What the person has set in the editor; machine settings are where an editor reached over a server keeps them. */
   settings(values) {
     const quiet = {

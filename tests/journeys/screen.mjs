@@ -280,16 +280,17 @@ export class Screen {
     });
   }
 
-  /** Clicks an action at the end of a row of a tree. The actions show while the pointer is on the row: a tree that is drawn anew under a
-   * resting pointer hides them, so the pointer leaves first and comes back. */
-  async rowAction(target, label) {
-    let patience = 2000;
-    return until(`the action ${label} of a row is clicked`, async () => {
+  /** Clicks an action at the end of a row of a tree until a notification says `told`. The actions show while the pointer is on the row: a tree
+   * that is drawn anew under a resting pointer hides them, so the pointer leaves first and comes back. A click on a row that is just being
+   * replaced acts on nothing. */
+  async rowAction(target, label, told) {
+    let patience = 4000;
+    return until(`the action ${label} of a row says ${told}`, async () => {
       patience *= 1.5;
       await this.page.mouse.move(5, 5);
       await target.hover({ timeout: patience });
       await target.locator(`.action-label[aria-label^="${label}"]`).click({ timeout: patience });
-      return true;
+      return until("the notification", async () => (await this.notifications()).some((text) => told.test(text)), patience);
     });
   }
 

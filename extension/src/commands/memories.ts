@@ -21,8 +21,11 @@ const filters = "kind: tag: file: is: since:";
 
 const searchPlaceholder = `Search memories by words, symbols or paths, and with ${filters}`;
 
-/** Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. If words find nothing, the last entry offers a search by meaning. */
-export async function searchMemories(context: Pick<Context, "request" | "searchesByMeaning" | "installMeaning">, typed = ""): Promise<void> {
+/**
+ * Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. If words find nothing, an entry offers a search by meaning. A person
+ * who asks for one (`byMeaning`) is told at once what it needs, if it is not installed.
+ */
+export async function searchMemories(context: Pick<Context, "request" | "searchesByMeaning" | "installMeaning">, typed = "", byMeaning = false): Promise<void> {
   const root = await rootOrNull();
   if (root === undefined) return;
   const turnOn = async (query: string): Promise<void> => {
@@ -30,7 +33,7 @@ export async function searchMemories(context: Pick<Context, "request" | "searche
   };
   const search = (query: string): Promise<void> =>
     showSearchList(context, root, { placeholder: searchPlaceholder, typed: query, meaning: { isOn: context.searchesByMeaning, turnOn }, onChosen: (memory) => openFile(memory, root) });
-  await search(typed);
+  await (byMeaning && !context.searchesByMeaning ? turnOn(typed) : search(typed));
 }
 
 /** Lets the person search for a memory and choose it; undefined if they chose none. Only memories that match `filter` are listed. */
@@ -71,13 +74,16 @@ async function showSearchList(context: Pick<Context, "request">, root: string | 
       const items = memories.map((memory) => searchResultItem(memory, similar.has(memory.handle)));
       const isOffered = meaning?.isOn === false && isTyped && vscode.workspace.isTrusted && (isWeak || memories.length === 0);
       const none = memories.length === 0 ? "No matching memories" : undefined;
-      return { items: isOffered ? [...items, meaningOffer] : items, title: note === "" ? none : note };
+      return { items: isOffered ? items.toSpliced(rowsBeforeOffer, 0, meaningOffer) : items, title: note === "" ? none : note };
     },
     ({ memory }) => (memory === undefined ? (meaning?.turnOn(lastQuery) ?? Promise.resolve()) : onChosen(memory)),
     onHidden,
     typed,
   );
 }
+
+/** How many memories stand before the offer: as many as can be seen with it. */
+const rowsBeforeOffer = 3;
 
 const meaningOffer: SearchResultItem = { label: "$(sparkle) Search by meaning…", detail: "Finds memories that say the same in other words, with a small model on this machine", alwaysShow: true, memory: undefined };
 

@@ -83,13 +83,20 @@ export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · personal" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
   const standing = memory.standing === "" ? "" : ` · ${memory.standing}`;
-  return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${standing} · ${firstLine(memory.body)}`;
+  const text = firstLine(memory.body);
+  const repeatsTitle = withoutMarks(text) === withoutMarks(memory.title);
+  return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${standing}${text === "" || repeatsTitle ? "" : ` · ${text}`}`;
 }
 
 /** The detail of a memory in the list of all memories, for which no body is read. */
 export function titleDetail(memory: TitleView): string {
   const where = memory.scope === "global" ? " · personal" : "";
   return [`${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}`, ...memory.references].join(" · ");
+}
+
+/** A text without what may differ between a title and the sentence that it comes from. */
+function withoutMarks(text: string): string {
+  return text.replaceAll(/[`.\s]+/g, " ").trim().toLowerCase();
 }
 
 function firstLine(text: string): string {

@@ -105,7 +105,7 @@ export class AskPanel implements vscode.Disposable, vscode.WebviewPanelSerialize
         await vscode.commands.executeCommand("lerim.chooseModel");
         return;
       case "searchByMeaning":
-        await vscode.commands.executeCommand("lerim.searchMemories", this.#state.question);
+        await vscode.commands.executeCommand("lerim.searchMemories", this.#state.question, true);
     }
   }
 

@@ -3,6 +3,7 @@ import type { Context } from "../../sidecar/context";
 import { canMerge, groupDescription, groupLabel, groupTooltip, memoryMarks, memoryTooltip, proposalDescription } from "../../text/memorywording";
 import type { CandidateTarget } from "../../commands/candidates";
 import * as protocol from "../../protocol";
+import { isToken } from "../../editor/arguments";
 import { isOutsideRepositories, rootFolders } from "../../editor/roots";
 import { counted, iconOf, kindOf } from "../../text/wording";
 import { Refresher } from "../shared/refresher";
@@ -159,6 +160,18 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
 /** The handle of a memory's row; undefined for anything else. */
 export function memoryHandleOf(node: unknown): string | undefined {
   return isNode(node) && node.kind === "memory" ? node.memory.handle : undefined;
+}
+
+/**
+ * The handle given to a command by a link or a row; undefined if the command was called from the palette, which gives no arguments. Throws for anything else:
+ * VS Code gives undefined for a row that the list no longer has, and the command must not act on another memory then.
+ */
+export function parseHandle(args: readonly unknown[]): string | undefined {
+  if (args.length === 0) return undefined;
+  const [target] = args;
+  const handle = memoryHandleOf(target) ?? target;
+  if (isToken(handle)) return handle;
+  throw new Error(handle === undefined ? "The list has just changed. Try again on its row." : "This link is broken.");
 }
 
 /** The candidate of a row; undefined for anything else. */
