@@ -132,12 +132,13 @@ def _read(root: Path, path: str) -> SourceFile | None:
     except (OSError, ValueError):
         return None
     try:
-        mode = os.fstat(handle).st_mode
+        status = os.fstat(handle)
+        mode = status.st_mode
         if not stat.S_ISREG(mode):
             os.close(handle)
             return SourceFile(None) if stat.S_ISDIR(mode) else None
         with os.fdopen(handle, "rb") as file:
-            data = file.read(MAX_SOURCE + 1)
+            data = file.read(min(status.st_size, MAX_SOURCE) + 1)  # no more, since that much memory is made ready first
     except OSError:
         return None
     if len(data) > MAX_SOURCE or b"\0" in data[:8192]:

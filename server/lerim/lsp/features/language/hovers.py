@@ -18,32 +18,48 @@ from lerim.lsp.features.language.memory_texts import (
     find_memory_path,
     find_memory_text,
     find_source_path,
-    is_memory_uri,
 )
 from lerim.lsp.features.language.symbol_places import find_symbol_place
 from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at, find_targets
 from lerim.lsp.features.memories import HoverMemory, editor_requests, render_hover, views
 from lerim.lsp.protocol import OPEN_TURN, redact_text
 from lerim.lsp.window import HandleTarget, Sidecar
-from lerim.memory import StoredMemory, definitions
+from lerim.memory import SourceReader, StoredMemory, definitions
 
 MAX_QUOTED = 600
 """Characters of a turn in a hover."""
+MAX_QUICK_SOURCE = 16 * 1024
+"""Bytes of a source file that is read and parsed in 2 ms or so."""
 
 
 async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> types.Hover | None:
     """What is known about the place under the cursor; None if that is nothing."""
-    if sidecar.options.settings.hover and is_memory_uri(sidecar, params.text_document.uri):
-        text = await find_memory_text(sidecar, params.text_document.uri)
+    text = await find_memory_text(sidecar, params.text_document.uri) if sidecar.options.settings.hover else None
+    if text is not None:
         position = params.position
-        target = find_target_at(text, position.line, text.index(position)) if text is not None else None
-        if text is not None and target is not None:
-            if text.repo is not None and text.repo.is_fast_to_read and isinstance(target, IdTarget):
+        target = find_target_at(text, position.line, text.index(position))
+        if target is not None:
+            if _is_quick(text, target):
                 shown = _describe(sidecar, text, target)  # a thread would take longer
             else:
                 shown = await sidecar.run_in_thread(_describe, sidecar, text, target)
             return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown), text.range(target.span))
     return await editor_requests.hover_at_position(sidecar, params)
+
+
+def _is_quick(text: MemoryText, target: Target) -> bool:
+    """Whether a target is described faster here than in a thread: its memory has been read or is read quickly, or its
+    symbol is in a small file."""
+    repo = text.repo
+    if repo is None:
+        return False
+    if isinstance(target, IdTarget):
+        entry = repo.references.entry_of_id(target.id)
+        return repo.is_fast_to_read or (entry is not None and entry.path in repo.cache)
+    if not isinstance(target, SymbolTarget) or not repo.is_fast_to_read:
+        return False
+    stamp = SourceReader(repo.project.root).stamp(target.reference.path)
+    return stamp != () and stamp[1] <= MAX_QUICK_SOURCE
 
 
 def _describe(sidecar: Sidecar, text: MemoryText, target: Target) -> str:
