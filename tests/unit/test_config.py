@@ -188,7 +188,7 @@ def test_a_file_that_is_the_repository_s_too_is_not_the_person_s(home: Home, rep
     home.config.symlink_to(theirs)
     settings, problems = load.load_settings({}, home, repo)
     assert settings.roles["extract"].provider == "none"
-    assert "it is treated as the repository's" in problems[0].message
+    assert "it may set only what a repository may set" in problems[0].message
     assert load.load_settings({}, home)[0].roles["extract"].provider == "command", "elsewhere it is the person's"
 
 

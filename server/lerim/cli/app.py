@@ -54,8 +54,8 @@ def make_app(only: str = "") -> typer.Typer:
     app = typer.Typer(
         name="lerim",
         cls=RootCommandGroup,
-        help="Lerim finds the decisions and lessons in your coding-agent sessions. You review them; accepted ones are "
-        "kept as markdown in the repository.",
+        help="Lerim finds the decisions and learnings in your coding-agent sessions. You review them; accepted ones "
+        "are kept as markdown in the repository.",
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
         add_completion=False,

@@ -63,7 +63,7 @@ def read_layers(environ: Mapping[str, str], home: Home, root: Path | None) -> It
         repository = root / ".lerim" / "config.toml"
     if repository is not None and home.config.exists() and is_same_place(home.config, repository):
         shared = SettingsLayer(str(home.config), is_of_person=True)
-        shared.add_problem("This file is also the repository's, so it is treated as the repository's.", ROLES)
+        shared.add_problem("This file belongs to a repository, so it may set only what a repository may set.", ROLES)
         yield shared
     else:
         yield _read_file_layer(SettingsLayer(str(home.config), is_of_person=True), home.config)

@@ -35,7 +35,7 @@ BLOCK_HEAD = (
 MARKER_LINES = ("<!-- lerim:begin v1 sha=000000000000 -->", "<!-- lerim:end -->")
 BLOCK_REASON = "What agents should always know."
 RULES_REASON = "What agents should know in this folder."
-REMOVAL_REASON = "Nothing of Lerim's remains."
+REMOVAL_REASON = "Everything that Lerim wrote is removed."
 CODEX_LIMIT = 32 * 1024
 """Codex reads at most so many bytes of AGENTS.md and cuts off the rest."""
 

@@ -59,7 +59,7 @@ def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
         message = "This is a symbolic link and was not read."
         raise MemoryError_(message, where=str(path), todo="Replace it with a regular file.") from None
     except FileNotFoundError as error:
-        raise NotFoundError("The file is gone.", where=str(path), todo="List them again.") from error
+        raise NotFoundError("The file is gone.", where=str(path), todo="List the files again.") from error
     except UnicodeDecodeError as error:
         raise MemoryError_("The file is not UTF-8 text.", where=str(path), todo="Save it as UTF-8.") from error
     except OSError as error:

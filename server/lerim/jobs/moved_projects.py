@@ -32,8 +32,8 @@ def with_alias(project: Project, old: str, home: Home) -> Project:
         raise ProjectError(
             "Candidates were reviewed here and in the repository that was there before; only one review can continue.",
             where=old,
-            todo=f"To go on with this one, run `{forget}`. To go on with the other (what was rejected and can be"
-            f" undone here since is then forgotten), move {home.project(project.key)} away. Then try again.",
+            todo=f"To continue with this one, run `{forget}`. To continue with the other, move"
+            f" {home.project(project.key)} away; rejections and undo made here are then forgotten. Then try again.",
         )
     aliases = dict.fromkeys((*former.aliases, *project.aliases, former.root, old))
     return replace(with_own_key, key=former.key, aliases=tuple(aliases))

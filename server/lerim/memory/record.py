@@ -154,7 +154,7 @@ class _HeaderReader:
         if (written := self._text("id")) != stem:
             self._add_fault(
                 "id",
-                f"the id {written!r} is not the file's name, which is used: rename one of them"
+                f"the id {written!r} is not the file's name, which is used instead: rename one of them"
                 if written
                 else "there is no id",
             )

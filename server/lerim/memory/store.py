@@ -291,7 +291,7 @@ def stat_memory_file(memory_dir: Path, name: str) -> MemoryFile:
     try:
         state = os.lstat(path)
     except FileNotFoundError as error:
-        raise NotFoundError("This memory no longer exists.", where=path, todo="List them again.") from error
+        raise NotFoundError("This memory no longer exists.", where=path, todo="List the memories again.") from error
     except OSError as error:
         raise MemoryError_(
             f"The file cannot be read: {error_reason(error)}.", where=path, todo="Check its permissions."

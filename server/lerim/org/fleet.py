@@ -20,7 +20,7 @@ from lerim.org.database import TeamDatabase, keep_trying
 
 _RESERVE = "SELECT call, refused, free_at, dollars_per_day FROM reserve_call(%s, %s, %s, %s)"
 _BUSY = {
-    "spent": "Today's budget of ${per_day:.2f} is spent or reserved; the work goes on tomorrow.",
+    "spent": "Today's budget of ${per_day:.2f} is spent or reserved; the work continues tomorrow.",
     "paused": "The service asked all workers to wait.",
     "no token": "The limit of model calls a minute is reached.",
 }

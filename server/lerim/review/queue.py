@@ -222,7 +222,7 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
             raise NotFoundError(
                 f"No candidate {candidate_id[:80]!r} waits for review.",
                 where=str(paths.review),
-                todo="List them again.",
+                todo="List the candidates again.",
             )
     return load_candidate(paths, candidate_id, paths.store())
 

@@ -245,7 +245,7 @@ def test_a_moved_memory_is_the_persons_alone_until_it_is_undone(place: ReviewPat
     assert acts.undo_last(place).ok
     assert path.read_bytes() == before and place.personal().store().path_of(NAME) is None
     put(place, DECISION.replace("source:", "supersedes: [20260701-x]\nsource:"))
-    with pytest.raises(MemoryError_, match="ended with it"):
+    with pytest.raises(MemoryError_, match="so it stays here"):
         acts.globalize_memory(place, NAME, move=True)
 
 

@@ -195,7 +195,9 @@ def _load_extract_model(settings: load.Settings) -> Model:
         message = problems[0].message if problems else "No model is chosen, and none was found."
         where = problems[0].path if problems else EXTRACT_TABLE
         raise SettingsError(
-            message, where=where, todo="Choose one with `lerim model use`; `lerim model list` shows what there is."
+            message,
+            where=where,
+            todo="Choose one with `lerim model use`; `lerim model list` shows the available models.",
         )
     return model
 

@@ -88,7 +88,7 @@ def load_claim(paths: ReviewPaths, ledger: Ledger, candidate_id: str) -> LedgerC
     known = ledger.find_claim(candidate_id)
     if known is None:
         raise NotFoundError(
-            f"There is no candidate {candidate_id[:80]!r}.", where=str(paths.review), todo="List them again."
+            f"There is no candidate {candidate_id[:80]!r}.", where=str(paths.review), todo="List the candidates again."
         )
     return known
 

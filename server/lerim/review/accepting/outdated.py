@@ -22,15 +22,15 @@ def check_lost_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -
         raise StaleError(
             "The memories this was about are archived, replaced or deleted. The candidate was withdrawn.",
             where=str(proposal.path),
-            todo="List them again.",
+            todo="List the candidates again.",
         )
     if proposal.lost_targets:
         _refresh_targets(paths, ledger, proposal)
-        waits = "as a new one" if proposal.action == "add" else "without it"
+        now = "proposes a new memory" if proposal.action == "add" else "no longer refers to it"
         raise StaleError(
-            f"The memory this would change or replace is archived, replaced or deleted. It now waits {waits}.",
+            f"The memory this would change or replace is archived, replaced or deleted. The candidate now {now}.",
             where=str(proposal.path),
-            todo="Check it, then accept it again, or reject it.",
+            todo="Check the candidate, then accept it again, or reject it.",
         )
 
 
@@ -48,7 +48,7 @@ def check_rating_stands(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) 
     raise StaleError(
         "It is no longer rated wrong or outdated. The candidate was withdrawn.",
         where=str(proposal.path),
-        todo="List them again.",
+        todo="List the candidates again.",
     )
 
 

@@ -96,7 +96,7 @@ def _plan_merge(paths: ReviewPaths, store: Store, path: Path) -> tuple[list[File
     store.relative_name(path)
     memory_files = store.paths_of(path.stem)
     if not memory_files:
-        raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="List them again.")
+        raise NotFoundError(f"There is no memory {path.stem[:80]!r}.", where=str(path), todo="List the memories again.")
     texts = {one: store.read_text(one) for one in memory_files}
     found = [(one, side) for one in memory_files for side in split_conflict(texts[one]) or (texts[one],)]
     if len(found) == 1:

@@ -118,8 +118,9 @@ def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) 
             message = f"It no longer holds: “{join_lines(by.record.title)}” ({by.record.id}) replaces it."
             raise MemoryError_(message, where=str(memory.path), todo="Copy that one instead.")
         if move and (old.supersedes or old.resolves):
-            todo = "Copy it, so that what it replaced or resolved here keeps its reason."
-            raise MemoryError_("Other memories of this repository ended with it.", where=str(memory.path), todo=todo)
+            todo = "Copy it instead of moving it."
+            message = "This memory replaced or resolved others of this repository, so it stays here."
+            raise MemoryError_(message, where=str(memory.path), todo=todo)
         store = own.store()
         text = memory.updated_text(
             {

@@ -25,7 +25,9 @@ def suggest_answer(
         store = paths.store()
         known = ledger.find_claim(proposal_id)
         if known is None or known.state != "pending":
-            raise NotFoundError("This candidate no longer waits.", where=proposal_id[:80], todo="List them again.")
+            raise NotFoundError(
+                "This candidate no longer waits.", where=proposal_id[:80], todo="List the candidates again."
+            )
         proposal = load_candidate(paths, proposal_id, store)
         if proposal.edited or not proposal.session:
             raise MemoryError_(
