@@ -27,7 +27,9 @@ AGENT_VARIABLES = (
     "APPDATA",
     "VSCODE_PORTABLE",
 )
-"""The environment variables that tell where agents store their sessions."""
+"""The environment variables with folders in which agents store their sessions."""
+STORE_VARIABLES = (*AGENT_VARIABLES, "OPENCODE_DB")
+"""All environment variables that tell where agents store their sessions."""
 
 
 def _path_type(platform: str) -> type[PurePath]:

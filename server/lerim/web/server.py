@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -88,8 +89,12 @@ class QuietServer(uvicorn.Server):
             await self._stopping.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stops the server, at a signal or from another thread."""
-        super().handle_exit(sig, frame)
+        """Stops the server, at a signal or from another thread. SIGTERM is how it is asked to stop: it then ends with
+        code 0, so that no service starts it again."""
+        if sig == signal.SIGTERM:
+            self.should_exit = True
+        else:
+            super().handle_exit(sig, frame)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stopping.set)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import configparser
 import json
+import os
 import plistlib
 import re
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,8 +18,10 @@ import yaml
 from desk import Desk
 from lerim.errors import ServerError
 from lerim.paths import Home
+from lerim.views.running_server import RunningServer
 from lerim.web.background.compose import plan_compose
 from lerim.web.background.service import plan_service
+from lerim.web.running import announce_server, hold_server_lock
 from model_desk import SERVER
 from terminal import answer, run
 
@@ -42,9 +46,26 @@ def test_up_starts_one_server_that_status_shows_and_down_stops(desk: Desk, monke
     finally:
         stopped = answer("down")
     assert stopped == {"stopped": True}
+    if sys.platform != "win32":
+        assert os.waitpid(started["server"]["pid"], 0)[1] == 0, "a service would start it again after a failure"
     assert answer("down") == {"stopped": False}
     assert answer("status", "--repo", str(desk.repo))["server"] is None
     assert answer("dashboard", code=1)["error"]["todo"] == "Start one: `lerim up`."
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="the system does not tell what a process runs")
+def test_down_ends_no_process_that_only_has_the_id_of_a_server_in_a_container(desk: Desk) -> None:
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    running = RunningServer(other.pid, "http://127.0.0.1:1", "http://127.0.0.1:1", "127.0.0.1:1", "")
+    try:
+        with hold_server_lock(desk.home), announce_server(desk.home, running):
+            refused = answer("down", code=1)["error"]
+        assert "in a container" in refused["message"]
+        assert "docker compose -f" in refused["todo"]
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.communicate()
 
 
 def test_an_address_that_others_reach_needs_encryption_on_the_command_line(desk: Desk) -> None:
@@ -71,6 +92,10 @@ def test_the_service_of_linux_keeps_every_argument_and_no_key() -> None:
     assert "enable --now lerim" in plan.start
     moved = plan_service(ARGV, {**ENVIRON, "XDG_CONFIG_HOME": "/home/me/conf"}, "linux")
     assert str(moved.path) == "/home/me/conf/systemd/user/lerim.service"
+    agents = {"CLAUDE_CONFIG_DIR": "/data/claude", "CODEX_HOME": "/data/codex", "OPENCODE_DB": "/data/opencode.db"}
+    lines = plan_service(ARGV, {**ENVIRON, **agents}, "linux").text.splitlines()
+    assert {f'Environment="{name}={value}"' for name, value in agents.items()} <= set(lines)
+    assert 'Environment="HOME=/home/m $x 1%%"' in plan_service(ARGV, {"HOME": "/home/m $x 1%"}, "linux").text
     with pytest.raises(ServerError, match="line break"):
         plan_service(["/a\nExecStartPre=/bin/evil"], ENVIRON, "linux")
 
@@ -103,7 +128,8 @@ def test_a_service_is_shown_and_written_only_after_a_yes(desk: Desk, isolated: P
 def test_the_compose_file_mounts_the_agents_stores_read_only(tmp_path: Path) -> None:
     home = Home(tmp_path / ".lerim")
     stores = [tmp_path / ".claude", tmp_path / "a $b" / "sessions", tmp_path / ".claude" / "projects"]
-    text = plan_compose(home, tmp_path, stores, [tmp_path / "repo"], 8765, "1000:1000")
+    environ = {"HOME": str(tmp_path), "CODEX_HOME": str(tmp_path / "a $b"), "OPENAI_API_KEY": "sk-secret"}
+    text = plan_compose(home, environ, stores, [tmp_path / "repo"], 8765, "1000:1000")
     service = yaml.safe_load(text)["services"]["lerim"]
     volumes = {one["source"].replace("$$", "$"): one.get("read_only", False) for one in service["volumes"]}
     assert all(one["source"] == one["target"] for one in service["volumes"])
@@ -113,6 +139,14 @@ def test_the_compose_file_mounts_the_agents_stores_read_only(tmp_path: Path) -> 
         str(tmp_path / ".claude"): True,
         str(tmp_path / "a $b" / "sessions"): True,
     }
+    assert service["environment"] == {
+        "HOME": str(tmp_path),
+        "LERIM_HOME": str(tmp_path / ".lerim"),
+        "CODEX_HOME": str(tmp_path / "a $b").replace("$", "$$"),
+    }
+    assert service["tmpfs"] == ["/tmp", f"{tmp_path}:uid=1000,gid=1000,mode=0700"], "home is not root's"
+    with_home = plan_compose(home, environ, stores, [tmp_path], 8765, "1000:1000")
+    assert yaml.safe_load(with_home)["services"]["lerim"]["tmpfs"] == ["/tmp"]
     assert service["ports"] == ["127.0.0.1:8765:8765"]
     name, options = service["command"]
     assert name == "server"

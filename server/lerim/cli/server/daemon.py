@@ -23,7 +23,7 @@ from lerim.cli.server.serve import (
 from lerim.cli.terminal import JsonOption, find_home, output, require_extra, with_error_exit
 from lerim.errors import NotFoundError, UsageError
 from lerim.files import make_folder, replace_file
-from lerim.paths import Home, user_home
+from lerim.paths import Home
 from lerim.process import build_lerim_launch, format_command_line
 from lerim.project import list_projects
 from lerim.sessions import find_platform_roots
@@ -112,7 +112,7 @@ def _write_compose_file(home: Home, port: int, *, yes: bool) -> None:
     stores = [root for roots in find_platform_roots(os.environ, home).values() for root in roots if root.is_dir()]
     repositories = [known.main_worktree or known.root for known in list_projects(home)[0] if known.root.is_dir()]
     user = f"{os.getuid()}:{os.getgid()}" if sys.platform != "win32" else "1000:1000"
-    text = plan_compose(home, Path(user_home(os.environ)), stores, repositories, port or DEFAULT_PORT, user)
+    text = plan_compose(home, os.environ, stores, repositories, port or DEFAULT_PORT, user)
     path = home.root / COMPOSE_FILE
     if _write_shown_file(path, text, yes=yes):
         command = format_command_line("docker", "compose", "-f", path, "up", "-d")

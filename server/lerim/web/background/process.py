@@ -15,9 +15,10 @@ import msgspec
 
 from lerim.errors import ServerError, error_reason
 from lerim.paths import Home
-from lerim.process import build_lerim_launch
+from lerim.process import build_lerim_launch, format_command_line
 from lerim.project import make_private_folder
 from lerim.views import RunningServer, find_running_server
+from lerim.web.background.compose import COMPOSE_FILE
 from lerim.web.options import ServeOptions
 
 Found = TypeVar("Found")
@@ -89,11 +90,15 @@ def _read_output(path: Path) -> str:
 def stop_server(home: Home) -> RunningServer | None:
     """Stops the server of this home and waits until it has ended. Returns it, or None if none runs.
 
-    Raises ServerError if it does not end. Work that it does is continued by the next sync.
+    Raises ServerError if it does not end, or runs in a container. Work that it does is continued by the next sync.
     """
     running = find_running_server(home)
     if running is None:
         return None
+    if not _is_lerim(running.pid) and find_running_server(home) is not None:
+        compose_file = format_command_line(home.root / COMPOSE_FILE)
+        todo = f"Stop the container, for example with `docker compose -f {compose_file} down`."
+        raise ServerError("The server runs in a container.", where=running.origin, todo=todo)
     for stop_signal in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
         try:
             os.kill(running.pid, stop_signal)
@@ -105,6 +110,15 @@ def stop_server(home: Home) -> RunningServer | None:
         if _wait(lambda: find_running_server(home) is None or None, STOP_SECONDS):
             return running
     raise ServerError("The server does not end.", where=f"process {running.pid}", todo="End it yourself.")
+
+
+def _is_lerim(pid: int) -> bool:
+    """Returns whether this process is one of Lerim's, as far as the system tells. In a container processes have ids of
+    their own, which belong to other processes outside."""
+    try:
+        return b"lerim" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return not Path("/proc/self/cmdline").exists()
 
 
 def _wait(check: Callable[[], Found | None], seconds: float) -> Found | None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import PurePath, PurePosixPath
 
 from lerim.errors import ServerError
-from lerim.paths import user_home
+from lerim.paths import STORE_VARIABLES, user_home
 from lerim.process import format_command_line
 
 LABEL = "dev.lerim.server"
-KEPT_VARIABLES = ("HOME", "LERIM_HOME", "LERIM_CONFIG", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+KEPT_VARIABLES = ("HOME", "LERIM_HOME", "LERIM_CONFIG", "PATH", *STORE_VARIABLES)
 """Variables that say where Lerim's and the agents' folders are, and where git is. Keys are never written to a file."""
 
 
@@ -48,7 +48,7 @@ def _plan_systemd(argv: Sequence[str], variables: Mapping[str, str], config: Pur
         "",
         "[Service]",
         "Type=exec",
-        f"ExecStart={' '.join(map(_quote_systemd, argv))}",
+        f"ExecStart={' '.join(map(_quote_systemd, argv)).replace('$', '$$')}",  # only here, `$` has a meaning
         *(f"Environment={_quote_systemd(f'{name}={value}')}" for name, value in variables.items()),
         "Nice=10",
         "Restart=on-failure",
@@ -67,10 +67,10 @@ def _plan_systemd(argv: Sequence[str], variables: Mapping[str, str], config: Pur
 
 
 def _quote_systemd(text: str) -> str:
-    """Quotes a word for a unit file, in which `%` and `$` have a meaning."""
+    """Quotes a word for a unit file, in which `%` has a meaning."""
     if any(character in text for character in "\n\r\0"):
         raise ServerError("A path with a line break cannot be written into a service.", where=text[:200])
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
 
 
