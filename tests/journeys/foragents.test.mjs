@@ -150,7 +150,7 @@ for (const [editor, variable] of editors) {
       await accept("Choose the agents", only("Gemini CLI"));
       await accept("Choose how");
       await accept("Choose which files", only("Files of this repository"));
-      const question = screen.page.locator('.quick-input-widget input.input[placeholder^="Change files of this repository"]');
+      const question = screen.page.locator('.quick-input-widget input.input[placeholder^="Change this repository"]');
       await question.waitFor();
       await question.press("Escape");
       await question.waitFor({ state: "hidden" });
