@@ -11,6 +11,8 @@ RUN python -m pip install --no-cache-dir "hatchling>=1.27" \
  && /opt/lerim/bin/pip install --no-cache-dir --no-deps .
 
 FROM python:3.13-slim
+# No version is pinned: Debian deletes the old ones of its packages.
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends git \
  && rm -rf /var/lib/apt/lists/*

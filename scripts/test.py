@@ -38,6 +38,7 @@ LINT_COMMANDS = (
     (PYTHON, "scripts/agent_plugin.py", "--check"),
     (PYTHON, "scripts/protocol.py", "--check"),
     ("npm", "run", "--silent", "lint"),
+    *(((str(Path(PYTHON).with_name("hadolint")), "Dockerfile"),) if sys.platform != "win32" else ()),
 )
 
 

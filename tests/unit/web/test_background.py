@@ -7,6 +7,7 @@ import json
 import os
 import plistlib
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -168,3 +169,22 @@ def test_the_dockerfile_installs_the_lock_and_runs_as_nobody_special() -> None:
     assert json.loads(command[1])["host"] == "0.0.0.0"
     copied = [word for name, rest in steps if name == "COPY" and "--from" not in rest for word in rest.split()[:-1]]
     assert [name for name in copied if not (REPOSITORY / name).exists()] == []
+    sent = {line[1:] for line in (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines() if line[:1] == "!"}
+    assert set(copied) == sent
+
+
+def docker(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["docker", *arguments], capture_output=True, text=True, cwd=REPOSITORY, check=False)
+
+
+def test_the_image_is_built_and_runs_lerim() -> None:
+    if shutil.which("docker") is None or docker("info").returncode:
+        pytest.skip("no Docker runs here; `make lint` checks the Dockerfile")
+    built = docker("build", "--quiet", ".")
+    assert built.returncode == 0, built.stderr
+    image = built.stdout.strip()
+    try:
+        shown = docker("run", "--rm", "--read-only", "--cap-drop", "ALL", image, "--version")
+        assert shown.stdout.startswith("lerim "), shown.stderr
+    finally:
+        docker("rmi", "--force", image)
