@@ -144,6 +144,18 @@ def schema_version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
+def read_stamp(path: Path) -> tuple[int, ...]:
+    """Returns a stamp that changes whenever any process writes to the database at `path`."""
+    stamp: list[int] = []
+    for name in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            state = name.stat()
+        except OSError:
+            continue
+        stamp += [state.st_mtime_ns, state.st_size, state.st_ino]
+    return tuple(stamp)
+
+
 @contextmanager
 def convert_errors(path: Path, schema: Schema) -> Iterator[None]:
     """Raises what SQLite and the system raise in the block as the schema's error. Damage is remembered where a damaged

@@ -30,6 +30,7 @@ from .freshness import Drift as Drift
 from .freshness import DriftChecker as DriftChecker
 from .freshness import DriftSubject as DriftSubject
 from .freshness import DriftSummary as DriftSummary
+from .freshness import LastCheck as LastCheck
 from .freshness import ReferenceProblem as ReferenceProblem
 from .freshness import SourceReader as SourceReader
 from .freshness import StatStamp as StatStamp

@@ -61,6 +61,7 @@ from .sessions import shorten_line as shorten_line
 from .statistics import SignalStatisticsOutput as SignalStatisticsOutput
 from .statistics import load_signal_statistics as load_signal_statistics
 from .statistics import load_statistics as load_statistics
+from .status import LastStatus as LastStatus
 from .status import StatusOutput as StatusOutput
 from .status import load_status as load_status
 from .summaries import SummaryView as SummaryView

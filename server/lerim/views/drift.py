@@ -9,6 +9,7 @@ from lerim.memory import (
     Drift,
     DriftChecker,
     DriftSubject,
+    LastCheck,
     MemorySearch,
     SourceReader,
     StoredMemory,
@@ -55,9 +56,11 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
     return {name: one for name, one in standings.items() if one.state in WRONG_STATES}
 
 
-def find_all_drifts(paths: ReviewPaths, search: MemorySearch, problems: list[Problem]) -> dict[str, Drift]:
+def find_all_drifts(
+    paths: ReviewPaths, search: MemorySearch, problems: list[Problem], last: LastCheck
+) -> dict[str, Drift]:
     """Returns what `find_drifts` does for all active memories. Only memories that are new or were verified again since
-    the last check are read; `search` is an open search of the project."""
+    the last check are read; `search` is an open search of the project. `last` is as for `check_changed`."""
     if paths.project.is_personal:
         return {}
     keys = search.comparison_keys()
@@ -69,11 +72,12 @@ def find_all_drifts(paths: ReviewPaths, search: MemorySearch, problems: list[Pro
         return [subject_of(one.record) for one in search.load_active(ids)]
 
     try:
-        found = DriftChecker(paths.project, paths.home).check_changed(keys, load_subjects).drift_by_memory
+        checker = DriftChecker(paths.project, paths.home)
+        found = checker.check_changed(keys, load_subjects, last)
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
         return {}
-    drifts = {name: one for name, one in found.items() if name in keys}
+    drifts = {name: one for name, one in found.drift_by_memory.items() if name in keys}
     _report_unknown(paths, [name for name, one in drifts.items() if one.state == "unknown"], problems)
     return {name: one for name, one in drifts.items() if one.state in WRONG_STATES}
 

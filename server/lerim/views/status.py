@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from lerim import sqlite
 from lerim.errors import Problem
-from lerim.memory import MemorySearch, conflicting_answers, format_time
+from lerim.memory import LastCheck, MemorySearch, conflicting_answers, format_time
 from lerim.models import ModelView, load_model_view
 from lerim.project import FolderOwners, list_projects
 from lerim.review import LastRun, find_last_model_run, find_unmerged_problems, queue
@@ -46,15 +48,30 @@ class StatusOutput(msgspec.Struct, frozen=True):
     server: RunningServer | None = None
 
 
-def load_status(context: ProjectContext, now: datetime, search: MemorySearch) -> StatusOutput:
+@dataclass(slots=True)
+class LastStatus:
+    """What `load_status` found and what that depends on; keep one for each open search."""
+
+    check: LastCheck = field(default_factory=LastCheck)
+    counted: tuple[object, ...] = ()
+    sessions: SessionCount | None = None
+
+
+def load_status(
+    context: ProjectContext, now: datetime, search: MemorySearch, last: LastStatus | None = None
+) -> StatusOutput:
     """Returns the state of a project at a time with its zone. Problems with the settings are not included. `search` is
-    an open search of the project: only memories that have to be compared with the code again are read."""
+    an open search of the project: only memories that have to be compared with the code again are read. With `last`,
+    which is updated, sessions are counted only if the catalog has changed."""
+    last = last or LastStatus()
     waiting = queue.list_pending_page(context.review_paths, 0, 0)
     model = load_model_view(context.project.key, context.settings, context.home, context.environ, now)
-    sessions = _count_sessions(context, model=bool(model.model) or model.provider in ("auto", "ollama"))
+    sessions = _count_sessions(context, last, model=bool(model.model) or model.provider in ("auto", "ollama"))
     counts = search.count_by_primitive()
     problems: list[Problem] = []
-    standing = Counter(one.state for one in find_all_drifts(context.review_paths, search, problems).values())
+    standing = Counter(
+        one.state for one in find_all_drifts(context.review_paths, search, problems, last.check).values()
+    )
     answers = search.load_rival_answers()
     return StatusOutput(
         project=make_project_view(context.project),
@@ -78,7 +95,7 @@ def load_status(context: ProjectContext, now: datetime, search: MemorySearch) ->
     )
 
 
-def _count_sessions(context: ProjectContext, *, model: bool) -> SessionCount:
+def _count_sessions(context: ProjectContext, last: LastStatus, *, model: bool) -> SessionCount:
     """Counts the sessions of this repository in the catalog, and those that wait: with `model`, also for the model.
 
     The owner of each folder is looked up now, so that a new alias counts before the next sync moves its turns.
@@ -87,9 +104,14 @@ def _count_sessions(context: ProjectContext, *, model: bool) -> SessionCount:
 
     if not context.home.catalog.exists():
         return SessionCount(0, 0, None)
-    others = [known for known in list_projects(context.home)[0] if known.key != context.project.key]
+    key = context.project.key
+    others = [known for known in list_projects(context.home)[0] if known.key != key]
     owners = FolderOwners([context.project, *others], home=context.home)
+    stamp = sqlite.read_stamp(context.home.catalog)
     with Catalog.open(context.home) as catalog:
-        own_folders = [cwd for cwd in catalog.list_folders() if owners.find_owner(cwd) == context.project.key]
+        own_folders = [cwd for cwd in catalog.list_folders() if owners.find_owner(cwd) == key]
         kinds = (EXTRACT_JOB, MODEL_JOB) if model else (EXTRACT_JOB,)
-        return catalog.count_sessions(context.project.key, own_folders, kinds)
+        counted = stamp, key, own_folders, kinds
+        if last.sessions is None or last.counted != counted:
+            last.sessions, last.counted = catalog.count_sessions(key, own_folders, kinds), counted
+    return last.sessions

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
+from typing import TYPE_CHECKING, cast
+from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
 
@@ -15,6 +16,10 @@ from lerim.web.daemon import Daemon
 from lerim.web.searches import OpenSearches
 from lerim.web.token import LoginLinks
 from lerim.web.work import Work
+
+if TYPE_CHECKING:
+    from lerim.memory import MemorySearch
+    from lerim.views import LastStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,7 @@ class Served:
     daemon: Daemon
     links: LoginLinks = field(default_factory=LoginLinks)
     searches: OpenSearches = field(default_factory=OpenSearches)
+    statuses: WeakKeyDictionary[MemorySearch, LastStatus] = field(default_factory=WeakKeyDictionary)
 
 
 def find_served(request: Request) -> Served:

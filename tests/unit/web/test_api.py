@@ -158,7 +158,8 @@ def test_the_status_sees_what_became_of_the_code_and_the_memories_at_once(desk: 
         answer("memory", "add", "--repo", str(desk.repo), "--title", title, *named)
 
     def counts() -> tuple[Any, Any, Any]:
-        status = server.get(at(desk, "/status"))
+        status, again = (server.get(at(desk, "/status")) for _ in range(2))
+        assert without(status, "server") == without(again, "server")
         return status["memories"], status["standing"], [one["code"] for one in status["problems"]]
 
     assert counts() == ({"decision": 3}, {}, [])
@@ -166,11 +167,26 @@ def test_the_status_sees_what_became_of_the_code_and_the_memories_at_once(desk: 
     assert counts() == ({"decision": 3}, {"drifted": 2}, [])
     code.unlink()
     assert counts() == ({"decision": 3}, {"gone": 2}, [])
+    code.write_text("def load():\n    return 1\n", "utf-8")
+    assert counts() == ({"decision": 3}, {}, [])
+    code.unlink()
+    assert counts() == ({"decision": 3}, {"gone": 2}, [])
     first, second, _ = sorted((desk.repo / ".lerim" / "memory" / "decisions").iterdir())
     first.unlink()
     second.rename(second.with_name("broken.md"))
     second.with_name("broken.md").write_text("no memory", "utf-8")
     assert counts() == ({"decision": 1}, {"gone": 1}, ["memory-unreadable"])
+
+
+def test_the_status_counts_a_session_as_soon_as_it_was_read(desk: Desk, server: WebServer) -> None:
+    def sessions() -> tuple[int, int]:
+        status = server.get(at(desk, "/status"))
+        return status["sessions"], status["waiting"]
+
+    assert sessions() == sessions() == (0, 0)
+    desk.session("s1", *correction(desk))
+    desk.sync()
+    assert sessions() == sessions() == (1, 0)
 
 
 def test_a_sync_takes_the_options_of_the_command(desk: Desk, server: WebServer) -> None:

@@ -4,6 +4,7 @@ from . import verifying as verifying
 from .baselines import StatStamp as StatStamp
 from .drift import DriftChecker as DriftChecker
 from .drift import DriftSubject as DriftSubject
+from .drift import LastCheck as LastCheck
 from .drift import subject_of as subject_of
 from .drift_summary import Drift as Drift
 from .drift_summary import DriftSummary as DriftSummary

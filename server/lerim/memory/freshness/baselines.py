@@ -210,14 +210,7 @@ def has_baselines(private_dir: Path) -> bool:
 
 def baselines_stamp(private_dir: Path) -> StatStamp:
     """Returns a stamp that changes whenever any process writes to the database."""
-    found: list[int] = []
-    for name in (DATABASE, f"{DATABASE}-wal"):
-        try:
-            state = (private_dir / name).stat()
-        except OSError:
-            continue
-        found += [state.st_mtime_ns, state.st_size, state.st_ino]
-    return tuple(found)
+    return sqlite.read_stamp(private_dir / DATABASE)
 
 
 def hold_baselines_open(private_dir: Path) -> sqlite3.Connection | None:

@@ -7,7 +7,7 @@ memory fresh. A reference is checked again only when its file's stamp has change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,12 @@ from lerim.memory.freshness.drift_summary import Drift, DriftSummary, summarise_
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind, matches_sketch
 from lerim.memory.freshness.moved_files import MovedFiles, committed_baselines
 from lerim.memory.freshness.reference_check import contains_symbol, is_missing
-from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, is_blank
+from lerim.memory.freshness.sources import MAX_SOURCE, SourceReader, are_unchanged, is_blank
 from lerim.memory.record import MemoryRecord
 from lerim.memory.reference import Reference, parse_reference, reference_text
 from lerim.memory.references import ReferenceMap
 from lerim.paths import Home
-from lerim.project import Project, read_head_commit
+from lerim.project import Project, read_head_commit, tracked
 
 if TYPE_CHECKING:
     from lerim.project import Git
@@ -46,6 +46,16 @@ def subject_of(record: MemoryRecord) -> DriftSubject:
     return DriftSubject(
         record.id, tuple(dict.fromkeys(filter(None, map(parse_reference, record.references)))), record.verified
     )
+
+
+@dataclass(slots=True)
+class LastCheck:
+    """What `DriftChecker.check_changed` found and what that depends on; keep one for each project."""
+
+    keys: Mapping[str, str] = field(default_factory=dict)
+    databases: tuple[StatStamp, str] = ((), "")
+    stamps: Mapping[str, StatStamp] = field(default_factory=dict)
+    summary: DriftSummary | None = None
 
 
 class DriftChecker:
@@ -108,18 +118,26 @@ class DriftChecker:
         return {memory: drift for memory, records in found.items() if (drift := worst_drift(records)) is not None}
 
     def check_changed(
-        self, keys: Mapping[str, str], load_subjects: Callable[[list[str]], Iterable[DriftSubject]]
+        self, keys: Mapping[str, str], load_subjects: Callable[[list[str]], Iterable[DriftSubject]], last: LastCheck
     ) -> DriftSummary:
         """Checks all memories and returns their drift; `keys` are their `comparison_key`s, by id. Only memories that
-        are new or have another key now are loaded, by `load_subjects`; of the others, changed files are read."""
-        with baselines.open_baselines(self._private, self._project.root) as database:
+        are new or have another key now are loaded, by `load_subjects`; of the others, changed files are read. If
+        nothing has changed since `last`, which is updated, the files are only looked at by stat."""
+        root = self._project.root
+        databases = baselines.baselines_stamp(self._private), tracked.read_index_stamp(root)
+        is_same = (last.keys, last.databases) == (keys, databases)
+        if last.summary is not None and is_same and are_unchanged(root, last.stamps):
+            return last.summary
+        with baselines.open_baselines(self._private, root) as database:
             known, checked = database.read_checked()
             check = _Check(self._project, database, self._git, f"{datetime.now(UTC):%Y-%m-%d}", lambda: None)
             if changed := [memory for memory, key in keys.items() if known.get(memory) != key]:
                 check.add_subjects(list(load_subjects(changed)))
             check.add_changed_files(None, checked)
             check.run()
-            return summarise_drift(database)
+            last.summary = summarise_drift(database)
+        last.keys, last.databases, last.stamps = keys, databases, check.seen_stamps
+        return last.summary
 
     def checked_files(self, memories: Iterable[str]) -> dict[str, tuple[tuple[str, StatStamp], ...]]:
         """Returns the files, relative to the worktree, that each of these memories was last compared with, and the
@@ -162,6 +180,11 @@ class _Check:
         self._due: dict[tuple[str, Reference], tuple[str, DriftRecord | None]] = {}
         self._forgotten: dict[str, tuple[Reference, ...]] = {}
         self._is_complete = False
+
+    @property
+    def seen_stamps(self) -> Mapping[str, StatStamp]:
+        """The stamps of all files that were looked at, by path."""
+        return self._reader.stamps
 
     def add_subjects(self, subjects: Sequence[DriftSubject], *, changed_files: bool = False) -> None:
         """Adds the references of these memories that were never checked, have another `verified` now, or are unknown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -41,6 +41,11 @@ class SourceReader:
         if path not in self._stamps:
             self._stamps[path] = stamp_of(f"{self.root}/{path}")
         return self._stamps[path]
+
+    @property
+    def stamps(self) -> Mapping[str, StatStamp]:
+        """The stamps of all files that were looked at, by path."""
+        return self._stamps
 
     def refresh(self) -> None:
         """Forgets what was read of files that have changed since, by stat alone."""
@@ -116,6 +121,12 @@ def stamp_of(path: str | Path) -> StatStamp:
     except (OSError, ValueError):
         return ()
     return (state.st_mtime_ns, state.st_size, state.st_ino)
+
+
+def are_unchanged(root: Path, stamps: Mapping[str, StatStamp]) -> bool:
+    """Returns whether each of these files of a worktree still has its stamp."""
+    folder = f"{root}/"
+    return all(stamp_of(folder + path) == stamp for path, stamp in stamps.items())
 
 
 def _read(root: Path, path: str) -> SourceFile | None:

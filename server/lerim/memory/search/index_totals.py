@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from lerim.memory.record import Primitive, primitive_of
+
+R = TypeVar("R")
+
+
+class KeptTotals:
+    """The answers to queries of this module, until the index changes."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Callable[[sqlite3.Connection], object], tuple[object, Any]] = {}
+
+    def of(self, query: Callable[[sqlite3.Connection], R]) -> Callable[[sqlite3.Connection], R]:
+        """Returns the query as one that is asked only if the index has changed. Do not change its answer."""
+
+        def ask(sql: sqlite3.Connection) -> R:
+            version = (sql, sql.total_changes, *sql.execute("PRAGMA data_version").fetchone())
+            kept_version, answer = self._answers.get(query, (None, None))
+            if kept_version != version:
+                answer = query(sql)
+                self._answers[query] = version, answer
+            kept: R = answer
+            return kept
+
+        return ask
 
 
 def count_by_primitive(sql: sqlite3.Connection) -> dict[Primitive, int]:

@@ -138,6 +138,7 @@ class MemorySearch:
         self._rules = rules
         self._drift_cache: dict[str, DriftState] = {}
         self._drift_stamp: tuple[tuple[int, int], ...] = ()
+        self._totals = index_totals.KeptTotals()
         self._scan = scan
         self._folders: list[IndexedFolder] = []
         self._meanings: dict[IndexedFolder, FolderMeanings] = {}
@@ -338,7 +339,7 @@ class MemorySearch:
 
     def _query_own(self, query: Callable[[sqlite3.Connection], R], nothing: R) -> R:
         own = next(iter(self._folders), None)
-        return nothing if own is None else own.query_index(lambda index: index.read(query), nothing)
+        return nothing if own is None else own.query_index(lambda index: index.read(self._totals.of(query)), nothing)
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""

@@ -5,6 +5,7 @@ Only this package reads them, and only those that this installation wrote.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -78,7 +79,9 @@ def list_candidate_ids(
     try:
         files.resolve_inside(paths.state_anchor, paths.review)
         names = sorted(
-            path.name for path in paths.review.iterdir() if path.name.endswith(".md") and path.name[0] != "."
+            name
+            for name in os.listdir(paths.review)  # noqa: PTH208 - making hundreds of paths would take longer
+            if name.endswith(".md") and name[0] != "."
         )
     except FileNotFoundError:
         return found, problems
@@ -87,17 +90,17 @@ def list_candidate_ids(
     except OSError as error:
         return found, [Problem("folder-unreadable", str(paths.review), f"Cannot be listed: {error_reason(error)}.")]
     for name in names:
-        path = paths.review / name
-        if path.stem in unfinished_ids:
+        candidate_id = name.removesuffix(".md")
+        if candidate_id in unfinished_ids:
             continue
-        if path.stem not in known_ids:
+        if candidate_id not in known_ids:
             message = (
                 "This candidate is unknown here and is ignored. If this repository was moved, run `lerim sync`, "
                 "or name its old folder with `lerim project alias`; if the file came with the repository, delete it."
             )
-            problems.append(Problem("foreign-candidate", files.path_to_text(path), message))
+            problems.append(Problem("foreign-candidate", files.path_to_text(paths.review / name), message))
             continue
-        found.append(path.stem)
+        found.append(candidate_id)
     return found, problems
 
 

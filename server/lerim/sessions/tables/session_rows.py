@@ -231,15 +231,17 @@ def count_sessions(db: sqlite3.Connection, project: str, folders: Iterable[str],
         " AND kind IN (SELECT value FROM json_each(:kinds))"
     )
     extracted = f"SELECT transcript FROM jobs WHERE project = :project AND kind = '{EXTRACT_JOB}'"
-    own_turns = f"EXISTS (SELECT 1 FROM turns WHERE transcript = t.id AND folder IN ({_PROJECT_FOLDERS}))"
-    times = f"SELECT max(time) AS last FROM turns WHERE folder IN ({_PROJECT_FOLDERS})"
     number, waiting, newest = db.execute(
-        "SELECT count(*) FILTER (WHERE is_main), count(DISTINCT iif(is_main, session, parent)) FILTER (WHERE waits),"
-        f" (SELECT max(last) FROM ({times} UNION ALL SELECT last FROM ({_COPIED_TRANSCRIPTS})))"
-        f" FROM (SELECT t.session, t.parent, {IS_MAIN_SESSION} AS is_main,"
-        f"  t.id IN ({open_jobs}) OR has_turns AND t.id NOT IN ({extracted}) AS waits"
-        f"  FROM (SELECT t.*, {own_turns} AS has_turns FROM transcripts t) t JOIN sessions s ON s.transcript = t.id"
-        f"  WHERE has_turns OR t.id IN (SELECT transcript FROM ({_COPIED_TRANSCRIPTS})))",
+        "WITH own AS MATERIALIZED (SELECT id AS transcript FROM transcripts t WHERE EXISTS"
+        f"  (SELECT 1 FROM turns WHERE transcript = t.id AND folder IN ({_PROJECT_FOLDERS}))),"
+        f" copied AS MATERIALIZED ({_COPIED_TRANSCRIPTS}),"
+        " listed AS (SELECT transcript, 1 AS has_turns FROM own UNION ALL SELECT transcript, 0 FROM copied),"
+        " found AS MATERIALIZED (SELECT t.session, t.parent,"
+        f"  {IS_MAIN_SESSION} AS is_main, t.id IN ({open_jobs}) OR has_turns AND t.id NOT IN ({extracted}) AS waits"
+        "  FROM listed JOIN transcripts t ON t.id = listed.transcript JOIN sessions s ON s.transcript = t.id)"
+        " SELECT count(*) FILTER (WHERE is_main), count(DISTINCT iif(is_main, session, parent)) FILTER (WHERE waits),"
+        f" (SELECT max(last) FROM (SELECT max(time) AS last FROM turns WHERE folder IN ({_PROJECT_FOLDERS})"
+        "  UNION ALL SELECT last FROM copied)) FROM found",
         {"project": project, "folders": to_json_list(folders), "kinds": to_json_list(kinds)},
     ).fetchone()
     return SessionCount(number, waiting, seconds_to_time(newest))

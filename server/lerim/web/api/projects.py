@@ -7,6 +7,7 @@ import msgspec
 from lerim.errors import ProjectError
 from lerim.views import (
     ConfigOutput,
+    LastStatus,
     ProjectListOutput,
     StatusOutput,
     load_configuration,
@@ -27,7 +28,8 @@ def show_status(call: Call) -> StatusOutput:
     if context.project.is_personal:
         raise ProjectError("Personal memories are not a repository.", where="global", todo="Name a repository.")
     with call.use_search(context.review_paths) as search:
-        view = load_status(context, call.served.clock(), search)
+        last = call.served.statuses.setdefault(search, LastStatus())
+        view = load_status(context, call.served.clock(), search, last)
     return msgspec.structs.replace(view, problems=[*context.problems, *view.problems])
 
 
