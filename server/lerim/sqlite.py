@@ -62,7 +62,7 @@ class Schema:
     damage_errors: tuple[type[Exception], ...] = ()
     replacement_notice: str = ""
     code: str = ""
-    """The code of the problem that tells of the replacement."""
+    """The code of the problem that reports the replacement."""
 
 
 def open_database(

@@ -8,7 +8,7 @@ import { showDifferences } from "../views/shared/filedifferences";
 
 type Requester = Pick<Context, "request" | "output">;
 
-/** Lerim: Give Memory to Agents, and its way back with `remove`. Shows the difference of each file, and writes them on request. */
+/** Lerim: Give Memory to Agents, or with `remove` the opposite. Shows the difference of each file, and writes the files on request. */
 export async function giveMemoryToAgents(context: Requester, remove: boolean): Promise<void> {
   const root = (await chooseRoot())?.uri.toString();
   if (root === undefined) return;

@@ -82,7 +82,7 @@ async function showSearchList(context: Pick<Context, "request">, root: string | 
   );
 }
 
-/** How many memories stand before the offer: as many as can be seen with it. */
+/** How many memories are listed above the offer: as many as can be seen with it. */
 const rowsBeforeOffer = 3;
 
 const meaningOffer: SearchResultItem = { label: "$(sparkle) Search by meaning…", detail: "Finds memories that say the same in other words, with a small model on this machine", alwaysShow: true, memory: undefined };

@@ -1,7 +1,7 @@
 """What Lerim adds to a file of an agent: how it is put there, found there and taken away again.
 
 Everything else in the file stays to the byte. An entry is recognised by its name (`lerim`) or by the hook program in
-its command, is replaced where it stands, and is otherwise added at the end.
+its command, is replaced in its place, and is otherwise added at the end.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _bounded_parts(pattern: str) -> Iterator[str]:
             continue
         at = repeat.end()
         if pattern[at : at + 1] in ("?", "+", "*", "{"):
-            raise ValueError("a repetition stands behind one character or class")
+            raise ValueError("a repetition must follow one character or class")
         bounds = _bounds(repeat)
         repeats += bounds[0] != bounds[1]
         if repeats > MAX_REPEATS:

@@ -2,7 +2,7 @@
 
 The rule, which looks at words alone and at English ones only: two sentences contradict each other if
 
-1. all the words that matter of one stand in the other, after stemming and without filler words, and their cosine
+1. all the words that matter of one are in the other, after stemming and without filler words, and their cosine
    (`memory/similarity.py`, with equal weights) is at least `MIN_SIMILARITY`, and
 2. they differ in exactly one of these: whether they are negated (*never*, *avoid*, *do not* …), or one pair of
    opposites (*tabs* and *spaces*, *before* and *after* …).

@@ -50,7 +50,7 @@ FOUND_IN_DOCUMENTS = frozenset({"memory-value", "memory-unreadable", "memory-con
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place where a rule is broken, in the file `path` (absolute). `replacements` are texts that may stand at
+    """One place where a rule is broken, in the file `path` (absolute). `replacements` are texts that may be put at
     `span` instead, the best first."""
 
     code: str

@@ -101,7 +101,7 @@ def _compare(
 
 
 def _list_lines(found: ProjectFiles) -> dict[str, str]:
-    """Returns the lines between our markers and in our files, each with the place it stands at."""
+    """Returns the lines between our markers and in our files, each with its place."""
     lines: dict[str, str] = {}
     for name, text in found.texts.items():
         block = find_block(text) if find_rule_format(name) is None else parse_rule_file(text)

@@ -169,10 +169,10 @@ def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate)
     if orders and not any(item.who == "user" for item in evidence):
         return "injection", "it gives orders to an agent, and no words of the person show it"
     if not evidence:
-        return "no-evidence", "no quote of it stands in its turn"
+        return "no-evidence", "none of its quotes is in its turn"
     headings = [quote.who != "tool" and quote.text.rstrip().endswith(":") for quote in draft.quotes]
     if draft.signal != "model" and all(headings):
-        return "no-evidence", "only a heading is quoted; what it announces stands elsewhere"
+        return "no-evidence", "only a heading is quoted; what it announces is elsewhere"
     if why := _find_wrong_speaker(draft, evidence):
         return "not-the-person", why
     if any(_normalize_text(quote.text) in source.instruction_text for quote in draft.quotes if len(quote.text) > 20):

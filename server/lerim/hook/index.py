@@ -195,8 +195,8 @@ def _write_memories(
 
 
 def _write_start(db: sqlite3.Connection, served: Sequence[ServableMemory]) -> None:
-    """Writes what a session is told at its start, most important first: what was decided last (preferences, too), the
-    open questions, and what has drifted."""
+    """Writes what an agent is shown when a session starts, most important first: what was decided last
+    (preferences, too), the open questions, and what has drifted."""
     newest = sorted(range(len(served)), key=lambda row: served[row].memory.record.updated, reverse=True)
     sections: dict[str, list[int]] = {name: [] for name in MAX_SECTION}
     for row in newest:

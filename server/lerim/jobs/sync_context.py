@@ -83,7 +83,7 @@ class SyncOptions:
 
 
 def with_settings(options: SyncOptions, settings: Settings, quotes: Quotes, now: datetime) -> SyncOptions:
-    """Returns options in which the settings, and the choice made about quotes, stand for what was not given."""
+    """Returns options in which the settings, and the choice made about quotes, fill in what was not given."""
     least = settings.accept_above if options.accept_above is None else options.accept_above
     sharing = None if settings.quote_sharing == "ask" else settings.quote_sharing
     return replace(

@@ -46,7 +46,7 @@ class JournalSource(msgspec.Struct, frozen=True):
 
 class JournalSentence(msgspec.Struct, frozen=True):
     """One or a few sentences that belong together, with the numbers of their sources, at least one. `topic` is the
-    session or subject they stand under, "" for none. `repeats` says that a memory from before this day says the
+    session or subject they are listed under, "" for none. `repeats` says that a memory from before this day says the
     same."""
 
     section: Section

@@ -46,8 +46,9 @@ class JournalPassage:
 
 
 def make_passages(material: DayMaterial, sources: Sequence[JournalSource]) -> list[JournalPassage]:
-    """Returns the passages of these sources and, after them, of memories from before the day; numbered as the sources
-    are, and from there on. What reads like an order to an agent is left out, unless the person said it."""
+    """Returns the passages of these sources and then of memories from before the day. The first have the numbers of
+    their sources, the others the numbers after these. Text that reads like an order to an agent is left out, unless
+    the person said it."""
     texts = dict(_list_texts(material))
     passages: list[JournalPassage] = []
     for source in sources:

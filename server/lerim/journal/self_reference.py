@@ -35,7 +35,7 @@ class OriginCounts(msgspec.Struct, frozen=True):
 
     @property
     def share_of_sessions_only(self) -> float | None:
-        """The share of Lerim's own output if nothing but sessions stood beside it; None if there is neither."""
+        """The share of Lerim's own output if only sessions were counted beside it; None if there is neither."""
         return _share(self.own, self.session)
 
     @property

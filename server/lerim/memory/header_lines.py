@@ -30,7 +30,7 @@ def yaml_scalar(value: str, *, in_list: bool = False) -> str:
 
 
 def quote_scalar(value: str, quote: str = "", *, in_list: bool = False) -> str:
-    """Returns a string as it stands between the quotation marks `quote`, or without any, then in marks of its own if
+    """Returns a string as written between the quotation marks `quote`, or without any, then in marks of its own if
     YAML would read it otherwise."""
     if quote == "'":
         return value.replace("'", "''")

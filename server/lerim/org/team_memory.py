@@ -1,4 +1,4 @@
-"""Finds memories across a team's repositories, and tells who approved what."""
+"""Finds memories across a team's repositories, and says who approved what."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Worker:
         If the database goes away, the worker waits for it.
         """
         for name in ("procrastinate", "psycopg.pool"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what fails is told by `lerim org status`
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # `lerim org status` shows what fails
         readers = [Reader(self.database, self.environ, self.copies) for _ in range(self.concurrency)]
         for reader in readers:
             self._readers.put(reader)

@@ -281,7 +281,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
     if (root === this.#root?.uri) this.#post({ type: "references", id, problems });
   }
 
-  /** Replaces a reference of a candidate; the sidecar refuses what is no path in the repository. */
+  /** Replaces a reference of a candidate; the sidecar refuses anything but a path in the repository. */
   #useReference(root: string, { id, reference, place }: FromWebview & { type: "useReference" }): Promise<void> {
     const candidate = this.#findSentCandidate(id);
     if (candidate === undefined || !candidate.references.includes(reference)) return Promise.resolve();

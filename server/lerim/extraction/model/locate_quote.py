@@ -74,7 +74,7 @@ def _find_in_turns(quote: str, named_turn: ShownTurn | None, turns: Sequence[Sho
     places = [found for turn in turns if turn is not named_turn and (found := _find_in_turn(wanted, turn)) is not None]
     if len(places) == 1:
         return places[0]
-    return MissingQuote(f"the quote stands in {len(places)} turns" if places else "the quote stands nowhere")
+    return MissingQuote(f"the quote is in {len(places)} turns" if places else "the quote is in no turn")
 
 
 def is_overlapping(one: str, two: str) -> bool:

@@ -11,7 +11,7 @@ from lerim.models import dspy
 
 
 class Quoted(BaseModel):
-    """One verbatim quote and the number of the turn it stands in."""
+    """One verbatim quote and the number of the turn it is in."""
 
     turn: int = Field(default=-1, description="the number in brackets before the turn, such as 12")
     quote: str = Field(description="words copied from that one turn, to the letter, at most 200 characters")

@@ -142,7 +142,7 @@ def _summarize_window(lm: dspy.LM, task: SummaryTask, window: Window) -> Generat
     numbers = {turn.number for turn in window.turns}
     part = ground_part(answer.items[0], numbers, window.text) if answer.items else None
     if part is None or not part.statements:
-        yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in what was shown")
+        yield _make_step(task, "unread", answer.parse_error or "nothing in it was in what was shown")
         return _summarize_window_by_rules(task, window)
     task.answers.store(SummaryPartSignature, window.text, part)
     return part
@@ -190,7 +190,7 @@ def _reduce_parts(
     numbers = {number for part in group for one in part.statements for number in one.turns}
     joined = ground_part(answer.items[0], numbers, text) if answer.items else None
     if joined is None or not joined.statements:
-        yield _make_step(task, "unread", answer.parse_error or "nothing in it stands in the parts")
+        yield _make_step(task, "unread", answer.parse_error or "nothing in it was in the parts")
         return _merge_parts(group)
     task.answers.store(SummaryMergeSignature, text, joined)
     return joined

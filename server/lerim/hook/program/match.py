@@ -1,4 +1,4 @@
-"""When a text matches a memory so strongly that an agent is told without asking.
+"""When a text matches a memory so strongly that an agent is shown it without asking.
 
 A memory matches by its words or by its places:
 

@@ -1,6 +1,6 @@
 """What an agent hands to its hooks, as one event: who runs us, what happened, and to which files.
 
-Each agent has its own words. Whose settings the hook stands in says little, because agents run one another's: the
+Each agent has its own words. Whose settings contain the hook says little, because agents run one another's: the
 payload says who runs us, the environment only if the payload does not, because it is inherited.
 """
 
@@ -91,7 +91,7 @@ def find_caller(payload: Json, environ: dict[str, str], named: str) -> str:
 
 
 def parse_event(payload: Json, environ: dict[str, str], named: str) -> Event:
-    """Returns the event that a payload tells of."""
+    """Returns the event that a payload describes."""
     agent = find_caller(payload, environ, named)
     session = next((text for key in _SESSION_KEYS if (text := _text(payload, key))), "")
     hook_name = _hook_name(payload)

@@ -41,7 +41,7 @@ class Session:
 
     @property
     def room(self) -> int:
-        """How many characters it may still be given."""
+        """How many characters the session may still be given."""
         return max(0, MAX_SESSION_CHARS - self.chars)
 
     def claim_event(self, event: str, event_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Memory files as text: where their keys and values stand, for editors and checks."""
+"""Memory files as text: where their keys and values are, for editors and checks."""
 
 import lazy_loader
 

@@ -35,7 +35,7 @@ class Value:
     """One scalar of a field: its value, an item of its list, or a key of an item.
 
     `key` is the field's key, or a dotted one such as `evidence.turn`. `text` is the value that YAML reads, always as a
-    string; `span` is what stands in the file, without quotation marks.
+    string; `span` is what is written in the file, without quotation marks.
     """
 
     key: str
@@ -71,7 +71,7 @@ class DocumentProblem:
 class MemoryDocument:
     """A memory or candidate file as text.
 
-    `frontmatter` is what stands between the two `---` lines, None if there is none. If it is not valid YAML, `problems`
+    `frontmatter` is the text between the two `---` lines, None if there is none. If it is not valid YAML, `problems`
     says where, and `fields` are those that can be recognised line by line.
     """
 

@@ -1,5 +1,5 @@
-"""`projects/<key>/freshness.sqlite3`: what references looked like when their memory was verified, and how each stood
-when its file was last checked. It cannot be rebuilt from files: nothing else records what changed since."""
+"""`projects/<key>/freshness.sqlite3`: what references looked like when their memory was verified, and their state
+when their file was last checked. It cannot be rebuilt from files: nothing else records what changed since."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Baselines:
         self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def drift_record(self, memory: str, reference: Reference) -> DriftRecord | None:
-        """Returns how a reference stood when last checked; None if it never was."""
+        """Returns the state of a reference when it was last checked; None if it never was."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ? AND reference = ?",
             (self._worktree, memory, reference_text(reference)),

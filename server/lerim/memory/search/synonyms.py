@@ -37,7 +37,7 @@ def find_synonyms(text: str) -> list[Pair]:
 
 def _find_abbreviations(text: str) -> Iterator[Pair]:
     for bracket in _IN_BRACKETS.finditer(text):
-        # only the last words: copying all that stands before each of many brackets would take the square of the length
+        # only the last words: copying all that precedes each of many brackets would take the square of the length
         before, inside = text[max(0, bracket.start() - _LOOKED_BACK) : bracket.start()].rstrip(), bracket[1].strip()
         if _is_abbreviation(inside):
             name = _match_end(inside, _WORD.findall(before))

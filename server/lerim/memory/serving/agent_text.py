@@ -74,7 +74,7 @@ def neutral_line(text: str, limit: int) -> str:
 
 def tells_to_act(record: MemoryRecord) -> bool:
     """Returns whether a memory's text reads like an order to run something or a command to an agent. Such a text is
-    given to agents only if a person wrote or accepted exactly it."""
+    given to agents only if a person wrote or accepted exactly this text."""
     from lerim.redaction import find_flags
 
     texts = (record.title, record.body, *(item.quote for item in record.evidence))

@@ -1,4 +1,4 @@
-"""What an agent repeats of the memories that Lerim gave it. It is no evidence, or memories would confirm themselves."""
+"""What an agent repeats of the memories Lerim gave it. It is not evidence, or memories would confirm themselves."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def list_worked_times(db: sqlite3.Connection, project: str) -> list[datetime]:
 
 def load_worked_sessions(db: sqlite3.Connection, project: str, since: datetime, until: datetime) -> list[WorkedSession]:
     """Returns the sessions with turns in a project's folders from `since` to before `until`, redacted, in the order of
-    their first such turn. Subagents' sessions are left out: the session that started them tells what came of them."""
+    their first such turn. Subagents' sessions are left out: the session that started them has their results."""
     rows = db.execute(
         "SELECT t.place, t.platform, t.session, s.title, max(turns.time) >= :until, min(turns.time) FROM folders"
         " JOIN turns ON turns.folder = folders.id JOIN transcripts t ON t.id = turns.transcript"

@@ -24,8 +24,8 @@ from lerim.web.work import WorkEvent, WorkKind
 
 
 class SyncBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The options of `lerim sync`; the settings stand for what is left out. `since` and `until` are times such as `14d`
-    or `2026-07-01`. A candidate of at least the confidence `accept_above` is accepted without review."""
+    """The options of `lerim sync`; the settings apply where an option is left out. `since` and `until` are times such
+    as `14d` or `2026-07-01`. A candidate of at least the confidence `accept_above` is accepted without review."""
 
     since: ShortText = ""
     until: ShortText = ""

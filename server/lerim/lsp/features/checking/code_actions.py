@@ -1,4 +1,4 @@
-"""What can be done about what is wrong in a memory file, and with the memory itself, where the cursor is.
+"""The actions at the cursor in a memory file: fixes for what is wrong there, and acts on the memory itself.
 
 Edits change the open document and can be undone there. Commands act on the memory's file; the editor's extension runs
 them with the memory's handle and offers Undo.
@@ -78,7 +78,7 @@ def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Comm
 
 
 def _list_replacements(text: MemoryText, finding: Finding) -> list[str]:
-    """The texts that may stand there instead. For a reference that names nothing, git is asked, too."""
+    """The texts that may be put there instead. For a reference that names nothing, git is asked, too."""
     found = list(finding.replacements)
     value = _value_at(text, finding.span)
     if finding.code == "reference-gone" and text.repo is not None and value is not None:

@@ -25,7 +25,7 @@ LIST_KEYS = frozenset(("references", "supersedes", "resolves", "related"))
 
 
 async def complete_at_position(sidecar: Sidecar, params: types.CompletionParams) -> types.CompletionList | None:
-    """What can stand where the person types; None outside the frontmatter of a memory file."""
+    """What can be written where the person types; None outside the frontmatter of a memory file."""
     text = await find_memory_text(sidecar, params.text_document.uri)
     if text is None:
         return None

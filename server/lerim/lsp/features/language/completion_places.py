@@ -17,7 +17,7 @@ _VALUE_END = re.compile(r"""(?:[^\s,\[\]"'#]|(?<=\S)\#)*""")
 @dataclass(frozen=True, slots=True)
 class CompletionPlace:
     """What is being typed: the key it belongs to ("" if it is a key itself), the text before the cursor, and the
-    characters of its line to replace. `quote` is the quotation mark it began with, `in_brackets` whether it stands in a
+    characters of its line to replace. `quote` is the quotation mark it began with, `in_brackets` whether it is in a
     list in brackets, `has_colon` whether a key is already followed by one."""
 
     key: str

@@ -34,7 +34,7 @@ def find_turn(sidecar: Sidecar, turn: str) -> TurnExcerpt | None:
 
 
 def turn_location(sidecar: Sidecar, turn: str) -> types.Location | None:
-    """Where a turn stands in its transcript as a document (blocking); None if it is not on this machine."""
+    """Where a turn is in its transcript as a document (blocking); None if it is not on this machine."""
     found = find_turn(sidecar, turn)
     if found is None:
         return None

@@ -2,8 +2,8 @@
 
 The rule would rather find nothing than something else. A word means a symbol of another file only if memories refer to
 exactly one symbol of that name, in a file of the same language that this one imports; the import names the symbol or
-what stands before the dot (`load`, `store.load`). A Go or Java file of the same package needs no import, and no dot.
-For a member (`Store.save`) its owner's name stands in this file, and a dot before the word. Words in comments and
+what is before the dot (`load`, `store.load`). A Go or Java file of the same package needs no import, and no dot.
+For a member (`Store.save`) its owner's name is in this file, and a dot precedes the word. Words in comments and
 strings, and those defined here, mean nothing.
 """
 

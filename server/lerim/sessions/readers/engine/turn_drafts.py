@@ -229,8 +229,8 @@ class RunningProcesses:
             del self._call_ids[next(iter(self._call_ids))]
 
     def finish(self, process: str, status: ToolStatus, code: int | None, text: str, offset: int) -> bool:
-        """Adds to the call that began a process how it ended and what it has printed since. Returns False if that call
-        is not known any more."""
+        """Adds the end of a process, and what it has printed since, to the call that started it. Returns False if that
+        call is no longer known."""
         call_id = self._call_ids.pop(process, "")
 
         def finish_call(call: ToolCall) -> ToolCall:

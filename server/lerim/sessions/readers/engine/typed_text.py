@@ -66,7 +66,7 @@ def text_outside_blocks(text: str, tags: tuple[str, ...] = (MEMORIES_TAG, "syste
 
 
 def tag_content(text: str, tag: str, *, last: bool = False) -> str:
-    """Returns what stands between a tag and its first closing tag (its last one with `last`), or '' without the tag."""
+    """Returns the text between a tag and its first closing tag (its last one with `last`), or '' without the tag."""
     start = text.find(f"<{tag}>")
     if start < 0:
         return ""
