@@ -169,6 +169,18 @@ def test_an_accept_asks_once_about_quotes_and_can_be_undone(server: WebServer, p
     assert waiting(place) == ["Use uv, not pip"]
 
 
+def test_the_keys_work_at_once_and_are_named(server: WebServer, place: ReviewPaths) -> None:
+    proposed(place, made_candidate("Use uv, not pip"))
+    text = page(server, place, "review")
+    assert '<h2 id="candidate-title" tabindex="-1" autofocus>' in text
+    named = re.findall(r"<kbd>(.)</kbd>", text)
+    assert named == ["a", "e", "r", "u", "j", "k"]
+    edited = page(server, place, "review", candidate=field(text, "candidate"), edit="yes")
+    assert re.findall(r"<(\w+)[^>]* autofocus>", edited) == ["input"]
+    added(place, "Use pip, not uv", "Installs go through pip.")
+    assert {"s", "p", "c", "b"} <= set(re.findall(r"<kbd>(.)</kbd>", page(server, place, "review")))
+
+
 def test_a_rejected_candidate_is_gone_and_comes_back_with_undo(server: WebServer, place: ReviewPaths) -> None:
     proposed(place, made_candidate("Use uv, not pip"))
     text = page(server, place, "review")

@@ -210,7 +210,6 @@ def _render_review(
         at = page.ids.index(chosen.id)
         context["previous_id"] = page.ids[at - 1] if at else ""
         context["next_id"] = page.ids[at + 1] if at + 1 < len(page.ids) else context["previous_id"]
-        context["focus_candidate"] = bool(chosen_id or done)
     status = find_status(refused) if refused is not None else 200
     return render_page(request, "review.html", "Review", context, place=place, section="review", status=status)
 
