@@ -23,7 +23,7 @@ from lerim.paths import Home
 from lerim.project import make_personal_project
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 from lerim.statistics import compute_benefit
 
 MEMORIES = 100

@@ -24,7 +24,7 @@ from lerim.project.project import FolderOwners
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import discover_stores
 from lerim.sessions.model import Readable, Transcript
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 
 RELEASE = "lerim==0.1.5"
 ROUNDS = 3

@@ -27,7 +27,7 @@ from lerim.project.project import FolderOwners
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import compare_stamps, discover_stores
 from lerim.sessions.model import Platform
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 from lerim.sessions.tables.turn_text import unpack_turn_text
 
 SHARED = Path(os.environ.get("LERIM_TEST_SESSIONS") or Path(__file__).resolve().parents[2] / "shared" / "transcripts")

@@ -21,7 +21,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from lerim.jobs import doctor
+from lerim.jobs import agent_states
 from lerim.paths import Home
 from lerim.project.project import FolderOwners
 from lerim.sessions.catalog.catalog import Catalog
@@ -33,7 +33,7 @@ from lerim.sessions.discovery import (
     open_databases,
 )
 from lerim.sessions.platforms import find_platform_roots
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 from lerim.statistics.figures import compute_statistics
 
 FOLDERS = [f"/home/dev/project{number}" for number in range(100)]
@@ -260,7 +260,10 @@ def measure_rows(sessions: int, folder: Path) -> list[Row]:
         )
     made.append(
         make_row(
-            f"doctor over {sessions} sessions, ms", best_ms(lambda: doctor.examine_agents(home, environ)), least, None
+            f"states of agents, {sessions} sessions, ms",
+            best_ms(lambda: agent_states.examine_agents(home, environ)),
+            least,
+            None,
         )
     )
     return made

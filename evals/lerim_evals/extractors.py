@@ -19,7 +19,7 @@ from lerim.models.model import Model
 from lerim.models.money.usage import NO_USAGE
 from lerim.paths import Home
 from lerim.sessions.model import Transcript, Turn, make_turn_id
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 from lerim_evals.raw_text import read_record_ids
 
 
@@ -81,8 +81,8 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
 
     Raises TranscriptError, SettingsError if no model is configured, ModelError if the model does not answer.
     """
+    from lerim.extraction.model.build_candidates import make_earlier_claim
     from lerim.extraction.model.extractor import ExtractionBrief, extract_candidates
-    from lerim.extraction.model.grounding import make_earlier_claim
     from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
     from lerim.extraction.model.material import Material
     from lerim.extraction.model.merge import JoinedCandidates

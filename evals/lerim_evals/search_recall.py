@@ -13,7 +13,7 @@ from lerim.sessions import discovery
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import PLATFORM_NAMES, Platform, Readable, Transcript
 from lerim.sessions.reader_problems import SKIPPED_CODE
-from lerim.sessions.readers import agents
+from lerim.sessions.readers import platform_readers
 
 SEARCH_LIMIT = 50
 """Results searched per question; a turn further down counts as not found."""
@@ -143,7 +143,7 @@ def _compute_recall(answers: Sequence[QuestionResult]) -> Recall:
 
 def _read_transcripts(transcripts: Sequence[Transcript]) -> Iterator[tuple[Transcript, Readable]]:
     for transcript in transcripts:
-        yield transcript, agents.read_session(transcript, brief=True)
+        yield transcript, platform_readers.read_session(transcript, brief=True)
 
 
 class _NoOwners:

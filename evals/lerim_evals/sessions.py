@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lerim.errors import LerimError
 from lerim.sessions.model import Platform, Transcript
-from lerim.sessions.readers.agents import find_sessions, list_sessions
+from lerim.sessions.readers.platform_readers import find_sessions, list_sessions
 
 MAX_DEPTH = 3
 SessionKey = tuple[Platform, str]

@@ -105,7 +105,7 @@ test("Escape at any question connects nothing, and an agent that is disconnected
   expect(context.params(protocol.connect)).toEqual([]);
 });
 
-test("a doctor that fails says so, and in Restricted Mode none is asked", async () => {
+test("a list of agents that fails says so, and in Restricted Mode none is asked", async () => {
   context.refuse(protocol.agents, "platforms.json is broken.");
   expect(await tree.getChildren()).toEqual([]);
   expect(shown.trees[0]?.message).toBe("The agents could not be listed: platforms.json is broken.");

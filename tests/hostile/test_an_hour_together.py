@@ -15,7 +15,7 @@ from hang import HANG
 from lerim.lsp.protocol import core
 from lerim.project import project
 from lerim.web.daemon.daemon import Daemon
-from lerim.web.work import Work
+from lerim.web.running_jobs import Work
 from long import at_most
 from test_processes import in_terminal
 from warm_python import warm_python

@@ -18,7 +18,7 @@ import copilot_chats
 import cursor_store
 import gemini_files
 from desk import Desk
-from lerim.jobs.doctor import examine_agents
+from lerim.jobs.agent_states import examine_agents
 from story_stores import AGENTS
 
 if sys.version_info >= (3, 14) and not TYPE_CHECKING:

@@ -15,7 +15,7 @@ import codex_lines
 import cursor_store
 import opencode_store
 from desk import Desk, correction
-from lerim.jobs.doctor import examine_agents
+from lerim.jobs.agent_states import examine_agents
 from lerim.sessions.catalog.catalog import Catalog
 from rights import Terminal, bound
 from stories import FIRST

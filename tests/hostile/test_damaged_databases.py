@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.jobs.doctor import examine_agents
+from lerim.jobs.agent_states import examine_agents
 from lerim.sessions.readers.live import live
 from lerim.sessions.readers.live.copy import shared_copies
 from rights import Terminal, tree

@@ -22,12 +22,12 @@ import gemini_files
 import opencode_store
 from desk import Desk
 from lerim.errors import Problem, ReaderError
-from lerim.jobs.doctor import examine_agents
+from lerim.jobs.agent_states import examine_agents
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, discover_stores, open_databases
 from lerim.sessions.platforms import find_platform_roots
-from lerim.sessions.readers.agents import find_working_folder, read_session
+from lerim.sessions.readers.platform_readers import find_working_folder, read_session
 from long import LONG, times
 from stories import FIRST
 from story_stores import AGENTS

@@ -14,7 +14,7 @@ import pytest
 
 import cursor_store
 from desk import Desk
-from lerim.jobs.doctor import examine_agents
+from lerim.jobs.agent_states import examine_agents
 from lerim.jobs.report import SyncEvent
 from rights import Terminal
 from stories import FIRST

@@ -1,4 +1,4 @@
-"""What lies where a session or a database should be and cannot be read as one is told: by sync and doctor."""
+"""What cannot be read where a session or a database should be is reported by the sync and by the list of agents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
-from lerim.jobs.doctor import examine_agents
+from lerim.jobs.agent_states import examine_agents
 from story_stores import AGENTS
 
 DATABASES = {"opencode": ".local/share/opencode/opencode.db", "cursor": ".config/Cursor/User/globalStorage/state.vscdb"}
@@ -53,7 +53,7 @@ def long_ago(path: Path) -> None:
 
 
 def told(machine: Desk, paths: dict[str, list[Path]], found: int = 0, syncs: int = 2) -> None:
-    """Each of so many syncs names all of these places, and so does the doctor."""
+    """Each of so many syncs names all of these places, and so does the list of agents."""
     for _ in range(syncs):
         report = machine.sync()
         named = " ".join(one.path for one in report.problems)

@@ -201,7 +201,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.shot("opened");
   });
 
-  await run("the doctor says how each agent stands, and what is wrong with the broken store", async () => {
+  await run("the Agents view says how each agent stands, and what is wrong with the broken store", async () => {
     await screen.listed("Agents", /Claude Code\s*1 session/);
     await screen.listed("Agents", /Codex\s*1 session/);
     await screen.listed("Agents", /Gemini CLI\s*1 session/);
@@ -211,7 +211,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await screen.unfold(screen.viewRow("Agents", /OpenCode/), "OpenCode");
     const told = await screen.listed("Agents", /opencode\.db/);
     assert.ok(told);
-    await screen.shot("doctor");
+    await screen.shot("agents-view");
     await screen.command("Lerim: Disconnect Agent", { further: true });
     await screen.pick("Choose an agent to disconnect", "OpenCode", "OpenCode");
     await screen.notification(/OpenCode is disconnected/);

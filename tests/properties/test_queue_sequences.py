@@ -13,7 +13,7 @@ from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
 from lerim.sessions.queue.jobs import MOST_TRIES, QueueJob
 from lerim.sessions.readers.claude.store import ClaudeReading
-from lerim.sessions.tables.columns import EXTRACT_JOB
+from lerim.sessions.tables.column_values import EXTRACT_JOB
 from long import at_most
 
 PLACES = [

@@ -23,8 +23,8 @@ from lerim.models.choose import choose_model
 from lerim.models.engine import Engine
 from lerim.paths import Home
 from lerim.sessions.platforms import find_platform_roots
-from lerim.sessions.readers.agents import find_sessions, read_session
 from lerim.sessions.readers.engine.typed_text import ASKS_MARK
+from lerim.sessions.readers.platform_readers import find_sessions, read_session
 from roles import settings
 
 SEARCHED = os.pathsep.join([os.environ.get("LERIM_TEST_AGENTS", ""), os.environ.get("PATH", "")])

@@ -13,7 +13,7 @@ from lerim.paths import Home
 from lerim.review import queue
 from lerim.sessions.discovery import discover_stores, open_databases
 from lerim.sessions.platforms import find_platform_roots
-from lerim.sessions.readers.agents import PLATFORM_READERS
+from lerim.sessions.readers.platform_readers import PLATFORM_READERS
 from stories import BEFORE, FIRST, SECOND
 from story_stores import AGENTS
 

@@ -12,7 +12,7 @@ import pytest
 from lerim.config.narrowing import SETTING_WIDTHS
 from lerim.config.providers import PROVIDERS, ROLES
 from lerim.extraction.signals.draft import Signal
-from lerim.jobs.doctor import AgentView, LastErrorView, SkippedView, StoreView
+from lerim.jobs.agent_states import AgentView, LastErrorView, SkippedView, StoreView
 from lerim.jobs.report import DroppedView, SessionCounts, SyncReport
 from lerim.memory.record import LearningKind, Primitive
 from lerim.models.agents.programs import AGENTS, DEFAULT_MODEL

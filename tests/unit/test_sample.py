@@ -19,7 +19,7 @@ from lerim.paths import Home
 from lerim.review.views import CandidateView
 from lerim.sessions.discovery import discover_stores
 from lerim.sessions.platforms import find_platform_roots
-from lerim.sessions.readers.agents import PLATFORM_READERS
+from lerim.sessions.readers.platform_readers import PLATFORM_READERS
 from sample import CLONE, EXAMPLES, Sample, load_run, make_sample
 
 AGENTS = {"claude": 7, "codex": 1, "copilot": 1, "gemini": 1, "opencode": 1}

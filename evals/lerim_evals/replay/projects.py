@@ -11,7 +11,7 @@ from typing import get_args
 
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Platform, Transcript, Turn
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 
 MIN_SESSIONS = 6
 MANIFEST = "MANIFEST.tsv"

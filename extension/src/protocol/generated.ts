@@ -227,8 +227,8 @@ export interface AgentsParams {
   root?: string | null;
 }
 /**
- * Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: the number of jobs in each
- * state, and the jobs that failed.
+ * The state of every agent for one project, and the project's queue: the number of jobs in each state, and the jobs
+ * that failed.
  */
 export interface AgentsView {
   project: string;

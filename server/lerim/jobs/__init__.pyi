@@ -2,6 +2,8 @@ from . import maintain as maintain
 from . import moved_projects as moved_projects
 from . import session_trial as session_trial
 from . import sync as sync
+from .agent_states import AgentView as AgentView
+from .agent_states import examine_agents as examine_agents
 from .backfill import BackfillDay as BackfillDay
 from .backfill import BackfillOptions as BackfillOptions
 from .backfill import BackfillPlan as BackfillPlan
@@ -9,8 +11,6 @@ from .backfill import BackfillProgress as BackfillProgress
 from .backfill import BackfillReport as BackfillReport
 from .backfill import backfill_project as backfill_project
 from .backfill import plan_backfill as plan_backfill
-from .doctor import AgentView as AgentView
-from .doctor import examine_agents as examine_agents
 from .extracting import EarlierProgress as EarlierProgress
 from .extracting import ExtractedSession as ExtractedSession
 from .extracting import ReadingScope as ReadingScope

@@ -79,9 +79,9 @@ REQUESTS = (
     RequestHandler(core.REVIEW_LEFT_OUT, core.LeftOutParams, "features.reviews", "list_left_out"),
     RequestHandler(core.REVIEW_PROPOSE, core.ProposeParams, "features.reviews", "propose_left_out"),
     RequestHandler(core.REVIEW_UNDO, core.UndoParams, "features.reviews", "undo_action"),
-    RequestHandler(core.MEMORY_SEARCH, core.SearchParams, "features.memories.views", "search_memories"),
-    RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.views", "list_titles"),
-    RequestHandler(core.MEMORY_SHOW, core.ShowParams, "features.memories.views", "show_memory"),
+    RequestHandler(core.MEMORY_SEARCH, core.SearchParams, "features.memories.loading", "search_memories"),
+    RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.loading", "list_titles"),
+    RequestHandler(core.MEMORY_SHOW, core.ShowParams, "features.memories.loading", "show_memory"),
     RequestHandler(
         core.MEMORY_FOR_FILE, core.FileMemoriesParams, "features.memories.editor_requests", "list_file_memories"
     ),
@@ -105,10 +105,10 @@ REQUESTS = (
     RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
     # The views refresh by themselves after each sync.
     RequestHandler(
-        core.SESSIONS_DAYS, sessions.DaysParams, "features.sessions.views", "list_days", is_user_action=False
+        core.SESSIONS_DAYS, sessions.DaysParams, "features.sessions.listing", "list_days", is_user_action=False
     ),
     RequestHandler(
-        core.SESSIONS_LIST, sessions.SessionsParams, "features.sessions.views", "list_sessions", is_user_action=False
+        core.SESSIONS_LIST, sessions.SessionsParams, "features.sessions.listing", "list_sessions", is_user_action=False
     ),
     RequestHandler(core.SESSIONS_ELSEWHERE, core.RootParams, "features.sessions.elsewhere", "list_other_folders"),
     RequestHandler(core.SESSIONS_USE, sessions.UseSessionsParams, "features.sessions.elsewhere", "use_sessions"),
@@ -121,29 +121,31 @@ REQUESTS = (
     ),
     RequestHandler(core.SESSION_EDITS, sessions.EditsParams, "features.sessions.call_edits", "read_call_edits"),
     RequestHandler(core.SESSION_FIND, sessions.FindParams, "features.sessions.transcripts", "find_text"),
-    RequestHandler(core.AGENTS, sessions.AgentsParams, "features.sessions.agents", "list_agents", is_user_action=False),
-    RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agents", "connect_agent"),
+    RequestHandler(
+        core.AGENTS, sessions.AgentsParams, "features.sessions.agent_stores", "list_agents", is_user_action=False
+    ),
+    RequestHandler(core.CONNECT, sessions.ConnectParams, "features.sessions.agent_stores", "connect_agent"),
     RequestHandler(
         core.AGENT_CONNECTIONS,
         agents.ConnectionsParams,
-        "features.agents",
+        "features.agent_setup",
         "list_connections",
         is_user_action=False,
     ),
-    RequestHandler(core.AGENT_PLAN, agents.AgentPlanParams, "features.agents", "plan_change"),
-    RequestHandler(core.AGENT_APPLY, agents.AgentApplyParams, "features.agents", "apply_change"),
-    RequestHandler(core.AGENT_UNDO, agents.AgentUndoParams, "features.agents", "undo_change"),
-    RequestHandler(core.QUEUE_ACT, sessions.QueueParams, "features.sessions.agents", "act_on_job"),
+    RequestHandler(core.AGENT_PLAN, agents.AgentPlanParams, "features.agent_setup", "plan_change"),
+    RequestHandler(core.AGENT_APPLY, agents.AgentApplyParams, "features.agent_setup", "apply_change"),
+    RequestHandler(core.AGENT_UNDO, agents.AgentUndoParams, "features.agent_setup", "undo_change"),
+    RequestHandler(core.QUEUE_ACT, sessions.QueueParams, "features.sessions.agent_stores", "act_on_job"),
     # The status bar refreshes by itself, too.
     RequestHandler(core.MODEL_STATUS, core.RootParams, "features.models", "model_status", is_user_action=False),
     RequestHandler(core.MODEL_ALLOW, models.AllowParams, "features.models", "allow_model"),
     RequestHandler(core.MODEL_CHOICES, core.NoParams, "features.models", "list_choices"),
     RequestHandler(core.MODEL_TEST, core.NoParams, "features.models", "try_model"),
     RequestHandler(core.MODEL_TRY, core.RootParams, "features.models", "try_model_on_session"),
-    RequestHandler(core.EXPORT_PLAN, exporting.ExportParams, "features.exporting", "plan_agent_files"),
-    RequestHandler(core.EXPORT_APPLY, exporting.ExportApplyParams, "features.exporting", "write_agent_files"),
-    RequestHandler(core.EXPORT_UNDO, exporting.ExportUndoParams, "features.exporting", "undo_agent_files"),
-    RequestHandler(core.EXPORT_KEEP, exporting.ExportKeepParams, "features.exporting", "keep_agent_files"),
+    RequestHandler(core.EXPORT_PLAN, exporting.ExportParams, "features.rules_files", "plan_agent_files"),
+    RequestHandler(core.EXPORT_APPLY, exporting.ExportApplyParams, "features.rules_files", "write_agent_files"),
+    RequestHandler(core.EXPORT_UNDO, exporting.ExportUndoParams, "features.rules_files", "undo_agent_files"),
+    RequestHandler(core.EXPORT_KEEP, exporting.ExportKeepParams, "features.rules_files", "keep_agent_files"),
     RequestHandler(core.IMPORT_PLAN, core.RootParams, "features.importing", "plan_rules_import"),
     RequestHandler(core.IMPORT_APPLY, core.RootParams, "features.importing", "import_rules"),
     RequestHandler(core.DEBUG, core.NoParams, "features.debug", "collect_debug_information"),

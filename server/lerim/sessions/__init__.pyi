@@ -98,7 +98,7 @@ from .tables import Relation as Relation
 from .tables import SessionCount as SessionCount
 from .tables import SessionFact as SessionFact
 from .tables import StoredCall as StoredCall
-from .tables import columns as columns
+from .tables import column_values as column_values
 from .tables import convert_sqlite_errors as convert_sqlite_errors
 from .tables import digest_text as digest_text
 from .tables import encode_facts as encode_facts

@@ -1,6 +1,6 @@
 """Selects which problems with the agents' stores a project's sync reports: those that may hide its sessions, in brief.
 
-The doctor (`lerim connect list`, the Agents view) reports all of them.
+`lerim connect list` and the Agents view report all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lerim.sessions.readers import claude_folder_name, find_workspace_folder, fo
 from lerim.sessions.readers import folders as cursor_folders
 
 SKIPPED_CODE = "skipped"
-"""The problem code of a store that only its own program can read: reported by the doctor, not by every sync."""
+"""The problem code of a store that only its own program can read: `lerim connect list` reports it, not every sync."""
 
 MOST_PER_MESSAGE = 3
 """How many problems with the same message are reported; the rest is only counted."""

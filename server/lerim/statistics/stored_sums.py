@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lerim.sessions import IS_MAIN_SESSION, columns, session_parts
+from lerim.sessions import IS_MAIN_SESSION, column_values, session_parts
 
 QUARTER_SECONDS = session_parts.QUARTER_SECONDS
 _YEAR_1971, _YEAR_2037 = 35_040, 2_349_600
@@ -101,7 +101,7 @@ def cut_sessions(db: sqlite3.Connection, bounds: Bounds) -> tuple[str, ...]:
     db.execute(
         "INSERT INTO cut_sessions SELECT DISTINCT transcript FROM session_parts"
         " WHERE quarter IN (SELECT value FROM json_each(?))",
-        (columns.to_json_list(math.floor(time / QUARTER_SECONDS) for time in times),),
+        (column_values.to_json_list(math.floor(time / QUARTER_SECONDS) for time in times),),
     )
     earliest = -math.inf if bounds.earliest is None else bounds.earliest
     latest = math.inf if bounds.latest is None else bounds.latest
@@ -136,7 +136,7 @@ def list_group_sessions(
     db: sqlite3.Connection, by: str, bounds: Bounds, tables: Iterable[str], unpriced_models: Iterable[str]
 ) -> Iterator[GroupSession]:
     """Yields which sessions are in which group, without subagents' sessions."""
-    parameters = {**_make_parameters(bounds), "unpriced_models": columns.to_json_list(unpriced_models)}
+    parameters = {**_make_parameters(bounds), "unpriced_models": column_values.to_json_list(unpriced_models)}
     for table in tables:
         rows = db.execute(
             f"SELECT {_KEYS[by]} AS key, p.transcript, s.input IS NULL, max(p.unpriced OR p.by_price AND {_HAS_TOKENS}"

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from lerim.paths import Home
 from lerim.web.binding import Binding
 from lerim.web.daemon import Daemon
+from lerim.web.running_jobs import Work
 from lerim.web.searches import OpenSearches
 from lerim.web.token import LoginLinks
-from lerim.web.work import Work
 
 if TYPE_CHECKING:
     from lerim.memory import MemorySearch

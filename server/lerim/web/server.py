@@ -24,9 +24,9 @@ from lerim.web.binding import LOOPBACK, Binding, open_socket, plan_binding
 from lerim.web.daemon import Daemon, Timings
 from lerim.web.options import ServeOptions
 from lerim.web.running import announce_server, hold_server_lock
+from lerim.web.running_jobs import Work
 from lerim.web.served import Served
 from lerim.web.token import load_token
-from lerim.web.work import Work
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -19,12 +19,12 @@ from lerim.errors import (
 )
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.model.answer_cache import WindowAnswerCache
+from lerim.extraction.model.build_candidates import EarlierClaim
 from lerim.extraction.model.extractor import (
     ExtractionBrief,
     ModelResult,
     extract_candidates,
 )
-from lerim.extraction.model.grounding import EarlierClaim
 from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.signatures import MemoryExtractSignature

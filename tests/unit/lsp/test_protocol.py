@@ -13,7 +13,7 @@ import pytest
 from lerim.agents import status
 from lerim.assistant import answers
 from lerim.errors import Problem
-from lerim.jobs import doctor
+from lerim.jobs import agent_states
 from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
 from lerim.lsp.features.memories import memory_rows
 from lerim.lsp.protocol import agents, core, memories, models, sessions
@@ -40,7 +40,7 @@ def test_every_message_is_on_the_page() -> None:
         *(sessions.SessionView, sessions.HitView, sessions.SessionTurn),
         *(sessions.CallView, sessions.JobView),
         *(status.ConnectionView, status.ChannelView, agents.AgentEditView),
-        *(doctor.AgentView, doctor.StoreView, doctor.SkippedView),
+        *(agent_states.AgentView, agent_states.StoreView, agent_states.SkippedView),
         *(models.EditorModelView, models.ModelAnswerView),
     ],
     ids=lambda kind: kind.__name__,

@@ -18,7 +18,7 @@ from lerim.models.state import estimate_waiting
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.queue.jobs import MODEL_JOB
 from lerim.sessions.queue.pending_windows import PendingTurns
-from lerim.sessions.tables.columns import EXTRACT_JOB
+from lerim.sessions.tables.column_values import EXTRACT_JOB
 from lerim.sqlite import transaction
 from model_desk import paid, story
 

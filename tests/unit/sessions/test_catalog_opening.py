@@ -11,7 +11,7 @@ from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Transcript
 from lerim.sessions.readers.claude.store import ClaudeReading
-from lerim.sessions.tables.columns import digest_text
+from lerim.sessions.tables.column_values import digest_text
 from older_catalog import written_as
 
 

@@ -1,4 +1,4 @@
-"""A damaged page of a database of Cursor costs what stands on it, and is told by the sync and by the doctor."""
+"""A damaged page of a database of Cursor costs what stands on it, and is told by the sync and by the list of agents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from cursor_store import Editor, dated_back, prompt, reply
 from desk import Desk
-from lerim.jobs.doctor import AgentView, examine_agents
+from lerim.jobs.agent_states import AgentView, examine_agents
 from lerim.sessions import platforms
 
 PAGE = 4096

@@ -18,7 +18,7 @@ from lerim.sessions.discovery import (
     open_databases,
 )
 from lerim.sessions.model import Platform
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 from opencode_store import Store, text
 
 

@@ -23,7 +23,7 @@ from catalog_dump import ByName
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import discover_stores
-from lerim.sessions.readers.agents import read_session
+from lerim.sessions.readers.platform_readers import read_session
 agent, root = sys.argv[1:]
 found = discover_stores({{agent: [Path(root)]}}).transcripts
 with Catalog.open(Home(Path(root) / "home")) as catalog:

@@ -18,7 +18,7 @@ from lerim.sessions.platforms import (
     load_platform_choices,
     remove_platform,
 )
-from lerim.sessions.readers.agents import PLATFORM_READERS
+from lerim.sessions.readers.platform_readers import PLATFORM_READERS
 from rights import bound
 
 

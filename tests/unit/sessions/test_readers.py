@@ -11,8 +11,8 @@ import claude_lines
 import gemini_files
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers.agents import GuardedReading, read_session
 from lerim.sessions.readers.engine.typed_text import ASKS_MARK
+from lerim.sessions.readers.platform_readers import GuardedReading, read_session
 
 TRANSCRIPT = Transcript("codex", Path("/store/rollout.jsonl"), "s", 1, 1, 1)
 SECRET = "what the person said"

@@ -6,8 +6,8 @@ import pytest
 
 import claude_lines as lines
 from lerim.memory import fence_items
-from lerim.sessions.readers.agents import read_session
 from lerim.sessions.readers.engine import MEMORIES_TAG
+from lerim.sessions.readers.platform_readers import read_session
 
 FENCED = "<lerim-memories>\n[1] decision: Use uv\n</lerim-memories>"
 

@@ -18,7 +18,7 @@ from lerim.project import project
 from lerim.project.lock import hold_project_lock
 from lerim.web.daemon.daemon import Daemon
 from lerim.web.daemon.schedule import Timings
-from lerim.web.work import Work
+from lerim.web.running_jobs import Work
 from reviews import added
 from warm_python import warm_python
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lerim.extraction.cited.grounding import NumberedText, is_supported
+from lerim.extraction.cited.support import NumberedText, is_supported
 from lerim.extraction.facts import shorten
 from lerim.patterns import compile_later
 from lerim.redaction import clean_text, find_flags, strip_markup

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from lerim.errors import Problem, WindowTooLargeError
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.model.answer_cache import WindowAnswerCache
-from lerim.extraction.model.grounding import EarlierClaim, ground_candidates, make_earlier_claim
+from lerim.extraction.model.build_candidates import EarlierClaim, ground_candidates, make_earlier_claim
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.merge import JoinedCandidates, join_with_model
 from lerim.extraction.model.model_call import ask_signature

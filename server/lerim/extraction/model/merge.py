@@ -15,7 +15,7 @@ from lerim.errors import LerimError
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.contradictions import content_words
 from lerim.extraction.gate import merge_candidates
-from lerim.extraction.model.grounding import find_repeated_claim, make_earlier_claim
+from lerim.extraction.model.build_candidates import find_repeated_claim, make_earlier_claim
 from lerim.extraction.model.model_call import ask_signature
 from lerim.extraction.model.signatures import MemoryCandidate, MemoryMergeSignature
 from lerim.models import dspy

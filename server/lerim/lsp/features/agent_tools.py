@@ -8,7 +8,7 @@ from functools import partial
 
 from lerim.assistant import ToolCalls
 from lerim.errors import UsageError
-from lerim.lsp.features.memories import acts, views
+from lerim.lsp.features.memories import acts, loading
 from lerim.lsp.protocol import (
     AddMemoryParams,
     AgentToolParams,
@@ -46,7 +46,7 @@ async def copy_memories(sidecar: Sidecar, params: MemoryContextParams) -> Memory
     sidecar.require_trust("Memories for agents")
     if len(params.ids) > MAX_COPIED:
         raise UsageError(f"At most {MAX_COPIED} memories can be copied at once.", todo="Choose fewer.")
-    found = [await views.find_memory(sidecar, handle) for handle in params.ids]
+    found = [await loading.find_memory(sidecar, handle) for handle in params.ids]
     items = [await sidecar.run_in_thread(_render, sidecar, repo, stored) for repo, stored in found]
     return MemoryContextView(fence_items(items))
 

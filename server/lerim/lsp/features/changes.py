@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lerim.lsp.features import exporting
+from lerim.lsp.features import rules_files
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, notifications, rescan_repo
 
 
@@ -11,5 +11,5 @@ async def update_after_change(sidecar: Sidecar, repo: Repo, *, announce: bool = 
     with `announce` even if no file of this repository has changed."""
     if await sidecar.run_in_thread(rescan_repo, repo, True) or announce:
         notifications.announce_memories(sidecar, repo)
-    exporting.refresh_agent_files(sidecar, repo)  # even if the rescan found nothing: a watcher may have been faster
+    rules_files.refresh_agent_files(sidecar, repo)  # even if the rescan found nothing: a watcher may have been faster
     await candidate_counts.announce_candidates(sidecar, repo)  # the action that can be undone has changed

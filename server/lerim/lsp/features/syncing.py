@@ -20,7 +20,7 @@ from lerim.jobs import (
     find_next_settling,
     find_sync_elsewhere,
 )
-from lerim.lsp.features import exporting, store_watching
+from lerim.lsp.features import rules_files, store_watching
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
 from lerim.lsp.window import Repo, Sidecar, candidate_counts, reload
 
@@ -77,7 +77,7 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
     come_back_at(sidecar, report.settles_at)
     notifier.finish(report.state if report.state in ("cancelled", "failed") else "done", report.message)
     await candidate_counts.announce_candidates(sidecar, repo)
-    exporting.refresh_agent_files(sidecar, repo)
+    rules_files.refresh_agent_files(sidecar, repo)
     return report
 
 

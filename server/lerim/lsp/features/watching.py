@@ -60,9 +60,9 @@ async def start_watching(sidecar: Sidecar) -> None:
 
 
 async def _update_agent_programs(sidecar: Sidecar) -> None:
-    from lerim.lsp.features import agents  # imported late to save memory
+    from lerim.lsp.features import agent_setup  # imported late to save memory
 
-    await sidecar.run_in_thread(agents.update_programs, sidecar)
+    await sidecar.run_in_thread(agent_setup.update_programs, sidecar)
 
 
 async def _run_idle_work(sidecar: Sidecar) -> None:

@@ -12,9 +12,9 @@ from .name_finder import NameGroup as NameGroup
 from .name_finder import find_places as find_places
 from .name_finder import select_found_names as select_found_names
 from .public import is_public as is_public
-from .rules import PLACEHOLDER as PLACEHOLDER
-from .rules import SAMPLE as SAMPLE
-from .rules import Span as Span
+from .rule_types import PLACEHOLDER as PLACEHOLDER
+from .rule_types import SAMPLE as SAMPLE
+from .rule_types import Span as Span
 from .tokens import TOKEN_RUN as TOKEN_RUN
 from .tokens import extend_span as extend_span
 from .tokens import find_tokens as find_tokens

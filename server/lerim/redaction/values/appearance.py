@@ -11,7 +11,7 @@ from itertools import pairwise
 from string import ascii_lowercase
 
 from lerim.patterns import compile_later
-from lerim.redaction.values.rules import PLACEHOLDER, SAMPLE
+from lerim.redaction.values.rule_types import PLACEHOLDER, SAMPLE
 
 _SPECIAL_CHARACTER = compile_later(r"[!@#$%^&*?+=~]")
 _CODE = compile_later(r"\$\{|\{\{|\(\?|\[A-Za-z|\[a-z|\\[dws]|%[sd]|</|://|\.\*|&&|\|\||==|=>|\w\(\w*\)|=[\"']|\['")

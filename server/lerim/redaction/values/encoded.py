@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Callable, Iterator
 
 from lerim.patterns import compile_later
-from lerim.redaction.values.rules import Span
+from lerim.redaction.values.rule_types import Span
 
 _BASE64 = compile_later(
     r"(?<![A-Za-z0-9+/])(?=(?:ew|ey|W|Y|LS|Z|PD|Q|R|U|T|c2|I|S))[A-Za-z0-9+/]{40,60000}(?:\r?\n[A-Za-z0-9+/]{40,200}"

@@ -6,7 +6,7 @@ import base64
 import binascii
 
 from lerim.patterns import compile_later
-from lerim.redaction.values.rules import Span
+from lerim.redaction.values.rule_types import Span
 
 _END_MARK = compile_later(r"END [A-Z0-9 ]{0,30}\Z")
 _BEGIN_MARK = compile_later(r"-{0,5} ?(?:BEGIN)? ?[A-Z0-9 ]{0,30}\Z")

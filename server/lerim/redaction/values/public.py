@@ -6,7 +6,7 @@ import re
 
 from lerim.patterns import compile_later
 from lerim.redaction.values.appearance import is_scrambled
-from lerim.redaction.values.rules import Span
+from lerim.redaction.values.rule_types import Span
 
 _NAME_BEFORE = compile_later(
     r"(?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}(?:\s?:\s?&?[\w:<>' ]{1,24})?"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lerim.redaction.values.rules import MiddleRule, TokenRule
+from lerim.redaction.values.rule_types import MiddleRule, TokenRule
 
 
 def _forms(kind: str, heads: str, rest: str, random: bool = False) -> tuple[TokenRule, ...]:

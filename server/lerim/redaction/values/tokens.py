@@ -10,7 +10,7 @@ from operator import attrgetter
 from lerim.patterns import compile_later
 from lerim.redaction.values import token_forms
 from lerim.redaction.values.appearance import is_scrambled, looks_random
-from lerim.redaction.values.rules import DISCORD_HEAD, DISCORD_TAIL, SAMPLE, MiddleRule, Span, TokenRule
+from lerim.redaction.values.rule_types import DISCORD_HEAD, DISCORD_TAIL, SAMPLE, MiddleRule, Span, TokenRule
 
 TOKEN_RUN = compile_later(r"[A-Za-z0-9_+/=.~:$?%@|-]{12,}")
 """A run of characters that can contain a token."""

@@ -189,7 +189,7 @@ class Catalog:
 
     def find_token_count(self, text: int) -> int | None:
         """Returns how many tokens the text with this digest has, or None if never counted; see
-        `columns.digest_text`."""
+        `column_values.digest_text`."""
         with self._convert_errors():
             row = self.db.execute("SELECT tokens FROM counted WHERE text = ?", (text,)).fetchone()
             return None if row is None else int(row[0])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lerim.project import PERSONAL_KEY
 from lerim.sessions import queue
-from lerim.sessions.tables import columns, replace_surrogates, to_json_list
+from lerim.sessions.tables import column_values, replace_surrogates, to_json_list
 from lerim.sqlite import transaction
 
 _FOLDER_TRANSCRIPTS = "SELECT DISTINCT transcript FROM turns WHERE folder = :folder"
@@ -97,7 +97,7 @@ def _queue_transcripts(db: sqlite3.Connection, joined_folders: Iterable[tuple[st
         if not _resume_transcript(db, project, transcript, own_folders):
             # The project's position may be past turns that belong to it only now.
             db.execute("DELETE FROM positions WHERE transcript = ? AND project = ?", (transcript, project))
-            queue.enqueue_job(db, columns.EXTRACT_JOB, transcript, project)
+            queue.enqueue_job(db, column_values.EXTRACT_JOB, transcript, project)
         db.execute(
             "DELETE FROM left_folders WHERE project = ? AND transcript = ?"
             " AND folder IN (SELECT value FROM json_each(?))",
@@ -112,14 +112,14 @@ def _resume_transcript(db: sqlite3.Connection, project: str, transcript: int, fo
     in_folders = "project = :project AND transcript = :transcript AND folder IN (SELECT value FROM json_each(:folders))"
     saved_positions = db.execute(
         f"SELECT count(*), count(resume), count(DISTINCT resume), min(resume) FROM left_folders"
-        f" WHERE {in_folders} AND kind = '{columns.EXTRACT_JOB}'",
+        f" WHERE {in_folders} AND kind = '{column_values.EXTRACT_JOB}'",
         parameters,
     ).fetchone()
     if saved_positions[:3] != (len(folders), len(folders), 1):
         return False
     current = db.execute(
         "SELECT p.resume FROM jobs j LEFT JOIN positions p USING (transcript, project, kind)"
-        f" WHERE project = :project AND transcript = :transcript AND kind = '{columns.EXTRACT_JOB}'",
+        f" WHERE project = :project AND transcript = :transcript AND kind = '{column_values.EXTRACT_JOB}'",
         parameters,
     ).fetchone()
     if current is not None and current[0] != saved_positions[3]:
@@ -140,7 +140,7 @@ def _resume_transcript(db: sqlite3.Connection, project: str, transcript: int, fo
         )
     waiting_kinds = db.execute(
         f"SELECT kind FROM left_folders l JOIN transcripts t ON t.id = transcript WHERE {in_first_folder}"
-        f" AND (NOT done OR kind = '{columns.EXTRACT_JOB}' AND l.generation != t.generation)",
+        f" AND (NOT done OR kind = '{column_values.EXTRACT_JOB}' AND l.generation != t.generation)",
         parameters,
     ).fetchall()
     for (kind,) in waiting_kinds:

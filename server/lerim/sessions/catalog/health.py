@@ -1,4 +1,4 @@
-"""What the catalog knows about how reading and learning went: the part of the doctor that comes from its rows."""
+"""What the catalog knows about how reading and learning went, for the states of the agents."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from lerim.errors import LerimError, Problem, UnfinishedError, error_reason
 from lerim.sessions import queue
 from lerim.sessions.catalog import session_parts, turns
 from lerim.sessions.model import Readable, Session, Transcript, Turn
-from lerim.sessions.tables import columns, estimate_row_size, replace_surrogates, session_rows
+from lerim.sessions.tables import column_values, estimate_row_size, replace_surrogates, session_rows
 from lerim.sqlite import transaction
 
 BATCH_CHARACTERS = 2_000_000
@@ -25,7 +25,7 @@ BATCH_TRANSCRIPTS = 100
 _PLACE_CODES = ("bad-line", "bad-row", "line-too-long")
 """Problem codes of single lines and rows; a problem `many` says how many more there were."""
 DAMAGE_CODES = ("bad-row", "cut-short", "broken-log")
-"""Problem codes of transcripts that are read except for a damaged part; saved with the transcript, for the doctor."""
+"""Problem codes of transcripts that are read except for a damaged part; shown by `lerim connect list`."""
 
 
 class OwnerLookup(Protocol):
@@ -135,7 +135,7 @@ def _write_group(
             written = turns.write_turns(db, batch, {cwd: row for cwd, (row, _) in folder_rows.items()})
             new_work = _find_new_work(written.folders, folder_rows)
             for row, project in new_work:
-                queue.enqueue_job(db, columns.EXTRACT_JOB, row, project)
+                queue.enqueue_job(db, column_values.EXTRACT_JOB, row, project)
             for row, one in rows.items():
                 _finish_transcript(db, row, one)
             session_parts.forget_session_parts(db, {*rows, *written.moved_from})

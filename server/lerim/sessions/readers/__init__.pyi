@@ -1,10 +1,3 @@
-from .agents import PLATFORM_READERS as PLATFORM_READERS
-from .agents import ROOT_FINDERS as ROOT_FINDERS
-from .agents import faults_as_errors as faults_as_errors
-from .agents import find_sessions as find_sessions
-from .agents import find_working_folder as find_working_folder
-from .agents import list_sessions as list_sessions
-from .agents import read_session as read_session
 from .claude import claude_folder_name as claude_folder_name
 from .cursor import folders as folders
 from .engine import ASKS_MARK as ASKS_MARK
@@ -16,3 +9,10 @@ from .engine import uri_to_path as uri_to_path
 from .gemini import folders_by_hash as folders_by_hash
 from .live import OLDER_STATE as OLDER_STATE
 from .live import shared_copies as shared_copies
+from .platform_readers import PLATFORM_READERS as PLATFORM_READERS
+from .platform_readers import ROOT_FINDERS as ROOT_FINDERS
+from .platform_readers import faults_as_errors as faults_as_errors
+from .platform_readers import find_sessions as find_sessions
+from .platform_readers import find_working_folder as find_working_folder
+from .platform_readers import list_sessions as list_sessions
+from .platform_readers import read_session as read_session

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import msgspec
 
 from lerim.sessions.model import Platform
-from lerim.sessions.tables.columns import seconds_to_time, time_bounds, to_json_list
+from lerim.sessions.tables.column_values import seconds_to_time, time_bounds, to_json_list
 from lerim.sessions.tables.turn_text import replace_surrogates
 
 Relation = Literal[

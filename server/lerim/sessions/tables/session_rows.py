@@ -11,7 +11,7 @@ from pathlib import Path
 from lerim.errors import Problem
 from lerim.redaction import redact_secrets
 from lerim.sessions.model import Platform, Session, Transcript
-from lerim.sessions.tables.columns import (
+from lerim.sessions.tables.column_values import (
     EXTRACT_JOB,
     place_file,
     seconds_to_time,

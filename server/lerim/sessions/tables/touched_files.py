@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from lerim.sessions.model import Turn
-from lerim.sessions.tables.columns import to_json_list
+from lerim.sessions.tables.column_values import to_json_list
 from lerim.sessions.tables.turn_text import replace_surrogates
 
 MOST_TURN_PATHS = 200

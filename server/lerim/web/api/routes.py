@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lerim.web.api import memories, memory_acts, projects, queue, review, runs, server, sessions, work
+from lerim.web.api import jobs, memories, memory_acts, projects, queue, review, runs, server, sessions
 from lerim.web.api.openapi import make_document
 from lerim.web.api.operations import make_route
 
@@ -21,7 +21,7 @@ OPERATIONS = [
     *review.operations,
     *sessions.operations,
     *queue.operations,
-    *work.operations,
+    *jobs.operations,
     *runs.operations,
     *server.operations,
 ]

@@ -32,7 +32,7 @@ from lerim.paths import Home
 from lerim.project import Project, list_projects, make_personal_project
 from lerim.web.daemon.schedule import Schedule, Timings
 from lerim.web.daemon.watching import watch_stores
-from lerim.web.work import Work, WorkEvent, WorkKind
+from lerim.web.running_jobs import Work, WorkEvent, WorkKind
 
 log = logging.getLogger("lerim.daemon")
 

@@ -21,7 +21,7 @@ from lerim.lsp.features.language.memory_texts import (
 )
 from lerim.lsp.features.language.symbol_places import find_symbol_place
 from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at, find_targets
-from lerim.lsp.features.memories import HoverMemory, editor_requests, render_hover, views
+from lerim.lsp.features.memories import HoverMemory, editor_requests, loading, render_hover
 from lerim.lsp.protocol import OPEN_TURN, redact_text
 from lerim.lsp.window import HandleTarget, Sidecar
 from lerim.memory import SourceReader, StoredMemory, definitions
@@ -80,7 +80,7 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
     if stored is None:
         return f"The memory {escape_line(memory_id[:200])} cannot be read. Its file shows why."
     if text.repo is not None:
-        [memory] = views.make_hover_memories(sidecar, text.repo, [stored])
+        [memory] = loading.make_hover_memories(sidecar, text.repo, [stored])
     else:
         handle = sidecar.handles.make_handle(HandleTarget(sidecar.home.root, stored.record.id))
         memory = HoverMemory(stored.record, handle)
@@ -92,7 +92,7 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
 
 def _load_memory(text: MemoryText, path: Path) -> StoredMemory | None:
     if text.repo is not None:
-        return next(iter(views.load_memories(text.repo, [path])), None)
+        return next(iter(loading.load_memories(text.repo, [path])), None)
     try:
         return text.store.load(path)[0]
     except LerimError:

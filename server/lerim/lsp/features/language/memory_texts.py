@@ -13,7 +13,7 @@ from lsprotocol import types
 from lerim import files
 from lerim.errors import LerimError
 from lerim.lsp.boundary import count_units, find_column, path_to_uri, split_lines, uri_to_path
-from lerim.lsp.features.memories import views
+from lerim.lsp.features.memories import loading
 from lerim.lsp.window import Repo, Sidecar
 from lerim.memory import (
     MAX_FILE_BYTES,
@@ -116,7 +116,7 @@ def read_memory_text(sidecar: Sidecar, repo: Repo | None, path: Path) -> MemoryT
 
 def store_of(sidecar: Sidecar, repo: Repo | None) -> Store:
     """The store of a repository's memories, or of the personal ones."""
-    return repo.store if repo is not None else views.personal_store(sidecar)
+    return repo.store if repo is not None else loading.personal_store(sidecar)
 
 
 def list_entries(sidecar: Sidecar, repo: Repo | None) -> Sequence[MemoryEntry]:

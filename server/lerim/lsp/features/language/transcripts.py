@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from lsprotocol import types
 
 from lerim.lsp.features.language.registration import TRANSCRIPT_SCHEME
-from lerim.lsp.features.sessions import views as sessions
+from lerim.lsp.features.sessions import listing
 from lerim.lsp.window import Sidecar
 from lerim.sessions import ShownTurn, agent_name, browsing, clean_line, load_transcript_page, session_title
 
@@ -30,7 +30,7 @@ class TurnExcerpt:
 
 def find_turn(sidecar: Sidecar, turn: str) -> TurnExcerpt | None:
     """The turn with this id (blocking); None if it is not on this machine."""
-    return sessions.query_catalog(sidecar, _load_turn, None, turn) if turn else None
+    return listing.query_catalog(sidecar, _load_turn, None, turn) if turn else None
 
 
 def turn_location(sidecar: Sidecar, turn: str) -> types.Location | None:
@@ -39,7 +39,7 @@ def turn_location(sidecar: Sidecar, turn: str) -> types.Location | None:
     if found is None:
         return None
     uri = f"{TRANSCRIPT_SCHEME}:/{quote(clean_line(found.title)[:60].replace('/', ' '))}.md?turn={quote(turn, safe='')}"
-    _, line = sessions.query_catalog(sidecar, _render_transcript, ("", 0), found)
+    _, line = listing.query_catalog(sidecar, _render_transcript, ("", 0), found)
     return types.Location(uri, types.Range(types.Position(line, 0), types.Position(line, 0)))
 
 
@@ -56,7 +56,7 @@ def _read_transcript(sidecar: Sidecar, turn: str) -> str:
     found = find_turn(sidecar, turn)
     if found is None:
         return "This turn is not on this machine.\n"
-    return sessions.query_catalog(sidecar, _render_transcript, ("", 0), found)[0]
+    return listing.query_catalog(sidecar, _render_transcript, ("", 0), found)[0]
 
 
 def _load_turn(db: sqlite3.Connection, turn: str) -> TurnExcerpt | None:

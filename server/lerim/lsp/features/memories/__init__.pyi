@@ -1,5 +1,5 @@
 from . import editor_requests as editor_requests
-from . import views as views
+from . import loading as loading
 from .hovers import SPEAKER_NAMES as SPEAKER_NAMES
 from .hovers import HoverMemory as HoverMemory
 from .hovers import render_hover as render_hover

@@ -10,7 +10,7 @@ from typing import get_args
 from lerim.errors import MemoryError_
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.changes import update_after_change
-from lerim.lsp.features.memories import views
+from lerim.lsp.features.memories import loading
 from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, MergeView
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
 from lerim.memory import KINDS, Primitive
@@ -24,7 +24,7 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActV
     Raises NotFoundError, MemoryError_, StaleError, BusyError.
     """
     sidecar.require_trust("Changing memories")
-    repo, stored = await views.find_memory(sidecar, params.id)
+    repo, stored = await loading.find_memory(sidecar, params.id)
     paths = (
         candidate_counts.find_review_paths(sidecar, repo)
         if repo

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from lerim.lsp.boundary import Document
 from lerim.lsp.features import watching
-from lerim.lsp.features.memories import views
+from lerim.lsp.features.memories import loading
 from lerim.lsp.features.memories.hovers import link_more, render_hover
 from lerim.lsp.features.memories.lenses import Lens, place_lenses
 from lerim.lsp.features.memories.used_symbols import find_used_symbol
@@ -45,26 +45,26 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
         return None
     uses.note_hovered(sidecar, location.repo, [memory.record.id for memory in stored])
     position = params.position
-    [shown] = views.make_hover_memories(sidecar, location.repo, stored)
+    [shown] = loading.make_hover_memories(sidecar, location.repo, stored)
     more = link_more(len(entries) - 1, params.text_document.uri, position.line, position.character)
     text = render_hover(shown, sidecar.clock(), trusted=sidecar.options.trusted, more=more)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
 
-async def list_file_memories(sidecar: Sidecar, params: FileMemoriesParams) -> views.MemoryList:
+async def list_file_memories(sidecar: Sidecar, params: FileMemoriesParams) -> loading.MemoryList:
     """Every memory that refers to a file, or those about one place in it, the one that a hover shows there first."""
     location = await sidecar.repos.locate_file(params.uri)
     if location is None:
-        return views.MemoryList([])
+        return loading.MemoryList([])
     entries: Sequence[MemoryEntry] = location.repo.references.for_file(location.path)
     if params.line is not None:
         document = _find_document(sidecar, params.uri)
         position = types.Position(params.line, params.character)
         entries = find_entries(document, position, location) if document is not None else []
-    paths = [entry.path for entry in entries][: views.MAX_RESULTS]
-    stored = await sidecar.run_in_thread(views.load_memories, location.repo, paths)
+    paths = [entry.path for entry in entries][: loading.MAX_RESULTS]
+    stored = await sidecar.run_in_thread(loading.load_memories, location.repo, paths)
     owned = [(location.repo, memory) for memory in stored]
-    return views.MemoryList(await sidecar.run_in_thread(views.make_views, sidecar, owned))
+    return loading.MemoryList(await sidecar.run_in_thread(loading.make_views, sidecar, owned))
 
 
 async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -157,13 +157,13 @@ def prefetch_memories(sidecar: Sidecar, repo: Repo, entries: Sequence[MemoryEntr
 def _load_first(repo: Repo, entries: Sequence[MemoryEntry]) -> list[StoredMemory]:
     """The first of these memories that can be read, in a list."""
     for entry in entries[:MAX_PREFETCHED]:
-        if found := views.load_memories(repo, [entry.path]):
+        if found := loading.load_memories(repo, [entry.path]):
             return found
     return []
 
 
 def _load_for_hover(repo: Repo, paths: Sequence[Path]) -> None:
-    for stored in views.load_memories(repo, paths):
+    for stored in loading.load_memories(repo, paths):
         redact_record(stored.record)  # cached for the hover: redaction would be its slowest part
 
 

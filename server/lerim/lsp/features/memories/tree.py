@@ -166,7 +166,7 @@ def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
 
 def _list_ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, MemoryFile]]:
     """The files of ended memories, newest first."""
-    from lerim.lsp.features.memories.views import personal_store
+    from lerim.lsp.features.memories.loading import personal_store
 
     stores = [*([repo.store] if repo is not None else []), personal_store(sidecar)]
     ended = [(store, found) for store in stores for found in store.find_files(archived=True)[0] if found.is_archived]

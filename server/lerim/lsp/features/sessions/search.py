@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lerim.lsp.features.sessions import views
+from lerim.lsp.features.sessions import listing
 from lerim.lsp.protocol import HitsView, HitView, SessionSearchParams
 from lerim.lsp.window import Sidecar
 from lerim.project import list_projects
@@ -29,7 +29,7 @@ async def search_sessions(sidecar: Sidecar, params: SessionSearchParams) -> Hits
     """Finds matching turns, best first."""
     sidecar.require_trust("Search in sessions")
     query = parse_session_query(params.query[:MAX_QUERY], sidecar.clock())
-    projects = await views.list_project_keys(sidecar, params.everywhere or bool(query.repo))
+    projects = await listing.list_project_keys(sidecar, params.everywhere or bool(query.repo))
     limit = max(1, min(params.limit, MAX_HITS))
     return await sidecar.run_in_thread(_search_catalog, sidecar, query, projects, limit)
 
@@ -66,7 +66,7 @@ def _make_hit(db: sqlite3.Connection, row: TurnRow, words: str) -> HitView | Non
         platform=row.platform,
         agent=agent_name(row.platform),
         title=session_title(session),
-        time=views.wire_time(row.time or session.ended),
+        time=listing.wire_time(row.time or session.ended),
         role=row.role,
         snippet=make_turn_snippet(row.text, row.tools, words),
     )

@@ -10,8 +10,8 @@ import sqlite3
 
 from lerim.errors import NotFoundError
 from lerim.lsp.boundary import show_hidden_characters
-from lerim.lsp.features.memories import views as memories
-from lerim.lsp.features.sessions import views as sessions
+from lerim.lsp.features.memories import loading
+from lerim.lsp.features.sessions import listing
 from lerim.lsp.protocol import (
     CallView,
     FindParams,
@@ -50,7 +50,7 @@ async def session_outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
     """The outline of a session, and the position of a turn in it. Raises NotFoundError."""
     sidecar.require_trust("The transcript")
     found: OutlineView | None = await sidecar.run_in_thread(
-        sessions.query_catalog, sidecar, _load_outline, None, params, sidecar.home
+        listing.query_catalog, sidecar, _load_outline, None, params, sidecar.home
     )
     if found is None:
         raise NotFoundError("This session is not on this machine.", todo="Run Lerim: Sync, or choose another one.")
@@ -65,11 +65,11 @@ async def find_turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
     sidecar.require_trust("The transcript")
     session, turn, record = params.session, params.turn, None
     if params.handle:
-        record = (await memories.find_memory(sidecar, params.handle))[1].record
-        session, turn = memories.find_quoted_turn(record)
+        record = (await loading.find_memory(sidecar, params.handle))[1].record
+        session, turn = loading.find_quoted_turn(record)
     if not turn:
         raise NotFoundError("No turn is given.", todo="Open it from a memory's hover or from the review.")
-    found = await sidecar.run_in_thread(sessions.query_catalog, sidecar, browsing.locate_turn, None, turn)
+    found = await sidecar.run_in_thread(listing.query_catalog, sidecar, browsing.locate_turn, None, turn)
     if found is None:
         return make_missing_turn(session, turn, record)
     return TurnView("catalog", found[0], "", "", found[1], turn)
@@ -78,15 +78,13 @@ async def find_turn(sidecar: Sidecar, params: TurnParams) -> TurnView:
 async def list_turns(sidecar: Sidecar, params: TurnsParams) -> TurnsView:
     """The turns from a position on, as many as fit into one answer."""
     sidecar.require_trust("The transcript")
-    return await sidecar.run_in_thread(
-        sessions.query_catalog, sidecar, _load_turns, TurnsView(params.start, []), params
-    )
+    return await sidecar.run_in_thread(listing.query_catalog, sidecar, _load_turns, TurnsView(params.start, []), params)
 
 
 async def find_text(sidecar: Sidecar, params: FindParams) -> PositionsView:
     """The positions of the turns that contain a text."""
     sidecar.require_trust("The transcript")
-    return await sidecar.run_in_thread(sessions.query_catalog, sidecar, _find_positions, PositionsView([]), params)
+    return await sidecar.run_in_thread(listing.query_catalog, sidecar, _find_positions, PositionsView([]), params)
 
 
 def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> OutlineView | None:
@@ -98,7 +96,7 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
     sizes = [min(size, MAX_TEXT) for size in found.sizes[:MAX_KINDS]]
     note = _describe_session(session, len(found.kinds))
     summary, resume = _load_summary(session, home), make_resume_command(session)
-    return OutlineView(sessions.make_session_view(session), kinds, sizes, found.position, note, summary, resume)
+    return OutlineView(listing.make_session_view(session), kinds, sizes, found.position, note, summary, resume)
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
@@ -147,7 +145,7 @@ def _make_turn(turn: ShownTurn) -> SessionTurn:
         turn=turn.turn,
         role=turn.role,
         kind=turn.kind,
-        time=sessions.wire_time(turn.time),
+        time=listing.wire_time(turn.time),
         text=turn.text,
         left=turn.left,
         calls=[CallView(call.title, call.status, call.exit_code, call.text, call.edits) for call in turn.calls],

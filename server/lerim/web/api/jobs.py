@@ -20,7 +20,7 @@ from lerim.memory import QuoteChoice
 from lerim.views import ProjectContext
 from lerim.web.api.memories import ShortText, parse_query_time
 from lerim.web.api.operations import Call, Operation
-from lerim.web.work import WorkEvent, WorkKind
+from lerim.web.running_jobs import WorkEvent, WorkKind
 
 
 class SyncBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""The doctor says of each agent what is so: where its store is, what was found, read, left out and why."""
+"""What is said of each agent is so: where its store is, what was found, read, left out and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from claude_lines import prompt, reply, text
 from desk import Desk, correction
-from lerim.jobs.doctor import AgentView, SkippedView, examine_agents
+from lerim.jobs.agent_states import AgentView, SkippedView, examine_agents
 from lerim.sessions import platforms
 from lerim.sessions.catalog.catalog import Catalog
 from rights import bound

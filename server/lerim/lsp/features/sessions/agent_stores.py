@@ -13,7 +13,7 @@ import msgspec
 from lerim.errors import UsageError
 from lerim.heap import release_heap
 from lerim.jobs import AgentView, examine_agents
-from lerim.lsp.features.sessions import views as sessions
+from lerim.lsp.features.sessions import listing
 from lerim.lsp.protocol import AgentsParams, ConnectParams, JobView, OutcomeView, QueueParams
 from lerim.lsp.window import Repo, Sidecar
 from lerim.sessions import (
@@ -23,7 +23,7 @@ from lerim.sessions import (
     Platform,
     browsing,
     clean_line,
-    columns,
+    column_values,
     platforms,
     queue,
     session_title,
@@ -33,8 +33,8 @@ MAX_JOBS = 200
 
 
 class AgentsView(msgspec.Struct, frozen=True):
-    """Every agent as `lerim.jobs.doctor` sees it for one project, and the project's queue: the number of jobs in each
-    state, and the jobs that failed."""
+    """The state of every agent for one project, and the project's queue: the number of jobs in each state, and the jobs
+    that failed."""
 
     project: str
     agents: list[AgentView]
@@ -59,7 +59,7 @@ async def connect_agent(sidecar: Sidecar, params: ConnectParams) -> OutcomeView:
 async def act_on_job(sidecar: Sidecar, params: QueueParams) -> OutcomeView:
     """Retries or skips a job of one of the window's repositories."""
     sidecar.require_trust("The queue")
-    keys = await sessions.list_project_keys(sidecar, everywhere=False) or []
+    keys = await listing.list_project_keys(sidecar, everywhere=False) or []
     return await sidecar.run_in_thread(_change_job, sidecar, keys, params)
 
 
@@ -83,9 +83,9 @@ def _load_agents(sidecar: Sidecar, repo: Repo | None) -> AgentsView:
         return AgentsView(project.name if project is not None else "", views, {}, [])
     with Catalog.open(sidecar.home) as catalog:
         # Model jobs wait for ever if no model is chosen, so they are not counted; their failures are listed.
-        state_counts = catalog.count_open_jobs(project.key, (columns.EXTRACT_JOB,))
+        state_counts = catalog.count_open_jobs(project.key, (column_values.EXTRACT_JOB,))
         rows = catalog.list_open_jobs(
-            project.key, (), failed_kinds=(columns.EXTRACT_JOB, queue.MODEL_JOB), limit=MAX_JOBS
+            project.key, (), failed_kinds=(column_values.EXTRACT_JOB, queue.MODEL_JOB), limit=MAX_JOBS
         )
         jobs = [_make_job_view(catalog, row) for row in rows]
     return AgentsView(project.name, views, state_counts, jobs)
