@@ -86,7 +86,9 @@ class RedactedTurn:
 _DAY_COLUMN = "coalesce(date(coalesce(s.ended, s.started), 'unixepoch', 'localtime'), '')"
 _FROM_LISTED_SESSIONS = (
     f" FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE {IS_MAIN_SESSION} AND s.turns > 0"
-    " AND (:places IS NULL OR t.place IN (SELECT value FROM json_each(:places)))"
+    " AND (:projects IS NULL OR t.id IN (SELECT value FROM json_each(:copies)) OR EXISTS (SELECT 1 FROM turns"
+    "  WHERE turns.transcript = t.id AND turns.folder IN"
+    "  (SELECT id FROM folders WHERE project IN (SELECT value FROM json_each(:projects)))))"
 )
 _ITEM_COLUMNS = (
     "t.place, t.session, t.platform, t.parent, t.vanished, t.error, s.title, s.started, s.ended, s.cwds, s.branches,"
@@ -106,7 +108,7 @@ def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tu
     read."""
     rows = db.execute(
         f"SELECT {_DAY_COLUMN} AS day, count(*){_FROM_LISTED_SESSIONS} GROUP BY day ORDER BY day DESC",
-        {"places": _list_places(db, projects)},
+        _select_projects(db, projects),
     )
     return [(str(day), int(number)) for day, number in rows]
 
@@ -115,7 +117,7 @@ def list_day_sessions(
     db: sqlite3.Connection, projects: Sequence[str] | None, day: str, start: int, limit: int
 ) -> tuple[list[SessionListItem], int]:
     """Returns the sessions of a day from index `start` on, newest first, and how many the day has."""
-    parameters = {"places": _list_places(db, projects), "day": day, "start": start, "limit": limit}
+    parameters = {**_select_projects(db, projects), "day": day, "start": start, "limit": limit}
     [(total,)] = db.execute(f"SELECT count(*){_FROM_LISTED_SESSIONS} AND {_DAY_COLUMN} = :day", parameters)
     rows = db.execute(
         f"SELECT {_ITEM_COLUMNS}{_FROM_LISTED_SESSIONS} AND {_DAY_COLUMN} = :day"
@@ -130,7 +132,7 @@ def list_recent_sessions(
 ) -> tuple[list[SessionListItem], int]:
     """Returns the sessions of the projects from index `start` on, the most recently ended first, and how many there
     are. None means every project."""
-    parameters = {"places": _list_places(db, projects), "start": start, "limit": limit}
+    parameters = {**_select_projects(db, projects), "start": start, "limit": limit}
     [(total,)] = db.execute(f"SELECT count(*){_FROM_LISTED_SESSIONS}", parameters)
     # only the rows of the page are read in full: counting the files of each session takes a query of its own
     rows = db.execute(
@@ -156,6 +158,20 @@ def list_filtered_sessions(db: sqlite3.Connection, filters: SessionFilters, limi
     `search.filter_places`."""
     found = (find_list_item(db, place) for place in search.filter_places(db, filters, limit))
     return [one for one in found if one is not None]
+
+
+def find_turn_sessions(db: sqlite3.Connection, turns: Sequence[str]) -> dict[str, SessionListItem]:
+    """Returns the sessions that contain these turns, by turn."""
+    places = {
+        str(turn): str(place)
+        for turn, place in db.execute(
+            "SELECT turns.turn, t.place FROM turns JOIN transcripts t ON t.id = turns.transcript"
+            " WHERE turns.turn IN (SELECT value FROM json_each(?))",
+            (to_json_list(map(replace_surrogates, turns)),),
+        )
+    }
+    found = {place: find_list_item(db, place) for place in set(places.values())}
+    return {turn: session for turn, place in places.items() if (session := found[place]) is not None}
 
 
 def find_sessions_by_id(db: sqlite3.Connection, session: str) -> list[SessionListItem]:
@@ -207,13 +223,12 @@ def find_positions(db: sqlite3.Connection, place: str, words: str) -> Iterator[i
             yield position
 
 
-def _list_places(db: sqlite3.Connection, projects: Sequence[str] | None) -> str | None:
-    if projects is None:
-        return None
-    found: set[str] = set()
-    for project in projects:
-        found |= session_rows.find_project_places(db, project)
-    return to_json_list(found)
+def _select_projects(db: sqlite3.Connection, projects: Sequence[str] | None) -> dict[str, object]:
+    """Returns the parameters of `_FROM_LISTED_SESSIONS`."""
+    copies: set[int] = set()
+    for project in projects or ():
+        copies |= session_rows.find_copied_transcripts(db, project)
+    return {"projects": None if projects is None else to_json_list(projects), "copies": to_json_list(copies)}
 
 
 def _make_list_item(db: sqlite3.Connection, row: Mapping[str, Any]) -> SessionListItem:

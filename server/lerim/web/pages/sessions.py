@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -61,8 +60,12 @@ def show_sessions(request: Request) -> Response:
             found = catalog.search_turns(query.words, limit=end + 1, filters=filters)
             more = len(found) > end
             with convert_sqlite_errors(catalog.path):
-                hits = ((turn, _find_session(catalog.db, turn.id)) for turn in found[start:end])
-                rows = [_make_hit_row(session, turn, query.words) for turn, session in hits if session is not None]
+                sessions_of = browsing.find_turn_sessions(catalog.db, [turn.id for turn in found[start:end]])
+            rows = [
+                _make_hit_row(sessions_of[turn.id], turn, query.words)
+                for turn in found[start:end]
+                if turn.id in sessions_of
+            ]
     context = {
         "query": typed,
         "rows": rows,
@@ -138,11 +141,6 @@ def show_whole_turn(request: Request) -> Response:
 def _make_hit_row(session: SessionListItem, turn: TurnRow, words: str) -> SessionRow:
     snippet = make_turn_snippet(turn.text, turn.tools, words)
     return SessionRow(session, session_title(session), turn.id, snippet)
-
-
-def _find_session(db: sqlite3.Connection, turn: str) -> SessionListItem | None:
-    found = browsing.locate_turn(db, turn)
-    return browsing.find_list_item(db, found[0]) if found is not None else None
 
 
 def _find_summary(place: Place, session: SessionListItem) -> SummaryView | None:
