@@ -59,7 +59,7 @@ async function callTool(context: Pick<Context, "request">, tool: protocol.AgentT
   return text;
 }
 
-/** The text in an argument, which comes from a model; "" if it is none. */
+/** The text in an argument, which comes from a model; "" if it is not a text. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value.slice(0, maxText) : "";
 }

@@ -22,7 +22,7 @@ export function parseTurn(value: unknown): TurnTarget | undefined {
   return isFileUri(root) ? { root, session, turn } : undefined;
 }
 
-/** Parses the candidate given by a row of the Memories view; undefined if it is none. */
+/** Parses the candidate given by a row of the Memories view; undefined if it is not valid. */
 export function parseReview(value: unknown): { readonly root: string; readonly id: string } | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { root, id } = value as Record<string, unknown>;
@@ -34,7 +34,7 @@ export function isFileUri(value: unknown): value is string {
   return isToken(value) && /^file:\/\/(?:\/|[\w.%-]+\/[^/])/.test(value);
 }
 
-/** Parses a place in a document, from 0; undefined if it is none. */
+/** Parses a place in a document, from 0; undefined if it is not valid. */
 export function parsePlace(line: unknown, character: unknown): { readonly line: number; readonly character: number } | undefined {
   const isIndex = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 31;
   return isIndex(line) && isIndex(character) ? { line, character } : undefined;

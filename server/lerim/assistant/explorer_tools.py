@@ -157,7 +157,7 @@ class ExplorerTools:
         except (OSError, BoundaryError, ValueError) as error:
             raise RefusedPathError("there is no such file that may be read") from error
         if b"\0" in data[:8_000]:
-            raise RefusedPathError("this is no text")
+            raise RefusedPathError("this is not a text file")
         return data[:MAX_FILE_BYTES].decode("utf-8", "replace"), len(data) > MAX_FILE_BYTES
 
     def _find_names(self, pattern: str) -> tuple[list[str], str]:
@@ -259,7 +259,7 @@ def _read_head(path: Path) -> bytes:
     handle = os.open(path, _OPEN_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError("it is no file")
+            raise OSError("it is not a file")
         data = b""
         while len(data) <= MAX_FILE_BYTES and (more := os.read(handle, MAX_FILE_BYTES + 1 - len(data))):
             data += more

@@ -29,7 +29,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile("".join(_bounded_parts(pattern)), re.IGNORECASE)
     except (re.error, OverflowError) as error:
-        raise ValueError("this is no pattern") from error
+        raise ValueError("this is not a valid pattern") from error
 
 
 def matches(pattern: re.Pattern[str], line: str) -> bool:
@@ -68,5 +68,5 @@ def _bounds(repeat: re.Match[str]) -> tuple[int, int]:
     least = min(int(repeat[1]), MAX_REPEAT_COUNT)
     most = least if repeat[2] is None else MAX_REPEAT_COUNT if not repeat[3] else min(int(repeat[3]), MAX_REPEAT_COUNT)
     if most < least:
-        raise ValueError("this is no pattern")
+        raise ValueError("this is not a valid pattern")
     return least, most

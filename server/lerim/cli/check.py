@@ -28,7 +28,7 @@ OutputFormat = Literal["text", "json", "sarif", "markdown"]
 
 
 class FindingView(msgspec.Struct, frozen=True):
-    """One finding. `path` is relative to the repository's root if it lies inside. Lines and columns count from 1, the
+    """One finding. `path` is relative to the repository's root if it is inside. Lines and columns count from 1, the
     end is exclusive. `replacements` are texts that may be put there instead."""
 
     code: str

@@ -349,7 +349,7 @@ def _execute_order(order: Order, lines: LineWriter, cancelled: Callable[[], bool
 
 
 def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
-    """Return the page of a day. Raises UsageError if it is none."""
+    """Return the page of a day. Raises UsageError if it is not a day."""
     from lerim.journal import build_page, open_journal, parse_day
 
     now = datetime.now(UTC)
@@ -360,7 +360,7 @@ def _tell_day(project: Project, home: Home, day: str) -> JournalPage:
 
 
 def _find_home(folder: Path) -> Home:
-    """Return the person's Lerim home. Raises HomeError, also if it lies in the repository around `folder`."""
+    """Return the person's Lerim home. Raises HomeError, also if it is in the repository around `folder`."""
     from lerim.paths import Home
     from lerim.project import check_home_outside_repository
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 FIRST_DAY, LAST_DAY = date(1970, 1, 2), date(9998, 12, 30)
-"""The days that have a journal: all of them lie inside the calendar in every time zone."""
+"""The days that can have a journal: they are inside the calendar in every time zone."""
 _DAY = timedelta(days=1)
 WEEK_DAYS = 7
 

@@ -163,6 +163,6 @@ def _as_numbered_text(passage: JournalPassage) -> NumberedText:
 
 
 def _origin_of(sources: Sequence[JournalSource]) -> Origin:
-    """Returns where a sentence comes from: that of its first source that is no memory, if there is one."""
+    """Returns where a sentence comes from: that of its first source other than a memory, if there is one."""
     kinds = [source.kind for source in sources if source.kind != "memory"]
     return _ORIGINS[kinds[0]] if kinds else "memory"

@@ -28,7 +28,7 @@ class JournalSpan(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What lies between two tags: a span of time, and the hashes of the commits."""
+    """What is between two tags: a span of time, and the hashes of the commits."""
 
     since: datetime
     until: datetime
@@ -63,7 +63,7 @@ def build_entries(
 
 
 def find_release(scope: JournalScope, tags: str) -> Release:
-    """Returns what lies between two tags, written as `v1.0..v1.1`. The span begins after the first tag's commit and
+    """Returns what is between two tags, written as `v1.0..v1.1`. The span begins after the first tag's commit and
     ends with the last tag. Raises NotFoundError if there is no such tag, or the last one is not after the first."""
     first_name, dots, last_name = tags.partition("..")
     history = History(Path(scope.project.root), scope.environ)

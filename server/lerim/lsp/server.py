@@ -215,7 +215,7 @@ async def _send_registrations(server: SidecarServer, registrations: list[types.R
 
 
 def _check_home_location(sidecar: Sidecar) -> None:
-    """Raises a JSON-RPC error if Lerim's home lies inside a repository of the window."""
+    """Raises a JSON-RPC error if Lerim's home is inside a repository of the window."""
     for path in filter(None, map(uri_to_path, sidecar.folder_uris)):
         try:
             check_home_outside_repository(sidecar.home, Path(path))

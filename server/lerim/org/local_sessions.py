@@ -29,7 +29,7 @@ _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]{1,100}@)?")
 
 @dataclass(slots=True)
 class LocalSessions:
-    """What lies on this machine now. Projects are looked up once for each working folder."""
+    """The sessions that are on this machine now. Projects are looked up once for each working folder."""
 
     home: Home
     environ: Mapping[str, str]
@@ -75,7 +75,7 @@ def name_project(project: Project) -> str:
 
 
 def hash_place(transcript: Transcript) -> str:
-    """Return a hash of where a transcript lies: the database shall not know paths."""
+    """Return a hash of a transcript's place: the database must not contain paths."""
     return hashlib.sha256(transcript.place.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

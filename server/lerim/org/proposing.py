@@ -136,7 +136,7 @@ def _find_changes(
 
 
 def _other_place(folder: str, found: MemoryFile) -> str:
-    """Return where the file lies if it is archived and was not, or the other way round."""
+    """Return the place of the file if it is archived and was not before, or the other way round."""
     other = found.name.removeprefix("archived/") if found.is_archived else f"archived/{found.name}"
     return f"{folder}/{other}"
 

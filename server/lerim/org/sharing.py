@@ -73,7 +73,7 @@ def share_memories(database: TeamDatabase, project: Project, environ: Mapping[st
 def _read_committed(
     project: Project, commit: str, environ: Mapping[str, str]
 ) -> tuple[list[StoredMemory], list[Problem]]:
-    """Return the active memories of a commit, each id once, and a problem for each file that is none. Raises
+    """Return the active memories of a commit, each id once, and a problem for each invalid file. Raises
     OrgError."""
     git, folder = open_git(project.root, environ), project.memory_folder
     paths = git.list_files(commit, folder) if git else None

@@ -12,7 +12,7 @@ from typing import Literal
 from lerim.project.repository import read_small_file
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
-"""Where the file may lie; the first counts."""
+"""Where the file may be; the first one found counts."""
 MAX_BYTES = 3_000_000
 """GitHub's own limit."""
 MAX_PATTERNS = 5_000
@@ -41,7 +41,7 @@ class _Rule:
         reached = {0} if self.is_anchored else set(range(len(names)))
         for at, step in enumerate(self.steps):
             if step is None:
-                least = int(at == len(self.steps) - 1)  # at the end it is what lies below, not the folder itself
+                least = int(at == len(self.steps) - 1)  # at the end it is what is below, not the folder itself
                 reached = set(range(min(reached, default=len(names)) + least, len(names) + 1))
             else:
                 reached = {place + 1 for place in reached if place < len(names) and step.match(names[place])}
@@ -77,7 +77,7 @@ def load_code_owners(root: Path) -> CodeOwners:
 
 
 def parse_code_owners(text: str) -> CodeOwners:
-    """Parse a CODEOWNERS file. What is no rule is skipped, as GitHub and GitLab do."""
+    """Parse a CODEOWNERS file. Lines that are not rules are skipped, as GitHub and GitLab do."""
     rules: list[_Rule] = []
     section = ""
     defaults: tuple[str, ...] = ()

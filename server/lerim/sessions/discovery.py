@@ -62,9 +62,7 @@ def discover_stores(roots: Roots, folders: Sequence[str] = ()) -> DiscoveredStor
             found = find_sessions(platform, root, folders)
             stores.transcripts += found.transcripts
             stores.copied_places |= {one.place for one in found.copies}
-            known_paths = {
-                one.path for one in stores.databases
-            }  # OPENCODE_DB may name one that lies in the data folder
+            known_paths = {one.path for one in stores.databases}  # OPENCODE_DB may name one in the data folder
             stores.databases += [one for one in found.databases if one.path not in known_paths]
             stores.problems += found.problems
     return stores

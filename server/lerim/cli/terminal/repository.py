@@ -49,7 +49,7 @@ R = TypeVar("R")
 
 
 def find_home() -> Home:
-    """Returns Lerim's home folder. Raises HomeError if it is unusable or lies in the current repository."""
+    """Returns Lerim's home folder. Raises HomeError if it is unusable or in the current repository."""
     home = Home.from_environ(os.environ)
     try:
         here = Path.cwd()
@@ -98,7 +98,7 @@ def open_personal_context() -> ProjectContext:
 
 
 def resolve_folder(repo: Path) -> Path:
-    """Returns the absolute path of a folder. Raises ProjectError if it is none: a mistyped folder must not select the
+    """Returns the absolute path of a folder. Raises ProjectError if it is not one: a typing error must not select the
     repository around it."""
     folder = repo.expanduser().absolute()
     if folder.is_dir():

@@ -25,7 +25,7 @@ class Span:
     end_character: int
 
     def contains(self, line: int, character: int) -> bool:
-        """Whether a position lies inside the span or at its end, where a person who types into it is."""
+        """Whether a position is inside the span or at its end, where a person who types into it is."""
         start, end = (self.start_line, self.start_character), (self.end_line, self.end_character)
         return start <= (line, character) <= end
 

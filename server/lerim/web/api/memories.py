@@ -103,7 +103,7 @@ def resolve_file(paths: ReviewPaths, name: str) -> tuple[str, ...]:
     reference = parse_reference(name)
     if paths.project.is_personal or reference is None:
         todo = "Name a file or folder of the repository, the end of its path, or its name."
-        raise UsageError("This is no file of a repository.", where="file", todo=todo)
+        raise UsageError("This is not a file of a repository.", where="file", todo=todo)
     return match_referenced_files(paths, reference)
 
 
