@@ -122,7 +122,7 @@ def _choose(
             first, last = _parse(since or until, "--since", now), _parse(until or "today", "--until", now)
         if first > last:
             raise typer.BadParameter("The first day is after the last.", param_hint="--since")
-        title = f"Journal of {format_date(first)} to {format_date(last)}"
+        title = f"Journal of {format_date(first)}" + (f" to {format_date(last)}" if last > first else "")
         return _Chosen(list_span(scope, first, last, now), title)
     span = day_span(_parse(day or "today", "--day", now), scope.zone)
     return _Chosen([DaySpan(span.day, span.since, max(span.since, min(span.until, now)))])

@@ -159,7 +159,9 @@ def draft_day(project: Project, material: DayMaterial) -> tuple[list[DraftSenten
             problems.append(error.problem(session.place))
     drafts = [*mark_repeated([*said, *describe_notes(material.notes)], material.memories.before)]
     drafts += describe_commits(material.commits, material.tags)
-    drafts += describe_obsolete(material.commits, material.memories.before, material.git)
+    # What a decision of the day names is often deleted or closed because of it; a question is answered by that.
+    asked = [item for item in material.memories.added if item.record.primitive == "question"]
+    drafts += describe_obsolete(material.commits, [*material.memories.before, *asked], material.git)
     drafts += describe_memories(material.memories, drafts)
     return drafts, problems
 

@@ -134,6 +134,16 @@ def test_what_a_memory_names_and_a_commit_ends_is_told_on_that_day(desk: Desk) -
     assert texts(entry(desk, DAY + timedelta(days=1)), "obsolete") == []
 
 
+def test_a_question_of_the_day_itself_is_told_when_a_later_commit_closes_what_it_names(desk: Desk) -> None:
+    memory(desk, "question", "Is src/app.py still needed, see #7", "2026-03-02T09:00:00+00:00")
+    memory(desk, "question", "Why was #7 closed", "2026-03-02T13:00:00+00:00")
+    memory(desk, "decision", "We close #7", "2026-03-02T09:00:00+00:00")
+    commit(desk, "Closes #7", "2026-03-02T11:00:00Z")
+    assert texts(entry(desk), "obsolete") == [
+        "#7 was closed; the question “Is src/app.py still needed, see #7” names it."
+    ]
+
+
 def test_lerims_own_output_is_at_most_a_quarter_of_an_entry(desk: Desk) -> None:
     for number in range(8):
         memory(desk, "decision", f"Number {number} is decided", "2026-03-02T09:00:00+00:00")

@@ -20,8 +20,8 @@ TOPIC = "Named by memories"
 def describe_obsolete(
     commits: Sequence[Commit], memories: Sequence[StoredMemory], git: Git | None
 ) -> Iterator[DraftSentence]:
-    """Yields a sentence for each file, symbol or issue that one of these memories names, and that one of these commits
-    deleted, renamed or closed. `git` reads the committed files; without it symbols are left out."""
+    """Yields a sentence for each file, symbol or issue that one of these memories names, and that a later one of these
+    commits deleted, renamed or closed. `git` reads the committed files; without it symbols are left out."""
     found = list(_find_obsolete(commits, memories, git))
     yield from found[:MAX_OBSOLETE]
 
@@ -29,8 +29,11 @@ def describe_obsolete(
 def _find_obsolete(
     commits: Sequence[Commit], memories: Sequence[StoredMemory], git: Git | None
 ) -> Iterator[DraftSentence]:
-    last_state = _last_states(commits)
+    states_of_all = _last_states(commits)
     for item in memories:
+        made = item.record.created.replace(microsecond=0)  # git's times are whole seconds
+        later = [commit for commit in commits if commit.time >= made]
+        last_state = states_of_all if len(later) == len(commits) else _last_states(later)
         for reference in item.record.references:
             place = parse_reference(reference)
             if place is None or place.path not in last_state:
@@ -39,11 +42,11 @@ def _find_obsolete(
             commit, how = last_state[path]
             if how:
                 yield _make_sentence(f"{clean_path(path)} was {how}", item, commit)
-            elif symbol and git is not None and _is_symbol_removed(git, commits, path, symbol):
+            elif symbol and git is not None and _is_symbol_removed(git, later, path, symbol):
                 name = clean_line(symbol, MAX_TITLE_CHARS)
                 yield _make_sentence(f"{code(name)} is no longer in {clean_path(path)}", item, commit)
         named = find_issues(f"{item.record.title}\n{item.record.body}")
-        for commit in commits if named else ():
+        for commit in later if named else ():
             for issue in find_closed_issues(f"{commit.subject}\n{commit.body}"):
                 if issue in named:
                     yield _make_sentence(f"{issue} was closed", item, commit)
