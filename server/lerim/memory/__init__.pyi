@@ -66,6 +66,7 @@ from .links import find_ender as find_ender
 from .links import plan_link_repairs as plan_link_repairs
 from .links import with_current_status as with_current_status
 from .meaning import INSTALL_SENTENCE_MODEL as INSTALL_SENTENCE_MODEL
+from .meaning import MODEL_SHA256 as MODEL_SHA256
 from .meaning import SentenceModel as SentenceModel
 from .meaning import is_sentence_model_installed as is_sentence_model_installed
 from .meaning import load_sentence_model as load_sentence_model

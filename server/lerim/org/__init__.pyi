@@ -13,6 +13,8 @@ from .fleet import FleetBusyError as FleetBusyError
 from .fleet import Limits as Limits
 from .fleet import set_limits as set_limits
 from .local_sessions import LocalSessions as LocalSessions
+from .meaning import SharedMemories as SharedMemories
+from .meaning import load_shared as load_shared
 from .proposing import ProposedBranch as ProposedBranch
 from .proposing import propose_branch as propose_branch
 from .pull import pull_candidates as pull_candidates
@@ -29,7 +31,6 @@ from .status import OrgStatus as OrgStatus
 from .status import cancel_extractions as cancel_extractions
 from .status import load_status as load_status
 from .status import retry_extractions as retry_extractions
-from .team_memory import NO_SEARCH_BY_MEANING as NO_SEARCH_BY_MEANING
 from .team_memory import Approvals as Approvals
 from .team_memory import TeamHit as TeamHit
 from .team_memory import count_approvals as count_approvals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from psycopg import sql
 
 from lerim.errors import OrgError
 from lerim.org.database import SCHEMA, open_database
+from lerim.org.meaning import describe_missing_vectors
 from lerim.patterns import compile_later
 
 if TYPE_CHECKING:
@@ -24,21 +25,24 @@ _FIRST_TEAM = "main"
 """The team of a database that nobody has named a team for."""
 _QUEUE_MIGRATION = (1, "queue")
 """Procrastinate's own tables; the other migrations are files."""
+_NEEDED_EXTENSIONS = {"meaning": "vector"}
+"""The migrations that are applied once the database has an extension, with its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetUp:
     """What setting up did: the migrations applied now, and the roles of each team, earlier ones too, which the person
-    grants to the users of the database."""
+    grants to the users of the database. `note` says why memories are not found by meaning, "" if they are."""
 
     applied: tuple[str, ...]
     teams: tuple[str, ...]
+    note: str
 
 
 def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
     """Bring the database to this version, and make the roles of these teams. Teams it had before get their rights
-    on new tables; without any team, it gets one named main. A second call changes nothing, and two at once take turns.
-    Raises OrgError."""
+    on new tables; without any team, it gets one named main. A second call changes nothing, unless the server has got
+    an extension meanwhile, and two at once take turns. Raises OrgError."""
     for team in teams:
         check_team(team)
     with open_database(url) as connection:
@@ -50,7 +54,8 @@ def set_up_database(url: str, teams: Sequence[str]) -> SetUp:
         every = tuple(dict.fromkeys([*teams, *_earlier_teams(connection)])) or (_FIRST_TEAM,)
         for team in every:
             _make_roles(connection, team)
-    return SetUp(tuple(applied), every)
+        note = describe_missing_vectors(connection)
+    return SetUp(tuple(applied), every, note)
 
 
 def check_team(team: str) -> None:
@@ -100,9 +105,26 @@ def _apply(connection: psycopg.Connection, number: int, name: str, text: str) ->
         )
         if connection.execute("SELECT 1 FROM migrations WHERE number = %s", (number,)).fetchone():
             return False
+        if name in _NEEDED_EXTENSIONS and not _add_extension(connection, _NEEDED_EXTENSIONS[name]):
+            return False
         connection.execute(text.encode())
         connection.execute("INSERT INTO migrations (number, name) VALUES (%s, %s)", (number, name))
     return True
+
+
+def _add_extension(connection: psycopg.Connection, name: str) -> bool:
+    """Enable an extension if the server has it and this user may. Return whether the database has it now. Nothing that
+    is wrong with it keeps the rest from being set up."""
+    row = connection.execute(
+        "SELECT installed_version IS NOT NULL FROM pg_available_extensions WHERE name = %s", (name,)
+    ).fetchone()
+    if row is None or row[0]:
+        return row is not None
+    statement = sql.SQL("CREATE EXTENSION {} SCHEMA {}").format(sql.Identifier(name), sql.Identifier(SCHEMA))
+    with suppress(psycopg.DatabaseError), connection.transaction():
+        connection.execute(statement)
+        return True
+    return False
 
 
 def _earlier_teams(connection: psycopg.Connection) -> list[str]:

@@ -10,6 +10,7 @@ import msgspec
 from lerim.errors import LerimError, OrgError, Problem
 from lerim.memory import (
     LIVE_FOLDERS,
+    ReportProgress,
     StoredMemory,
     parse_record,
     redact_record,
@@ -18,6 +19,7 @@ from lerim.memory import (
 )
 from lerim.org.database import TeamDatabase
 from lerim.org.local_sessions import name_project
+from lerim.org.meaning import store_vectors
 from lerim.org.reviewers import assign_reviewers
 from lerim.project import Addition, History, Project, open_git, read_head_commit
 
@@ -31,20 +33,29 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (team, project, 
 
 class ShareResult(msgspec.Struct, frozen=True):
     """How many memories of which project and commit the team's store now has, how many it had before and this commit
-    does not, and the files that could not be read."""
+    does not, how many of them are found by their meaning (`note` says why not all, "" if all are), and the files that
+    could not be read."""
 
     project: str
     commit: str
     shared: int
     removed: int
+    by_meaning: int
+    note: str
     problems: list[Problem]
 
 
-def share_memories(database: TeamDatabase, project: Project, environ: Mapping[str, str]) -> ShareResult:
+def share_memories(
+    database: TeamDatabase,
+    project: Project,
+    environ: Mapping[str, str],
+    report: ReportProgress = lambda done, total: None,
+) -> ShareResult:
     """Make the team's store hold exactly the project's active memories, as its checked out commit has them, each with
     who approved it: the author of the commit that added its file.
 
-    Doing it again changes nothing; two at once take turns, and it is done whole or not at all. Raises OrgError.
+    Doing it again changes nothing; two at once take turns, and it is done whole or not at all. Then the meaning of new
+    ones is read, if the database and this machine can; `report` is called meanwhile. Raises OrgError.
     """
     commit = read_head_commit(project.root, project.common_dir)
     if not commit:
@@ -67,7 +78,8 @@ def share_memories(database: TeamDatabase, project: Project, environ: Mapping[st
         ).rowcount
         connection.cursor().executemany(_SAVE.encode(), rows)
     assign_reviewers(database, project)
-    return ShareResult(name, commit, len(rows), removed, problems)
+    meaning = store_vectors(database, name, report)
+    return ShareResult(name, commit, len(rows), removed, meaning.by_meaning, meaning.note, problems)
 
 
 def _read_committed(

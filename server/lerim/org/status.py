@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lerim.org.database import TeamDatabase
+from lerim.org.meaning import SharedMemories, count_shared
 from lerim.org.reviewers import ReviewerView, count_by_reviewer
 
 MAX_FAILURES = 20
@@ -48,6 +49,7 @@ class OrgStatus(msgspec.Struct, frozen=True):
     workers: list[WorkerView]
     failures: list[FailureView]
     reviewers: list[ReviewerView]
+    shared: SharedMemories
 
 
 def load_status(database: TeamDatabase) -> OrgStatus:
@@ -86,6 +88,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
             (database.team, MAX_FAILURES),
         ).fetchall()
         reviewers = count_by_reviewer(connection, database.team)
+        shared = count_shared(connection, database.team)
     return OrgStatus(
         team=database.team,
         states=states,
@@ -99,6 +102,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         workers=[WorkerView(*row) for row in workers],
         failures=[FailureView(*row) for row in failures],
         reviewers=reviewers,
+        shared=shared,
     )
 
 

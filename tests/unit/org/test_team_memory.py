@@ -65,7 +65,7 @@ def test_committed_memories_are_shared_with_who_approved_them_and_found(organisa
         assert answer("org", "search", *wrong)["hits"] == []
     shown = run("org", "search", "shared").stdout
     assert "approved by Ben" in shown and "\u202e" not in shown
-    assert "Search by meaning is not available" in run("org", "search", "nothing").stdout
+    assert "Nothing was found in the memories of team platform" in run("org", "search", "nothing").stdout
     assert run("org", "search", "x", "--kind", "wish").exit_code == 2
     other = organisation.url.replace("platform_worker@", "payments_worker@")
     assert answer("org", "search", "payment", "--database", other)["hits"] == []

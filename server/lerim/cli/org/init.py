@@ -12,10 +12,12 @@ from lerim.org import DATABASE_VARIABLE
 
 
 class SetUpOutput(msgspec.Struct, frozen=True):
-    """What `org init --json` prints: the migrations applied now, and the two roles of each team."""
+    """What `org init --json` prints: the migrations applied now, the two roles of each team, and why memories are not
+    found by meaning, "" if they are."""
 
     applied: list[str]
     teams: list[TeamOutput]
+    note: str
 
 
 class TeamOutput(msgspec.Struct, frozen=True):
@@ -54,8 +56,10 @@ def init_command(
     done = set_up_database(database, teams)
     roles = [TeamOutput(team, worker_role(team), reader_role(team)) for team in done.teams]
     if as_json:
-        output.show_json(SetUpOutput(list(done.applied), roles))
+        output.show_json(SetUpOutput(list(done.applied), roles, done.note))
         return
     output.print_line(f"Applied: {', '.join(done.applied)}." if done.applied else "The database was up to date.")
     for one in roles:
         output.print_line(f"Team {one.team}: GRANT {one.worker} TO its workers' user, {one.reader} TO its readers'.")
+    if done.note:
+        output.print_note(done.note)

@@ -13,9 +13,12 @@ from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_dat
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     JsonOption,
+    MeaningOption,
     RepoOption,
+    describe_search_by_meaning,
     open_command_context,
     output,
+    report_reading,
     require_extra,
     with_error_exit,
 )
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
 
 
 class SearchOutput(msgspec.Struct, frozen=True):
-    """What `org search --json` prints: the memories found, and a note that it does not search by meaning."""
+    """What `org search --json` prints: the memories found, and what keeps others from being found by meaning, "" for
+    nothing."""
 
     hits: list[TeamHit]
     note: str
@@ -42,13 +46,15 @@ def share_command(
     chosen = choose_database(database, team)
     from lerim.org import share_memories
 
-    result = share_memories(chosen, open_command_context(repo).project, os.environ)
+    result = share_memories(chosen, open_command_context(repo).project, os.environ, report_reading)
     if as_json:
         output.show_json(result)
         return
     count = f"{result.shared} {'memory' if result.shared == 1 else 'memories'}"
     gone = f", {result.removed} removed" if result.removed else ""
     output.print_line(f"{count} of {result.project} shared with team {chosen.team}{gone}.")
+    if result.note:
+        output.print_note(result.note)
     output.print_problems(result.problems)
 
 
@@ -81,25 +87,35 @@ def search_command(
         str, typer.Option(metavar="KIND", help="Only of this kind: decision, question, theme, pitfall and so on.")
     ] = "",
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=200, help="The most memories shown.")] = 20,
+    meaning: MeaningOption = False,
     database: DatabaseOption = "",
     team: TeamOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Search the memories that the team's repositories have shared, with who approved each and when."""
     chosen = choose_database(database, team)
-    from lerim.memory import KINDS, SEARCHED_PRIMITIVES
-    from lerim.org import NO_SEARCH_BY_MEANING, search_team
+    from lerim.memory import KINDS, SEARCHED_PRIMITIVES, load_sentence_model
+    from lerim.org import load_shared, search_team
 
     if kind and kind not in (kinds := (*SEARCHED_PRIMITIVES, *KINDS)):
         raise UsageError("There is no such kind of memory.", where=kind, todo=f"Use one of: {', '.join(kinds)}.")
-    hits = search_team(chosen, " ".join(words), repo, kind, limit)
+    model = load_sentence_model() if meaning else None
+    hits = search_team(chosen, " ".join(words), repo, kind, limit, model)
+    shared = load_shared(chosen)
     if as_json:
-        output.show_json(SearchOutput(hits, NO_SEARCH_BY_MEANING))
+        output.show_json(SearchOutput(hits, shared.note))
         return
+    first_by_meaning = next((one for one in hits if one.by_meaning), None)
     for one in hits:
+        if one is first_by_meaning:
+            output.print_line("By meaning:")
         by = one.approved_by or "someone git does not name"
         when = f" on {format_day(one.approved_at)}" if one.approved_at else ""
         lines = [f"{one.kind} of {one.project}, approved by {by}{when}", one.passage, ", ".join(one.references[:5])]
         output.show_item(f"{one.id}  {one.title}", lines)
     if not hits:
-        output.print_line(f"Nothing was found in the memories of team {chosen.team}. {NO_SEARCH_BY_MEANING}")
+        output.print_line(f"Nothing was found in the memories of team {chosen.team}.")
+    if not hits or meaning:
+        offer = describe_search_by_meaning() if shared.by_meaning and not meaning else ""
+        for line in filter(None, (shared.note, offer)):
+            output.print_line(line)

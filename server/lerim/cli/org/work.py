@@ -118,6 +118,10 @@ def _show_status(status: OrgStatus) -> None:
         rate += f", {status.bytes_left / 1e6:,.0f} MB left, {ends} to go"
     output.print_line(rate)
     output.print_line(f"Models cost ${status.today_usd:,.4f} today, ${status.total_usd:,.4f} in total.")
+    shared = status.shared
+    output.print_line(
+        f"{shared.memories:,} memories shared, {shared.by_meaning:,} found by meaning. {shared.note}".rstrip()
+    )
     if status.workers:
         rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
         output.show_table(("worker", "done", "a minute", "reads"), rows)

@@ -20,7 +20,7 @@ def show_team(request: Request) -> Response:
         todo = f"Start `lerim serve` with {DATABASE_VARIABLE} set; docs/ORG.md says more."
         raise NotFoundError("This server has no organisation's database.", todo=todo)
     try:
-        from lerim.org import NO_SEARCH_BY_MEANING, choose_team, count_approvals, load_status, search_team
+        from lerim.org import choose_team, count_approvals, load_status, search_team
     except ImportError as error:
         todo = "Install them: `pip install 'lerim[org]'`."
         raise OrgError("The team's page needs packages that are not installed.", todo=todo) from error
@@ -36,6 +36,5 @@ def show_team(request: Request) -> Response:
         "approvals": approvals,
         "status": status,
         "done": sum(status.states.values()) - status.states.get("waiting", 0) - status.states.get("running", 0),
-        "by_meaning": NO_SEARCH_BY_MEANING,
     }
     return render_page(request, "team.html", "Team", context, section="team")
