@@ -114,6 +114,9 @@ def _find_changes(
     changed: list[_Changed] = []
     contents: dict[str, bytes | None] = {}
     for path, one in names.items():
+        if "\n" in path:  # git cannot be asked for it, so that every proposal would look like a new one
+            problems.append(Problem("org", path, "It is left out of the branch: its name has a line end. Rename it."))
+            continue
         try:
             text = files.read_text(one.path, MAX_FILE_BYTES, store.anchor)
             record = redact_record(parse_record(text, one.path))

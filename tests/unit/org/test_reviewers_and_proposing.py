@@ -145,3 +145,6 @@ def test_nothing_new_and_a_name_with_a_line_end_are_no_trouble(desk: Desk, git: 
     command = ["git", "ls-tree", "-r", "-z", "--name-only", proposed.branch]
     listed = subprocess.run(command, cwd=desk.repo, check=True, capture_output=True).stdout.split(b"\0")
     assert b"README.md" in listed and b".lerim/memory/decisions/20260801-good.md" in listed
+    assert f".lerim/memory/decisions/{hostile.name}" in [one.path for one in proposed.problems]
+    again = propose_branch(desk.place.project, Home(desk.home.root), os.environ, TODAY)
+    assert (again.branch, again.commit) == (proposed.branch, proposed.commit)
