@@ -1,6 +1,7 @@
 // The dashboard in a real browser, without an editor: review and undo, search, plots, an answer as it comes, keys, light and dark.
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Answering } from "./answering.mjs";
@@ -23,6 +24,7 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
   const memories = () => ["decisions", "learnings"].flatMap((folder) => markdown(root, ".lerim", "memory", folder));
   const waiting = () => markdown(root, ".lerim", "review").length;
   const said = [];
+  let hasDatabase = false;
 
   before(async () => {
     makeRepository(root, new Map([["src/cart.py", "PRICE = 5\n"], ["src/cache.py", "CACHE = {}\n"]]));
@@ -34,6 +36,7 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
     talk.say("thanks, that is all", "You are welcome.");
     await serving.cli("sync");
     await model.start();
+    hasDatabase = await serving.startDatabase();
     mkdirSync(machine.lerim, { recursive: true });
     appendFileSync(join(machine.lerim, "config.toml"), `\n[roles.extract]\nprovider = "openai"\nmodel = "tiny"\nbase_url = "${model.url}"\n`);
     await serving.begin();
@@ -138,6 +141,32 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
     await screen.shot("answered");
     await serving.page.locator("#passages .item-title").first().click();
     await serving.page.getByRole("heading", { level: 1 }).waitFor();
+  });
+
+  await run("the team's page finds what was shared, and shows who approved it and who reviews what was found", async () => {
+    if (!hasDatabase) return t.diagnostic("PostgreSQL is not installed: the team's page is left out");
+    writeFileSync(join(root, "CODEOWNERS"), "/src/ @ana\n");
+    const git = (...args) => execFileSync("git", ["-c", "user.name=Ana", "-c", "user.email=ana@example.org", ...args], { cwd: root, env: machine.environ });
+    git("add", ".");
+    git("commit", "-q", "-m", "memories");
+    for (const words of ["backfill --model none", "worker --until-done", "share"]) await serving.cli("org", ...words.split(" "));
+    await serving.page.getByRole("link", { name: "Team", exact: true }).click();
+    await serving.page.getByRole("heading", { level: 1, name: "Team platform" }).waitFor();
+    await serving.page.getByLabel("Search the memories of all repositories").fill("integer cents");
+    await serving.page.keyboard.press("Enter");
+    await serving.page.getByRole("status").getByText("1 memory").waitFor();
+    await serving.page.getByText("approved by Ana").waitFor();
+    await serving.page.getByRole("region", { name: "Candidates by repository and reviewer" }).getByText("@ana").waitFor();
+    await serving.page.getByText(/1 of 1 session/).waitFor();
+    const found = [];
+    for (const colorScheme of ["light", "dark"]) {
+      await serving.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      found.push(...(await barriers(serving.page)).map((line) => `${colorScheme}: ${line}`));
+      await screen.shot(`team-${colorScheme}`);
+    }
+    assert.deepEqual(found, []);
+    await serving.page.getByRole("link", { name: "Lerim: all projects" }).click();
+    await serving.page.getByRole("heading", { level: 1, name: "Today" }).waitFor();
   });
 
   await run("no page has a barrier, in light and dark, wide and narrow", async () => {

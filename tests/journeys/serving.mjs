@@ -1,7 +1,7 @@
 // A home that `lerim serve` serves, without an editor: a repository with sessions, the server's process, and a signed-in browser.
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { Machine, repository } from "./machine.mjs";
 import { Screen } from "./screen.mjs";
@@ -16,6 +16,7 @@ export function missing() {
 
 export class Serving {
   #server;
+  #database;
 
   /** `name` begins the names of the screenshots, `project` is the repository's folder. */
   constructor(name, project) {
@@ -33,6 +34,18 @@ export class Serving {
   async cli(...args) {
     const { stdout } = await promisify(execFile)(process.env.LERIM_PYTHON, ["-P", "-m", "lerim", ...args], { cwd: this.root, env: this.environ, timeout: HANG });
     return stdout;
+  }
+
+  /** Starts a PostgreSQL for `lerim org` of this home; whether there is one on this machine. */
+  async startDatabase() {
+    const tests = join(repository, "tests");
+    const environ = { ...this.environ, PYTHONPATH: [this.environ.PYTHONPATH, join(tests, "services"), join(tests, "faults")].join(delimiter) };
+    this.#database = spawn(process.env.LERIM_PYTHON, [join(tests, "services", "journey_database.py")], { env: environ, stdio: ["pipe", "pipe", "inherit"] });
+    let printed = "";
+    this.#database.stdout.setEncoding("utf8").on("data", (chunk) => (printed += chunk));
+    await until("the database is there", () => this.#database.exitCode !== null || printed.endsWith("\n"));
+    if (printed) this.environ.LERIM_DATABASE_URL = printed.trim();
+    return printed !== "";
   }
 
   /** Starts the server on a free port, and a browser that is signed in by the link of `lerim dashboard`. */
@@ -58,6 +71,10 @@ export class Serving {
     if (this.#server?.exitCode === null) {
       this.#server.kill("SIGTERM");
       await until("the server has ended", () => this.#server.exitCode !== null || this.#server.signalCode !== null);
+    }
+    if (this.#database?.exitCode === null) {
+      this.#database.stdin.end();
+      await until("the database has ended", () => this.#database.exitCode !== null || this.#database.signalCode !== null);
     }
     await this.machine.close();
   }
