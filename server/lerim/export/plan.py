@@ -37,7 +37,7 @@ BLOCK_REASON = "What agents should always know."
 RULES_REASON = "What agents should know in this folder."
 REMOVAL_REASON = "Everything that Lerim wrote is removed."
 CODEX_LIMIT = 32 * 1024
-"""Codex reads at most so many bytes of AGENTS.md and cuts off the rest."""
+"""Codex reads at most this many bytes of AGENTS.md and ignores the rest."""
 
 
 @dataclass(frozen=True, slots=True)

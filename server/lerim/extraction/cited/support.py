@@ -12,7 +12,7 @@ from lerim.sessions import tokenize_text
 from lerim.words import STOP_WORDS, stem
 
 MAX_WORDS_PER_SUPPORTED = 3
-"""A sentence needs one word that is in its sources for every so many of its words, stop words aside."""
+"""A sentence needs one word from its sources for each group of this many words in it, stop words aside."""
 _QUOTATION = compile_later(r"[\"“„«]([^\"“”„«»\n]{3,300})[\"”»]")
 _CAPITALISED = compile_later(r"(?<![\w`])[A-Z][\w+#-]{1,40}")
 _NUMBERED = compile_later(r"\[(?=\s{0,4}\d{1,6}(?:\s{0,4}[,;]\s{0,4}\d{1,6}){0,20}\s{0,4}\])")

@@ -38,7 +38,7 @@ FAST_READ_SECONDS = 0.001
 """A folder counts as fast if reading a memory file takes at most this long (a network drive is slower)."""
 
 MAX_SINGLE_UPDATES = 10
-"""Up to so many changed files are updated in the index one by one; for more, it checks all files by stat."""
+"""Up to this many changed files are updated in the index one by one; for more, it checks all files by stat."""
 
 HeadStamp = tuple[int, ...]
 

@@ -23,7 +23,8 @@ _MAX_CHARACTERS = 8_000
 _BATCH_SIZE = 16
 
 FindNearest = Callable[[bytes, int], list[tuple[int, float]]]
-"""Called with a vector and a count: the positions of at most so many texts nearest to it, best first, with how near."""
+"""Called with a vector and a count: returns the positions of at most that many nearest texts, best first, each with
+its similarity."""
 
 
 class SentenceModel:
