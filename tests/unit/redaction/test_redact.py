@@ -77,6 +77,17 @@ def test_a_secret_in_an_idiom_is_cut() -> None:
         assert [idiom for idiom, text in told.items() if readable(value, text)] == []
 
 
+def test_a_secret_is_cut_whole_at_any_distance_from_another_in_the_same_idiom() -> None:
+    shown: list[tuple[str, int]] = []
+    for idiom in lines("idioms.txt"):
+        for distance in (*range(370, 470, 5), *range(830, 930, 5)):
+            between = ("so it goes on " * 70)[:distance]
+            text = f"{idiom.replace('{V}', 'bQx7Rk2mTzW9')}\n{between}\n{idiom.replace('{V}', 'Hn5Zc8LpT3yGs6')}"
+            clean = redact_secrets(text).text
+            shown += [(idiom, distance)] if "Hn5" in clean or "Gs6" in clean else []
+    assert shown == []
+
+
 def test_what_only_looks_like_a_secret_comes_back_unchanged() -> None:
     assert [line for line in lines("lookalikes.txt") if redact_secrets(line).text != line] == []
 

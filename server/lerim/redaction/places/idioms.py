@@ -4,7 +4,7 @@ around it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import cache
 
 from lerim.patterns import compile_later
@@ -128,7 +128,8 @@ _CERTAIN_IDIOMS = frozenset(
 )
 """Idioms whose pattern alone is proof enough."""
 _FORM_FILLING = frozenset((".fill(", ".type(", "send_keys("))
-_CHARACTERS_BEFORE, _CHARACTERS_AFTER = 160, 460
+_CHARACTERS_BEFORE, _CHARACTERS_AFTER = 200, 900
+"""How far from its literal an idiom begins and ends at most."""
 
 
 @cache
@@ -142,20 +143,28 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
     if "0x" in text:
         yield from _find_wallet_keys(text, lowered)
     for literal in (*select_found_names(SEARCHED_NAMES, found_parts), *_NOT_IN_WORDS):
-        searched_text = text if literal in _CASE_SENSITIVE else lowered
-        if literal not in searched_text:
-            continue
-        pattern, searched_to = _compile_idiom(literal), 0
-        for at in find_places(searched_text, literal):
-            if at < searched_to:
-                continue
-            searched_to = at + _CHARACTERS_AFTER
-            for match in pattern.finditer(text, max(0, at - _CHARACTERS_BEFORE), searched_to):
+        places = find_places(text if literal in _CASE_SENSITIVE else lowered, literal)
+        for start, end in _list_windows(places):
+            for match in _compile_idiom(literal).finditer(text, start, end):
                 value = match["value"].rstrip(".,:)`")
                 is_typed_password = literal in _FORM_FILLING and looks_chosen(value)
                 if is_typed_password or literal in _CERTAIN_IDIOMS or _is_secret(value):
                     kind = "named-secret" if literal in _NAMED_IDIOMS else "password"
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
+
+
+def _list_windows(places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yields the parts of a text around the places of a literal. Those that overlap are one, so that none cuts a value
+    off."""
+    start, end = 0, -1
+    for at in places:
+        if at - _CHARACTERS_BEFORE > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, at - _CHARACTERS_BEFORE)
+        end = at + _CHARACTERS_AFTER
+    if end >= 0:
+        yield start, end
 
 
 def _find_wallet_keys(text: str, lowered: str) -> Iterator[Span]:
