@@ -74,7 +74,11 @@ def find_secrets(text: str) -> list[Span]:
     spans += find_interrupted_tokens(text)
     if spans and "[redacted:" in text:
         marks = [match.span() for match in REDACTION_MARK.finditer(text)]
-        spans = [span for span in spans if not any(span.start < end and start < span.end for start, end in marks)]
+        spans = [
+            span  # a private block goes as a whole, whatever was removed from it before
+            for span in spans
+            if span.kind == "private" or not any(span.start < end and start < span.end for start, end in marks)
+        ]
     return _merge(spans)
 
 

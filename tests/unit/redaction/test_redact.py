@@ -77,6 +77,11 @@ def test_a_secret_in_an_idiom_is_cut() -> None:
         assert [idiom for idiom, text in told.items() if readable(value, text)] == []
 
 
+def test_a_private_block_goes_whole_if_a_token_in_it_was_removed_before() -> None:
+    text = "a\n<private>\nAna earns 95k. The token was [redacted:github-token].\n</private>\nb"
+    assert redact_secrets(text).text == "a\n[redacted:private]\nb"
+
+
 def test_a_secret_is_cut_whole_at_any_distance_from_another_in_the_same_idiom() -> None:
     shown: list[tuple[str, int]] = []
     for idiom in lines("idioms.txt"):

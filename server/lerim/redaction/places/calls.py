@@ -41,74 +41,71 @@ _CERTAIN_CALLS = (
 _LITERAL = compile_later(r"[(,\[]\s{0,4}[bfru@]?(?P<quote>[\"'`])(?P<value>[^\"'`\\\n]{8,200})(?P=quote)")
 _APP_PASSWORD = compile_later(r"[a-z]{16}\Z|[a-z]{4}(?:[ -][a-z]{4}){3}\Z")
 
-SECRET_OPTIONS: dict[str, str] = {
-    "codecov": "-t -Z",
-    "vercel": "-t",
-    "netlify": "-a --auth",
-    "doctl": "-t",
-    "fly": "-t",
-    "nuget": "-k -ApiKey",
-    "oathtool": "-b --totp",
-    "openssl": "-k -K -hmac",
-    "zip": "-P",
-    "7z": "-p",
-    "rar": "-p -hp",
-    "ssh-keygen": "-N -P",
-    "sqlcmd": "-P",
-    "bcp": "-P",
-    "snowsql": "-p",
-    "mongo": "-p",
-    "ldap": "-w",
-    "useradd": "-p",
-    "usermod": "-p",
-    "ipmitool": "-P",
-    "security": "-w -p",
-    "gh secret": "-b --body",
-    "put-parameter": "--value",
-    "secretsmanager": "--secret-string",
-    "consul": "-encrypt -token",
-    "kubeadm": "--token",
-    "k3s": "--token -t",
-    "nomad": "-token",
-    "snmp": "-A -X -c",
-    "pscp": "-pw",
-    "plink": "-pw",
-    "psexec": "-p",
-    "http": "--auth -a",
-    "jarsigner": "-storepass -keypass",
-    "signtool": "/p",
-    "freerdp": "/p:",
-    "rdesktop": "-p",
-    "convertto-securestring": "-String",
-    "docker": "-p",
-    "helm": "-p",
-    "buildkite": "-t",
-    "expo": "-t",
-    "sentry": "-t",
-    "railway": "-t",
-    "pulumi": "-t",
-    "influx": "-t",
-    "argocd": "-p",
-    "oc login": "-p -t",
-    "cf login": "-p",
-    "ngrok": "-t",
-    "gitlab": "-t -r",
-    "glab": "-t",
-    "tea": "-t",
-    "twine": "-p",
-    "cargo": "-t",
-    "vault": "-t",
-    "wget": "-p",
-    "scp": "-p",
-    "sonar": "-t",
-    "snyk": "-t",
-    "coveralls": "-t",
-    "heroku": "-p",
-    "az ": "-p",
-    "mysql": "-p",
-    "psql": "-W",
-    "isql": "-P",
-    "rabbitmq": "-p",
+SECRET_OPTIONS: dict[str, tuple[str, ...]] = {
+    "codecov": ("-t", "-Z"),
+    "vercel": ("-t",),
+    "netlify": ("-a", "--auth"),
+    "doctl": ("-t",),
+    " fly ": ("-t",),
+    "nuget": ("-k", "-ApiKey"),
+    "oathtool": ("-b", "--totp"),
+    "openssl": ("-k", "-K", "-hmac"),
+    "zip": ("-P",),
+    "7z": ("-p",),
+    "rar": ("-p", "-hp"),
+    "ssh-keygen": ("-N", "-P"),
+    "sqlcmd": ("-P",),
+    "bcp": ("-P",),
+    "snowsql": ("-p",),
+    "mongo": ("-p",),
+    "ldap": ("-w",),
+    "useradd": ("-p",),
+    "usermod": ("-p",),
+    "ipmitool": ("-P",),
+    "security": ("-w", "-p"),
+    "gh secret": ("-b", "--body"),
+    "put-parameter": ("--value",),
+    "secretsmanager": ("--secret-string",),
+    "consul": ("-encrypt", "-token"),
+    "kubeadm": ("--token",),
+    "k3s": ("--token", "-t"),
+    "nomad": ("-token",),
+    "snmp": ("-A", "-X", "-c"),
+    "pscp": ("-pw",),
+    "plink": ("-pw",),
+    "psexec": ("-p",),
+    "http": ("--auth", "-a"),
+    "jarsigner": ("-storepass", "-keypass"),
+    "signtool": ("/p",),
+    "freerdp": ("/p:",),
+    "rdesktop": ("-p",),
+    "convertto-securestring": ("-String",),
+    "docker login": ("-p",),
+    "helm": ("-p",),
+    "buildkite": ("-t",),
+    "expo": ("-t",),
+    "sentry": ("-t",),
+    "railway": ("-t",),
+    "pulumi": ("-t",),
+    "influx": ("-t",),
+    "argocd": ("-p",),
+    "oc login": ("-p", "-t"),
+    "cf login": ("-p",),
+    "ngrok": ("-t",),
+    "gitlab": ("-t", "-r"),
+    "glab": ("-t",),
+    " tea ": ("-t",),
+    "twine": ("-p",),
+    "vault": ("-t",),
+    "sonar": ("-t",),
+    "snyk": ("-t",),
+    "coveralls": ("-t",),
+    "heroku": ("-p",),
+    " az ": ("-p",),
+    "mysql": ("-p",),
+    "psql": ("-W",),
+    "isql": ("-P",),
+    "rabbitmq": ("-p",),
 }
 """Programs, and their options that take a secret although the option's name does not say so."""
 _OPTION_WITH_VALUE = compile_later(
@@ -139,7 +136,7 @@ _COMMAND_PATTERNS = {
         "requirepass": r"requirepass[ =]VALUE",
         "masterauth": r"masterauth VALUE",
         "sonar.": r"sonar\.(?:login|token)=VALUE",
-        "curl": r"(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"']{1,80}:VALUE",
+        "curl": r"(?:(?<=\s)-[A-Za-z]{0,8}u|--user)[ =]{0,2}[\"']?[^\s:\"']{1,80}:VALUE",
         "poetry config": r"(?:pypi-token\.\w{1,40}|http-basic\.\w{1,40} \S{1,60}) [\"']?VALUE",
         "password-command": r"echo VALUE",
         "impdp": r"\w{1,30}/VALUE",
@@ -152,12 +149,13 @@ _COMMAND_PATTERNS = {
         "steamcmd": r"\+login\s\w{1,40} VALUE",
         "sqlplus": r"\w{1,30}/(?P<value>[^\s@/]{4,60})@",
         "chpasswd": r"(?<![\w.-])[\w.-]{1,40}:VALUE",
+        "sudo -s": r"<<<\s?[\"']?VALUE",
         "passwd": r"<<<\s?[\"']?VALUE",
         "az devops": r"echo VALUE",
         "password-stdin": r"(?:echo|'%s') {1,2}[\"']?VALUE",
         "identified": r"(?:by|BY|By)\s[\"']?VALUE",
         "assword:": r"send\s{1,3}\\?[\"'](?P<value>[^\s\"'\\]{6,80})",
-        "auth ": r"^AUTH\s(?:\w{1,30}\s)?VALUE\s{0,2}$",
+        "auth ": r"(?m)^(?:[\w.:-]{0,60}> ?)?AUTH\s(?:\w{1,30}\s)?VALUE\s{0,2}$",
         "role_id": r"secret_id[=:]\s?[\"']?VALUE",
         "unseal key": r"\d{0,2}:\s{1,3}VALUE",
         "securestring": r"(?i:securestring)\s{1,3}[\"']VALUE",
@@ -230,11 +228,9 @@ def _find_options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Sp
         if not _is_secret(value):
             continue
         line = lowered[max(0, option.start() - 201) : option.start()]
-        line = line[line.rfind("\n") + 1 :]
-        for program, names in SECRET_OPTIONS.items():
-            if option["name"] == "--token" or (option["name"] in names and program in line):
-                yield Span(option.start("value"), option.start("value") + len(value), "password")
-                break
+        line = " " + line[line.rfind("\n") + 1 :]
+        if option["name"] == "--token" or _takes_secret(line, option["name"]):
+            yield Span(option.start("value"), option.start("value") + len(value), "password")
     for program, pattern in [
         (name, _COMMAND_PATTERNS[name]) for name in select_found_names(_COMMAND_NAMES, found_parts)
     ]:
@@ -252,6 +248,11 @@ def _find_options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Sp
                 ):
                     kind = "authorization" if program == "curl" else "password"
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
+
+
+def _takes_secret(line: str, option: str) -> bool:
+    """Returns whether a program in the line takes a secret as the value of this option."""
+    return any(option in options and program in line for program, options in SECRET_OPTIONS.items())
 
 
 def _is_secret(value: str) -> bool:

@@ -281,4 +281,4 @@ def _find_option_values(text: str, lowered: str) -> Iterator[Span]:
             line = max(text.rfind("\n", max(0, at - 300), at) + 1, at - 300)
             start = max(text.rfind("echo ", line, at), text.rfind("printf ", line, at))
             if start >= 0:
-                yield from yield_value(_PIPED_VALUE.match(text[:at], start), "password")
+                yield from yield_value(_PIPED_VALUE.match(text, start, at), "password")

@@ -68,7 +68,7 @@ _PASSWORD_OPTIONS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         ("sshpass", "docker login", "podman login", "mongo", "az login"),
         compile_later(rf" -p\s{{0,3}}{_ARGUMENT}"),
     ),
-    (" -u", ("curl",), compile_later(rf" -u{_USER_AND_PASSWORD}")),
+    (" -", ("curl",), compile_later(rf" -[A-Za-z]{{0,8}}u{_USER_AND_PASSWORD}")),
     (" --user", ("curl",), compile_later(rf" --user{_USER_AND_PASSWORD}")),
     (" --proxy-user", ("curl",), compile_later(rf" --proxy-user{_USER_AND_PASSWORD}")),
     (" -P", ("mosquitto",), compile_later(rf" -P\s{{1,3}}{_ARGUMENT}")),
