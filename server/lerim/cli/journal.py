@@ -88,6 +88,8 @@ def journal_command(
         return
     with interruptible() as cancelled:
         entries = _tell(scope, chosen, cancelled, uses_model=model == "auto")
+    if not context.home.catalog.exists():
+        output.print_note("No session has been read yet, so this comes from git alone. `lerim sync` reads sessions.")
     for entry in entries:
         output.print_problems(entry.problems)
     for spent in merge_role_usage(one for entry in entries for one in entry.spent):

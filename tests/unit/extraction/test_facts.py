@@ -34,11 +34,15 @@ def test_a_command_of_the_project_that_passed_says_so_in_its_own_words_and_other
     assert told(ran("cat log.txt", "ERROR: it all failed long ago")) == []
 
 
+UNREAD = "<tool_use_error>File has not been read yet</tool_use_error>"
+"""As Claude Code writes the errors of its own tools."""
+
+
 def test_files_are_what_the_call_names_and_never_what_its_output_says() -> None:
     read = ToolCall("1", "Read", "read", "ok", paths=("src/app.py",), output="Error: see other/file.py")
     assert told(read) == [("Read", "read", "src/app.py")]
     assert told(edited("src/app.py"))[0][1:] == ("wrote", "/home/kim/shop/src/app.py")
-    refused = ToolCall("1", "Edit", "edit", "error", paths=("src/app.py",), output="File has not been read yet")
+    refused = ToolCall("1", "Edit", "edit", "error", paths=("src/app.py",), output=UNREAD)
     assert told(refused) == [("Edit", "produced_error", "File has not been read yet")]
 
 

@@ -49,6 +49,14 @@ def test_a_day_is_shown_as_markdown_or_json_and_nothing_is_written(desk: Desk) -
     assert not (desk.repo / ".lerim").exists()
 
 
+def test_before_the_first_sync_a_note_says_that_sessions_are_missing(desk: Desk) -> None:
+    commit(desk, "Add notes", f"{DAY}T11:00:00Z", notes_DOT_txt="one")
+    note = "No session has been read yet"
+    assert note in terminal.run("journal", "--repo", str(desk.repo), "--day", DAY).stderr
+    read(desk)
+    assert note not in terminal.run("journal", "--repo", str(desk.repo), "--day", DAY).stderr
+
+
 def test_a_week_and_a_span_are_the_entries_of_their_days(desk: Desk) -> None:
     commit(desk, "Monday's work", "2026-03-02T11:00:00Z", notes_DOT_txt="one")
     commit(desk, "Sunday's work", "2026-03-08T11:00:00Z", notes_DOT_txt="two")

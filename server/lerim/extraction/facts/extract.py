@@ -35,6 +35,8 @@ _WROTE_MEMORY = compile_later(
     r"CLAUDE\.md|AGENTS\.md|GEMINI\.md|copilot-instructions\.md)\b",
     re.IGNORECASE,
 )
+_FRAME_TAG = compile_later(r"</?tool_use_error>")
+"""What Claude Code puts around the errors of its own tools."""
 _PIECES = compile_later(r"(?<=[.!?])\s|\n")
 _FENCE = compile_later(r"^```(?:json)?\s*|\s*```$")
 
@@ -137,7 +139,8 @@ def _find_decisions(text: str) -> Iterator[str]:
 
 
 def _find_error(call: ToolCall) -> str:
-    line = output_lines.error_line(call.output) or output_lines.strip_control_characters(call.output[:2_000])
+    output = _FRAME_TAG.sub("", call.output)
+    line = output_lines.error_line(output) or output_lines.strip_control_characters(output[:2_000])
     ending = f"exit code {call.exit_code}" if call.exit_code else "failed"
     return _shorten(line) or ending
 
