@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from desk import Desk
 from killer import Killer
 from lerim.jobs.sync_context import SyncOptions
+from lerim.models import consent
 from lerim.project import hold_project_lock
 from long import times
 from paid_service import paid_service
@@ -106,6 +108,20 @@ def test_the_days_and_the_price_are_told_before_anything_is_written(desk: Desk) 
     refused = backfill(desk, code=2)["error"]
     assert "--yes" in refused["todo"] and not (desk.repo / ".lerim").exists()
     assert "5 sessions wait for openrouter" in run("backfill", "--dry-run", "--repo", str(desk.repo)).stdout
+
+
+def test_nobody_is_asked_about_a_price_that_was_not_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    live(desk)
+    desk.home.config.write_text('[roles.extract]\nprovider = "openrouter"\n', encoding="utf-8")
+    monkeypatch.setenv("OPENROUTER_API_KEY", "k")
+    terminal = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr("lerim.cli.jobs.backfill.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
+    asked = run("backfill", "--repo", str(desk.repo), typed="n\n")
+    assert asked.exit_code != 0 and "Start, and approve the cost?" in asked.stderr
+    assert "5 sessions wait for openrouter" in asked.stdout
+    refused = run("backfill", "--repo", str(desk.repo), "--json", typed="y\n")
+    assert refused.exit_code == 2 and "Start, and approve" not in refused.stderr
+    assert consent.load_known_models(desk.home)[0].allowed == frozenset()
 
 
 def test_a_backfill_goes_on_where_the_last_one_ended_and_does_nothing_twice(desk: Desk) -> None:

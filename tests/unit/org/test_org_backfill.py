@@ -9,6 +9,7 @@ import pytest
 from claude_lines import Fields
 from desk import Desk, correction
 from hang import HANG
+from lerim.models import consent
 from lerim.org import TeamDatabase, Worker, reconcile_project
 from organisation import Organisation, make_organisation
 from terminal import answer, run
@@ -57,6 +58,21 @@ def test_sessions_are_sent_once_worked_through_and_reconciled(organisation: Orga
     assert {row[:3] for row in after if row[-1] == "proposed"} > {row[:3] for row in before if row[-1] == "proposed"}
     everything = "\n".join(str(row) for row in organisation.rows("SELECT * FROM extractions"))
     assert str(desk.repo) not in everything and "No, use" not in everything
+
+
+def test_yes_approves_only_the_model_whose_price_was_shown(
+    organisation: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = organisation.desk.home
+    organisation.write_sessions(1)
+    models = {"extract": "openai/gpt-5-nano", "summarize": "openai/gpt-5-mini"}
+    roles = [f'[roles.{role}]\nprovider = "openrouter"\nmodel = "{model}"\n' for role, model in models.items()]
+    home.root.mkdir(mode=0o700, exist_ok=True)
+    home.config.write_text("".join(roles), encoding="utf-8")
+    monkeypatch.setenv("OPENROUTER_API_KEY", "k")
+    sent = run("org", "backfill", "--yes")
+    assert sent.exit_code == 0 and "gpt-5-nano@openrouter.ai: about" in sent.stdout
+    assert consent.load_known_models(home)[0].allowed == {"openrouter:openai/gpt-5-nano@openrouter.ai"}
 
 
 def test_what_was_found_is_taken_into_the_review_once(organisation: Organisation) -> None:

@@ -84,13 +84,12 @@ def backfill_command(
             plan = plan_backfill(context, last)
         except StoppedError:
             raise typer.Exit(EXIT_CODES["cancelled"]) from None
-        if dry_run:
+        if dry_run or not as_json:
             _show_plan(plan, as_json=as_json)
+        if dry_run:
             return
-        if not as_json:
-            _show_plan(plan, as_json=False)
         if plan.waits.why == "consent" and plan.waits.sessions:
-            require_consent(yes=yes)
+            require_consent(yes=yes, price_shown=not as_json)
             save_consent(opened)
         options = BackfillOptions(
             until=last,
@@ -118,11 +117,12 @@ def _parse_until(until: str) -> date | None:
         raise typer.BadParameter(f"{error}.", param_hint="--until") from error
 
 
-def require_consent(*, yes: bool) -> None:
-    """Asks whether the shown price may be paid. Raises UsageError if there is nobody to ask, typer.Exit for a no."""
+def require_consent(*, yes: bool, price_shown: bool) -> None:
+    """Asks whether the shown price may be paid. Raises UsageError if no price was shown or there is nobody to ask,
+    typer.Exit for a no."""
     if yes:
         return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (price_shown and sys.stdin.isatty() and sys.stderr.isatty()):
         todo = "Add --yes to approve the price that --dry-run shows, or --model none to use no model."
         raise UsageError("The model costs money, and you have not approved it.", where="--yes", todo=todo)
     if output.ask_question("Start, and approve the cost? [y/N] ").lower() not in ("y", "yes"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from lerim.cli.jobs import require_consent, save_consent
+from lerim.cli.jobs import require_consent
 from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
 from lerim.cli.terminal import (
     EXIT_CODES,
@@ -25,7 +25,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import SettingsError
-from lerim.models import choose_allowed
+from lerim.models import choose_allowed, consent
 
 if TYPE_CHECKING:
     from lerim.org import BackfillPlanView
@@ -97,8 +97,8 @@ def backfill_command(
     sent, shown = 0, len(view.problems)
     if not dry_run:
         if asked is not None and choice.why == "consent" and plan.new:
-            require_consent(yes=yes)
-            save_consent(context)
+            require_consent(yes=yes, price_shown=not as_json)
+            consent.allow_model(context.home, asked.label)  # only this model's price was shown
         with (
             interruptible() as cancelled,
             show_progress("sending", _describe_sending, quiet=as_json) as emit,
