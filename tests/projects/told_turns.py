@@ -13,7 +13,7 @@ START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 def turn(number: int, text: str, *made: ToolCall, kind: TurnKind = "reply") -> SummaryTurn:
     shown = tuple(parse_stored_calls(render_calls(made)))
-    paths = tuple(sorted({path for call in made for path in call.paths}))
+    paths = tuple(sorted({path.removeprefix("./") for call in made for path in call.paths}))
     when = START + timedelta(minutes=number)
     role = "assistant" if kind == "reply" else "user"
     return SummaryTurn(f"{number:012x}", number, role, kind, when, "/home/ana/app", "main", text, shown, paths)

@@ -206,6 +206,13 @@ def test_a_commit_is_told_by_the_first_line_of_its_message(command: str, message
     assert made.outcome[0].text == (f"Committed “{message}”." if message else "Committed.")
 
 
+@pytest.mark.parametrize("other", ["src/a.py", "other/lib/src/a.py", "a.py", "my lib/src/a.py"])
+def test_only_the_file_that_an_edit_names_is_changed_by_it(other: str) -> None:
+    look = ToolCall("", "Read", "read", "ok", paths=(f"/home/ana/app/{other}", other))
+    made = told(prompt(0, "Change the file in the library, please"), turn(1, "", look, edit("./lib/src/a.py")))
+    assert [one.text for one in made.files] == ["`lib/src/a.py`: 1 change"]
+
+
 def test_what_the_person_chose_is_told_with_the_question() -> None:
     asked = QuestionAnswer("Which manager shall it be?", ("npm", "pnpm"), "pnpm")
     call = ToolCall("", "AskUserQuestion", "ask", "ok", answers=(asked,))

@@ -13,7 +13,7 @@ from lerim.extraction.facts import parse_command, shorten, squeeze_spaces
 from lerim.extraction.signals import is_commit_command
 from lerim.patterns import compile_later
 from lerim.redaction import clean_text
-from lerim.sessions import StoredCall, SummaryTurn
+from lerim.sessions import QuestionAnswer, StoredCall, SummaryTurn
 
 RunOutcome = Literal["passed", "failed", "ran"]
 ActionKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
@@ -90,7 +90,6 @@ def split_exchanges(
 def _add_call(
     exchange: SummaryExchange, turn: SummaryTurn, call: StoredCall, locate: Locate, records_results: bool
 ) -> None:
-    first, _, rest = call.text.partition("\n")
     if call.status in ("denied", "interrupted"):
         exchange.actions.append(SessionAction(call.status, _describe_call(call, turn, locate), turn.id))
         return
@@ -99,24 +98,28 @@ def _add_call(
         exchange.runs += _parse_runs(call, turn.id, records_results)
     elif call.changes_files:
         if call.status == "ok":
-            for path in _find_named_paths(first, turn, locate):
+            for path in _locate_named_paths(call, turn, locate):
                 exchange.changed_files.setdefault(path, []).append(turn.id)
-    elif turn.paths and call.status == "ok" and (named := _find_named_paths(first, turn, locate)):
+    elif turn.paths and call.status == "ok" and (named := _locate_named_paths(call, turn, locate)):
         exchange.read_files |= dict.fromkeys(named, turn.id)
-    elif chosen := _parse_choice(rest.partition("\n")[0]):
-        exchange.actions.append(SessionAction("chose", chosen, turn.id))
+    elif answers := call.answers:
+        exchange.actions.append(SessionAction("chose", _describe_answer(answers[0]), turn.id))
 
 
-def _find_named_paths(first: str, turn: SummaryTurn, locate: Locate) -> list[str]:
-    line = first.replace("\\", "/")
-    return [found for path in turn.paths if path in line and (found := locate(path, turn.cwd))]
+def _locate_named_paths(call: StoredCall, turn: SummaryTurn, locate: Locate) -> list[str]:
+    return [found for path in call.find_named_paths(turn.paths) if (found := locate(path, turn.cwd))]
+
+
+def _describe_answer(answer: QuestionAnswer) -> str:
+    question = _shorten_clean(answer.question.removesuffix("?"), MAX_MESSAGE_CHARS - 1)
+    return f"“{question}?”: “{_shorten_clean(answer.answer, MAX_MESSAGE_CHARS)}”"
 
 
 def _describe_call(call: StoredCall, turn: SummaryTurn, locate: Locate) -> str:
     first = call.text.partition("\n")[0]
     if first.startswith("$ "):
         return f"`{_shorten_clean(first[2:], MAX_COMMAND_CHARS)}`"
-    named = _find_named_paths(first, turn, locate)
+    named = _locate_named_paths(call, turn, locate)
     return (
         f"a change of `{named[0]}`"
         if named and call.changes_files
@@ -143,16 +146,6 @@ def _find_commit_message(command: str) -> str:
     if option is not None and (lines is None or option.end() <= lines.start()):
         return _shorten_clean((option[1] or option[2]).split("\n")[0], MAX_MESSAGE_CHARS)
     return _shorten_clean(lines[1], MAX_MESSAGE_CHARS) if lines is not None else ""
-
-
-def _parse_choice(line: str) -> str:
-    """Returns a question and the person's answer, from its line in the catalog: `question? [a | b] answer`; "" for
-    other lines."""
-    head, asks, rest = line[:3_000].partition("? [")
-    _, ends, answer = rest.rpartition("] ")
-    if not asks or not ends or not head.strip() or not answer.strip():
-        return ""
-    return f"“{_shorten_clean(head, MAX_MESSAGE_CHARS - 1)}?”: “{_shorten_clean(answer, MAX_MESSAGE_CHARS)}”"
 
 
 def _parse_runs(call: StoredCall, turn: str, records_results: bool) -> Iterator[CommandRun]:

@@ -6,7 +6,7 @@ agents delete after weeks.
 
 from __future__ import annotations
 
-from lerim.sessions import QuestionAnswer, StoredCall, SummaryTurn, ToolCall, ToolKind, Turn
+from lerim.sessions import StoredCall, SummaryTurn, ToolCall, ToolKind, Turn
 
 
 def to_turn(turn: SummaryTurn) -> Turn:
@@ -37,8 +37,7 @@ def _to_call(call: StoredCall, turn: SummaryTurn, call_id: str) -> ToolCall:
             output=rest if call.status == "error" else "",
             exit_code=_exit_code(call),
         )
-    paths = tuple(path for path in turn.paths if path in first.replace("\\", "/"))
-    answers = _parse_answers(rest)
+    paths, answers = tuple(call.find_named_paths(turn.paths)), call.answers
     kind: ToolKind = "ask" if answers else "edit" if call.changes_files else "other"
     return ToolCall(call_id, first.partition(" ")[0], kind, call.status, paths=paths, answers=answers)
 
@@ -46,14 +45,3 @@ def _to_call(call: StoredCall, turn: SummaryTurn, call_id: str) -> ToolCall:
 def _exit_code(call: StoredCall) -> int | None:
     """Returns the exit code. The catalog does not tell 0 from an unknown one, so that of a command that passed is 0."""
     return 0 if call.exit_code is None and call.status == "ok" else call.exit_code
-
-
-def _parse_answers(lines: str) -> tuple[QuestionAnswer, ...]:
-    """Parses the lines of questions to the person: `question? [a | b] answer`."""
-    answers: list[QuestionAnswer] = []
-    for line in lines.splitlines()[:8]:
-        question, asks, rest = line[:3_000].partition("? [")
-        options, ends, answer = rest.rpartition("] ")
-        if asks and ends and question.strip() and answer.strip():
-            answers.append(QuestionAnswer(f"{question}?", tuple(options.split(" | ")), answer))
-    return tuple(answers)

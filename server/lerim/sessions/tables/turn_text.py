@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lerim.patterns import compile_later
-from lerim.sessions.model import OWN_COMMAND, ToolCall, ToolStatus, Turn
+from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall, ToolStatus, Turn
 from lerim.sessions.readers import trim_torn_words
 
 COMMAND_CHARACTERS = 4_000
 ERROR_CHARACTERS = 400
+MAX_ANSWER_LINES, MAX_ANSWER_CHARACTERS = 8, 3_000
+"""The most lines of a call that are read as answers, and the most characters of such a line."""
 LEAST_PACKED_CHARACTERS = 400
 """Texts with fewer characters are not packed, because that would save too little for its time."""
 DEFLATE_WINDOW = -12
@@ -72,6 +74,29 @@ class StoredCall:
         )
         has_editing_name = _LETTERS.sub("", _VERSION.sub("", name)) in _EDITING_TOOLS
         return has_editing_name and rest.partition("\n")[0] != "view"  # Copilot has one tool for viewing and editing
+
+    @property
+    def answers(self) -> tuple[QuestionAnswer, ...]:
+        """The questions that the agent asked the person with this call and the answers, without the descriptions of the
+        options: each is a line `question? [a | b] answer`."""
+        answers: list[QuestionAnswer] = []
+        for line in self.text.partition("\n")[2].splitlines()[:MAX_ANSWER_LINES]:
+            question, asks, rest = line[:MAX_ANSWER_CHARACTERS].partition("? [")
+            options, ends, answer = rest.rpartition("] ")
+            if asks and ends and question.strip() and answer.strip():
+                answers.append(QuestionAnswer(f"{question}?", tuple(options.split(" | ")), answer))
+        return tuple(answers)
+
+    def find_named_paths(self, paths: Sequence[str]) -> list[str]:
+        """Returns those of the turn's `paths` that this call names. Their order is kept."""
+        first = self.text.partition("\n")[0]
+        line = f" {first} ".replace("\\", "/").replace(" ./", " ").replace("/ ", " ")
+        named: set[str] = set()
+        for path in sorted(paths, key=len, reverse=True):  # “my notes.md” before “notes.md”
+            if f" {path} " in line:
+                named.add(path)
+                line = line.replace(f" {path} ", "  ")
+        return [path for path in paths if path in named]
 
 
 def pack_turn_text(text: str, tools: str) -> str | bytes:
