@@ -66,6 +66,7 @@ from .reader_problems import select_reader_problems as select_reader_problems
 from .readers import ASKS_MARK as ASKS_MARK
 from .readers import PLATFORM_READERS as PLATFORM_READERS
 from .readers import ROOT_FINDERS as ROOT_FINDERS
+from .readers import claude_folder_name as claude_folder_name
 from .readers import extract_own_words as extract_own_words
 from .readers import faults_as_errors as faults_as_errors
 from .readers import find_working_folder as find_working_folder

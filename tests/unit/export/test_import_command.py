@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lerim.export.importing import sources
+from lerim.export.importing.importer import plan_import
 from lerim.export.importing.rules_text import split_rules
 from lerim.memory import examine_record
 from lerim.review import ReviewPaths, queue
+from lerim.sessions.readers import claude_folder_name
 from reviews import remember, waiting
 from terminal import answer, run
 
@@ -158,6 +163,35 @@ def test_agents_own_memories_are_imported_as_said_by_an_agent(place: ReviewPaths
     assert claim["source"].startswith("~/.claude/projects/") and claim["source"].endswith("/answers.md:3")
     [proposal] = queue.list_pending(place)[0]
     assert proposal.record.evidence[0].who == "assistant"
+
+
+def test_a_long_path_is_found_under_the_name_that_claude_code_gives_its_folder(
+    isolated: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "a-long-name" / ("deep" * 50)
+    slug = "".join(character if character.isalnum() else "-" for character in str(root))[:200]
+    folder = isolated / ".claude" / "projects" / slug / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("- Answers are short\n")
+    [source] = sources.read_project_memories(root, os.environ)[0]
+    assert source.text == "- Answers are short\n"
+
+
+def test_what_is_left_out_of_many_files_is_told(
+    place: ReviewPaths, repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "MAX_FILES", 2)
+    monkeypatch.setattr(sources, "MAX_FOLDERS", 2)
+    folder = isolated / ".claude" / "projects" / claude_folder_name(str(repo)) / "memory"
+    folder.mkdir(parents=True)
+    for name in ("first", "second", "third"):
+        (repo / name).mkdir()
+        (folder / f"{name}.md").write_text(f"- The {name} answer is short\n")
+    planned = plan_import(place, os.environ, datetime.now(UTC))
+    assert [problem.message for problem in planned.problems] == [
+        "Only the first 2 folders were searched.",
+        "Only the first 2 files were read.",
+    ]
 
 
 def test_what_gemini_was_told_to_remember_becomes_personal(place: ReviewPaths, isolated: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,7 +11,8 @@ from typing import Literal
 
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
-from lerim.paths import claude_roots, codex_roots, gemini_roots
+from lerim.paths import claude_roots, codex_roots, gemini_roots, user_home
+from lerim.sessions import claude_folder_name
 
 MAX_FILE_BYTES = 256_000
 MAX_FOLDERS, MAX_FILES = 5_000, 200
@@ -44,9 +44,9 @@ class RulesSource:
 
 def read_rules_files(root: Path, *, with_local: bool = False) -> tuple[list[RulesSource], list[Problem]]:
     """Returns the rules files of a repository. `with_local`: also CLAUDE.local.md, which is not shared."""
-    names = [*_list_nested(root), *_list_matching(root), *([LOCAL_FILE] if with_local else [])]
-    found: list[RulesSource] = []
     problems: list[Problem] = []
+    names = [*_list_nested(root, problems), *_list_matching(root), *([LOCAL_FILE] if with_local else [])]
+    found: list[RulesSource] = []
     seen: set[str] = set()
     for name in dict.fromkeys(names):
         path = root / name
@@ -70,7 +70,7 @@ def read_rules_files(root: Path, *, with_local: bool = False) -> tuple[list[Rule
 
 def read_project_memories(root: Path, environ: Mapping[str, str]) -> tuple[list[RulesSource], list[Problem]]:
     """Returns what agents remember of this repository: Claude Code's memory folder."""
-    name = re.sub(r"[^A-Za-z0-9]", "-", str(root))
+    name = claude_folder_name(str(root))
     found: list[RulesSource] = []
     problems: list[Problem] = []
     for base in claude_roots(environ):
@@ -104,16 +104,21 @@ def _add_folder(folder: Path, environ: Mapping[str, str], found: list[RulesSourc
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md")
     except OSError:
         return  # most projects have none
+    if len(paths) > MAX_FILES:
+        problems.append(Problem(CODE, str(folder), f"Only the first {MAX_FILES} files were read."))
     for path in paths[:MAX_FILES]:
         text = _read(path, problems)
         if text is not None:
             found.append(RulesSource(_home_name(path, environ), text, "assistant"))
 
 
-def _list_nested(root: Path) -> Iterator[str]:
+def _list_nested(root: Path, problems: list[Problem]) -> Iterator[str]:
     """Yields the files of these names in all folders that could be the project's own, those nearest the root first."""
     waiting, read = [""], 0
-    while waiting and read < MAX_FOLDERS:
+    while waiting:
+        if read == MAX_FOLDERS:
+            problems.append(Problem(CODE, str(root), f"Only the first {MAX_FOLDERS:,} folders were searched."))
+            return
         folder = waiting.pop(0)
         read += 1
         try:
@@ -155,5 +160,5 @@ def _read(path: Path, problems: list[Problem]) -> str | None:
 
 
 def _home_name(path: Path, environ: Mapping[str, str]) -> str:
-    home = Path(environ.get("HOME") or environ.get("USERPROFILE") or "/")
+    home = Path(user_home(environ))
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else path.as_posix()
