@@ -30,10 +30,15 @@ def render_prompt(question: str, passages: Sequence[Passage]) -> str:
     return f"Passages:\n\n{passage_texts}\n\nThe question:\n{escape_lines(clean_text(question))}"
 
 
-def passages_for_model(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages a model may see. A turn that reads like a command to an agent is shown only if the person
+def is_for_model(passage: Passage) -> bool:
+    """Whether a model may see this passage. A turn that reads like a command to an agent is shown only if the person
     said it."""
-    return [one for one in passages if not one.flags or one.citation.kind == "memory" or one.detail.startswith("user")]
+    return not passage.flags or passage.citation.kind == "memory" or passage.detail.startswith("user")
+
+
+def passages_for_model(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages a model may see."""
+    return list(filter(is_for_model, passages))
 
 
 def _heading(passage: Passage) -> str:

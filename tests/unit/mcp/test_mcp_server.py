@@ -42,7 +42,7 @@ def test_memories_about_the_files_come_first_and_a_folder_stands_for_what_is_in_
         assert by_file.index("Loading is lazy") < by_file.index("never loaded twice")
         only = client.tell("recall", files=[str(repo / "src" / "app.py")])
         assert "Loading is lazy" in only and "never loaded twice" not in only
-        assert "1 of the files are not in this repository" in client.tell("recall", files=["src", "/etc/passwd"])
+        assert "One of the files is not in this repository." in client.tell("recall", files=["src", "/etc/passwd"])
 
 
 def test_why_answers_for_a_symbol_and_for_its_file_if_no_memory_names_the_symbol(
@@ -69,7 +69,9 @@ def test_only_what_is_accepted_active_and_fresh_is_given(place: ReviewPaths, rep
         text = client.tell("recall", question="cache?")
         assert "Cache is kept in Store" in text
         assert not any(word in text for word in ("waits for review", "was archived", "fills at load"))
-        assert "One memory about this left out because the code has changed since" in text
+        assert "One memory about this was left out because the code has changed since" in text
+        drifted = client.tell("why", path="src/app.py", symbol="load")
+        assert drifted == "One memory about this was left out because the code has changed since (include_drifted)."
         marked = client.tell("recall", question="cache?", include_drifted=True)
         assert "Cache fills at load" in marked and "DRIFTED: the code has changed since (`load` changed)" in marked
 

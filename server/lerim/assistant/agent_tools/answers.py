@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lerim.assistant.answer_parser import passages_for_model
+from lerim.assistant.answer_parser import is_for_model
 from lerim.assistant.passages import find_session_passages
 from lerim.errors import Problem
 from lerim.memory import Recalled, fence_items, neutral_line, render_memory
@@ -26,19 +26,23 @@ def describe_recalled(found: Recalled, problems: Sequence[Problem], outside: int
             break
         room -= len(item)
         items.append(item)
-    notes = [] if items else ["No reviewed memory is about this."]
+    notes: list[str] = []
     if len(items) < len(found.memories):
         notes.append(f"{len(found.memories) - len(items)} more did not fit; ask a narrower question to see them.")
     if found.drifted:
-        notes.append(
-            f"{_count(found.drifted)} about this left out because the code has changed since (include_drifted)."
-        )
+        notes.append(f"{_count_left_out(found.drifted)} because the code has changed since (include_drifted).")
     if found.unchecked:
-        notes.append(f"{_count(found.unchecked)} about this left out because the code was never compared with it here.")
+        notes.append(f"{_count_left_out(found.unchecked)} because the code was never compared with it here.")
     if found.unapproved:
-        notes.append(f"{_count(found.unapproved)} about this left out: the developer here has not approved the text.")
+        notes.append(f"{_count_left_out(found.unapproved)} because the developer here has not approved the text.")
+    if not items and not notes:
+        notes.append("No reviewed memory is about this.")
     if outside:
-        notes.append(f"{outside} of the files are not in this repository.")
+        notes.append(
+            "One of the files is not in this repository."
+            if outside == 1
+            else f"{outside} of the files are not in this repository."
+        )
     if problems:
         notes.append(f"Some memories could not be read ({len(problems)} problems; see `lerim status`).")
     return "\n".join(filter(None, (fence_items(items), *notes)))
@@ -53,7 +57,7 @@ def describe_sessions(
     for passage in find_session_passages(project, home, question, raise_if_cancelled):
         if len(items) == limit:
             break
-        if not passages_for_model([passage]):
+        if not is_for_model(passage):
             continue
         citation = passage.citation
         day = f"{passage.time[:10]}, " if passage.time else ""
@@ -63,5 +67,5 @@ def describe_sessions(
     return fence_items(items) or "Nothing about this was found in the sessions of this repository."
 
 
-def _count(number: int) -> str:
-    return "One memory" if number == 1 else f"{number} memories"
+def _count_left_out(number: int) -> str:
+    return f"{'One memory about this was' if number == 1 else f'{number} memories about this were'} left out"
