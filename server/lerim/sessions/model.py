@@ -260,6 +260,17 @@ class StoreContents:
     copies: list[Transcript] = field(default_factory=list)
 
 
+LOST_PLACE_CODES = ("bad-line", "bad-row", "line-too-long")
+"""Problem codes of single lines and rows that could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OmittedProblems(Problem):
+    """Stands for problems of a session that are only counted, because there are too many."""
+
+    count: int = 0
+
+
 class Readable(Protocol):
     """A pass over one transcript: iterate its turns; after the last one, `session`, `resume` and `problems` are
     final."""

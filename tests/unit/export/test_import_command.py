@@ -165,9 +165,7 @@ def test_agents_own_memories_are_imported_as_said_by_an_agent(place: ReviewPaths
     assert proposal.record.evidence[0].who == "assistant"
 
 
-def test_a_long_path_is_found_under_the_name_that_claude_code_gives_its_folder(
-    isolated: Path, tmp_path: Path
-) -> None:
+def test_a_long_path_is_found_under_the_name_that_claude_code_gives_its_folder(isolated: Path, tmp_path: Path) -> None:
     root = tmp_path / "a-long-name" / ("deep" * 50)
     slug = "".join(character if character.isalnum() else "-" for character in str(root))[:200]
     folder = isolated / ".claude" / "projects" / slug / "memory"

@@ -9,6 +9,7 @@ import pytest
 import claude_lines as lines
 from claude_lines import answer, call, encoded, envelope, prompt, read, reading, reply, text
 from lerim.errors import TranscriptError
+from lerim.sessions.catalog import group_problems
 from lerim.sessions.model import Tokens, make_turn_id
 from lerim.sessions.readers.claude.store import ClaudeReading
 from lerim.sessions.readers.engine.line_stream import LineStream
@@ -238,6 +239,8 @@ def test_problems_are_told_one_by_one_up_to_a_bound(tmp_path):
     _, done = read(tmp_path, b"bad\n" * 500)
     assert len(done.problems) == 101
     assert "400 more" in done.problems[-1].message
+    [grouped] = group_problems(done.problems)
+    assert grouped.message.endswith("(the first of 500 such places in it)")
 
 
 @pytest.mark.parametrize("make", ["nothing", "folder"])

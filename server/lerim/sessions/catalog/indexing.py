@@ -7,14 +7,14 @@ that, the next one reads the same turns again and updates them; the result is th
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lerim.errors import LerimError, Problem, UnfinishedError, error_reason
 from lerim.sessions import queue
 from lerim.sessions.catalog import session_parts, turns
-from lerim.sessions.model import Readable, Session, Transcript, Turn
+from lerim.sessions.model import LOST_PLACE_CODES, OmittedProblems, Readable, Session, Transcript, Turn
 from lerim.sessions.tables import column_values, estimate_row_size, replace_surrogates, session_rows
 from lerim.sqlite import transaction
 
@@ -22,8 +22,6 @@ BATCH_CHARACTERS = 2_000_000
 LEAST_TURN_CHARACTERS = 1_000
 """A turn counts as at least this many, so that no transaction contains more than 2,000 turns."""
 BATCH_TRANSCRIPTS = 100
-_PLACE_CODES = ("bad-line", "bad-row", "line-too-long")
-"""Problem codes of single lines and rows; a problem `many` says how many more there were."""
 DAMAGE_CODES = ("bad-row", "cut-short", "broken-log")
 """Problem codes of transcripts that are read except for a damaged part; shown by `lerim connect list`."""
 
@@ -173,11 +171,12 @@ def _finish_transcript(db: sqlite3.Connection, row: int, one: _OpenTranscript) -
         session_rows.keep_session_progress(db, row, one.reading.session, one.reading.resume)
 
 
-def group_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def group_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """Combines the unreadable lines and rows of one transcript into a single problem that says how many there are."""
-    places = [one for one in problems if one.code in _PLACE_CODES]
-    others = [one for one in problems if one.code not in (*_PLACE_CODES, "many")]
-    number = len(places) + sum(int(one.message.split(" ", 1)[0]) for one in problems if one.code == "many")
+    places = [one for one in problems if one.code in LOST_PLACE_CODES]
+    omitted = [one for one in problems if isinstance(one, OmittedProblems)]
+    others = [one for one in problems if one.code not in LOST_PLACE_CODES and not isinstance(one, OmittedProblems)]
+    number = len(places) + sum(one.count for one in omitted)
     if places and number > 1:
         first = places[0]
         places = [replace(first, message=f"{first.message.rstrip('.')} (the first of {number} such places in it)")]

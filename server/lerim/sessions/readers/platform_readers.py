@@ -21,6 +21,7 @@ from lerim.errors import LerimError, Problem, ReaderError, TranscriptError, erro
 from lerim.files import make_unreadable_error
 from lerim.project import can_be_folder
 from lerim.sessions.model import (
+    LOST_PLACE_CODES,
     PLATFORM_NAMES,
     Database,
     Platform,
@@ -221,7 +222,7 @@ def _describe_exception(error: Exception) -> str:
     return f"{type(error).__name__} in {Path(own_frames[-1].filename).name}, line {own_frames[-1].lineno}"
 
 
-_LOSS_CODES = ("bad-line", "bad-row", "line-too-long", "cut-short")
+_LOSS_CODES = (*LOST_PLACE_CODES, "cut-short")
 """The problem codes which mean that a part of the session was lost."""
 
 _OWN_SOURCE = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ import msgspec
 
 from lerim.errors import Problem, TranscriptError
 from lerim.files import make_unreadable_error, open_buffered, open_unbuffered
-from lerim.sessions.model import Role, Session, Transcript, Turn, TurnKind, make_turn_id
+from lerim.sessions.model import OmittedProblems, Role, Session, Transcript, Turn, TurnKind, make_turn_id
 from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedFile
 from lerim.sessions.readers.engine.lenient_json import BadLine
 from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES, LineStream, fingerprint_file
@@ -237,9 +237,9 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
     def _finish(self) -> Iterator[Turn]:
         yield from self._drafts.take_unfinished_turns()
         if self._fault_count > PROBLEM_LIMIT:
-            self._report(
-                "many", "", f"{self._fault_count - PROBLEM_LIMIT} more lines of this transcript could not be read"
-            )
+            omitted = self._fault_count - PROBLEM_LIMIT
+            message = f"{omitted} more lines of this transcript could not be read"
+            self.problems.append(OmittedProblems("many", str(self.path), message, omitted))
         self.session = self._build_session()
 
     def _restore_state(self, raw: FileIO) -> int:

@@ -17,7 +17,7 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.files import make_unreadable_error, open_buffered
-from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript, Turn
+from lerim.sessions.model import NO_TOKENS, OmittedProblems, Session, Tokens, Transcript, Turn
 from lerim.sessions.readers.engine.fields import make_title
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
 from lerim.sessions.readers.engine.line_reading import LineReading
@@ -210,7 +210,7 @@ def _limit_problems(problems: list[Problem], path: Path) -> list[Problem]:
     """Returns the first problems of a session one by one, and the others as a number."""
     if (omitted := len(problems) - _PROBLEM_LIMIT) <= 0:
         return problems
-    more = Problem("many", str(path), f"{omitted} more parts of this session could not be read")
+    more = OmittedProblems("many", str(path), f"{omitted} more parts of this session could not be read", omitted)
     return [*problems[:_PROBLEM_LIMIT], more]
 
 
