@@ -21,10 +21,10 @@ from lerim.sessions import Transcript
 
 LOOK_AGAIN_SECONDS = 10.0
 """How long a list of this machine's sessions is good for if one is missing from it."""
-MENDED_SECONDS = 300.0
-"""After how long a session that waits for a person (a key, a price, a model in the settings) is tried again."""
-AWAY_SECONDS = 5.0
-"""After how long a session is tried again after the database was away."""
+WAIT_FOR_PERSON_SECONDS = 300.0
+"""After how many seconds a session is tried again that needs a person: a key, a price, a model in the settings."""
+WAIT_FOR_DATABASE_SECONDS = 5.0
+"""After how many seconds a session is tried again that the database could not be asked about."""
 
 
 class LocalExtractor:
@@ -38,7 +38,6 @@ class LocalExtractor:
         self._copy_folder: CopyFolder | None = None
         self._home = Home.from_environ(environ)
         self._here = LocalSessions(self._home, environ)
-        self._model: Model | None = None
         self._places: dict[str, Transcript] = {}
         self._looked_at = float("-inf")
 
@@ -51,10 +50,10 @@ class LocalExtractor:
             return ExtractionResult("failed", problem=error.safe_message)
         except FleetBusyError as error:
             return ExtractionResult("waiting", problem=error.message, again_at=error.at, is_try=error.is_fault)
-        except (ModelKeyError, ModelGoneError, SpendingError) as error:  # of every session, until somebody mends it
-            return ExtractionResult("waiting", problem=error.safe_message, again_in=MENDED_SECONDS)
+        except (ModelKeyError, ModelGoneError, SpendingError) as error:  # every session waits for a person
+            return ExtractionResult("waiting", problem=error.safe_message, again_in=WAIT_FOR_PERSON_SECONDS)
         except OrgError as error:
-            return ExtractionResult("waiting", problem=error.message, again_in=AWAY_SECONDS, is_try=True)
+            return ExtractionResult("waiting", problem=error.message, again_in=WAIT_FOR_DATABASE_SECONDS, is_try=True)
         except LerimError as error:
             return ExtractionResult("failed", problem=error.safe_message)
         except Exception as error:  # the text of the error may quote the session
@@ -98,16 +97,15 @@ class LocalExtractor:
         return copy.transcript, copy.scope
 
     def _choose_model(self, label: str) -> Model:
-        """Return the model of the settings. Raises ModelGoneError if it is not the one that the session was sent for,
-        or if nobody has agreed to pay for it here."""
-        if self._model is None:
-            settings, _ = load.load_settings(self._environ, self._home)
-            choice = choose_allowed("extract", settings, self._home, self._environ, explicit=False)
-            if choice.model is None or choice.why or choice.model.label != label:
-                todo = "Choose it in the settings of this machine, and allow it: `lerim model allow`."
-                raise ModelGoneError(f"This worker may not ask {label}.", todo=todo)
-            self._model = replace(choice.model, fallbacks=())
-        return self._model
+        """Return the model of the settings, which are read anew each time: a model that somebody takes out of them is
+        not asked again. Raises ModelGoneError if it is not the one that the session was sent for, or if nobody has
+        agreed to pay for it here."""
+        settings, _ = load.load_settings(self._environ, self._home)
+        choice = choose_allowed("extract", settings, self._home, self._environ, explicit=False)
+        if choice.model is None or choice.why or choice.model.label != label:
+            todo = "Choose it in the settings of this machine, and allow it: `lerim model allow`."
+            raise ModelGoneError(f"This worker may not ask {label}.", todo=todo)
+        return replace(choice.model, fallbacks=())
 
     def _find(self, place_hash: str) -> Transcript | None:
         if place_hash not in self._places and time.monotonic() - self._looked_at > LOOK_AGAIN_SECONDS:

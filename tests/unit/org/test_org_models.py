@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,6 +15,8 @@ from desk import Desk
 from lerim.errors import TooDearError
 from lerim.models import NO_USAGE, Reservation, Usage
 from lerim.org import FleetBudget, FleetBusyError, Limits, TeamDatabase, Worker, set_limits
+from lerim.org.local_extractor import LocalExtractor
+from lerim.org.work import Extraction
 from model_desk import CENTS, model, paid, story
 from organisation import Organisation, make_organisation
 from terminal import answer, run
@@ -62,11 +65,28 @@ def test_an_answer_is_stored_before_its_job_is_done_and_never_paid_twice(
     assert organisation.status()["today_usd"] < 1  # it counts as such a call costs on average
 
 
+def test_a_session_is_sent_only_to_the_model_it_was_queued_for_as_long_as_that_is_chosen(
+    organisation: Organisation, database: TeamDatabase
+) -> None:
+    story(organisation.desk, "s1")
+    with model(organisation.desk, finds(CENTS)) as server:
+        organisation.send()
+        [row] = organisation.rows("SELECT key, project, session, place_hash, content_hash, model FROM extractions")
+        queued, extractor = Extraction(*row), LocalExtractor(database, os.environ)
+        assert extractor.extract(queued).state == "done"
+        assert len(server.asked) == 1
+        for_another = replace(queued, key="other", model="openai:another")
+        assert extractor.extract(for_another).state == "waiting"
+        organisation.desk.home.config.unlink()
+        assert extractor.extract(replace(queued, key="later")).state == "waiting"
+        assert len(server.asked) == 1
+
+
 def test_all_workers_together_keep_to_one_rate_and_one_budget(
     organisation: Organisation, database: TeamDatabase
 ) -> None:
     nano = paid()
-    assert "any number of calls, at any cost" in run("org", "limits").stdout
+    assert "any number of model calls, at any cost" in run("org", "limits").stdout
     assert answer("org", "limits", "--calls-per-minute", "30")["calls_per_minute"] == 30
     assert len(reserve_at_once(database, 12)) == 5  # what ten seconds are good for
     answer("org", "limits", "--calls-per-minute", "0", "--per-day", "1")
