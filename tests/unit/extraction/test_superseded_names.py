@@ -35,3 +35,5 @@ def test_a_persons_statements_and_an_agents_decisions_give_names_up_and_question
     assert list(superseded_by_prompt(said)) == ["yarn"]
     told = "I'll use SQLite for the cache; it replaces Redis. The page replaces nginx. Shall we drop npm?"
     assert list(superseded_by_reply(told)) == ["Redis"]
+    for apostrophe in "'’":
+        assert list(superseded_by_reply(f"Let{apostrophe}s use pnpm, which replaces yarn.")) == ["yarn"]

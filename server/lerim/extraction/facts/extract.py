@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import get_args
 
@@ -16,11 +16,15 @@ from lerim.extraction.facts import output_lines, wording
 from lerim.extraction.facts.artifacts import find_paths
 from lerim.extraction.facts.commands import command_outcome, parse_command
 from lerim.extraction.facts.sentences import clip_text, split_spoken
-from lerim.extraction.facts.superseded_names import DECISION_PATTERN, find_superseded_names
+from lerim.extraction.facts.superseded_names import (
+    DECISION_PATTERN,
+    MAX_REPLY_CHARS,
+    find_decisions,
+    find_superseded_names,
+)
 from lerim.patterns import compile_later
 from lerim.sessions import RELATIONS, Fact, Relation, ToolCall, Turn
 
-MAX_READ_CHARS = 20_000  # characters read of one reply: its head and its tail
 MAX_CALLS = 100  # tool calls read of one turn
 MAX_PATHS = 10  # files taken from one tool call or reply
 MAX_DECISIONS = 10  # decisions taken from one reply
@@ -37,7 +41,6 @@ _WROTE_MEMORY = compile_later(
 )
 _FRAME_TAG = compile_later(r"</?tool_use_error>")
 """What Claude Code puts around the errors of its own tools."""
-_PIECES = compile_later(r"(?<=[.!?])\s|\n")
 _FENCE = compile_later(r"^```(?:json)?\s*|\s*```$")
 
 
@@ -77,8 +80,8 @@ def extract_from_tool_result(call: ToolCall, turn: int) -> list[Fact]:
 
 def extract_from_response(text: str, turn: int) -> list[Fact]:
     """Returns the facts in a reply of the model: its decisions and the files it names. `turn` is the ordinal."""
-    text = clip_text(text, MAX_READ_CHARS)
-    decisions = islice(_find_decisions(text), MAX_DECISIONS) if DECISION_PATTERN.search(text) else ()
+    text = clip_text(text, MAX_REPLY_CHARS)
+    decisions = islice(find_decisions(text), MAX_DECISIONS) if DECISION_PATTERN.search(text) else ()
     facts = [
         Fact(
             "assistant",
@@ -99,7 +102,7 @@ def qualifies_for_llm_extraction(tool_names: Sequence[str], response_text: str) 
     This is the only gate."""
     if len(tool_names) >= MIN_CALLS or any(_MEMORY.search(name) for name in tool_names):
         return True
-    text = clip_text(response_text, MAX_READ_CHARS)
+    text = clip_text(response_text, MAX_REPLY_CHARS)
     return bool(DECISION_PATTERN.search(text) or _WROTE_MEMORY.search(text))
 
 
@@ -112,7 +115,7 @@ def extract_with_llm(
     The answer is parsed leniently: the JSON list may be anywhere in it, and items that are not facts are skipped.
     """
     tools = "\n".join(f"- {wording.shorten(wording.squeeze_spaces(item), 300)}" for item in tool_summaries[:40])
-    data = json.dumps({"answer": clip_text(response_text, MAX_READ_CHARS), "tools": tools}, ensure_ascii=False)
+    data = json.dumps({"answer": clip_text(response_text, MAX_REPLY_CHARS), "tools": tools}, ensure_ascii=False)
     return list(dict.fromkeys(islice(_parse_facts(llm_chat(f"{_PROMPT}{data}"), turn), MAX_MODEL_FACTS)))
 
 
@@ -129,13 +132,6 @@ def _extract_from_prompt(text: str, turn: int) -> Iterator[Fact]:
     for sentence in split_spoken(text):
         if not sentence.question and (names := find_superseded_names(sentence.text)):
             yield Fact("user", "decided", _shorten(sentence.text), 0.8, turn, names)
-
-
-def _find_decisions(text: str) -> Iterator[str]:
-    for piece in _PIECES.split(text):
-        sentence = piece.strip(" -*•#>")
-        if 8 < len(sentence) <= 400 and not sentence.endswith("?") and DECISION_PATTERN.search(sentence):
-            yield sentence
 
 
 def _find_error(call: ToolCall) -> str:

@@ -47,7 +47,6 @@ _QUESTION = compile_later(
     r"reason))\b",
     re.IGNORECASE,
 )
-_MAX_READ_CHARS = 4_000
 _THIRD = compile_later(
     r"\b(?:review(?:er)? (?:feedback|comments?|notes?|findings?)|(?:pr|mr|ci) (?:feedback|review|comments?)"
     r"|code review|feedback from"
@@ -168,7 +167,7 @@ def _split_sentences(line: str) -> list[str]:
 
 def is_third_party(text: str) -> bool:
     """Returns whether a message mostly hands over somebody else's words (a review, a log, a conversation)."""
-    return bool(_THIRD.search(text[:400].lower())) or len(_SPEAKER.findall(text[:_MAX_READ_CHARS])) > 1
+    return bool(_THIRD.search(text[:400].lower())) or len(_SPEAKER.findall(text[:MAX_READ_CHARS])) > 1
 
 
 def find_own_words_end(text: str) -> int:

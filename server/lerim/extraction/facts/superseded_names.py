@@ -9,7 +9,8 @@ from lerim.extraction.facts.sentences import clip_text, split_spoken
 from lerim.patterns import compile_later
 
 MAX_NAMES = 3
-MAX_READ_CHARS = 20_000  # characters read of a reply: its head and its tail
+MAX_REPLY_CHARS = 20_000  # characters read of a reply: its head and its tail
+_PIECES = compile_later(r"(?<=[.!?])\s|\n")
 _NAME = (
     r"(?:`(?P<code>[^`\n]{2,60})`|"
     r"(?<![\w@/.+-])(?P<name>[A-Za-z@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})(?![\w@/+-]))"
@@ -38,9 +39,9 @@ _REPLACES = tuple(
 )
 _DENIED = compile_later(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
 DECISION_PATTERN = compile_later(
-    r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:'ll| will| have|'ve)? (?:chose|"
+    r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:['’]ll| will| have|['’]ve)? (?:chose|"
     r"choose|chosen|opted|settled|went|go|gone) "
-    r"(?:to|for|on|with)?|chose|(?:let'?s|we(?:'ll| will| should)?|i(?:'ll| will)?) (?:use|go with|stick (?:to|with)|"
+    r"(?:to|for|on|with)?|chose|(?:let['’]?s|we(?:['’]ll| will| should)?|i(?:['’]ll| will)?) (?:use|go with|stick (?:to|with)|"
     r"switch to|adopt|keep)|"
     r"going with|instead of|rather than|agreed (?:to|on|that)|from now on|the (?:best|right) (?:approach|choice|"
     r"option) is)\b",
@@ -58,10 +59,10 @@ def find_superseded_names(sentence: str) -> tuple[str, ...]:
     replaces yarn", "we moved from yarn to pnpm". "Instead of" and "not" do not count, as they may refer to something
     never used."""
     names: dict[str, None] = {}
-    for pattern in (*_ENDS, *_REPLACES):
+    for pattern, may_be_denied in (*((one, False) for one in _ENDS), *((one, True) for one in _REPLACES)):
         for match in pattern.finditer(sentence):
             name = match["code"] or match["name"]
-            denied = pattern in _REPLACES and _DENIED.search(sentence[max(0, match.start() - 60) : match.start()])
+            denied = may_be_denied and _DENIED.search(sentence[max(0, match.start() - 60) : match.start()])
             if not denied and (match["code"] or name.lower() not in _NOT_NAMES):
                 names[name] = None
     return tuple(names)[:MAX_NAMES]
@@ -76,7 +77,13 @@ def superseded_by_prompt(text: str) -> Iterator[str]:
 
 def superseded_by_reply(text: str) -> Iterator[str]:
     """Yields the names that the decisions in a reply of the model give up."""
-    for piece in re.split(r"(?<=[.!?])\s|\n", clip_text(text, MAX_READ_CHARS)):
+    for sentence in find_decisions(clip_text(text, MAX_REPLY_CHARS)):
+        yield from find_superseded_names(sentence)
+
+
+def find_decisions(text: str) -> Iterator[str]:
+    """Yields the sentences of a text that state a decision."""
+    for piece in _PIECES.split(text):
         sentence = piece.strip(" -*•#>")
         if 8 < len(sentence) <= 400 and not sentence.endswith("?") and DECISION_PATTERN.search(sentence):
-            yield from find_superseded_names(sentence)
+            yield sentence
