@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
+import sys
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -79,12 +81,17 @@ def open_socket(host: str, port: int) -> socket.socket:
     """Opens the socket to listen on; port 0 takes a free one. Raises ServerError if that is not possible."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform == "win32":  # where SO_REUSEADDR would let another program take the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(BACKLOG)  # from now on requests wait; the server announces itself before it accepts them
     except OSError as error:
         listener.close()
-        todo = "Another program may use this port; choose another one with --port."
+        todo = "Name an address of this machine with --host, and a port that you may use with --port."
+        if error.errno == errno.EADDRINUSE:
+            todo = "Another program uses this port; choose another one with --port."
         raise ServerError(
             f"The server cannot listen there: {error_reason(error)}.", where=f"{host}:{port}", todo=todo
         ) from error

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from isolation import isolate
-from lerim.errors import UsageError
+from lerim.errors import ServerError, UsageError
 from lerim.paths import Home
-from lerim.web.binding import plan_binding
+from lerim.web.binding import open_socket, plan_binding
 from lerim.web.security import CONTENT_SECURITY_POLICY, MAX_BODY_BYTES
 from lerim.web.token import LINK_SECONDS, LoginLinks
 from web_server import WebServer, web_server
@@ -135,6 +135,15 @@ def test_every_answer_forbids_scripts_of_others_frames_and_caches(server: WebSer
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["cache-control"] == "no-store"
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_port_or_an_address_that_cannot_be_used_says_which_option_to_change() -> None:
+    with open_socket("127.0.0.1", 0) as listener, pytest.raises(ServerError) as in_use:
+        open_socket("127.0.0.1", listener.getsockname()[1])
+    assert in_use.value.todo == "Another program uses this port; choose another one with --port."
+    with pytest.raises(ServerError) as elsewhere:
+        open_socket("192.0.2.7", 0)
+    assert "--host" in elsewhere.value.todo
 
 
 def test_an_address_that_others_can_reach_needs_encryption() -> None:
