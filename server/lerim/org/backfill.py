@@ -36,6 +36,34 @@ ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING
 """A row and its job in one statement: neither is ever without the other."""
 
 
+_SEEN = """
+SELECT key FROM extractions WHERE team = %(team)s AND NOT (%(copies)s <> '' AND (
+    state IN ('failed', 'gone') OR (state = 'waiting' AND queue <> %(copies)s)))
+"""
+"""With a queue of copies, a session that has no result and is not there does not count as sent."""
+
+_SEND_COPIES_OF_SENT = """
+WITH given AS (
+    SELECT * FROM unnest(%(keys)s::text[], %(places)s::text[]) AS one (key, place)
+), moved AS ( -- a job that a worker has begun stays where it is
+    UPDATE procrastinate_jobs SET queue_name = %(queue)s FROM given
+    WHERE queueing_lock = %(team)s || ':' || given.key AND status = 'todo' RETURNING given.key
+), again AS (
+    UPDATE extractions AS own
+    SET queue = %(queue)s, place_hash = place, state = 'waiting', tries = 0, problem = '', ended_at = NULL FROM given
+    WHERE team = %(team)s AND own.key = given.key
+        AND (state IN ('failed', 'gone') OR own.key IN (SELECT key FROM moved)) RETURNING own.key
+), sent AS (
+    INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock, args)
+    SELECT %(queue)s, 'extract', %(team)s || ':' || key, jsonb_build_object('key', key) FROM again
+    WHERE key NOT IN (SELECT key FROM moved)
+    ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING
+)
+SELECT count(*) FROM again
+"""
+"""The copies of sessions that were sent before, without a result: their jobs go to the queue of the copies."""
+
+
 class BackfillPlanView(msgspec.Struct, frozen=True):
     """What a backfill found on this machine: `sessions` of repositories, of which `new` are to be sent and `known` were
     sent before. `elsewhere` belong to no repository of this machine, `unsettled` are still being written. `model` is
@@ -55,11 +83,13 @@ class BackfillPlanView(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class BackfillScope:
-    """Which sessions a backfill takes: of these repositories (none: of all), written to since a time, with a model."""
+    """Which sessions a backfill takes: of these repositories (none: of all), written to since a time, with a model;
+    `copies` is where redacted copies of them are put, for workers of any machine."""
 
     projects: Sequence[Project]
     since: datetime | None
     model: Model | None = None
+    copies: CopyFolder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +149,9 @@ def plan_sessions(
     """
     plan, wanted = BackfillPlan(scope), {project.key for project in scope.projects}
     with database.open() as connection:
-        seen = {key for (key,) in connection.execute("SELECT key FROM extractions WHERE team = %s", (database.team,))}
+        queue = database.host_queue(scope.copies.queue) if scope.copies else ""
+        rows = connection.execute(_SEEN.encode(), {"team": database.team, "copies": queue})
+        seen = {key for (key,) in rows}
     least = scope.since.timestamp() * 1e9 if scope.since else 0
     transcripts = [one for one in here.list_transcripts() if one.mtime_ns >= least]
     for number, transcript in enumerate(sorted(transcripts, key=lambda one: one.mtime_ns, reverse=True)):
@@ -151,7 +183,6 @@ def send_plan(
     database: TeamDatabase,
     plan: BackfillPlan,
     here: LocalSessions,
-    copies: CopyFolder | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     emit: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
@@ -160,6 +191,7 @@ def send_plan(
 
     A session that cannot be copied becomes a problem of the plan.
     """
+    copies = plan.scope.copies
     queue, sent = database.host_queue(copies.queue if copies else socket.gethostname()), 0
     names = ("keys", "projects", "queues", "sessions", "places", "hashes", "models", "sizes")
     with database.open() as connection:
@@ -180,7 +212,10 @@ def send_plan(
             if not rows:
                 continue
             columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-            sent += connection.execute(_SEND, {"team": database.team, **columns}).rowcount
+            values = {"team": database.team, "queue": queue, **columns}
+            if copies:
+                sent += (connection.execute(_SEND_COPIES_OF_SENT.encode(), values).fetchone() or (0,))[0]
+            sent += connection.execute(_SEND, values).rowcount
     return sent
 
 

@@ -92,7 +92,7 @@ class CopyFolder:
         return f"{COPY_MARK}{hashlib.sha256(self.address.encode()).hexdigest()[:16]}"
 
     def write(self, transcript: Transcript, project: Project, owners: FolderOwners) -> str:
-        """Write the copy of a session, unless it is there, and return its place for the database.
+        """Write the copy of a session, unless it is there whole, and return its place for the database.
 
         Raises TranscriptError, or another error of reading the session, and OrgError if it cannot be written.
         """
@@ -105,7 +105,7 @@ class CopyFolder:
         with self._convert_errors():
             self.filesystem.makedirs(self.path, exist_ok=True)
             file = self._file(digest)
-            if not (self.filesystem.exists(file) and self.filesystem.size(file) == len(data)):
+            if not (self.filesystem.exists(file) and self.filesystem.cat_file(file) == data):
                 self.filesystem.pipe_file(file, data)
         return COPY_MARK + digest
 

@@ -101,3 +101,29 @@ def test_a_path_for_copies_that_cannot_be_used_is_told_plainly(organisation: Org
     assert organisation.status()["states"] == {}
     in_memory = answer("org", "backfill", "--copies", "memory://copies")
     assert in_memory["sent"] == 1
+
+
+def test_copies_take_over_what_waits_on_its_machine_and_mend_what_was_damaged(
+    organisation: Organisation, tmp_path: Path
+) -> None:
+    copies = tmp_path / "copies"
+    elsewhere = {name: value for name, value in os.environ.items() if name != "CLAUDE_CONFIG_DIR"} | {
+        "HOME": str(tmp_path / "nobody"),
+        "LERIM_HOME": str(tmp_path / "nobody" / ".lerim"),
+    }
+    (tmp_path / "nobody").mkdir()
+    organisation.write_sessions(3)
+    assert organisation.send()["sent"] == 3
+    assert organisation.send("--copies", str(copies), "--dry-run")["plan"]["new"] == 3
+    assert organisation.send("--copies", str(copies))["sent"] == 3
+    whole = read_whole_copies(copies)
+    assert organisation.send("--copies", str(copies))["sent"] == 0 == organisation.send()["sent"]
+    damaged = copies / f"{min(whole)}.jsonl"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b" ")  # of the right size
+    assert organisation.start_worker("--copies", str(copies), environ=elsewhere).wait(HANG) == 0
+    assert organisation.status()["states"] == {"done": 2, "failed": 1}
+    assert organisation.send()["sent"] == 0
+    assert organisation.send("--copies", str(copies))["sent"] == 1 and read_whole_copies(copies) == whole
+    assert organisation.start_worker("--copies", str(copies), environ=elsewhere).wait(HANG) == 0
+    assert organisation.status()["states"] == {"done": 3} and organisation.candidates()
+    assert organisation.rows("SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo'") == [(0,)]

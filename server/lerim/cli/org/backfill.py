@@ -81,7 +81,7 @@ def backfill_command(
         raise SettingsError(choice.problems[0].message, todo="Correct the settings, or use no model: --model none.")
     asked = choice.model if model == "auto" else None
     scope = BackfillScope(
-        [open_command_context(one).project for one in projects], parse_time_option(since, "--since"), asked
+        [open_command_context(one).project for one in projects], parse_time_option(since, "--since"), asked, folder
     )
     here = LocalSessions(context.home, os.environ)
     with (
@@ -103,7 +103,7 @@ def backfill_command(
             interruptible() as cancelled,
             show_progress("sending", _describe_sending, quiet=as_json) as emit,
         ):
-            sent = send_plan(chosen, plan, here, folder, cancelled, lambda done, total: emit((done, total)))
+            sent = send_plan(chosen, plan, here, cancelled, lambda done, total: emit((done, total)))
             if cancelled():
                 raise typer.Exit(EXIT_CODES["cancelled"])
         view = msgspec.structs.replace(view, problems=list(dict.fromkeys([*view.problems, *plan.problems])))
