@@ -147,8 +147,9 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
     if (!hasDatabase) return t.diagnostic("PostgreSQL is not installed: the team's page is left out");
     writeFileSync(join(root, "CODEOWNERS"), "/src/ @ana\n");
     const git = (...args) => execFileSync("git", ["-c", "user.name=Ana", "-c", "user.email=ana@example.org", ...args], { cwd: root, env: machine.environ });
-    git("add", ".");
-    git("commit", "-q", "-m", "memories");
+    const cents = markdown(root, ".lerim", "memory", "learnings").find((name) => /cents/.test(name));
+    git("add", "CODEOWNERS", join(".lerim", "memory", "learnings", cents));
+    git("commit", "-q", "-m", "memory");
     for (const words of ["backfill --model none", "worker --until-done", "share"]) await serving.cli("org", ...words.split(" "));
     await serving.page.getByRole("link", { name: "Team", exact: true }).click();
     await serving.page.getByRole("heading", { level: 1, name: "Team platform" }).waitFor();

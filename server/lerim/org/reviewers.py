@@ -81,7 +81,7 @@ def count_by_reviewer(connection: psycopg.Connection, team: str) -> list[Reviewe
     rows = connection.execute(
         "SELECT project, coalesce(owner, ''), count(*) FROM candidates"
         " LEFT JOIN LATERAL unnest(owners) AS owner ON true"
-        " WHERE team = %s AND outcome = 'proposed' GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2",
+        " WHERE team = %s AND outcome = 'proposed' AND NOT accepted GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2",
         (team,),
     )
     return [ReviewerView(*row) for row in rows]

@@ -30,6 +30,17 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (team, project, 
     excluded.body, excluded.places, excluded.commit, excluded.approved_in, excluded.approved_by, excluded.approved_at)
 """
 
+_ACCEPT = """
+UPDATE candidates AS own SET accepted = true
+FROM extractions AS sent, unnest(%(sources)s::text[], %(titles)s::text[]) AS memory (source, title)
+WHERE (own.team, own.key) = (sent.team, sent.key) AND own.team = %(team)s AND own.project = %(project)s
+    AND NOT own.accepted AND memory.source = sent.session || '#' || (own.candidate->>'turn')
+    AND (own.candidate->>'title' = memory.title OR NOT EXISTS (
+        SELECT 1 FROM candidates AS other WHERE (other.team, other.key) = (own.team, own.key)
+            AND other.ordinal <> own.ordinal AND other.candidate->>'turn' = own.candidate->>'turn'))
+"""
+"""A memory may have got another title in the review: then it is told from the others only if its turn has one."""
+
 
 class ShareResult(msgspec.Struct, frozen=True):
     """How many memories of which project and commit the team's store now has, how many it had before and this commit
@@ -65,7 +76,8 @@ def share_memories(
         todo = "Fetch all of it (`git fetch --unshallow`; in CI a fetch depth of 0), and see that git is installed."
         message = "Git does not say who approved the memories: this clone does not have the whole history."
         raise OrgError(message, where=str(project.root), todo=todo)
-    memories, problems = _read_committed(project, commit, environ)
+    committed, problems = _read_committed(project, commit, environ)
+    memories = [one for one in committed if one.status == "active"]
     name = name_project(project)
     rows = [_make_row(database.team, project, commit, one, additions) for one in memories]
     with database.open() as connection, connection.transaction():
@@ -77,6 +89,10 @@ def share_memories(
             (database.team, name, [one.record.id for one in memories]),
         ).rowcount
         connection.cursor().executemany(_SAVE.encode(), rows)
+        records = [one.record for one in committed]
+        sources, titles = [_clean(one.source) for one in records], [_clean(one.title) for one in records]
+        values = {"team": database.team, "project": name, "sources": sources, "titles": titles}
+        connection.execute(_ACCEPT.encode(), values)
     assign_reviewers(database, project)
     meaning = store_vectors(database, name, report)
     return ShareResult(name, commit, len(rows), removed, meaning.by_meaning, meaning.note, problems)
@@ -85,8 +101,8 @@ def share_memories(
 def _read_committed(
     project: Project, commit: str, environ: Mapping[str, str]
 ) -> tuple[list[StoredMemory], list[Problem]]:
-    """Return the active memories of a commit, each id once, and a problem for each invalid file. Raises
-    OrgError."""
+    """Return the memories of a commit that are not archived, each id once, and a problem for each file that is none.
+    Raises OrgError."""
     git, folder = open_git(project.root, environ), project.memory_folder
     paths = git.list_files(commit, folder) if git else None
     if git is None or paths is None:
@@ -103,8 +119,7 @@ def _read_committed(
         else:
             stored = StoredMemory(record, project.root / path, (0, 0, 0), "", status_of(record, archived=False))
             found.setdefault(record.id, stored)
-    active = [one for one in with_current_status(list(found.values())) if one.status == "active"]
-    return sorted(active, key=lambda one: one.record.id), problems
+    return sorted(with_current_status(list(found.values())), key=lambda one: one.record.id), problems
 
 
 def _make_row(

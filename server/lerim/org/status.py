@@ -34,13 +34,15 @@ class FailureView(msgspec.Struct, frozen=True):
 
 
 class OrgStatus(msgspec.Struct, frozen=True):
-    """The state of a team's work. `states` counts the sessions in each state; `seconds_left` is None if nothing was
-    finished in the last minutes; `today_usd` includes the highest possible cost of calls that are not answered yet."""
+    """The state of a team's work. `states` counts the sessions in each state; `accepted` candidates, whose memories
+    were shared, are no longer `proposed`; `seconds_left` is None if nothing was finished in the last minutes;
+    `today_usd` includes the highest possible cost of calls that are not answered yet."""
 
     team: str
     states: dict[str, int]
     candidates: int
     proposed: int
+    accepted: int
     bytes_left: int
     per_minute: float
     seconds_left: float | None
@@ -60,8 +62,10 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         states: dict[str, int] = dict(
             run("SELECT state, count(*) FROM extractions WHERE team = %s GROUP BY state", team).fetchall()
         )
-        [(candidates, proposed)] = run(
-            "SELECT count(*), count(*) FILTER (WHERE outcome = 'proposed') FROM candidates WHERE team = %s", team
+        [(candidates, proposed, accepted)] = run(
+            "SELECT count(*), count(*) FILTER (WHERE outcome = 'proposed' AND NOT accepted),"
+            " count(*) FILTER (WHERE accepted) FROM candidates WHERE team = %s",
+            team,
         ).fetchall()
         [(left, bytes_left, recent)] = run(
             "SELECT count(*) FILTER (WHERE ended_at IS NULL),"
@@ -94,6 +98,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         states=states,
         candidates=candidates,
         proposed=proposed,
+        accepted=accepted,
         bytes_left=bytes_left,
         per_minute=recent / RATE_MINUTES,
         seconds_left=left * 60 * RATE_MINUTES / recent if recent else None,

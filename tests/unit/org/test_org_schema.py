@@ -46,7 +46,15 @@ def test_setting_up_twice_or_twice_at_once_is_harmless(server: PostgresServer) -
     url = server.make_empty_database()
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: set_up_database(url, ["platform"]).applied, range(2)))
-    names = ("0001 queue", "0002 teams", "0003 open_calls", "0004 memories", "0005 reviewers", "0006 reservations")
+    names = (
+        "0001 queue",
+        "0002 teams",
+        "0003 open_calls",
+        "0004 memories",
+        "0005 reviewers",
+        "0006 reservations",
+        "0008 accepted",
+    )
     assert sorted(sum(both, ())) == list(names)
     again = answer("org", "init", url, "--team", "platform", "--team", "search")
     roles = {"worker": "lerim_team_search_worker", "reader": "lerim_team_search_reader"}

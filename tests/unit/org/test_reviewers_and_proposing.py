@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from desk import Desk
 from lerim.errors import OrgError
 from lerim.org import TeamDatabase, Worker, propose_branch
 from lerim.paths import Home
+from lerim.review import queue
 from organisation import make_organisation
 from reviews import accepted, made_candidate
 from terminal import answer, run
@@ -45,6 +48,19 @@ def test_what_was_found_is_taken_and_counted_by_its_owners(
     pulled = run("org", "pull", "--repo", repo, "--mine").stdout
     assert f"{nobody['candidates']} candidate" in pulled and "@ana" in pulled
     assert "@shop/core" in run("org", "status").stdout
+    place = desk.place
+    first, *others = [one.id for one in queue.list_pending(place)[0]]
+    done = queue.accept_candidate(place, first, quotes="shared")
+    assert others and done.ok and done.path
+    text = Path(done.path).read_text(encoding="utf-8")
+    Path(done.path).write_text(re.sub(r"(?m)^title: .*", "title: In other words", text), encoding="utf-8")
+    git(desk.repo, "add", ".")
+    git(desk.repo, "commit", "-q", "-m", "memory")
+    for _ in range(2):
+        assert answer("org", "share", "--repo", repo)["shared"] == 1
+        status = organisation.status()
+        assert (status["proposed"], status["accepted"]) == (len(others), 1)
+        assert {one["candidates"] for one in status["reviewers"]} == {len(others)}
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ def _show_status(status: OrgStatus) -> None:
     output.print_line(
         ", ".join(f"{count:,} {state}" for state, count in sorted(status.states.items())) or "nothing sent"
     )
-    output.print_line(f"{status.candidates:,} candidates, {status.proposed:,} proposed")
+    output.print_line(f"{status.candidates:,} candidates, {status.proposed:,} proposed, {status.accepted:,} accepted")
     rate = f"{status.per_minute:,.1f} sessions a minute"
     if left:
         ends = "unknown" if status.seconds_left is None else f"about {status.seconds_left / 60:,.0f} minutes"
