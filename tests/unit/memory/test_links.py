@@ -144,7 +144,7 @@ def test_an_index_that_followed_the_files_says_of_the_links_what_the_files_say(
                 if how == "broken":
                     store.path_for(one).write_text(f"---\n[{text}\n---\n", encoding="utf-8")
                 if number % every == 0 or number == len(changes) - 1:
-                    known = shelf.links()
+                    known = shelf.load_links()
                     assert known is not None
                     assert find_memories_to_repair(known) == {
                         repair.stored.record.id for repair in plan_link_repairs(find_linked_memories(store))

@@ -112,27 +112,28 @@ class IndexedFolder:
     def find_sharing_words(self, text: str, limit: int, filters: MemoryFilters = ACTIVE_MEMORIES) -> list[StoredMemory]:
         """Returns the memories that share some words with a text."""
 
-        def alike(index: Index) -> list[RankedMemory]:
-            rows = match_rows(index, f"{text}?", limit, index.make_filter(filters), _MAX_RANKED_SIMILAR)[:limit]
+        def find_rows(index: Index) -> list[RankedMemory]:
+            row_filter = index.make_filter(filters)
+            rows = match_rows(index, text, limit, row_filter, _MAX_RANKED_SIMILAR, any_word=True)[:limit]
             known = index.ranked_memories(one.row for one in rows)
             return [known[one.row] for one in rows if one.row in known]
 
-        return list(self.load(self.query_index(alike, [])).values())
+        return list(self.load(self.query_index(find_rows, [])).values())
 
-    def known_links(self) -> list[MemoryLinks]:
-        """Returns the same as `links`, from the index as it is."""
+    def load_indexed_links(self) -> list[MemoryLinks]:
+        """Returns the same as `load_links`, from the index as it is."""
         return self.query_index(lambda index: index.read(read_links), [])
 
     def load_active(self, ids: Sequence[str]) -> list[StoredMemory]:
         """Returns the active memories with these ids, without unreadable ones."""
 
-        def named(index: Index) -> list[RankedMemory]:
+        def find_rows(index: Index) -> list[RankedMemory]:
             rows = index.newest(index.make_filter(ACTIVE_MEMORIES, ids), len(ids))
             return list(index.ranked_memories(rows).values())
 
-        return list(self.load(self.query_index(named, [])).values()) if ids else []
+        return list(self.load(self.query_index(find_rows, [])).values()) if ids else []
 
-    def links(self) -> list[MemoryLinks] | None:
+    def load_links(self) -> list[MemoryLinks] | None:
         """Returns the links of every memory that has a link or is linked to, from an index on disk that is first
         brought up to date; None if there cannot be one."""
         found, self._file_problems = self._find_files()
@@ -158,12 +159,8 @@ class IndexedFolder:
         memories: list[StoredMemory] = []
         for item in found:
             raise_if_cancelled()
-            if (one := known.get(item.name)) is not None:
-                status = status_of(one.record, item.is_archived)
-                memories.append(StoredMemory(one.record, item.path, item.stamp, one.text_hash, status))
-                problems += one.problems
-                continue
-            for read in self._read_files([item]):
+            one = known.get(item.name)
+            for read in self._read_files([item]) if one is None else (one,):
                 problems += read.problems
                 if read.record is not None:
                     status = status_of(read.record, item.is_archived)

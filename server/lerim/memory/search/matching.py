@@ -34,21 +34,23 @@ class IndexMatch:
 
 
 def match_rows(
-    index: Index, query: str, limit: int, row_filter: IndexFilter, most: int = MAX_RANKED
+    index: Index, query: str, limit: int, row_filter: IndexFilter, most: int = MAX_RANKED, *, any_word: bool = False
 ) -> list[IndexMatch]:
     """Returns the `limit` rows that best match any text, and those that rank equal to the last of them, best first:
-    rows with every word before rows with some. About `most` rows are ranked. A query without words returns none."""
-    terms, question = _parse_terms(query)
+    rows with every word before rows with some. About `most` rows are ranked. With `any_word`, as for a question, rows
+    with every word have no precedence. A query without words returns none."""
+    terms, is_question = _parse_terms(query)
+    any_word = any_word or is_question
     if not terms:
         return []
     terms = _add_synonyms(index, terms)
     total = index.total()
     best = best_attainable_score(word_rarity(total, min(index.count(term), total)) for term in terms)
-    found = [] if question else _match_all(index, terms, query, row_filter, limit + MAX_TIES)
+    found = [] if any_word else _match_all(index, terms, query, row_filter, limit + MAX_TIES)
     if not found and (corrected := correct_terms(index, terms)) != terms:
         found = index.match(" AND ".join(corrected), (), row_filter, limit + MAX_TIES)
     every = _best_with_ties(found, limit, True, best)
-    if len(found) >= limit or not (question or len(terms) > 1):
+    if len(found) >= limit or not (any_word or len(terms) > 1):
         return every
     have = {row for row, _ in found}
     more = [one for one in _match_some(index, terms, row_filter, limit + MAX_TIES, most) if one[0] not in have]

@@ -113,7 +113,7 @@ def load_links(project: Project, home: Home) -> list[MemoryLinks] | None:
         "project", Store(project.memory_dir, home.project(project.key)), _project_index_location(project, home)
     )
     with closing(folder):
-        return folder.links()
+        return folder.load_links()
 
 
 def load_all(
@@ -319,7 +319,7 @@ class MemorySearch:
 
     def links(self) -> list[MemoryLinks]:
         """Returns the links of every own memory that has a link or is linked to; see `count`."""
-        return [link for folder in self._folders[:1] for link in folder.known_links()]
+        return [link for folder in self._folders[:1] for link in folder.load_indexed_links()]
 
     def count_by_primitive(self) -> dict[Primitive, int]:
         """Returns how many own memories there are of each primitive, without those in the archive; see `count`."""
