@@ -28,6 +28,7 @@ from .queue import QueueOutput as QueueOutput
 from .queue import change_jobs as change_jobs
 from .queue import load_queue as load_queue
 from .review import DroppedListOutput as DroppedListOutput
+from .review import MergedFileOutput as MergedFileOutput
 from .review import PendingListOutput as PendingListOutput
 from .review import ResultListOutput as ResultListOutput
 from .review import ResultView as ResultView
@@ -37,6 +38,7 @@ from .review import load_candidate as load_candidate
 from .review import load_left_out as load_left_out
 from .review import load_pending_list as load_pending_list
 from .review import make_result_view as make_result_view
+from .review import merge_memory as merge_memory
 from .running_server import SERVER_ADDRESS_FILE as SERVER_ADDRESS_FILE
 from .running_server import SERVER_LOCK_FILE as SERVER_LOCK_FILE
 from .running_server import RunningServer as RunningServer

@@ -15,8 +15,10 @@ from lerim.review import (
     ReviewResult,
     candidate_view,
     left_out_view,
+    merge_conflict,
     queue,
 )
+from lerim.views.agent_files import refresh_agent_files
 
 
 class PendingListOutput(msgspec.Struct, frozen=True):
@@ -53,6 +55,13 @@ class ResultView(msgspec.Struct, frozen=True):
     ask_quotes: bool = False
     diff: str | None = None
     note: str = ""
+
+
+class MergedFileOutput(msgspec.Struct, frozen=True):
+    """What `memory merge --json` prints: the difference, and the result (null without `--yes`: nothing was written)."""
+
+    diff: str
+    result: ResultView | None = None
 
 
 class ResultListOutput(msgspec.Struct, frozen=True):
@@ -116,3 +125,14 @@ def make_result_view(name: str, result: ReviewResult) -> ResultView:
     return ResultView(
         name, result.ok, result.code, result.message, result.action, result.path, result.ask_quotes, note=result.note
     )
+
+
+def merge_memory(paths: ReviewPaths, memory_id: str, *, preview: bool) -> MergedFileOutput:
+    """Merges both sides of a git conflict in a memory, or the files with this id; a `preview` writes nothing. Raises
+    what `merge_conflict` raises."""
+    path = paths.store().path_of(memory_id) or paths.project.memory_dir / "decisions" / f"{memory_id}.md"
+    merged = merge_conflict(paths, path, preview=preview)
+    if merged.result is None:
+        return MergedFileOutput(merged.diff)
+    refresh_agent_files(paths.project, paths.home)
+    return MergedFileOutput(merged.diff, make_result_view(memory_id, merged.result))

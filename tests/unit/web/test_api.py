@@ -118,6 +118,24 @@ def test_memories_are_added_and_changed(desk: Desk, server: WebServer) -> None:
     assert refused["error"]["message"] == "Only themes are deleted."
 
 
+def test_two_files_of_a_memory_are_merged_after_a_preview(desk: Desk, server: WebServer) -> None:
+    added = server.post(at(desk, "/memories"), {"title": "Use uv", "body": "It is fast."})
+    file = Path(added["path"])
+    text = file.read_text(encoding="utf-8")
+    ours, theirs = text.replace("fast", "very fast"), text.replace("fast", "really fast")
+    file.write_text(f"<<<<<<< ours\n{ours}=======\n{theirs}>>>>>>> theirs\n", encoding="utf-8")
+    path = at(desk, f"/memories/{added['id']}/merge")
+    shown = server.post(path, {"preview": True})
+    assert "-<<<<<<< ours" in shown["diff"]
+    assert shown["result"] is None
+    assert "<<<<<<<" in file.read_text(encoding="utf-8")
+    merged = server.post(path, {"preview": False})
+    assert merged["diff"] == shown["diff"]
+    assert merged["result"]["ok"]
+    assert "<<<<<<<" not in file.read_text(encoding="utf-8")
+    assert server.post(path, {"preview": False}, 422)["error"]["todo"] == "There is nothing to merge."
+
+
 def test_pages_of_memories_make_up_the_list_of_the_command_line(desk: Desk, server: WebServer) -> None:
     records = many_memories.memories(7, "a number")
     records[5] = replace(records[5], supersedes=(records[2].id,))  # only the newer file says so

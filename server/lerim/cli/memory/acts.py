@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from lerim.cli.memory.commands import PrimitiveName, memory_app
@@ -22,13 +21,12 @@ from lerim.cli.terminal import (
     make_memory_id_finder,
     output,
     parse_typed_references,
-    refresh_agent_files,
     with_error_exit,
 )
 from lerim.errors import UsageError
 from lerim.memory import MAX_FILE_BYTES, Feedback, LearningKind
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
-from lerim.views import ResultView, find_missing_references, make_result_view
+from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts
+from lerim.views import find_missing_references, merge_memory
 
 __all__ = ["memory_app"]
 
@@ -38,13 +36,6 @@ IdArgument = Annotated[
 IdsArgument = Annotated[
     list[str], typer.Argument(metavar="ID", help="As shown by `lerim memory list`; the first characters are enough.")
 ]
-
-
-class MergedFileOutput(msgspec.Struct, frozen=True):
-    """What `memory merge --json` prints: the difference, and the result (null without `--yes`: nothing was written)."""
-
-    diff: str
-    result: ResultView | None = None
 
 
 @memory_app.command("edit")
@@ -227,23 +218,21 @@ def merge_command(
     """Merge the two sides of a git conflict in a memory, or two files with the same id. Shows the difference first."""
     paths = find_review_paths(repo, personal)
     memory_id = make_memory_id_finder(paths)(memory_id)
-    path = paths.store().path_of(memory_id) or paths.project.memory_dir / "decisions" / f"{memory_id}.md"
-    preview = merge_conflict(paths, path, preview=True)
+    preview = merge_memory(paths, memory_id, preview=True)
     if not as_json:
         output.show_difference(preview.diff)
         if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Merge them like this?")):
             output.print_note("note: nothing was written; add `--yes` to confirm")
             return
     if as_json and not yes:
-        output.show_json(MergedFileOutput(preview.diff))
+        output.show_json(preview)
         return
-    result = merge_conflict(paths, path).result
-    assert result is not None
-    refresh_agent_files(paths.project, paths.home)
+    merged = merge_memory(paths, memory_id, preview=False)
+    assert merged.result is not None
     if as_json:
-        output.show_json(MergedFileOutput(preview.diff, make_result_view(memory_id, result)))
+        output.show_json(merged)
     else:
-        show_result(make_result_view(memory_id, result), personal=personal)
+        show_result(merged.result, personal=personal)
 
 
 def _act_on_memories(

@@ -10,7 +10,7 @@ import msgspec
 from lerim.errors import UsageError
 from lerim.memory import Feedback, LearningKind, MemoryView, parse_references
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, queue
-from lerim.views import ResultView, make_memory_view, refresh_agent_files
+from lerim.views import MergedFileOutput, ResultView, make_memory_view, merge_memory, refresh_agent_files
 from lerim.web.api.memories import PrimitiveName
 from lerim.web.api.operations import Call, Operation
 from lerim.web.api.review import Body, Tag, Title, act
@@ -56,6 +56,12 @@ class KindBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     primitive: PrimitiveName
     kind: LearningKind | None = None
+
+
+class MergeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether only to show the difference: a preview writes nothing."""
+
+    preview: bool
 
 
 class FeedbackBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -145,6 +151,11 @@ def rate_memory(call: Call, body: FeedbackBody) -> ResultView:
     )
 
 
+def merge_file(call: Call, body: MergeBody) -> MergedFileOutput:
+    """Merges both sides of a git conflict in a memory, or two files with the same id."""
+    return merge_memory(call.review_paths(), call.path["memory"], preview=body.preview)
+
+
 _MEMORY = "/projects/{project}/memories/{memory}"
 operations = [
     Operation("POST", "/projects/{project}/memories", "Add a memory", add_memory),
@@ -157,4 +168,5 @@ operations = [
     Operation("POST", f"{_MEMORY}/delete", "Delete a theme", delete_theme),
     Operation("POST", f"{_MEMORY}/verify", "Confirm a memory", verify_memory),
     Operation("POST", f"{_MEMORY}/feedback", "Rate a memory", rate_memory),
+    Operation("POST", f"{_MEMORY}/merge", "Merge a memory", merge_file),
 ]
