@@ -2,8 +2,8 @@ from .changes import TouchedMemory as TouchedMemory
 from .changes import find_touched_memories as find_touched_memories
 from .context import CheckContext as CheckContext
 from .context import make_check_context as make_check_context
-from .context import read_rule_index as read_rule_index
-from .contradictions import RuleIndex as RuleIndex
+from .context import read_rules_file_index as read_rules_file_index
+from .contradictions import RulesFileIndex as RulesFileIndex
 from .document_check import check_document as check_document
 from .findings import FOUND_IN_DOCUMENTS as FOUND_IN_DOCUMENTS
 from .findings import RULES as RULES

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from lerim.check.contradictions import RuleIndex, index_rules
+from lerim.check.contradictions import RulesFileIndex, index_rules_files
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.export import list_rules_lines
 from lerim.memory import Drift, SourceReader, Store
 from lerim.project import Project, tracked
 
-NO_RULES = index_rules(())
+NO_RULES_FILES = index_rules_files(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class CheckContext:
     """The project that a document is checked in.
 
     `drifts` are the memories that are known to have drifted or moved, by id; `moves` says by memory where its
-    references are now. `rules` are the statements of rules files. `load_ends` returns the ids that a memory replaces or
-    resolves. `paths_of` returns the files that an id has.
+    references are now. `rules_files` has the statements of rules files. `load_ends` returns the ids that a memory
+    replaces or resolves. `paths_of` returns the files that an id has.
     """
 
     project: Project
@@ -31,7 +31,7 @@ class CheckContext:
     load_ends: Callable[[str], tuple[str, ...]]
     drifts: Mapping[str, Drift] = field(default_factory=dict)
     moves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    rules: RuleIndex = NO_RULES
+    rules_files: RulesFileIndex = NO_RULES_FILES
 
     def list_files(self) -> list[str]:
         """The files that git tracks, from the repository's root."""
@@ -45,7 +45,7 @@ def make_check_context(
     *,
     drifts: Mapping[str, Drift] | None = None,
     moves: Mapping[str, Mapping[str, str]] | None = None,
-    rules: RuleIndex = NO_RULES,
+    rules_files: RulesFileIndex = NO_RULES_FILES,
     known_paths: Mapping[str, list[Path]] = MappingProxyType({}),
 ) -> CheckContext:
     """Returns the context of a check that looks at the disk as it is now. `reader` may have read source files before;
@@ -62,10 +62,10 @@ def make_check_context(
         return known_paths.get(memory_id) or store.paths_of(memory_id)
 
     reader = reader or SourceReader(project.root)
-    return CheckContext(project, reader, paths_of, load_ends, drifts or {}, moves or {}, rules)
+    return CheckContext(project, reader, paths_of, load_ends, drifts or {}, moves or {}, rules_files)
 
 
-def read_rule_index(project: Project) -> RuleIndex:
+def read_rules_file_index(project: Project) -> RulesFileIndex:
     """Returns the statements of the repository's rules files (AGENTS.md, CLAUDE.md and others). Files that cannot be
     read are skipped: they are not Lerim's to report."""
-    return NO_RULES if project.is_personal else index_rules(list_rules_lines(project.root))
+    return NO_RULES_FILES if project.is_personal else index_rules_files(list_rules_lines(project.root))

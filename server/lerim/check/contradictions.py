@@ -65,7 +65,7 @@ class _Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleIndex:
+class RulesFileIndex:
     """The statements of rules files, by each of their words, and by the rarest of them."""
 
     statements: tuple[tuple[_Statement, RulesLine], ...]
@@ -93,7 +93,7 @@ class RuleIndex:
         return sorted({*kept})
 
 
-def index_rules(lines: Iterable[RulesLine]) -> RuleIndex:
+def index_rules_files(lines: Iterable[RulesLine]) -> RulesFileIndex:
     """Returns the index of these lines, the first `MAX_STATEMENTS` sentences of them."""
     found: list[tuple[_Statement, RulesLine]] = []
     by_word: dict[str, list[int]] = defaultdict(list)
@@ -108,7 +108,7 @@ def index_rules(lines: Iterable[RulesLine]) -> RuleIndex:
     for number, (statement, _) in enumerate(found):
         for word in sorted(statement.words, key=lambda word: len(by_word[word]))[:1]:
             by_rarest_word[word].append(number)
-    return RuleIndex(tuple(found), by_word, by_rarest_word)
+    return RulesFileIndex(tuple(found), by_word, by_rarest_word)
 
 
 def _statements(text: str) -> Iterator[_Statement]:

@@ -27,7 +27,7 @@ def check_document(document: MemoryDocument, path: Path, kind: DocumentKind, con
         found += check_links(document, path, kind, context)
         if "archived" not in path.parts[-4:]:
             found += check_references(document, path, context)
-            found += _check_rules(document, path, context)
+            found += _check_against_rules_files(document, path, context)
     return sorted(found, key=lambda one: (one.span.start_line, one.span.start_character))
 
 
@@ -54,10 +54,10 @@ def _check_secrets(document: MemoryDocument, path: Path) -> Iterator[Finding]:
         )
 
 
-def _check_rules(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
+def _check_against_rules_files(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
     title = document.field("title")
     body = _body_text(document)
-    line = context.rules.find_contradiction(f"{title.text if title else ''}\n{body}")
+    line = context.rules_files.find_contradiction(f"{title.text if title else ''}\n{body}")
     if line is not None:
         said = " ".join(redact_secrets(line.text).text.split())[:200]
         message = f"{line.path}, line {line.line}, says the opposite: “{said}”"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lerim import files
-from lerim.check.context import make_check_context, read_rule_index
+from lerim.check.context import make_check_context, read_rules_file_index
 from lerim.check.document_check import check_document
 from lerim.check.findings import FOUND_IN_DOCUMENTS, RULES, CheckReport, Finding
 from lerim.check.header_rules import FIRST_LINE
@@ -57,7 +57,7 @@ def check_project(
         store,
         drifts=summary.drift_by_memory,
         moves=summary.moved_references,
-        rules=read_rule_index(project),
+        rules_files=read_rules_file_index(project),
         known_paths=paths_by_id,
     )
     for path in memory_paths:

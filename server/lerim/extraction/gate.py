@@ -173,14 +173,14 @@ def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate)
     headings = [quote.who != "tool" and quote.text.rstrip().endswith(":") for quote in draft.quotes]
     if draft.signal != "model" and all(headings):
         return "no-evidence", "only a heading is quoted; what it announces is elsewhere"
-    if why := _find_wrong_speaker(draft, evidence):
+    if why := _find_missing_speaker(draft, evidence):
         return "not-the-person", why
     if any(_normalize_text(quote.text) in source.instruction_text for quote in draft.quotes if len(quote.text) > 20):
         return "already-known", "it restates a boot file or a memory"
     return None
 
 
-def _find_wrong_speaker(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
+def _find_missing_speaker(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
     """Returns why nobody entitled to make the claim made it, or "" if somebody did."""
     speakers = {item.who for item in evidence}
     if draft.signal == "fixed-command":

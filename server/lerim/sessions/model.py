@@ -50,7 +50,7 @@ ToolStatus = Literal["ok", "error", "denied", "interrupted", "pending"]
 
 
 def make_turn_id(platform: Platform, native: str) -> str:
-    """Returns the stable id of a turn (design §5): 12 hex digits of SHA-256 over platform and native id.
+    """Returns the stable id of a turn: 12 hex digits of SHA-256 over platform and native id.
 
     `native` is the uuid of the turn's first record, or `role + "\\n" + raw text` if the store has no ids.
     """

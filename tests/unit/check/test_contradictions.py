@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lerim.check.contradictions import index_rules
+from lerim.check.contradictions import index_rules_files
 from lerim.export import RulesLine
 
 OPPOSITE = [
@@ -46,7 +46,7 @@ ALIKE = [
 
 
 def contradicts(memory: str, rule: str) -> bool:
-    return index_rules([RulesLine("AGENTS.md", 1, rule)]).find_contradiction(memory) is not None
+    return index_rules_files([RulesLine("AGENTS.md", 1, rule)]).find_contradiction(memory) is not None
 
 
 def test_four_of_five_contradictions_are_found() -> None:
@@ -61,6 +61,6 @@ def test_what_only_sounds_alike_is_no_contradiction(memory: str, rule: str) -> N
 
 def test_the_nearest_of_several_lines_is_named() -> None:
     lines = ["Write short functions.", "Never mock the database in slow tests.", "Never mock the database."]
-    index = index_rules(RulesLine("AGENTS.md", number, text) for number, text in enumerate(lines, 1))
+    index = index_rules_files(RulesLine("AGENTS.md", number, text) for number, text in enumerate(lines, 1))
     found = index.find_contradiction("Tests\nWe decided: mock the database.")
     assert found == RulesLine("AGENTS.md", 3, "Never mock the database.")

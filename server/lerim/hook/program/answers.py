@@ -1,4 +1,4 @@
-"""The answers that agents understand, and the texts in them.
+"""The answers that agents understand, and the headings over the memories in them.
 
 The lines of memories were made harmless when the index was made (`memory/serving/agent_text.py`); here they are only
 put between their marks. Nothing of the agent's input is repeated.

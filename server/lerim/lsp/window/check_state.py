@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lsprotocol import types
 
-    from lerim.check import RuleIndex
+    from lerim.check import RulesFileIndex
     from lerim.memory import SourceReader
 
 
 @dataclass(slots=True)
 class RepoChecks:
-    """`rules` are the statements of rules files, None until a memory is opened; `reader` has read source files. `lock`
-    allows one check at a time, since both are shared.
+    """`rules_files` has the statements of rules files, None until a memory is opened; `reader` has read source files.
+    `lock` allows one check at a time, since both are shared.
 
     `open_diagnostics` are those of open documents by URI, `diagnostics` those that `Lerim: Check Memories` found.
     """
 
-    rules: RuleIndex | None = None
+    rules_files: RulesFileIndex | None = None
     reader: SourceReader | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     open_diagnostics: dict[str, list[types.Diagnostic]] = field(default_factory=dict)

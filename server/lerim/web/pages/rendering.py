@@ -27,7 +27,7 @@ from lerim.views import DRIFT_LABELS
 from lerim.web.pages.place import Place
 from lerim.web.served import find_served
 
-SECTIONS = (
+NAVIGATION = (
     ("today", "Today"),
     ("review", "Review"),
     ("memories", "Memories"),
@@ -89,7 +89,7 @@ def render_page(
             title=title,
             place=place,
             section=section,
-            sections=SECTIONS,
+            sections=NAVIGATION,
             has_team=bool(find_served(request).environ.get(DATABASE_VARIABLE)),
             request_path=request.url.path,
             request_query=dict(request.query_params),

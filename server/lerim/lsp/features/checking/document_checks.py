@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lerim.check import CheckContext, Finding, check_document, make_check_context, read_rule_index
+from lerim.check import CheckContext, Finding, check_document, make_check_context, read_rules_file_index
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.checking.diagnostics import make_diagnostics
 from lerim.lsp.features.language import (
@@ -78,8 +78,8 @@ def _publish_checked(sidecar: Sidecar, text: MemoryText, found: list[types.Diagn
 
 
 def _check_again(sidecar: Sidecar, text: MemoryText, with_rules: bool) -> list[Finding]:
-    if text.repo is not None and (with_rules or text.repo.checks.rules is None):
-        text.repo.checks.rules = read_rule_index(text.repo.project)
+    if text.repo is not None and (with_rules or text.repo.checks.rules_files is None):
+        text.repo.checks.rules_files = read_rules_file_index(text.repo.project)
     return check_text(sidecar, text)
 
 
@@ -101,9 +101,11 @@ def _refreshed_context(repo: Repo) -> CheckContext:
         checks.reader = SourceReader(repo.project.root)
     checks.reader.refresh()
     drifts, moves = repo.drift.by_id, repo.references.moves
-    if checks.rules is None:
+    if checks.rules_files is None:
         return make_check_context(repo.project, repo.store, checks.reader, drifts=drifts, moves=moves)
-    return make_check_context(repo.project, repo.store, checks.reader, drifts=drifts, moves=moves, rules=checks.rules)
+    return make_check_context(
+        repo.project, repo.store, checks.reader, drifts=drifts, moves=moves, rules_files=checks.rules_files
+    )
 
 
 def _recheck_memories(sidecar: Sidecar, repo: Repo) -> None:
