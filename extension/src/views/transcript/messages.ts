@@ -2,6 +2,10 @@
 import type { OutlineView, SessionTurn } from "../../protocol";
 import { isObject, isText } from "../shared/checks";
 
+/** The most characters of selected words that become a memory, and of a text to find. */
+export const maxRemembered = 50_000;
+export const maxFindText = 1000;
+
 export type FromTranscript =
   | { readonly type: "ready" }
   /** Visible turns that are not loaded yet. */
@@ -48,13 +52,13 @@ export function parseFromTranscript(value: unknown): FromTranscript | undefined 
     case "copy":
       return isText(text) ? { type, text } : undefined;
     case "remember":
-      return isText(text, 50_000) && text.trim() !== "" ? { type, text } : undefined;
+      return isText(text, maxRemembered) && text.trim() !== "" ? { type, text } : undefined;
     case "loadTurns":
       return isPosition(start) && isPosition(count) && count > 0 ? { type, start, count } : undefined;
     case "loadWholeTurn":
       return isPosition(position) ? { type, position } : undefined;
     case "find":
-      return isText(text, 1000) ? { type, text } : undefined;
+      return isText(text, maxFindText) ? { type, text } : undefined;
     default:
       return undefined;
   }

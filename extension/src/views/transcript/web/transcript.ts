@@ -1,7 +1,7 @@
 // The webview of the transcript viewer: a whole session, of which only the visible part is loaded and drawn.
 import type { OutlineView, SessionTurn, SessionView } from "../../../protocol";
 import { durationText, momentText, sessionSeconds, tokensText, workText } from "../../../text/sessionwording";
-import type { FromTranscript, ToTranscript } from "../messages";
+import { type FromTranscript, maxFindText, maxRemembered, type ToTranscript } from "../messages";
 import { counted } from "../../../text/wording";
 import { button, h } from "../../shared/web/dom";
 import { VirtualList } from "./virtuallist";
@@ -26,8 +26,6 @@ const turnsPerRequest = 60;
 /** Turns kept in memory; beyond that, distant ones are dropped. */
 const maxLoadedTurns = 2000;
 const findDelayMs = 250;
-/** Characters of selected words that become a memory. */
-const maxRemembered = 50_000;
 
 let outline: OutlineView | undefined;
 let position = parseSavedPosition(vscode.getState());
@@ -36,7 +34,8 @@ let currentTurn = -1;
 let jumpTarget = -1;
 let isLoading = false;
 let searchText = "";
-let matches: readonly number[] = [];
+/** The messages that contain the searched text; undefined until the host has answered. */
+let matches: readonly number[] | undefined;
 const turns = new Map<number, SessionTurn>();
 const openCalls = new Set<string>();
 
@@ -47,7 +46,7 @@ const summaryLine = h("p", { class: "summary", label: "Summary" });
 const rememberButton = button("Add memory…", rememberSelection, { title: "Make a memory of the selected words" });
 const resumeButton = button("Resume…", () => vscode.postMessage({ type: "resume" }), { title: "Continue this session with its agent" });
 const notice = h("div", { class: "notice", role: "alert" });
-const findBox = h("input", { class: "find", label: "Find in this session", attributes: { type: "search", placeholder: "Find in this session", spellcheck: "false" } });
+const findBox = h("input", { class: "find", label: "Find in this session", attributes: { type: "search", placeholder: "Find in this session", spellcheck: "false", maxlength: String(maxFindText) } });
 const findCount = h("span", { class: "found", role: "status" });
 const rows = h("div", { class: "rows" });
 const feed = h("div", { class: "feed", role: "feed", label: "Turns", attributes: { tabindex: "0" } }, rows);
@@ -242,15 +241,15 @@ function focusCurrentTurn(): void {
 
 function startFind(): void {
   searchText = findBox.value.trim();
-  matches = [];
+  matches = undefined;
   highlightMatches(rows, searchText);
   showMatchCount();
   if (searchText !== "") vscode.postMessage({ type: "find", text: searchText });
 }
 
 function showMatchCount(): void {
-  const at = matches.indexOf(currentTurn);
-  findCount.textContent = searchText === "" ? "" : matches.length === 0 ? "no matches" : at < 0 ? counted(matches.length, "message") : `${at + 1} of ${counted(matches.length, "message")}`;
+  const at = matches?.indexOf(currentTurn) ?? -1;
+  findCount.textContent = searchText === "" || matches === undefined ? "" : matches.length === 0 ? "no matches" : at < 0 ? counted(matches.length, "message") : `${at + 1} of ${counted(matches.length, "message")}`;
 }
 
 function perform(key: TurnKeyAction | "showCurrent"): void {
@@ -277,7 +276,7 @@ function perform(key: TurnKeyAction | "showCurrent"): void {
     case "nextMatch":
     case "previousMatch":
       if (findBox.value.trim() !== searchText) return startFind();
-      goToTurn(nextMatch(matches, currentTurn, key === "nextMatch" ? 1 : -1));
+      goToTurn(nextMatch(matches ?? [], currentTurn, key === "nextMatch" ? 1 : -1));
       return showMatchCount();
     case "showCurrent":
       jumpToTurn(currentTurn);
