@@ -116,10 +116,10 @@ def measure(references: int) -> list[Row]:
         rows.append((what, time_ms(lambda: fresh.check(subjects=())), None, "ms"))
         rows.append(("files read for it", len(opened_files), TOUCHED + RENAMED, ""))
         each = references // FILES
-        standings = fresh.summary().drift_by_memory
-        drifted = sum(one.state == "drifted" for one in standings.values())
-        moved = sum(one.state == "fresh" and bool(one.moved_to) for one in standings.values())
-        gone = sum(one.state == "gone" for one in standings.values())
+        drifts = fresh.summary().drift_by_memory
+        drifted = sum(one.state == "drifted" for one in drifts.values())
+        moved = sum(one.state == "fresh" and bool(one.moved_to) for one in drifts.values())
+        gone = sum(one.state == "gone" for one in drifts.values())
         missed = abs(drifted - TOUCHED) + abs(moved - RENAMED * each) + abs(gone - DELETED * each)
         rows.append(("references that were told wrong", missed, 0, ""))
         there = open_git(root, os.environ)

@@ -32,8 +32,8 @@ COMMANDS: tuple[tuple[str, float | None, tuple[str, ...]], ...] = (
     ("memory list", 5.0, ("memory", "list")),
     ("memory list --json", None, ("memory", "list", "--json")),
     ("memory search", 3.0, ("memory", "search", "upload")),
-    ("maintain --dry-run", 30.0, ("maintain", "--dry-run", "--model", "none")),
-    ("maintain, 50 proposals written", 40.0, ("maintain", "--model", "none")),
+    ("maintain --dry-run", 30.0, ("maintain", "--dry-run")),
+    ("maintain, 50 proposals written", 40.0, ("maintain",)),
 )
 """What is measured, its budget in seconds at 10,000 memories, and the command."""
 

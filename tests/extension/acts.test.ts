@@ -104,7 +104,7 @@ test("both sides of a conflict are joined once the person has seen how", async (
 
 const report: protocol.MaintainReport = {
   project: "repo", proposals: [candidate("c1", { action: "merge" }), candidate("c2", { action: "archive" }), candidate("c3", { action: "merge" })],
-  done: [], counts: {}, stale: [], problems: [], state: "done", message: "", dryRun: false, model: "none", spent: [], steps: [], seconds: 1, run: "",
+  done: [], counts: {}, stale: [], problems: [], state: "done", message: "", dryRun: false, seconds: 1, run: "",
 };
 
 test("maintain says how far it is and what it proposes, and leads to the review", async () => {

@@ -15,7 +15,7 @@ let rows: Record<string, Partial<protocol.TreeView>>;
 function memory(id: string, changes: Partial<protocol.TreeMemory> = {}): protocol.TreeMemory {
   return {
     id, handle: `h-${id}`, primitive: "decision", kind: null, title: `Title of ${id}`, confidence: 0.8, created: "2026-01-02T03:04:05Z",
-    scope: "project", status: "active", standing: "fresh", detail: "", path: `/repo/.lerim/memory/decisions/${id}.md`, ...changes,
+    scope: "project", status: "active", drift: "fresh", detail: "", path: `/repo/.lerim/memory/decisions/${id}.md`, ...changes,
   };
 }
 
@@ -73,10 +73,10 @@ test("what drifted, is missing or inactive looks so and says of what; hostile wo
   const hostile = "[x](command:evil) <b>hi</b>";
   rows["primitive:decision"] = {
     memories: [
-      memory("a", { standing: "drifted", detail: "src/a.py#load", title: hostile }),
-      memory("b", { standing: "gone", detail: "src/b.py" }),
-      memory("c", { status: "superseded", standing: "", detail: "20260101-new" }),
-      memory("d", { scope: "global", standing: "", kind: "pitfall", primitive: "learning" }),
+      memory("a", { drift: "drifted", detail: "src/a.py#load", title: hostile }),
+      memory("b", { drift: "gone", detail: "src/b.py" }),
+      memory("c", { status: "superseded", drift: "", detail: "20260101-new" }),
+      memory("d", { scope: "global", drift: "", kind: "pitfall", primitive: "learning" }),
       memory("e"),
     ],
   };

@@ -101,7 +101,7 @@ def test_ctrl_c_ends_maintaining_many_near_equal_memories_and_nothing_is_half_wr
     before = bytes_of(repo)
     project = locate_project(repo, Home(isolated / ".lerim"))
     assert project is not None
-    command = [sys.executable, "-m", "lerim", "maintain", "--model", "none", "--json", "--repo", str(repo)]
+    command = [sys.executable, "-m", "lerim", "maintain", "--json", "--repo", str(repo)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     locks = Home(isolated / ".lerim").project(project.key)
     deadline = time.monotonic() + HANG
@@ -112,7 +112,7 @@ def test_ctrl_c_ends_maintaining_many_near_equal_memories_and_nothing_is_half_wr
     assert process.returncode == 3, err
     assert not out or json.loads(out)["state"] == "cancelled"  # nothing is printed where it had to be killed
     assert {name: text for name, text in bytes_of(repo).items() if name in before} == before
-    report = answer("maintain", "--model", "none", "--dry-run", "--repo", str(repo))
+    report = answer("maintain", "--dry-run", "--repo", str(repo))
     assert report["state"] == "done" and report["counts"]["merged"] > 0
 
 
@@ -138,7 +138,7 @@ def test_a_job_that_is_cancelled_while_it_plans_says_so(repo: Path) -> None:
 
 def test_what_was_not_compared_is_told_in_the_report(repo: Path) -> None:
     write(repo, memories(120, "a number"))
-    report = answer("maintain", "--model", "none", "--repo", str(repo))
+    report = answer("maintain", "--repo", str(repo))
     [problem] = [one for one in report["problems"] if one["code"] == "too-many-alike"]
     assert "compared only with the most similar ones" in problem["message"]
     assert report["counts"]["merged"] >= 3

@@ -184,7 +184,7 @@ def what_is_stale_is_found(life: Life) -> None:
     """Each rename, deletion and change of the history is seen, and what was moved is referred to where it is."""
     place = life.desk.place
     freshness = DriftChecker(place.project, place.home, open_git(place.project.root, {}))
-    standings = freshness.summary().drift_by_memory
+    drifts = freshness.summary().drift_by_memory
     by_file = {
         reference: one.record.id
         for one in life.active()
@@ -193,7 +193,7 @@ def what_is_stale_is_found(life: Life) -> None:
     }
     assert {"src/named_anew.py", "lib/deep/moved.py", "src/deleted.py", "src/rewritten.py"} <= set(by_file)
     assert not {"src/renamed.py", "src/moved.py"} & set(by_file)
-    assert standings[by_file["src/deleted.py"]].state == "gone"
-    assert standings[by_file["src/rewritten.py"]].state == "drifted"
-    assert by_file["src/named_anew.py"] not in standings
-    assert by_file["lib/deep/moved.py"] not in standings
+    assert drifts[by_file["src/deleted.py"]].state == "gone"
+    assert drifts[by_file["src/rewritten.py"]].state == "drifted"
+    assert by_file["src/named_anew.py"] not in drifts
+    assert by_file["lib/deep/moved.py"] not in drifts

@@ -36,7 +36,7 @@ def place(repo: Path, isolated: Path) -> ReviewPaths:
 
 def test_it_prints_one_object_with_everything_promised(place: ReviewPaths) -> None:
     report = told("--repo", str(place.project.root))
-    promised = "project proposals done counts problems state dry_run model spent steps seconds run message"
+    promised = "project proposals done counts problems state dry_run seconds run message"
     assert set(promised.split()) <= set(report)
     assert report["counts"] == {"merged": 1, "unchanged": 1}
     [proposal] = report["proposals"]

@@ -21,7 +21,6 @@ WRONG = (
     ["sync", "--accept-above", "two"],
     ["sync", "--since", "banana"],
     ["sync", "--model", "gpt"],
-    ["maintain", "--model", "gpt"],
     ["memory", "add", "--title", "Use uv", "--primitive", "decision", "--kind", "pitfall"],
     ["status", "more"],
     ["memory", "list", "--primitive", "opinion"],

@@ -109,7 +109,7 @@ async function explain(context: Sidecar, stream: vscode.ChatResponseStream): Pro
     const text = new vscode.MarkdownString();
     text.isTrusted = { enabledCommands: ["lerim.openMemory"] };
     text.appendMarkdown(`**[${escape(memory.title)}](${link("lerim.openMemory", memory.handle)})**`);
-    if (memory.standing !== "") text.appendText(` (${memory.standing})`);
+    if (memory.drift !== "") text.appendText(` (${memory.drift})`);
     text.appendMarkdown("\n\n").appendText(memory.body).appendMarkdown("\n\n");
     const [quote] = memory.evidence;
     if (quote !== undefined && quote.quote !== "") text.appendText(`“${quote.quote}”`).appendMarkdown("\n\n");

@@ -866,7 +866,7 @@ export interface FoundMemories {
 }
 /**
  * A memory. `handle` is an opaque name for its file; `session` and `platform` are "" for a memory written by hand,
- * which has the `source` `manual`. `standing` says whether its references drifted or are gone, if that was checked.
+ * which has the `source` `manual`. `drift` says whether its references drifted or are gone, if that was checked.
  */
 export interface MemoryView {
   id: string;
@@ -887,7 +887,7 @@ export interface MemoryView {
   status: string;
   scope: Scope;
   source: string;
-  standing: "" | "drifted" | "gone";
+  drift: "" | "drifted" | "gone";
 }
 /**
  * A turn that matches a search; `id` is that of its session.
@@ -1026,8 +1026,7 @@ export interface MaintainProgressParams {
  * The outcome of one maintenance run.
  *
  * `proposals` are those that this run made and that wait for the person; in a dry run, those it would make. `done`
- * lists what was changed or proposed on disk. `run` is the run folder, "" if there is none. Maintenance asks no model:
- * `model`, `spent` and `steps` say so, as in the report of a sync.
+ * lists what was changed or proposed on disk. `run` is the run folder, "" if there is none.
  *
  * The keys of `counts`:
  *
@@ -1049,9 +1048,6 @@ export interface MaintainReport {
   problems: Problem[];
   state: "busy" | "cancelled" | "done" | "failed" | "partial";
   dryRun: boolean;
-  model: string;
-  spent: RoleUsage[];
-  steps: ModelStep[];
   seconds: number;
   run: string;
   message: string;
@@ -1065,7 +1061,7 @@ export interface MaintainReport {
 export interface StaleMemory {
   id: string;
   title: string;
-  standing: "drifted" | "gone";
+  drift: "drifted" | "gone";
   reference: string;
   movedTo: string;
   detail: string;
@@ -1591,12 +1587,12 @@ export interface TitlesView {
  */
 export interface TreeGroup {
   node: string;
-  kind: "ended" | "file" | "loose" | "primitive" | "problems" | "standing" | "waiting";
+  kind: "drift" | "ended" | "file" | "loose" | "primitive" | "problems" | "waiting";
   name: string;
   count: number;
 }
 /**
- * A memory as a row shows it. `standing` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it.
+ * A memory as a row shows it. `drift` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it.
  */
 export interface TreeMemory {
   id: string;
@@ -1608,7 +1604,7 @@ export interface TreeMemory {
   created: string;
   scope: Scope;
   status: string;
-  standing: string;
+  drift: string;
   detail: string;
   path: string;
 }

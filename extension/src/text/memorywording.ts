@@ -4,7 +4,7 @@ import { dateText } from "./sessionwording";
 import { counted, kindOf } from "./wording";
 
 const primitiveLabels: Readonly<Record<string, string>> = { decision: "Decisions", learning: "Learnings", question: "Questions", theme: "Themes", summary: "Summaries" };
-const standingLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Not found", unknown: "Not checked" };
+const driftLabels: Readonly<Record<string, string>> = { fresh: "Fresh", drifted: "Drifted", gone: "Not found", unknown: "Not checked" };
 
 /** The label of a group's row; for a file its name, since the folder is in the description. */
 export function groupLabel({ kind, name }: TreeGroup): string {
@@ -15,8 +15,8 @@ export function groupLabel({ kind, name }: TreeGroup): string {
       return "Problems";
     case "primitive":
       return primitiveLabels[name] ?? name;
-    case "standing":
-      return standingLabels[name] ?? name;
+    case "drift":
+      return driftLabels[name] ?? name;
     case "file":
       return name.slice(name.lastIndexOf("/") + 1);
     case "loose":
@@ -43,15 +43,15 @@ export function groupTooltip({ kind, name, count }: TreeGroup): string {
       return "Memories that do not refer to a file in this repository";
     case "ended":
       return "Superseded, resolved and archived memories. They are not shown anywhere else, and you can restore them.";
-    case "standing":
-      return standingText(name);
+    case "drift":
+      return driftGroupText(name);
     case "primitive":
       return counted(count, "memory", "memories");
   }
 }
 
-function standingText(standing: string): string {
-  switch (standing) {
+function driftGroupText(drift: string): string {
+  switch (drift) {
     case "fresh":
       return "The code they refer to has not changed since they were last checked";
     case "drifted":
@@ -64,17 +64,17 @@ function standingText(standing: string): string {
 }
 
 /** The status, drift and scope of a memory, as far as they are unusual; "" for a fresh memory of the project. */
-export function memoryMarks({ status, standing, scope }: Pick<TreeMemory, "status" | "standing" | "scope">): string {
+export function memoryMarks({ status, drift, scope }: Pick<TreeMemory, "status" | "drift" | "scope">): string {
   const marks = [
     ...(status === "active" || status === "" ? [] : [status]),
-    ...(standing === "drifted" ? ["drifted"] : standing === "gone" ? ["not found"] : []),
+    ...(drift === "drifted" ? ["drifted"] : drift === "gone" ? ["not found"] : []),
     ...(scope === "global" ? ["personal"] : []),
   ];
   return marks.join(" · ");
 }
 
 export function memoryTooltip(memory: TreeMemory): string {
-  const driftText = memory.standing === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.standing === "gone" ? `Not found: ${memory.detail}` : "";
+  const driftText = memory.drift === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.drift === "gone" ? `Not found: ${memory.detail}` : "";
   const ended = memory.status !== "active" && memory.detail !== "" ? `${memory.status === "resolved" ? "Resolved" : "Superseded"} by ${memory.detail}` : "";
   const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `created ${dateText(memory.created)}`, memoryMarks(memory)];
   return [memory.title, facts.filter((fact) => fact !== "").join(" · "), driftText, ended].filter((line) => line !== "").join("\n");

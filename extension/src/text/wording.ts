@@ -82,10 +82,10 @@ export function kindOf(memory: { primitive: string; kind: string | null }): stri
 export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · personal" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
-  const standing = memory.standing === "" ? "" : ` · ${memory.standing}`;
+  const drift = memory.drift === "" ? "" : ` · ${memory.drift}`;
   const text = firstLine(memory.body);
   const repeatsTitle = withoutMarks(text) === withoutMarks(memory.title);
-  return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${standing}${text === "" || repeatsTitle ? "" : ` · ${text}`}`;
+  return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${drift}${text === "" || repeatsTitle ? "" : ` · ${text}`}`;
 }
 
 /** The detail of a memory in the list of all memories, for which no body is read. */

@@ -44,13 +44,13 @@ def status_command(
         output.show_json(msgspec.structs.replace(view, problems=[*context.problems, *view.problems]))
         return
     memories = ", ".join(output.pluralize(count, primitive) for primitive, count in view.memories.items()) or "none"
-    standing = ", ".join(f"{count} {DRIFT_LABELS.get(state, state)}" for state, count in view.standing.items())
+    drift = ", ".join(f"{count} {DRIFT_LABELS.get(state, state)}" for state, count in view.drift.items())
     output.show_table(
         ("", ""),
         (
             ("repository", f"{view.project.name} ({view.project.root})"),
             ("memories", memories),
-            *([("changed since", standing)] if standing else ()),
+            *([("changed since", drift)] if drift else ()),
             ("waiting for review", str(view.candidates)),
             ("rejected, found again", str(view.blocked)),
             ("sessions", f"{view.sessions}, {view.waiting} not read yet"),

@@ -26,7 +26,7 @@ class EvidenceView(msgspec.Struct, frozen=True):
 
 class MemoryView(msgspec.Struct, frozen=True):
     """A memory. `handle` is an opaque name for its file; `session` and `platform` are "" for a memory written by hand,
-    which has the `source` `manual`. `standing` says whether its references drifted or are gone, if that was checked."""
+    which has the `source` `manual`. `drift` says whether its references drifted or are gone, if that was checked."""
 
     id: str
     handle: str
@@ -46,7 +46,7 @@ class MemoryView(msgspec.Struct, frozen=True):
     status: str
     scope: Scope
     source: str
-    standing: Literal["", "drifted", "gone"] = ""
+    drift: Literal["", "drifted", "gone"] = ""
 
 
 @lru_cache(maxsize=128)  # hovers show the same few again and again

@@ -42,18 +42,18 @@ def find_drifts(paths: ReviewPaths, memories: Iterable[StoredMemory], problems: 
     if not baselines.has_baselines(paths.private):
         _report_unknown(paths, [one.id for one in subjects], problems)
         return {}
-    standings: dict[str, Drift] = {}
+    drifts: dict[str, Drift] = {}
     checker = DriftChecker(paths.project, paths.home)
     try:
         if len(subjects) <= MAX_CHECKED_ALONE:
-            standings = checker.check_memories(subjects)
+            drifts = checker.check_memories(subjects)
         else:
-            checker.check(subjects=subjects, on_summary=lambda found: standings.update(found.drift_by_memory))
+            checker.check(subjects=subjects, on_summary=lambda found: drifts.update(found.drift_by_memory))
     except MemoryError_ as error:
         problems.append(error.problem(code="freshness"))
-    unknown = [one.id for one in subjects if one.id in standings and standings[one.id].state == "unknown"]
+    unknown = [one.id for one in subjects if one.id in drifts and drifts[one.id].state == "unknown"]
     _report_unknown(paths, unknown, problems)
-    return {name: one for name, one in standings.items() if one.state in WRONG_STATES}
+    return {name: one for name, one in drifts.items() if one.state in WRONG_STATES}
 
 
 def find_all_drifts(

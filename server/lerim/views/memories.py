@@ -178,8 +178,8 @@ def _make_views(paths: ReviewPaths, memories: Sequence[StoredMemory], drifts: Ma
 
 def make_memory_view(stored: StoredMemory, scope: Scope, drifts: Mapping[str, Drift]) -> MemoryView:
     """Returns a memory for display, with its drift if `drifts` has it."""
-    standing = drifts.get(stored.record.id) if scope == "project" and stored.status == "active" else None
+    drift = drifts.get(stored.record.id) if scope == "project" and stored.status == "active" else None
     drift_state: Literal["", "drifted", "gone"] = ""
-    if standing is not None and (standing.state == "drifted" or standing.state == "gone"):
-        drift_state = standing.state
-    return msgspec.structs.replace(memory_view(stored, scope), standing=drift_state)
+    if drift is not None and (drift.state == "drifted" or drift.state == "gone"):
+        drift_state = drift.state
+    return msgspec.structs.replace(memory_view(stored, scope), drift=drift_state)

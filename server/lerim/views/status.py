@@ -29,14 +29,14 @@ class StatusOutput(msgspec.Struct, frozen=True):
     this repository.
 
     `waiting` counts sessions with turns that the rules, or the chosen model, have not read yet. `blocked` counts how
-    often rejected claims were found again, `standing` the memories whose references are `drifted` or `gone`. `model`
+    often rejected claims were found again, `drift` the memories whose references are `drifted` or `gone`. `model`
     is what is known about the model without calling it; `last_run` is the latest run that called one. `server` is the
     server that runs for this home (`lerim up`), null if there is none.
     """
 
     project: ProjectView
     memories: dict[str, int]
-    standing: dict[str, int]
+    drift: dict[str, int]
     candidates: int
     blocked: int
     sessions: int
@@ -69,14 +69,12 @@ def load_status(
     sessions = _count_sessions(context, last, model=bool(model.model) or model.provider in ("auto", "ollama"))
     counts = search.count_by_primitive()
     problems: list[Problem] = []
-    standing = Counter(
-        one.state for one in find_all_drifts(context.review_paths, search, problems, last.check).values()
-    )
+    drift = Counter(one.state for one in find_all_drifts(context.review_paths, search, problems, last.check).values())
     answers = search.load_rival_answers()
     return StatusOutput(
         project=make_project_view(context.project),
         memories={primitive: counts[primitive] for primitive in sorted(counts)},
-        standing={state: standing[state] for state in sorted(standing)},
+        drift={state: drift[state] for state in sorted(drift)},
         candidates=len(waiting.ids),
         blocked=waiting.blocked,
         sessions=sessions.number,

@@ -188,7 +188,7 @@ export function memory(id: string, changes: Partial<MemoryView> = {}): MemoryVie
   const { session, platform, title, body, confidence, tags, references, evidence } = candidate(id);
   const path = `/repo/.lerim/memory/decisions/${id}.md`;
   const record = { title, body, confidence, created: "2026-01-02", updated: "2026-01-02", tags, references, evidence, session, platform, source: `claude:${session}#t1` };
-  return { id, handle: `h-${id}`, primitive: "decision", kind: null, ...record, path, status: "active", scope: "project", standing: "", ...changes };
+  return { id, handle: `h-${id}`, primitive: "decision", kind: null, ...record, path, status: "active", scope: "project", drift: "", ...changes };
 }
 
 export function report(changes: Partial<SyncReport> = {}): SyncReport {

@@ -208,9 +208,9 @@ def test_a_text_that_is_none_any_more_drifted_and_one_too_large_stands_as_it_did
     def states(text: str) -> set[str]:
         (desk.root / APP).write_text(text, encoding="utf-8")
         desk.fresh.check()
-        standings = desk.fresh.summary().drift_by_memory
-        assert set(standings) <= both
-        return {standings[one].state if one in standings else "fresh" for one in both}
+        drifts = desk.fresh.summary().drift_by_memory
+        assert set(drifts) <= both
+        return {drifts[one].state if one in drifts else "fresh" for one in both}
 
     assert states(text + "\0") == {"drifted"}
     assert states(text) == {"fresh"}

@@ -1,4 +1,4 @@
-"""What is known of memories' standing, kept open while looks follow each other."""
+"""What is known of memories' drift, kept open while looks follow each other."""
 
 from pathlib import Path
 

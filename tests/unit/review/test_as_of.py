@@ -35,7 +35,7 @@ def listed(desk: Desk, *more: str) -> list[dict[str, Any]]:
     found = answer("memory", "list", "--archived", *more, "--repo", str(desk.repo))
     assert found["problems"] == []
     ours = [
-        {key: value for key, value in one.items() if key not in ("path", "standing", "handle")}
+        {key: value for key, value in one.items() if key not in ("path", "drift", "handle")}
         for one in found["memories"]
     ]
     return sorted(ours, key=lambda one: one["id"])

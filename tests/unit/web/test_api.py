@@ -178,7 +178,7 @@ def test_the_status_sees_what_became_of_the_code_and_the_memories_at_once(desk: 
     def counts() -> tuple[Any, Any, Any]:
         status, again = (server.get(at(desk, "/status")) for _ in range(2))
         assert without(status, "server") == without(again, "server")
-        return status["memories"], status["standing"], [one["code"] for one in status["problems"]]
+        return status["memories"], status["drift"], [one["code"] for one in status["problems"]]
 
     assert counts() == ({"decision": 3}, {}, [])
     code.write_text("def load():\n    return 2\n", "utf-8")

@@ -226,15 +226,15 @@ function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
     description: [mark, memory.kind ?? ""].filter((text) => text !== "").join(" · "),
     tooltip: memoryTooltip(memory), // a text, never markdown: anyone who can push writes it
     iconPath: memoryIcon(memory),
-    contextValue: ["lerim.memory", memory.status === "active" ? "active" : "over", memory.primitive, memory.scope, memory.standing].join("."),
+    contextValue: ["lerim.memory", memory.status === "active" ? "active" : "over", memory.primitive, memory.scope, memory.drift].join("."),
     command: { command: "lerim.openMemory", title: "Open Memory", arguments: [memory.handle] },
     accessibilityInformation: { label: [memory.title, kindOf(memory), mark].filter((text) => text !== "").join(", ") },
   });
 }
 
 function memoryIcon(memory: protocol.TreeMemory): vscode.ThemeIcon {
-  if (memory.standing === "gone") return new vscode.ThemeIcon("circle-slash", new vscode.ThemeColor("list.errorForeground"));
-  if (memory.standing === "drifted") return new vscode.ThemeIcon("git-compare", new vscode.ThemeColor("list.warningForeground"));
+  if (memory.drift === "gone") return new vscode.ThemeIcon("circle-slash", new vscode.ThemeColor("list.errorForeground"));
+  if (memory.drift === "drifted") return new vscode.ThemeIcon("git-compare", new vscode.ThemeColor("list.warningForeground"));
   if (memory.status === "superseded") return new vscode.ThemeIcon("history");
   if (memory.status === "resolved") return new vscode.ThemeIcon("pass");
   if (memory.status === "archived") return new vscode.ThemeIcon("archive");

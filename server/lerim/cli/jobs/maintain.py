@@ -14,7 +14,6 @@ from lerim.cli.terminal import (
     EXIT_CODES,
     GlobalOption,
     JsonOption,
-    ModelChoice,
     RepoOption,
     find_home,
     find_review_paths,
@@ -83,9 +82,6 @@ def maintain_command(
         bool, typer.Option("--all-projects", help="Maintain every repository Lerim knows, and your personal memories.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be proposed; write nothing.")] = False,
-    model: Annotated[
-        ModelChoice, typer.Option(metavar="none", help="Changes nothing: maintenance uses no model.")
-    ] = "auto",
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
@@ -150,7 +146,7 @@ def show_maintain_report(report: MaintainReport) -> None:
         ]
         output.show_table(("done", "what", "memories", "why", "undo"), rows, title="Done")
     if report.stale:
-        stale = [(one.id, DRIFT_LABELS[one.standing], _describe_drift(one)) for one in report.stale]
+        stale = [(one.id, DRIFT_LABELS[one.drift], _describe_drift(one)) for one in report.stale]
         output.show_table(
             ("memory", "state", "reference"), stale, title="Memories whose code has changed or was not found"
         )
@@ -181,7 +177,7 @@ def _describe_count(name: str, count: int) -> str:
 
 def _describe_drift(memory: StaleMemory) -> str:
     moved = f"moved to {memory.moved_to}" if memory.moved_to else ""
-    detail = memory.detail if memory.standing == "drifted" else ""
+    detail = memory.detail if memory.drift == "drifted" else ""
     since = f"since {memory.since}" if memory.since else ""
     return ", ".join(filter(None, (memory.reference, moved, detail, since)))
 

@@ -223,7 +223,7 @@ def show_command(
     if not personal and paths.store().path_of(name) is None and paths.personal().store().path_of(name) is not None:
         paths, personal = paths.personal(), True  # search results and answers include personal memories
     problems: list[Problem] = []
-    memory_output, standing = load_memory(paths, name, problems)
+    memory_output, drift = load_memory(paths, name, problems)
     output.print_problems(problems)
     if as_json:
         output.show_json(memory_output)
@@ -235,9 +235,9 @@ def show_command(
     if memory_output.ended:
         why = f": {memory_output.why}" if memory_output.why else ""
         output.print_line(output.escape_controls(f"{memory_output.status} {format_day(memory_output.ended)}{why}"))
-    if memory_output.standing and standing:
-        since = f" since {standing.since}" if standing.since else ""
-        output.print_line(output.escape_controls(f"{DRIFT_LABELS[memory_output.standing]}{since}: {standing.detail}"))
+    if memory_output.drift and drift:
+        since = f" since {drift.since}" if drift.since else ""
+        output.print_line(output.escape_controls(f"{DRIFT_LABELS[memory_output.drift]}{since}: {drift.detail}"))
     output.print_line("\n" + output.escape_controls(memory_output.body, lines=True).rstrip() + "\n")
     for quote in memory_output.evidence:
         words = f"“{output.escape_controls(quote.quote)}”" if quote.quote else "(the quote is kept on another machine)"
@@ -322,7 +322,7 @@ def _show_memories(found: MemoryListOutput, *, as_json: bool) -> None:
                 output.print_line(headings[view.id])
             files = f" ({', '.join(view.references)})" if view.references else ""
             scope = "personal" if view.scope == "global" else ""
-            drift = DRIFT_LABELS.get(view.standing, "")
+            drift = DRIFT_LABELS.get(view.drift, "")
             marks = (format_type(view.primitive, view.kind), scope, view.status, drift)
             labels = ", ".join(mark for mark in marks if mark not in ("active", ""))
             output.show_item(view.id, [f"{labels}: {view.title}{files}"])

@@ -9,7 +9,6 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.jobs.report import SyncState
-from lerim.models import ModelStep, RoleUsage
 from lerim.review import CandidateView, MaintainAction
 
 MaintainStage = Literal["reading", "links", "freshness", "planning", "proposing", "done", "cancelled"]
@@ -33,7 +32,7 @@ class StaleMemory(msgspec.Struct, frozen=True):
 
     id: str
     title: str
-    standing: Literal["drifted", "gone"]
+    drift: Literal["drifted", "gone"]
     reference: str
     moved_to: str = ""
     detail: str = ""
@@ -44,8 +43,7 @@ class MaintainReport(msgspec.Struct, frozen=True):
     """The outcome of one maintenance run.
 
     `proposals` are those that this run made and that wait for the person; in a dry run, those it would make. `done`
-    lists what was changed or proposed on disk. `run` is the run folder, "" if there is none. Maintenance asks no model:
-    `model`, `spent` and `steps` say so, as in the report of a sync.
+    lists what was changed or proposed on disk. `run` is the run folder, "" if there is none.
 
     The keys of `counts`:
 
@@ -65,9 +63,6 @@ class MaintainReport(msgspec.Struct, frozen=True):
     problems: list[Problem] = []
     state: SyncState = "done"
     dry_run: bool = False
-    model: str = "none"
-    spent: list[RoleUsage] = []
-    steps: list[ModelStep] = []
     seconds: float = 0.0
     run: str = ""
     message: str = ""

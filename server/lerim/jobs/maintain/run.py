@@ -125,7 +125,7 @@ class _MaintenanceRun(MaintainJob):
         active = [one for one in with_current_status(memories) if one.status == "active"]
         drift = self.check_freshness(active, now)
         self.stale = find_stale_memories(active, drift.drift_by_memory)
-        self.counts.update(one.standing for one in self.stale)
+        self.counts.update(one.drift for one in self.stale)
         self.emit_progress("planning")
         if not self.dry_run:
             self.update_outcomes()

@@ -128,8 +128,8 @@ def _check_next(sidecar: Sidecar, repo: Repo) -> bool:
     before = state.by_id
 
     def apply_summary(found: DriftSummary) -> None:
-        standings = found.drift_by_memory.items()
-        state.by_id = {memory: one for memory, one in standings if one.state != "unknown" or one.moved_to}
+        drifts = found.drift_by_memory.items()
+        state.by_id = {memory: one for memory, one in drifts if one.state != "unknown" or one.moved_to}
         repo.references.set_moves(found.moved_references)
 
     if subjects or changed or whole:

@@ -45,8 +45,8 @@ def summarise_drift(database: Baselines) -> DriftSummary:
         by_memory.setdefault(drift_record.memory, []).append(drift_record)
     found = DriftSummary({}, {})
     for memory, drift_records in by_memory.items():
-        if (standing := worst_drift(drift_records)) is not None:
-            found.drift_by_memory[memory] = standing
+        if (drift := worst_drift(drift_records)) is not None:
+            found.drift_by_memory[memory] = drift
         if moves := {
             reference_text(drift_record.reference): drift_record.moved_to
             for drift_record in drift_records

@@ -49,7 +49,7 @@ def make_hit_views(hits: Sequence[Hit]) -> list[MemoryView]:
     """Returns found memories for display, with the drift that the last check found."""
     return [
         msgspec.structs.replace(
-            memory_view(hit.stored, hit.scope), standing=hit.drift if hit.drift in ("drifted", "gone") else ""
+            memory_view(hit.stored, hit.scope), drift=hit.drift if hit.drift in ("drifted", "gone") else ""
         )
         for hit in hits
     ]

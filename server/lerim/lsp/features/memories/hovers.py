@@ -54,12 +54,12 @@ AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 @dataclass(frozen=True, slots=True)
 class HoverMemory:
     """A memory to show, with the handle for its links. `turn`: it names a turn of a transcript that can be opened.
-    `standing`: its drift, None if it is fresh."""
+    `drift`: its drift, None if it is fresh."""
 
     record: MemoryRecord
     handle: str
     turn: bool = False
-    standing: Drift | None = None
+    drift: Drift | None = None
 
 
 def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "") -> str:
@@ -106,8 +106,8 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     parts = [f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
-    if shown.standing is not None and (drift_note := describe_drift(shown.standing)):
-        parts.append(f"**{drift_note}**" if shown.standing.state in WRONG_STATES else f"*{drift_note}*")
+    if shown.drift is not None and (drift_note := describe_drift(shown.drift)):
+        parts.append(f"**{drift_note}**" if shown.drift.state in WRONG_STATES else f"*{drift_note}*")
     text = body_without_title(record.title, record.body).strip()
     text = text if strip_boilerplate(text).strip() else ""  # a body that only names the code's location adds nothing
     body = shorten_text("\n".join(text.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
@@ -121,15 +121,15 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     return "\n\n".join(parts)
 
 
-def describe_drift(standing: Drift) -> str:
+def describe_drift(drift: Drift) -> str:
     """`Drifted since 2026-11-21: load changed`, as markdown; "" for a memory that is fresh and did not move."""
     from lerim.redaction import redact_secrets  # imported late: compiling its patterns would slow down the start
 
-    detail = escape_line(shorten_text(redact_secrets(standing.detail).text, MAX_TITLE))
-    if standing.state in WRONG_STATES:
-        since = f" since {standing.since}" if standing.since else ""
-        return f"{DRIFT_LABELS[standing.state]}{since}: {detail}"
-    return detail if standing.moved_to else ""
+    detail = escape_line(shorten_text(redact_secrets(drift.detail).text, MAX_TITLE))
+    if drift.state in WRONG_STATES:
+        since = f" since {drift.since}" if drift.since else ""
+        return f"{DRIFT_LABELS[drift.state]}{since}: {detail}"
+    return detail if drift.moved_to else ""
 
 
 def _links(shown: HoverMemory, *, trusted: bool) -> list[str]:

@@ -175,7 +175,7 @@ def _make_hit_views(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[
     views: list[MemoryView] = []
     for repo, hit in hits:
         view = make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored)
-        views.append(msgspec.structs.replace(view, standing=hit.drift if hit.drift in ("drifted", "gone") else ""))
+        views.append(msgspec.structs.replace(view, drift=hit.drift if hit.drift in ("drifted", "gone") else ""))
     return views
 
 

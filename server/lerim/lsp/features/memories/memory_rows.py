@@ -38,7 +38,7 @@ class TreeGroup(msgspec.Struct, frozen=True):
     """A row with children: `node` identifies it in the next request, `name` is its file path, primitive and so on."""
 
     node: str
-    kind: Literal["waiting", "problems", "primitive", "file", "loose", "standing", "ended"]
+    kind: Literal["waiting", "problems", "primitive", "file", "loose", "drift", "ended"]
     name: str
     count: int
 
@@ -56,7 +56,7 @@ class TreeProposal(msgspec.Struct, frozen=True):
 
 
 class TreeMemory(msgspec.Struct, frozen=True):
-    """A memory as a row shows it. `standing` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it."""
+    """A memory as a row shows it. `drift` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it."""
 
     id: str
     handle: str
@@ -67,7 +67,7 @@ class TreeMemory(msgspec.Struct, frozen=True):
     created: str
     scope: Scope
     status: str
-    standing: str
+    drift: str
     detail: str
     path: str
 

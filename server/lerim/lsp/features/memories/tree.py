@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 PAGE_ROWS = 200
 """Rows per answer: ten thousand memories must not make the view slow or delay a hover."""
-STANDING_ORDER = ("gone", "drifted", "unknown", "fresh")
-GROUP_KINDS = ("primitive", "standing", "file", "loose")
-GroupKind = Literal["primitive", "standing", "file", "loose"]
+DRIFT_ORDER = ("gone", "drifted", "unknown", "fresh")
+GROUP_KINDS = ("primitive", "drift", "file", "loose")
+GroupKind = Literal["primitive", "drift", "file", "loose"]
 TreeGroupKey = tuple[GroupKind, str]
 ScopedEntry = tuple[Scope, MemoryEntry]
 
@@ -84,7 +84,7 @@ def _list_groups(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping) -> Ite
 
 def _group_order(group: TreeGroupKey) -> tuple[int, int, str]:
     kind, name = group
-    order: Sequence[str] = get_args(Primitive) if kind == "primitive" else STANDING_ORDER if kind == "standing" else ()
+    order: Sequence[str] = get_args(Primitive) if kind == "primitive" else DRIFT_ORDER if kind == "drift" else ()
     return GROUP_KINDS.index(kind), order.index(name) if name in order else 0, name
 
 
@@ -101,12 +101,12 @@ def _find_groups(by: MemoryGrouping, scoped_entry: ScopedEntry, drift_by_id: Map
         return {("loose", "")}
     if by == "file":
         return {("file", reference.path) for reference in entry.references}
-    return {("standing", _drift_state(entry, drift_by_id.get(entry.id)))}
+    return {("drift", _drift_state(entry, drift_by_id.get(entry.id)))}
 
 
-def _drift_state(entry: MemoryEntry, standing: Drift | None) -> str:
+def _drift_state(entry: MemoryEntry, drift: Drift | None) -> str:
     """The drift of a memory. Only drift that is not fresh is kept; a memory never checked has no `verified` date."""
-    return standing.state if standing is not None else "fresh" if entry.verified else "unknown"
+    return drift.state if drift is not None else "fresh" if entry.verified else "unknown"
 
 
 def _make_row(
@@ -114,9 +114,9 @@ def _make_row(
 ) -> TreeMemory:
     handles = sidecar.handles
     if repo is not None and scope == "project":
-        handle, standing = handles.make_handle(HandleTarget(repo.project.root, entry.id)), drift_by_id.get(entry.id)
+        handle, drift = handles.make_handle(HandleTarget(repo.project.root, entry.id)), drift_by_id.get(entry.id)
     else:
-        handle, standing = handles.remember(HandleTarget(sidecar.home.root, entry.id)), None
+        handle, drift = handles.remember(HandleTarget(sidecar.home.root, entry.id)), None
     compared = scope == "project" and entry.references
     return TreeMemory(
         id=entry.id,
@@ -128,15 +128,15 @@ def _make_row(
         created=format_time(entry.created),
         scope=scope,
         status="active",
-        standing=_drift_state(entry, standing) if compared else "",
-        detail=redact_secrets(_describe_drift(standing)).text if standing else "",
+        drift=_drift_state(entry, drift) if compared else "",
+        detail=redact_secrets(_describe_drift(drift)).text if drift else "",
         path=str(entry.path),
     )
 
 
-def _describe_drift(standing: Drift) -> str:
-    what = standing.detail or standing.reference
-    return f"{what} → {standing.moved_to}" if standing.moved_to else what
+def _describe_drift(drift: Drift) -> str:
+    what = drift.detail or drift.reference
+    return f"{what} → {drift.moved_to}" if drift.moved_to else what
 
 
 def _list_problems(repo: Repo | None) -> list[Problem]:
@@ -194,7 +194,7 @@ def _make_ended_rows(sidecar: Sidecar, repo: Repo | None, store: Store, found: M
         created=view.created,
         scope=view.scope,
         status=view.status,
-        standing="",
+        drift="",
         detail=stored.record.superseded_by or stored.record.resolved_by,
         path=view.path,
     )

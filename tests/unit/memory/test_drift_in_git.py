@@ -210,8 +210,8 @@ def with_git(project: Project, home: Home) -> DriftChecker:
     return DriftChecker(project, home, found)
 
 
-def stands(standing: Drift | None) -> tuple[str, str]:
-    return (standing.state, standing.moved_to) if standing else ("fresh", "")
+def stands(drift: Drift | None) -> tuple[str, str]:
+    return (drift.state, drift.moved_to) if drift else ("fresh", "")
 
 
 @pytest.mark.parametrize("look", [with_git, DriftChecker], ids=["with git", "without git"])

@@ -23,7 +23,7 @@ LOAD, SAVE, FETCH, OTHER = "src/app.py#load", "src/app.py#Store", "src/app.py#fe
 CHANGED = ("return open(path).read()", "yield from open(path)")
 
 
-def standing(place: ReviewPaths) -> dict[str, tuple[str, str, str]]:
+def drift(place: ReviewPaths) -> dict[str, tuple[str, str, str]]:
     """How each memory stands after a look with git, and once more after a second one: that changes nothing."""
     fresh = DriftChecker(place.project, place.home, open_git(place.project.root, os.environ))
     seen: list[dict[str, tuple[str, str, str]]] = []
@@ -66,18 +66,18 @@ def test_learnings_put_together_stand_as_the_worst_of_them(place: ReviewPaths, m
     if edited != "after":
         edit(place, *CHANGED)
     if edited == "before, and seen":
-        assert standing(place) == worst
+        assert drift(place) == worst
     insight = replace(sources[0].record, id="", title="Tests meet the machine", body="Three ways.", verified="")
     together = accepted(place, "consolidate", sources, insight)
     assert place.store().load_by_id(together).record.verified == sources[0].record.verified
     if edited == "before, and seen":
         assert together in drifted(place, check=False), "before any look"
     if edited == "after":
-        assert standing(place) == {}
+        assert drift(place) == {}
         edit(place, *CHANGED)
-    assert standing(place) == {together: ("drifted", LOAD, "")}
+    assert drift(place) == {together: ("drifted", LOAD, "")}
     assert queue.undo_last(place).ok
-    assert standing(place) == worst
+    assert drift(place) == worst
 
 
 @pytest.mark.parametrize("verified_again", [False, True])
@@ -91,11 +91,11 @@ def test_a_merged_memory_stands_where_the_other_had_drifted(
     if verified_again:
         acts.verify_memory(place, kept.record.id)
         kept = place.store().load_by_id(kept.record.id)
-    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    assert drift(place) == {other.record.id: ("drifted", LOAD, "")}
     accepted(place, "merge", (kept, other), replace(kept.record, references=(SAVE, LOAD)))
-    assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
+    assert drift(place) == {kept.record.id: ("drifted", LOAD, "")}
     assert queue.undo_last(place).ok
-    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    assert drift(place) == {other.record.id: ("drifted", LOAD, "")}
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -107,15 +107,15 @@ def test_of_a_place_both_refer_to_the_worse_is_kept_and_still_true_ends_it(
     if committed:
         git(place.project.root, "commit", "-q", "-a", "-m", "Lines")
     kept = remembered(place, make("Cache keys hold the tenant", "See there.", turn="t2", references=(LOAD,)))
-    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    assert drift(place) == {other.record.id: ("drifted", LOAD, "")}
     accepted(place, "merge", (kept, other), kept.record)
-    assert standing(place) == {kept.record.id: ("drifted", LOAD, "")}
+    assert drift(place) == {kept.record.id: ("drifted", LOAD, "")}
     assert place.store().load_by_id(kept.record.id).record.verified.startswith(other.record.verified)
     assert queue.undo_last(place).ok
-    assert standing(place) == {other.record.id: ("drifted", LOAD, "")}
+    assert drift(place) == {other.record.id: ("drifted", LOAD, "")}
     assert queue.accept_candidate(place, queue.list_pending(place)[0][0].id).ok
     acts.verify_memory(place, kept.record.id)
-    assert standing(place) == {}
+    assert drift(place) == {}
 
 
 def filled(place: ReviewPaths, git: Git) -> None:
@@ -154,11 +154,11 @@ def test_a_memory_referred_to_where_its_changed_place_is_stays_drifted_also_in_a
     filled(place, git)
     one = remembered(place, make(references=(LOAD,)))
     moved(place, git, CHANGED)
-    assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
+    assert drift(place) == {one.record.id: ("drifted", LOAD, OTHER)}
     accepted(place, "refer", (one,), replace(one.record, references=(OTHER,)))
-    assert standing(place) == standing(clone()) == {one.record.id: ("drifted", OTHER, "")}
+    assert drift(place) == drift(clone()) == {one.record.id: ("drifted", OTHER, "")}
     assert queue.undo_last(place).ok
-    assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
+    assert drift(place) == {one.record.id: ("drifted", LOAD, OTHER)}
 
 
 def test_a_memory_referred_to_where_its_place_is_is_fresh_until_that_changes(
@@ -167,11 +167,11 @@ def test_a_memory_referred_to_where_its_place_is_is_fresh_until_that_changes(
     filled(place, git)
     one = remembered(place, make(references=(LOAD, "README.md")))
     moved(place, git)
-    assert standing(place) == {one.record.id: ("fresh", LOAD, OTHER)}
+    assert drift(place) == {one.record.id: ("fresh", LOAD, OTHER)}
     accepted(place, "refer", (one,), replace(one.record, references=(OTHER, "README.md")))
-    assert standing(place) == {}
+    assert drift(place) == {}
     edit(place, *CHANGED, "src/other.py")
-    assert standing(place) == {one.record.id: ("drifted", OTHER, "")}
+    assert drift(place) == {one.record.id: ("drifted", OTHER, "")}
 
 
 @pytest.mark.parametrize("call", ["load(path)", "json.load(path)"])
@@ -181,11 +181,11 @@ def test_a_renamed_function_is_fresh_under_its_new_name_and_drifts_there(
     edit(place, "open(path).read()", f"open(path).read() or {call}")
     one = remembered(place, make(references=(LOAD,)))
     edit(place, "def load", "def fetch")
-    assert standing(place) == {one.record.id: ("fresh", LOAD, FETCH)}
+    assert drift(place) == {one.record.id: ("fresh", LOAD, FETCH)}
     accepted(place, "refer", (one,), replace(one.record, references=(FETCH,)))
-    assert standing(place) == {}
+    assert drift(place) == {}
     edit(place, "open(path).read()", "open(path, 'rb').read()")
-    assert standing(place) == {one.record.id: ("drifted", FETCH, "")}
+    assert drift(place) == {one.record.id: ("drifted", FETCH, "")}
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def renamed(place: ReviewPaths, make: Make, git: Git) -> str:
     one = remembered(place, make(references=(LOAD,)))
     edit(place, "def load", "def fetch")
     accepted(place, "refer", (one,), replace(one.record, references=(FETCH,)))
-    assert standing(place) == {}
+    assert drift(place) == {}
     return one.record.id
 
 
@@ -204,9 +204,9 @@ def test_a_renamed_function_is_fresh_in_a_clone_and_elsewhere_until_it_changes(
 ) -> None:
     again = ReviewPaths(place.project, Home(place.home.root.parent / "again"))  # the rename is not committed yet
     for theirs in (again, clone()):
-        assert standing(theirs) == {}
+        assert drift(theirs) == {}
         edit(theirs, *CHANGED)
-        assert standing(theirs) == {renamed: ("drifted", FETCH, "")}
+        assert drift(theirs) == {renamed: ("drifted", FETCH, "")}
 
 
 def test_a_renamed_function_has_drifted_in_a_clone_when_it_changed_since(
@@ -217,7 +217,7 @@ def test_a_renamed_function_has_drifted_in_a_clone_when_it_changed_since(
         edit(place, "class Store:\n", f"class Store:\n    part{number} = {number}\n")
         commit(place, git)
     edit(place, *CHANGED)
-    assert standing(place) == standing(clone()) == {renamed: ("drifted", FETCH, "")}
+    assert drift(place) == drift(clone()) == {renamed: ("drifted", FETCH, "")}
 
 
 def test_a_function_that_was_new_after_the_memory_is_no_rename(
@@ -228,7 +228,7 @@ def test_a_function_that_was_new_after_the_memory_is_no_rename(
     edit(place, "class Store:", "def fetch(url):\n    return get(url, 3).items\n\n\nclass Store:")
     commit(place, git)
     edit(place, "get(url, 3)", "get(url, 4)")
-    assert standing(place) == standing(clone()) == {}, "the file stands for what was not there"
+    assert drift(place) == drift(clone()) == {}, "the file stands for what was not there"
 
 
 def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(place: ReviewPaths) -> None:
@@ -239,7 +239,7 @@ def test_a_memory_written_by_hand_is_compared_with_what_it_was_written_about(pla
     for path in paths:
         assert place.store().load(path)[0].record.verified.startswith(f"{datetime.now(UTC):%Y-%m-%d}@")
     edit(place, *CHANGED)
-    assert standing(place) == {path.stem: ("drifted", LOAD, "") for path in paths}
+    assert drift(place) == {path.stem: ("drifted", LOAD, "") for path in paths}
 
 
 def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: ReviewPaths, make: Make) -> None:
@@ -248,9 +248,9 @@ def test_an_update_that_is_taken_back_leaves_the_memory_drifted(place: ReviewPat
     newer = "Installs go through `uv pip sync --frozen requirements.lock`."
     update = proposed(place, make(body=newer, turn="t2", minutes=9, references=(LOAD,)))
     assert queue.accept_candidate(place, update.id, choice=queue.NeighbourChoice("changes", one.record.id)).ok
-    assert standing(place) == {}
+    assert drift(place) == {}
     assert queue.undo_last(place).ok
-    assert standing(place) == {one.record.id: ("drifted", LOAD, "")}
+    assert drift(place) == {one.record.id: ("drifted", LOAD, "")}
 
 
 @pytest.mark.parametrize("change", [(), (CHANGED,)])
@@ -260,21 +260,21 @@ def test_still_true_of_a_place_that_moved_is_said_of_where_it_is(
     filled(place, git)
     one = remembered(place, make(references=(LOAD,)))
     moved(place, git, *change)
-    assert standing(place) == {one.record.id: ("drifted" if change else "fresh", LOAD, OTHER)}
+    assert drift(place) == {one.record.id: ("drifted" if change else "fresh", LOAD, OTHER)}
     assert acts.verify_memory(place, one.record.id).ok
-    assert standing(place) == {one.record.id: ("fresh", LOAD, OTHER)}
+    assert drift(place) == {one.record.id: ("fresh", LOAD, OTHER)}
     edit(place, "open(path)", "open(path, 'rb')", "src/other.py")
-    assert standing(place) == {one.record.id: ("drifted", LOAD, OTHER)}
+    assert drift(place) == {one.record.id: ("drifted", LOAD, OTHER)}
 
 
 def test_still_true_of_a_renamed_function_is_said_of_its_new_name(place: ReviewPaths, make: Make) -> None:
     one = remembered(place, make(references=(LOAD,)))
     edit(place, "def load", "def fetch")
     for _ in range(2):
-        assert standing(place) == {one.record.id: ("fresh", LOAD, FETCH)}
+        assert drift(place) == {one.record.id: ("fresh", LOAD, FETCH)}
         assert acts.verify_memory(place, one.record.id).ok
     edit(place, "open(path)", "open(path, 'rb')")
-    assert standing(place) == {one.record.id: ("gone", LOAD, "")}
+    assert drift(place) == {one.record.id: ("gone", LOAD, "")}
 
 
 def drifted(place: ReviewPaths, *, check: bool = True) -> list[str]:

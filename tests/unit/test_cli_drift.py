@@ -38,8 +38,8 @@ def add(repo: Path, title: str, *references: str) -> str:
     return str(answer(repo, "memory", "add", "--title", title, *named)["id"])
 
 
-def standings(repo: Path, *arguments: str) -> dict[str, str]:
-    return {one["title"]: one["standing"] for one in answer(repo, "memory", *arguments)["memories"]}
+def drifts(repo: Path, *arguments: str) -> dict[str, str]:
+    return {one["title"]: one["drift"] for one in answer(repo, "memory", *arguments)["memories"]}
 
 
 def test_what_changed_and_what_is_gone_is_told_wherever_a_memory_is_shown(repo: Path, app_file: Path) -> None:
@@ -48,35 +48,35 @@ def test_what_changed_and_what_is_gone_is_told_wherever_a_memory_is_shown(repo: 
     other = repo / "src" / "other.py"
     other.write_text("".join(f"value_{number} = {number}\n" for number in range(60)), encoding="utf-8")
     add(repo, "Values once", "src/other.py")
-    assert set(standings(repo, "list").values()) == {""}
-    assert answer(repo, "status")["standing"] == {}
+    assert set(drifts(repo, "list").values()) == {""}
+    assert answer(repo, "status")["drift"] == {}
     app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
     other.unlink()
     told = {"Load once": "drifted", "Save twice": "", "Values once": "gone"}
-    assert answer(repo, "memory", "show", loads)["standing"] == "drifted"
-    assert standings(repo, "search") == told
-    assert standings(repo, "list") == told
-    assert standings(repo, "search", "is:drifted") == {"Load once": "drifted"}
-    assert answer(repo, "status")["standing"] == {"drifted": 1, "gone": 1}
+    assert answer(repo, "memory", "show", loads)["drift"] == "drifted"
+    assert drifts(repo, "search") == told
+    assert drifts(repo, "list") == told
+    assert drifts(repo, "search", "is:drifted") == {"Load once": "drifted"}
+    assert answer(repo, "status")["drift"] == {"drifted": 1, "gone": 1}
     assert "1 drifted, 1 not found" in run(repo, "status").stdout
     assert "drifted" in run(repo, "memory", "list").stdout
     assert "`load` changed" in run(repo, "memory", "show", loads).stdout
     run(repo, "memory", "verify", loads)
-    assert standings(repo, "list") == told | {"Load once": ""}
+    assert drifts(repo, "list") == told | {"Load once": ""}
     run(repo, "memory", "archive", loads)
-    assert answer(repo, "status")["standing"] == {"gone": 1}
+    assert answer(repo, "status")["drift"] == {"gone": 1}
 
 
 def test_a_verifying_that_is_undone_is_undone_for_a_search_too(repo: Path, app_file: Path) -> None:
     loads = add(repo, "Load once", "src/app.py#load")
     app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
     run(repo, "memory", "verify", loads)
-    assert standings(repo, "search", "is:drifted") == {}
+    assert drifts(repo, "search", "is:drifted") == {}
     run(repo, "review", "undo")
-    assert standings(repo, "search", "is:drifted") == {"Load once": "drifted"}
+    assert drifts(repo, "search", "is:drifted") == {"Load once": "drifted"}
     run(repo, "memory", "verify", loads)
     run(repo, "review", "undo")
-    assert standings(repo, "search", "is:fresh") == {}
+    assert drifts(repo, "search", "is:fresh") == {}
 
 
 def test_new_references_are_compared_with_now_and_the_old_ones_with_what_they_were(repo: Path, app_file: Path) -> None:
@@ -84,14 +84,14 @@ def test_new_references_are_compared_with_now_and_the_old_ones_with_what_they_we
     app_file.write_text(LOAD.replace("return path", "return open(path)"), encoding="utf-8")
     run(repo, "memory", "edit", name, "--reference", "src/app.py#save")
     assert "verified:" in Path(answer(repo, "memory", "show", name)["path"]).read_text(encoding="utf-8")
-    assert standings(repo, "list") == {"Load once": ""}
+    assert drifts(repo, "list") == {"Load once": ""}
     app_file.write_text(LOAD, encoding="utf-8")
     run(repo, "memory", "edit", name, "--reference", "src/app.py#save", "--reference", "src/app.py#load")
-    assert standings(repo, "list") == {"Load once": "drifted"}
+    assert drifts(repo, "list") == {"Load once": "drifted"}
     app_file.write_text(LOAD.replace("return path", "return open(path)"), encoding="utf-8")
-    assert answer(repo, "memory", "show", name)["standing"] == "drifted"
+    assert answer(repo, "memory", "show", name)["drift"] == "drifted"
     run(repo, "review", "undo")
-    assert standings(repo, "list") == {"Load once": ""}
+    assert drifts(repo, "list") == {"Load once": ""}
 
 
 def test_a_reference_that_is_not_there_is_told_and_written_all_the_same(repo: Path, app_file: Path) -> None:
@@ -112,9 +112,9 @@ def test_a_look_makes_nothing_in_a_clone_where_nothing_was_kept(repo: Path) -> N
     path.write_text(
         "---\nid: 20260801-use-uv\ntitle: Use uv\nreferences: [src/app.py]\n---\n\nYes.\n", encoding="utf-8"
     )
-    assert standings(repo, "list") == {"Use uv": ""}
-    assert answer(repo, "status")["standing"] == {}
-    assert answer(repo, "memory", "show", "20260801-use-uv")["standing"] == ""
+    assert drifts(repo, "list") == {"Use uv": ""}
+    assert answer(repo, "status")["drift"] == {}
+    assert answer(repo, "memory", "show", "20260801-use-uv")["drift"] == ""
     assert not list(Path(os.environ["LERIM_HOME"]).glob("projects/*/freshness.sqlite3"))
 
 
@@ -155,7 +155,7 @@ def test_what_nobody_compared_with_the_code_here_is_said_to_be_so(repo: Path, ap
     assert "not compared" not in run(repo, "memory", "show", other).stderr
     run(repo, "maintain")
     assert [told(*words) for words in looks] == [[]] * len(looks)
-    assert standings(repo, "search") == {"Load once": "drifted", "Save twice": ""}
+    assert drifts(repo, "search") == {"Load once": "drifted", "Save twice": ""}
 
 
 def test_an_answer_says_what_nobody_compared_with_the_code_here(repo: Path, app_file: Path) -> None:
@@ -174,15 +174,15 @@ def test_a_search_looks_at_what_came_with_git(repo: Path, app_file: Path) -> Non
     path.write_text(
         "---\nid: 20260801-load-once\ntitle: Load once\nreferences: [src/app.py#load]\n---\n\nYes.\n", encoding="utf-8"
     )
-    assert standings(repo, "search", "load") == {"Load once": ""}
+    assert drifts(repo, "search", "load") == {"Load once": ""}
     app_file.write_text(LOAD.replace("return path", "return open(path)", 1), encoding="utf-8")
-    assert standings(repo, "search", "load") == {"Load once": "drifted"}
+    assert drifts(repo, "search", "load") == {"Load once": "drifted"}
 
 
 def test_the_filters_of_the_editor_count_among_the_words_of_a_search(repo: Path) -> None:
     run(repo, "memory", "add", "--title", "Plan the work", "--tag", "plan")
     run(repo, "memory", "add", "--title", "Plan falls apart", "--primitive", "learning", "--kind", "pitfall")
-    find = lambda *words: set(standings(repo, "search", *words))  # noqa: E731
+    find = lambda *words: set(drifts(repo, "search", *words))  # noqa: E731
     assert find("plan") == {"Plan the work", "Plan falls apart"}
     assert find("kind:pitfall", "plan") == {"Plan falls apart"}
     assert find("tag:plan") == {"Plan the work"}
