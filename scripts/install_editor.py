@@ -23,6 +23,8 @@ class EditorPin:
 
     `workbench` and `server` are the packages of the workbench, and of the server around it, that have to be compiled.
     What only the editor's own agents use (SQLite, copies of files) is left out: compiling it would take minutes.
+    `shared` are packages of the workbench that are taken from the newest editor, compiled: they use Node-API, which
+    does not change between versions of Node.js, and compiling one takes longer than all the rest.
     `ripgrep` is the package with the search program, for an editor that comes without it.
     """
 
@@ -30,13 +32,14 @@ class EditorPin:
     node: str
     workbench: tuple[str, ...]
     server: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     ripgrep: str = ""
 
 
 NEWEST = EditorPin("4.139.1", "24.21.0", ("@vscode/spdlog", "@vscode/native-watchdog"))
 # VS Code 1.100, the oldest that `engines.vscode` allows
 OLDEST = EditorPin(
-    "4.100.3", "20.20.2", ("@vscode/spdlog", "native-watchdog"), ("argon2",), "@vscode/ripgrep-universal@1.18.0"
+    "4.100.3", "20.20.2", ("native-watchdog",), ("argon2",), ("@vscode/spdlog",), "@vscode/ripgrep-universal@1.18.0"
 )
 ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 TIMEOUT_S = 1200
@@ -83,9 +86,14 @@ def build_editor(pin: EditorPin, folder: Path) -> None:
         run_npm(work / "node", "install", f"{node_package()}@{pin.node}")
         node = work / "node" / "node_modules" / node_package()
         run_npm(work / "editor", "install", "--ignore-scripts", f"code-server@{pin.code_server}", node=node)
-        workbench = work / "editor" / "node_modules" / "code-server" / "lib" / "vscode"
+        workbench = workbench_folder(work)
         run_npm(workbench, "install", "--omit=dev", "--no-save", "--ignore-scripts", node=node)
         run_npm(workbench, "rebuild", *pin.workbench, node=node)
+        for package in pin.shared:
+            shutil.rmtree(workbench / "node_modules" / package)
+            shutil.copytree(
+                workbench_folder(editor_folder(NEWEST)) / "node_modules" / package, workbench / "node_modules" / package
+            )
         for package in pin.server:
             run_npm(work / "editor", "rebuild", package, "--build-from-source", node=node)
         if pin.ripgrep:
@@ -95,6 +103,11 @@ def build_editor(pin: EditorPin, folder: Path) -> None:
         shutil.rmtree(work, ignore_errors=True)
         raise
     print_progress(f"editor ready in {time.monotonic() - started:.0f} s: {folder}")
+
+
+def workbench_folder(editor: Path) -> Path:
+    """The folder of VS Code's own packages in an editor's folder."""
+    return editor / "editor" / "node_modules" / "code-server" / "lib" / "vscode"
 
 
 def install_ripgrep(pin: EditorPin, work: Path, workbench: Path) -> None:

@@ -1,10 +1,12 @@
 // Memory for agents in the newest and the oldest editor: agents are set up and left as they were, their files are written, kept and
-// restored, and an extension's agent calls our tools. One editor serves all of it, because starting one takes longer than any step.
+// restored, and an extension's agent calls our tools; in the oldest editor, what else it must be able to do. One editor serves all of it,
+// because starting one takes longer than any step.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { markdown, missing, repository } from "./machine.mjs";
+import { useOldestEditor } from "./oldest.mjs";
 import { Panel } from "./panel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
@@ -259,6 +261,6 @@ for (const [editor, variable] of editors) {
         assert.ok(machine.processes(/-m lerim mcp --repo/).length > 0);
         person.settings();
       });
-    }
+    } else await useOldestEditor(person, run);
   });
 }

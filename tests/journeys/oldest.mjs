@@ -3,21 +3,18 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { markdown, missing } from "./machine.mjs";
+import { markdown } from "./machine.mjs";
 import { Panel } from "./panel.mjs";
-import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
-import { step } from "./screen.mjs";
-import { JOURNEY, until } from "./until.mjs";
+import { until } from "./until.mjs";
 
-test("the oldest editor", { skip: missing() ?? false, timeout: JOURNEY }, async (t) => {
-  const person = new Person("oldest", "shop", { editor: process.env.LERIM_EDITOR_OLDEST });
-  const { machine, screen, root } = person;
-  const run = (name, body) => step(t, () => screen, name, body);
+/** Runs the steps with `run`, in a repository of their own that the person opens in the same editor. */
+export async function useOldestEditor(person, run) {
+  const { machine, screen } = person;
+  const root = machine.folder("work", "till");
 
-  before(async () => {
+  await run("another repository is opened in the same window", async () => {
     makeRepository(root, new Map([
       ["src/cart.py", "def total(prices):\n    return sum(prices)\n"],
       ["src/receipt.py", "from cart import total\n\n\ndef receipt(prices):\n    return f'{total(prices)} due'\n"],
@@ -30,11 +27,10 @@ test("the oldest editor", { skip: missing() ?? false, timeout: JOURNEY }, async 
     talk.say("No, always count money in integer cents in src/cart.py, never in floats", "Understood: integer cents.");
     talk.say("Always keep the names of currencies out of src/cart.py", "Only numbers there then.");
     talk.say("thanks", "You are welcome.");
-    person.settings();
-    await person.begin();
-    await person.work();
+    await person.leave();
+    await person.visit({}, root);
+    await screen.status(/No candidates to review/);
   });
-  after(() => person.end());
 
   await run("what the person said is found, shown at its turn and accepted; a call of the session shows what it changed", async () => {
     await screen.command("Lerim: Sync");
@@ -86,4 +82,4 @@ test("the oldest editor", { skip: missing() ?? false, timeout: JOURNEY }, async 
     await screen.hover("total", /Sum prices in one place/);
     await screen.shot("used");
   });
-});
+}
