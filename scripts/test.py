@@ -81,6 +81,8 @@ def main(chosen_checks: list[str]) -> int:
         editor_installation.start()
     if {"python", "journeys"} & set(chosen):
         locked_environment.start()
+    if "python" in chosen:
+        python_collection.start()
     if "extension" in chosen:
         EXTENSION_REPORT.unlink(missing_ok=True)
         extension_tests.start()
@@ -111,6 +113,7 @@ def run_python_tests(tally: Tally) -> None:
         if locked_environment.wait():
             tally.add_failure("installing requirements.lock by itself")
         editor_installation.wait_for_packages()  # one of them is an editor that a Python test starts
+        python_collection.wait()
         report = new_report_path("python.xml")
         # One more than two processors, since half of a test's time is waiting. A worker gets runs of consecutive tests,
         # which share module fixtures, and then steals from another's end.
@@ -371,6 +374,8 @@ extension_tests = BackgroundCommand(
     ),
     TIMEOUT_S["extension"],
 )
+# Compiles the tests once; otherwise each worker would compile all of them. An error in them is shown by the tests' run.
+python_collection = BackgroundCommand("collection", (PYTHON, "-m", "pytest", "--collect-only"), TIMEOUT_S["python"])
 locked_environment = BackgroundCommand(
     "locked",
     (PYTHON, "scripts/make_environment.py", str(LOCKED_ENVIRONMENT), "requirements.lock"),
