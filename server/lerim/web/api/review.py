@@ -94,7 +94,7 @@ def act(paths: ReviewPaths, name: str, do: Callable[[ReviewPaths, str], ReviewRe
 
 
 def list_candidates(call: Call, query: CandidatesQuery) -> PendingListOutput:
-    """Returns the candidates that wait for review, oldest first."""
+    """Returns the candidates that wait for review, those of the oldest day first."""
     paths = call.review_paths()
     with call.use_search(paths) as search:
         return load_pending_list(paths, search, query.limit, query.offset)
