@@ -10,6 +10,8 @@ from lerim.org.reviewers import ReviewerView, count_by_reviewer
 
 MAX_FAILURES = 20
 RATE_MINUTES = 10
+TOLD_STATES = ["quarantined", "failed", "gone", "changed"]
+"""The states of sessions that are listed with what happened to them, in this order."""
 ENDED_WITHOUT_RESULT = ("failed", "quarantined", "gone", "changed", "cancelled")
 
 
@@ -70,7 +72,7 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         [(left, bytes_left, recent)] = run(
             "SELECT count(*) FILTER (WHERE ended_at IS NULL),"
             " coalesce(sum(bytes) FILTER (WHERE ended_at IS NULL), 0)::bigint,"
-            f" count(*) FILTER (WHERE ended_at > now() - interval '{RATE_MINUTES} minutes')"
+            f" count(*) FILTER (WHERE state <> 'cancelled' AND ended_at > now() - interval '{RATE_MINUTES} minutes')"
             " FROM extractions WHERE team = %s",
             team,
         ).fetchall()
@@ -88,8 +90,9 @@ def load_status(database: TeamDatabase) -> OrgStatus:
         ).fetchall()
         failures = run(
             "SELECT key, session, project, state, tries, problem FROM extractions"
-            " WHERE team = %s AND state IN ('failed', 'quarantined') ORDER BY ended_at DESC NULLS FIRST, key LIMIT %s",
-            (database.team, MAX_FAILURES),
+            " WHERE team = %s AND state = ANY(%s)"
+            " ORDER BY array_position(%s, state), ended_at DESC NULLS FIRST, key LIMIT %s",
+            (database.team, TOLD_STATES, TOLD_STATES, MAX_FAILURES),
         ).fetchall()
         reviewers = count_by_reviewer(connection, database.team)
         shared = count_shared(connection, database.team)

@@ -100,11 +100,18 @@ def test_a_session_that_is_gone_or_has_changed_is_told_and_can_be_sent_again(org
     next(organisation.desk.projects.rglob("s0.jsonl")).unlink()
     organisation.desk.session("s1", *correct(organisation.desk, "later"))
     Worker(TeamDatabase(organisation.url, "platform"), os.environ, until_done=True).run()
-    assert organisation.status()["states"] == {"gone": 1, "changed": 1, "done": 1}
+    status = organisation.status()
+    assert status["states"] == {"gone": 1, "changed": 1, "done": 1} and status["per_minute"] == 0.3
+    told = [(one["state"], one["problem"]) for one in status["failures"]]
+    assert told == [
+        ("gone", "The session is not on this machine any more."),
+        ("changed", "The session has changed since it was sent; the next backfill sends it again."),
+    ]
     assert run("org", "retry").stdout == "2 sessions sent again.\n"
     assert run("org", "cancel").stdout == "2 sessions cancelled.\n"
     status = run("org", "status").stdout
     assert "3 of 3 sessions" in status and "2 cancelled, 1 done" in status
+    assert "0.1 sessions a minute\n" in status, "what was cancelled was not worked through"
 
 
 def test_a_reader_of_the_team_sees_the_state_and_can_send_nothing(organisation: Organisation) -> None:

@@ -131,7 +131,8 @@ def _show_plan(view: BackfillPlanView) -> None:
     if view.projects:
         output.show_table(("project", "new"), [(name, str(count)) for name, count in view.projects.items()])
     if view.new:
-        output.print_line(f"Reading them takes one reader about {view.estimate.seconds:,.0f} seconds.")
+        seconds = output.pluralize(max(1, round(view.estimate.seconds)), "second")
+        output.print_line(f"Reading them takes one reader about {seconds}.")
     if view.new and view.model:
         tokens = f"{view.estimate.input_tokens:,} tokens in, {view.estimate.output_tokens:,} out"
         cost = "" if view.estimate.cost is None else f", about ${view.estimate.cost:,.2f}"

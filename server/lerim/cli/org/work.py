@@ -114,14 +114,14 @@ def _show_status(status: OrgStatus) -> None:
     output.print_line(f"{status.candidates:,} candidates, {status.proposed:,} proposed, {status.accepted:,} accepted")
     rate = f"{status.per_minute:,.1f} sessions a minute"
     if left:
-        ends = "unknown" if status.seconds_left is None else f"about {status.seconds_left / 60:,.0f} minutes"
-        rate += f", {status.bytes_left / 1e6:,.0f} MB left, {ends} to go"
+        minutes = None if status.seconds_left is None else max(1, round(status.seconds_left / 60))
+        ends = "time left unknown" if minutes is None else f"about {output.pluralize(minutes, 'minute')} to go"
+        rate += f", {status.bytes_left / 1e6:,.1f} MB left, {ends}"
     output.print_line(rate)
     output.print_line(f"Models cost ${status.today_usd:,.4f} today, ${status.total_usd:,.4f} in total.")
     shared = status.shared
-    output.print_line(
-        f"{shared.memories:,} memories shared, {shared.by_meaning:,} found by meaning. {shared.note}".rstrip()
-    )
+    count = f"{shared.memories:,} {'memory' if shared.memories == 1 else 'memories'}"
+    output.print_line(f"{count} shared, {shared.by_meaning:,} found by meaning. {shared.note}".rstrip())
     if status.workers:
         rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
         output.show_table(("worker", "done", "a minute", "reads"), rows)
