@@ -241,10 +241,11 @@ async def test_a_turn_is_shown_in_its_transcript(editor: Editor, monkeypatch: py
         assert r"Keep load small\, please" in hover and "command:lerim.openTurn?" in hover
         found = await decision.definition(turn)
         assert found is not None and found[0].startswith("lerim-transcript:/")
-        content = await editor.client.protocol.send_request_async(
-            types.WORKSPACE_TEXT_DOCUMENT_CONTENT, types.TextDocumentContentParams(found[0])
-        )
-        assert content.text.split("\n")[found[1] :][:3] == ["## You", "", "Keep load small, please."]
+        for uri in (found[0], found[0].replace("turn=", "turn%3D")):  # as it was sent, and as VS Code writes it
+            content = await editor.client.protocol.send_request_async(
+                types.WORKSPACE_TEXT_DOCUMENT_CONTENT, types.TextDocumentContentParams(uri)
+            )
+            assert content.text.split("\n")[found[1] :][:3] == ["## You", "", "Keep load small, please."]
 
 
 async def test_references_are_found_from_a_memory_and_from_a_symbol_in_source(editor: Editor) -> None:

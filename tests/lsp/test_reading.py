@@ -180,6 +180,9 @@ async def test_a_memory_file_that_does_not_parse_is_a_diagnostic_until_it_is_men
     await editor.start()
     await editor.until(lambda: editor.client.diagnostics.get(path.as_uri()))
     assert path.read_text(encoding="utf-8") == "no header"
+    path.write_text("---\nid: a\ntitle: `a` b\n---\n", encoding="utf-8")
+    editor.changed(path)
+    await editor.until(lambda: [one.range.start.line for one in editor.client.diagnostics[path.as_uri()]] == [2])
     path.write_text(good, encoding="utf-8")
     editor.changed(path)
     await editor.until(lambda: not editor.client.diagnostics[path.as_uri()])

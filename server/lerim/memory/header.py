@@ -96,8 +96,9 @@ def _load_yaml(head: str, where: str) -> dict[str, Yaml]:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         at = f", line {line + 2}" if line is not None else ""
         what = str(getattr(error, "problem", "") or error).splitlines()[0][:120]
+        place = f"{where}:{line + 2}" if line is not None and where else where
         raise MemoryError_(
-            f"The header is not valid YAML{at}: {what}.", where=where, todo="Correct the lines between the --- lines."
+            f"The header is not valid YAML{at}: {what}.", where=place, todo="Correct the lines between the --- lines."
         ) from error
     if loaded is None:
         return {}

@@ -85,7 +85,7 @@ def test_a_kind_is_of_learnings_alone_and_is_told_elsewhere() -> None:
 def test_a_header_that_is_none_or_a_bomb_is_refused_with_its_file(header: str) -> None:
     with pytest.raises(MemoryError_) as error:
         parse_record(f"---\n{header}\n---\n", PATH)
-    assert error.value.where == str(PATH) and error.value.todo
+    assert error.value.where.startswith(str(PATH)) and error.value.todo
 
 
 def test_text_without_a_header_is_no_memory() -> None:

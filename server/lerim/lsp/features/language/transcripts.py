@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from lsprotocol import types
 
@@ -48,7 +48,7 @@ async def provide_transcript(
 ) -> types.TextDocumentContentResult:
     """The text of a document that `turn_location` named. A turn that is gone gives a text that says so."""
     sidecar.require_trust("The transcript")
-    turn = parse_qs(urlsplit(params.uri).query).get("turn", [""])[0]
+    turn = parse_qs(unquote(urlsplit(params.uri).query)).get("turn", [""])[0]  # VS Code also encodes the `=`
     return types.TextDocumentContentResult(await sidecar.run_in_thread(_read_transcript, sidecar, turn))
 
 
