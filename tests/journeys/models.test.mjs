@@ -153,7 +153,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
   });
 
   await run("nothing accepts it unseen, also when the command line proposed it; a person does", async () => {
-    const id = JSON.parse(await machine.cli("review", "dropped", "--json", "--repo", root)).items[0].id;
+    const id = JSON.parse(await machine.cli("review", "left-out", "--json", "--repo", root)).items[0].id;
     await machine.cli("review", "propose", id, "--repo", root);
     await panel.lists(/us-east-1/);
     await machine.cli("review", "accept", "--all", "--quotes", "local", "--repo", root);

@@ -37,7 +37,7 @@ class UndoListOutput(msgspec.Struct, frozen=True):
 
 
 class DroppedListOutput(msgspec.Struct, frozen=True):
-    """What `review dropped --json` prints, newest first; `total` counts all items, also those not listed."""
+    """What `review left-out --json` prints, newest first; `total` counts all items, also those not listed."""
 
     items: list[LeftOutView]
     total: int

@@ -64,7 +64,7 @@ def test_reading_returns_what_the_command_line_prints(desk: Desk, server: WebSer
         (at(desk, "/memories"), {}, ("memory", "list", *repo)),
         (at(desk, "/memories/search"), {"q": "uv"}, ("memory", "search", "uv", *repo)),
         (at(desk, "/candidates"), {}, ("review", "list", *repo)),
-        (at(desk, "/left-out"), {}, ("review", "dropped", *repo)),
+        (at(desk, "/left-out"), {}, ("review", "left-out", *repo)),
         (at(desk, "/actions"), {}, ("review", "undo", "--list", *repo)),
         (at(desk, "/queue"), {}, ("queue", "list", *repo)),
         (at(desk, "/configuration"), {}, ("config", "show", *repo)),

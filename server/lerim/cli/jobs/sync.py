@@ -291,4 +291,4 @@ def _show_dropped(report: SyncReport) -> None:
     if withdrawn_count := report.dropped.get("model-read", 0):
         verb = "candidate was" if withdrawn_count == 1 else "candidates were"
         output.print_line(f"{withdrawn_count} {verb} withdrawn: a model has read the sessions since.")
-    output.print_line("`lerim review dropped` shows the details; `lerim review propose ID` proposes one anyway.")
+    output.print_line("`lerim review left-out` shows the details; `lerim review propose ID` proposes one anyway.")

@@ -1,4 +1,4 @@
-"""`lerim review list|show|accept|edit|reject|undo`; `dropped`, `propose` and `forget` are in `left_out.py`."""
+"""`lerim review list|show|accept|edit|reject|undo`; `left-out`, `propose` and `forget` are in `left_out.py`."""
 
 from __future__ import annotations
 

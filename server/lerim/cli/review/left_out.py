@@ -1,4 +1,4 @@
-"""`lerim review dropped|propose|forget`: lists what was not proposed, proposes it anyway, and resets what the ranking
+"""`lerim review left-out|propose|forget`: lists what was not proposed, proposes it anyway, and resets what the ranking
 learned from the person's decisions."""
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["review_app"]
 
 DEFAULT_LIMIT = 50
 IdsArgument = Annotated[
-    list[str], typer.Argument(metavar="ID", help="As shown by `lerim review dropped`; the first characters are enough.")
+    list[str], typer.Argument(metavar="ID", help="As shown by `lerim review left-out`; the first characters are enough.")
 ]
 
 
-@review_app.command("dropped")
+@review_app.command("left-out")
 @with_error_exit
-def dropped_command(
+def left_out_command(
     session: Annotated[
         str, typer.Option(metavar="ID", help="Only from this session; the first characters of its id are enough.")
     ] = "",

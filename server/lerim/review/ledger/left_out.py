@@ -118,7 +118,7 @@ class LeftOutTable:
             raise UsageError(f"Several ids begin with {beginning[:80]!r}.", todo="Give more of the id.")
         if not found:
             raise NotFoundError(
-                f"Nothing left out has the id {beginning[:80]!r}.", todo="`lerim review dropped` lists everything."
+                f"Nothing left out has the id {beginning[:80]!r}.", todo="`lerim review left-out` lists everything."
             )
         return found[0]
 
