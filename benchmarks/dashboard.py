@@ -204,6 +204,8 @@ def list_pages(project: Project) -> dict[str, str]:
         "agents and queue": "agents",
         "runs": "runs",
         "statistics by day": "statistics",
+        "statistics by day, a year": "statistics?part=day&span=365",
+        "statistics by agent, a year": "statistics?part=agent&span=365",
         "statistics by model, a year": "statistics?part=model&span=365",
         "statistics of the review": "statistics?part=review",
     }

@@ -33,11 +33,12 @@ def is_maintenance_due(project: Project, home: Home, now: datetime) -> bool:
 
     An unreadable record counts as no maintenance yet, and so does one from the future: the clock was set back.
     """
-    if not find_memory_files(project.memory_dir, project.memory_dir.parent.parent)[0]:
-        return False
     path = home.project(project.key) / "maintained.json"
     try:
         recorded = msgspec.json.decode(files.read_text(path, _MAX_BYTES), type=_LastMaintenance)
+        if abs(now - recorded.at) < MAINTENANCE_INTERVAL:
+            return False
     except (MemoryError_, msgspec.MsgspecError):
-        return True
-    return abs(now - recorded.at) >= MAINTENANCE_INTERVAL
+        pass
+    # last, because it lists thousands of files
+    return bool(find_memory_files(project.memory_dir, project.memory_dir.parent.parent)[0])

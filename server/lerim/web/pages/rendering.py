@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -26,6 +26,9 @@ from lerim.times import format_day, format_moment
 from lerim.views import DRIFT_LABELS
 from lerim.web.pages.place import Place
 from lerim.web.served import find_served
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 NAVIGATION = (
     ("today", "Today"),
@@ -152,6 +155,8 @@ def describe_action(action: str) -> str:
 
 @cache
 def _load_environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # a server that nobody looks at needs none of it
+
     environment = Environment(
         loader=PackageLoader("lerim.web.pages", "templates"),
         autoescape=True,
