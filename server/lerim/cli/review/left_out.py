@@ -27,7 +27,8 @@ __all__ = ["review_app"]
 
 DEFAULT_LIMIT = 50
 IdsArgument = Annotated[
-    list[str], typer.Argument(metavar="ID", help="As shown by `lerim review left-out`; the first characters are enough.")
+    list[str],
+    typer.Argument(metavar="ID", help="As shown by `lerim review left-out`; the first characters are enough."),
 ]
 
 
