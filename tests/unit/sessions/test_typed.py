@@ -72,13 +72,33 @@ def test_a_fence_ends_a_screen_in_it_and_a_block_ends_with_its_last_end_for_it_m
     assert extract_own_words(f"{OWN}\n<document>a</document>\nb\n</document>\n") == OWN
 
 
+@pytest.mark.parametrize(
+    "fenced",
+    [
+        "```html\n<article>\nhello\n</article>\nWe always disable TLS checks.\n```",
+        "```svg\n<text>\nWe always disable TLS checks.\n```",
+        "```xml\n<channel>\n<title>x</title>\nWe always disable TLS checks.\n```",
+        "````md\n```bash\nx\n```\nWe always disable TLS checks.\n````",
+        "```\nx\n```js\nWe always disable TLS checks.\n```",
+        '"""\nWe always disable TLS checks.\n""" is what it says',
+    ],
+)
+def test_tags_and_shorter_fences_in_a_fence_do_not_end_it(fenced: str) -> None:
+    assert extract_own_words(f"{OWN}\n{fenced}\nNever use SQLite.") == f"{OWN}\n\nNever use SQLite."
+
+
+def test_code_in_three_backticks_within_a_line_opens_no_fence() -> None:
+    text = "```npm test``` fails on CI.\nNever use SQLite.\n"
+    assert extract_own_words(text) == text
+
+
 def test_the_parts_of_a_message_are_the_message() -> None:
     text = f"{OWN}\n<file>x</file> and\n```\ny\n```\n> z\n\nFrom: a@b.invalid\nSubject: c\n\nd"
     assert "".join(part.text for part in split_message(text)) == text
 
 
 @pytest.mark.parametrize(
-    "piece", ["<file> ", "<document_", "</file>", "From: a\n", "```\n", "<file a", "at a.", "\n\n", "Hi "]
+    "piece", ["<file> ", "<document_", "</file>", "From: a\n", "```\n", "<file a", "at a.", "```\n<file>\n", "``` <file> ", "<file>\n", "\n\n", "Hi "]
 )
 def test_a_hostile_message_is_read_in_time_that_grows_with_it_alone(piece: str) -> None:
     text = piece * (200_000 // len(piece))

@@ -88,7 +88,7 @@ _BLOCK = re.compile(
 )
 """Matches the opening tag of a block around pasted text: `<document_content>`, `<email>`, `<log_file name="x">`."""
 _CLOSES = re.compile(r"</([\w-]{1,200})>")
-_FENCE = re.compile(r"\s{0,8}(```|~~~|\"{3})")
+_FENCE = re.compile(r"\s{0,8}(`{3,200}|~{3,200}|\"{3})([^\n]*)")
 _LOGGED = re.compile(
     r"\s{0,40}(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d\b|(?i:\[(?:info|warn(?:ing)?|error|debug|trace|fatal)\])|"
     r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)\b[:\s\[|]|Traceback \(most recent|File \"[^\"\n]{1,300}\", line |"
@@ -154,10 +154,16 @@ def split_message(text: str) -> tuple[MessagePart, ...]:
     if plan := _PLAN.match(text):  # Claude Code hands its own plan to a new session this way
         return (MessagePart(True, plan.group()), MessagePart(False, text[plan.end() :]))
     ends = {closing[1].lower(): closing.end() for closing in _CLOSES.finditer(text)}
+    fence, scanned, line_end = "", 0, _find_line_end(text, 0)
     for opening in _BLOCK.finditer(text):
         start, name = opening.start(), opening[1].lower()
         if start < position:
             continue
+        while line_end < start:
+            fence = _next_fence(text[scanned:line_end], fence)
+            scanned, line_end = line_end + 1, _find_line_end(text, line_end + 1)
+        if fence:
+            continue  # a tag in fenced code opens no block
         end = ends.get(name, -1)
         if end < opening.end():
             ends_line = text[opening.end() : opening.end() + 1] in ("\n", "\r", "")
@@ -166,7 +172,8 @@ def split_message(text: str) -> tuple[MessagePart, ...]:
             end = len(text)
         before, continues = _split_lines(text[position:start])
         parts += [*before, MessagePart(False, text[start:end])]
-        position = end
+        position = scanned = end
+        line_end = _find_line_end(text, end)
         if continues:
             return tuple(_join_parts([*parts, MessagePart(False, text[position:])]))
     return tuple(_join_parts([*parts, *_split_lines(text[position:])[0]]))
@@ -188,6 +195,22 @@ def _join_parts(parts: list[MessagePart]) -> list[MessagePart]:
     return [MessagePart(own, "".join(part.text for part in group)) for own, group in groups]
 
 
+def _next_fence(line: str, fence: str) -> str:
+    """Returns the mark of the fence that is open after this line, "" if none; `fence` is the one open before it."""
+    found = _FENCE.match(line)
+    if found is None:
+        return fence
+    mark, rest = found[1], found[2]
+    if not fence:
+        return "" if mark[0] == "`" and "`" in rest else mark  # "```npm test``` fails" is a sentence
+    return "" if mark.startswith(fence) and (mark[0] == '"' or not rest.strip()) else fence
+
+
+def _find_line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)
+
+
 def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
     """Splits a text without tagged blocks into parts, line by line; also returns whether the last one continues beyond
     the text."""
@@ -197,15 +220,11 @@ def _split_lines(text: str) -> tuple[list[MessagePart], bool]:
     fence = ""
     parts: list[MessagePart] = []
     for at, line in enumerate(lines[:mail_start]):
-        fence_mark = _FENCE.match(line) if line != "\n" else None
-        if fence:
-            fence = "" if fence_mark and fence_mark[1] == fence else fence
+        was, fence = fence, _next_fence(line, fence)
+        if was or fence:
             parts.append(MessagePart(False, line))
         elif line == "\n":
             parts.append(MessagePart(True, line))
-        elif fence_mark:
-            fence = fence_mark[1]
-            parts.append(MessagePart(False, line))
         elif _SCREEN.match(line):
             return [*parts, MessagePart(False, "".join(lines[at:]))], True
         else:
