@@ -31,7 +31,7 @@ from lerim.review.review_paths import ReviewPaths
 
 MAX_KEPT_RUNS = 50
 MAX_FILE_BYTES = 16_000_000
-_FOLDER_NAME = re.compile(r"(?:sync|maintain)-\d{8}-\d{6}-[0-9a-f]{6}")
+_FOLDER_NAME = re.compile(r"(?:sync|maintain)-(\d{8}-\d{6})-[0-9a-f]{6}")
 ExtractionResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
 _OUTCOME_NAMES: Mapping[type, str] = {Candidate: "candidate", DroppedSignal: "dropped", Withdrawal: "withdrawn"}
 
@@ -193,15 +193,28 @@ def _usage_row(spent: RoleUsage) -> dict[str, object]:
 
 
 def list_run_folders(paths: ReviewPaths) -> list[Path]:
-    """The existing run folders, the oldest first."""
+    """The existing run folders, the oldest first. A folder whose name is not the time of a run is left out: it may have
+    been committed to the repository by anybody."""
     workspace = paths.state / "workspace"
+    now = datetime.now(UTC)
     try:
-        return sorted(
-            (path for path in workspace.iterdir() if _FOLDER_NAME.fullmatch(path.name) and not path.is_symlink()),
-            key=lambda path: path.name.partition("-")[2],
-        )
+        found = [
+            (start, path)
+            for path in workspace.iterdir()
+            if (start := parse_run_start(path.name)) is not None and start <= now and not path.is_symlink()
+        ]
     except OSError:
         return []
+    return [path for _, path in sorted(found)]
+
+
+def parse_run_start(name: str) -> datetime | None:
+    """Return when the run with this folder started, or None if it is not the folder of a run."""
+    found = _FOLDER_NAME.fullmatch(name)
+    try:
+        return None if found is None else datetime.strptime(found[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 class LastRun(msgspec.Struct, frozen=True):
@@ -243,11 +256,11 @@ def _remove_oldest(workspace: Path, anchor: Path) -> None:
     # A folder that cannot be deleted now is deleted after the next run.
     with suppress(OSError, BoundaryError), open_directory(workspace, anchor) as directory:
         found = [
-            name
+            (status.st_mtime_ns, name.partition("-")[2], name)  # names alone could come from the repository
             for name in directory.list_names()
-            if _FOLDER_NAME.fullmatch(name) and S_ISDIR(directory.stat(name).st_mode)
+            if _FOLDER_NAME.fullmatch(name) and S_ISDIR((status := directory.stat(name)).st_mode)
         ]
-        for name in sorted(found, key=lambda name: name.partition("-")[2])[:-MAX_KEPT_RUNS]:
+        for *_, name in sorted(found)[:-MAX_KEPT_RUNS]:
             shutil.rmtree(directory.os_path(name), ignore_errors=True, dir_fd=directory.handle)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -20,6 +19,7 @@ from lerim.review.run_folder import (
     MemoryAction,
     SummaryAction,
     list_run_folders,
+    parse_run_start,
 )
 
 MAX_LOG_CHARACTERS = 200_000
@@ -108,8 +108,9 @@ def load_run(paths: ReviewPaths, name: str) -> RunDetails:
 
 
 def _make_run(folder: Path, rows: list[_ExtractRow]) -> RunView:
-    kind, _, rest = folder.name.partition("-")
-    started = datetime.strptime(rest.rpartition("-")[0], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    kind = folder.name.partition("-")[0]
+    started = parse_run_start(folder.name)
+    assert started is not None  # list_run_folders leaves out other folders
     spent = [RoleUsage(row.role, row.model, _usage_of(row)) for row in rows if row.outcome == "asked"]
     return RunView(folder.name, "maintain" if kind == "maintain" else "sync", format_time(started), spent)
 

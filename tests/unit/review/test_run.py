@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lerim.errors import MemoryError_
+from lerim.errors import MemoryError_, NotFoundError
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.models.money.usage import ModelStep, RoleUsage, Usage
 from lerim.review.review_paths import ReviewPaths
@@ -22,6 +22,7 @@ from lerim.review.run_folder import (
     list_run_folders,
     try_write_run,
 )
+from lerim.review.run_records import list_runs, load_run
 
 Make = Callable[..., Candidate]
 NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)
@@ -70,6 +71,20 @@ def test_the_last_fifty_runs_stay_and_nothing_else_is_removed(place: ReviewPaths
     assert other.is_dir()
 
 
+@pytest.mark.parametrize("committed", ["sync-20269999-999999-abcdef", "sync-99991231-235959-abcdef"])
+def test_folders_that_a_repository_brings_break_no_list_of_runs_and_push_no_run_out(
+    place: ReviewPaths, make: Make, committed: str
+) -> None:
+    for number in range(MAX_KEPT_RUNS):
+        (place.state / "workspace" / f"{committed[:-2]}{number:02}").mkdir(parents=True)
+    folder = RunFolder(place, NOW, [make()]).write()
+    assert folder is not None and folder.is_dir()
+    runs, total = list_runs(place, 0, 10)
+    assert [run.name for run in runs] == [folder.name] and total == 1
+    with pytest.raises(NotFoundError):
+        load_run(place, committed)
+
+
 def test_a_workspace_that_leads_elsewhere_is_a_problem_and_fails_nothing(
     place: ReviewPaths, make: Make, tmp_path: Path
 ) -> None:
@@ -98,7 +113,7 @@ def test_the_newest_run_that_asked_a_model_says_what_it_took_whatever_lies_besid
     for number, text in enumerate(
         ("{", "[1]", '[{"outcome": "asked", "role": 5}]', '[{"outcome": "step", "kind": "x"}]')
     ):
-        broken = folder.with_name(f"sync-20270101-00000{number}-abcdef")
+        broken = folder.with_name(f"sync-20260901-00000{number}-abcdef")
         broken.mkdir()
         (broken / "extract.json").write_text(text)
     assert find_last_model_run(place) == LastRun(str(folder), [spent], [step])
