@@ -78,3 +78,10 @@ def test_a_subagents_rules_and_answers_are_not_the_persons() -> None:
 def test_a_commit_whose_exit_code_nobody_told_was_made_if_git_says_so(output: str, wanted: bool) -> None:
     call = ToolCall("c", "run_in_terminal", "shell", "ok", command="git commit -am wal && git push", output=output)
     assert is_commit_made(call) is wanted
+
+
+def test_a_search_for_words_of_git_is_no_commit() -> None:
+    assert not is_commit_made(ToolCall("c", "Bash", "shell", "ok", exit_code=0, command='grep -rn "run git push" docs'))
+    assert is_commit_made(
+        ToolCall("c", "Bash", "shell", "ok", exit_code=0, command="git -c commit.gpgsign=false commit -m x")
+    )

@@ -199,11 +199,36 @@ def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:
         ("git commit -q -m @'\nPad left\n'@", "Pad left"),
         ("git commit --message 'Pad left' && cat <<EOF\nother\nEOF", "Pad left"),
         ("git commit --amend --no-edit", ""),
+        ('git commit -m "Say \\"hi\\" to x"', 'Say "hi" to x'),
+        ('git -c user.name="Ana B" -C x commit -m "Pad left"', "Pad left"),
     ],
 )
 def test_a_commit_is_told_by_the_first_line_of_its_message(command: str, message: str) -> None:
     made = told(prompt(0, "Commit what is there, please do"), turn(1, "", shell(command)))
     assert made.outcome[0].text == (f"Committed “{message}”." if message else "Committed.")
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ('git commit -m "Fix: git push hangs, gh pr merge too"', ["Committed “Fix: git push hangs, gh pr merge too”."]),
+        ("git push --dry-run origin main", []),
+        ("git push -n", []),
+        ("git commit --dry-run", []),
+        ("""grep -rn "run git push" docs; echo 'git commit'""", []),
+    ],
+)
+def test_words_in_quotes_and_dry_runs_are_no_pushes_or_commits(command: str, outcome: list[str]) -> None:
+    made = told(prompt(0, "Do what is left to do, please"), turn(1, "", shell(command)))
+    assert [one.text for one in made.outcome if one.text != "No file was changed."] == outcome
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+@pytest.mark.parametrize(("more", "known"), [("\\n  -- --watch", True), ("echo done", False)])
+def test_the_result_of_a_script_says_nothing_of_its_first_line(exit_code: int, more: str, known: bool) -> None:
+    script = shell(f"npm test {more}" if known else f"npm test\n{more}", exit_code=exit_code)
+    said = " ".join(one.text for one in told(prompt(0, "Run the tests, please"), turn(1, "", script)).outcome)
+    assert ("passed" in said or "failed" in said) is known
 
 
 @pytest.mark.parametrize("other", ["src/a.py", "other/lib/src/a.py", "a.py", "my lib/src/a.py"])
@@ -226,6 +251,7 @@ def test_hostile_text_is_told_of_in_time() -> None:
         'git commit -m "' * 500,
         "<<E\n" * 2_000,
         "```\n" * 5_000,
+        'git commit "\\' + '\\"' * 900,
         "? [" * 3_000 + "] " * 3_000,
     ]
     turns = [prompt(0, "Do all of this at once, if you can")]

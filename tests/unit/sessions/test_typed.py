@@ -98,7 +98,21 @@ def test_the_parts_of_a_message_are_the_message() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["<file> ", "<document_", "</file>", "From: a\n", "```\n", "<file a", "at a.", "```\n<file>\n", "``` <file> ", "<file>\n", "\n\n", "Hi "]
+    "piece",
+    [
+        "<file> ",
+        "<document_",
+        "</file>",
+        "From: a\n",
+        "```\n",
+        "<file a",
+        "at a.",
+        "```\n<file>\n",
+        "``` <file> ",
+        "<file>\n",
+        "\n\n",
+        "Hi ",
+    ],
 )
 def test_a_hostile_message_is_read_in_time_that_grows_with_it_alone(piece: str) -> None:
     text = piece * (200_000 // len(piece))

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from lerim.extraction.signals.git_commands import is_commit_command
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
@@ -40,7 +41,6 @@ _TOOK = compile_later(
     r"^\s{0,4}(?:\[[^\]\n]{1,200} [0-9a-f]{7,40}\] |\+? ?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} |\* \[new )", re.MULTILINE
 )
 """Matches what git prints after a commit or push."""
-_COMMIT = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?(?:commit|push)\b")
 
 
 def judge_next_words(after: Turn | None) -> Verdict:
@@ -70,11 +70,6 @@ def is_commit_made(call: ToolCall) -> bool:
     if call.status != "ok" or not is_commit_command(call.command):
         return False
     return call.exit_code == 0 or (call.exit_code is None and bool(_TOOK.search(call.output)))
-
-
-def is_commit_command(command: str) -> bool:
-    """Returns whether a shell command commits or pushes."""
-    return "git" in command and bool(_COMMIT.search(command[:2_000]))
 
 
 _LATER = compile_later(

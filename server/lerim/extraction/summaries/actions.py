@@ -4,13 +4,12 @@ results, commits, choices, refusals. Nothing is interpreted or guessed; what is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from lerim.extraction.facts import parse_command, shorten, squeeze_spaces
-from lerim.extraction.signals import is_commit_command
+from lerim.extraction.signals import find_git_steps
 from lerim.patterns import compile_later
 from lerim.redaction import clean_text
 from lerim.sessions import QuestionAnswer, StoredCall, SummaryTurn
@@ -19,16 +18,12 @@ RunOutcome = Literal["passed", "failed", "ran"]
 ActionKind = Literal["committed", "pushed", "opened", "merged", "chose", "denied", "interrupted"]
 MAX_COMMAND_CHARS = 70
 MAX_MESSAGE_CHARS = 120
-_PUSH = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?push\b")
-_COMMIT = compile_later(r"(?:^|[;&|\s])git\s(?:-C\s\S{1,200}\s)?commit\b")
-_PULL = compile_later(r"(?:^|[;&|\s])(?:gh\spr\screate|glab\smr\screate)\b")
-_MERGE = compile_later(r"(?:^|[;&|\s])(?:gh\spr\smerge|glab\smr\smerge)\b")
-_OTHERS: dict[ActionKind, re.Pattern[str]] = {"pushed": _PUSH, "opened": _PULL, "merged": _MERGE}
-_DESCRIBED = compile_later(r"\n[A-Z][\w ,.'/-]{0,300}\Z")
+_DESCRIBED = compile_later(r"\n(?![A-Z_]{1,40}=)[A-Z][^\n]{0,300}\Z")
 """The agent's description of a command, which follows it."""
 _HEREDOC = compile_later(r"(?:<<-?\s?['\"]?\w{1,20}['\"]?|@['\"])\n\s{0,8}([^\n]{1,300})")
 """A message of several lines, passed as a heredoc or here-string."""
-_SAYING = compile_later(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"([^\"]{1,400})|'([^']{1,400}))")
+_SAYING = compile_later(r"\s(?:-[a-z]{0,3}m|--message)[ =]{1,3}(?:\"((?:[^\"\\]|\\[\s\S]){1,400})|'([^']{1,400}))")
+_ESCAPED = compile_later(r"\\([\"\\$`])")
 _STEPS = compile_later(r"\s{0,3}(?:&&|;|\n|\|\|)\s{0,3}")
 
 
@@ -130,21 +125,16 @@ def _describe_call(call: StoredCall, turn: SummaryTurn, locate: Locate) -> str:
 def _find_git_actions(call: StoredCall, turn: str) -> Iterator[SessionAction]:
     """Yields the commits, pushes and pull requests that went through."""
     command = _DESCRIBED.sub("", call.text.removeprefix("$ "))
-    if call.status != "ok" or call.exit_code or not ("git" in command or "gh " in command or "glab " in command):
+    if call.status != "ok" or call.exit_code:
         return
-    if is_commit_command(command) and _COMMIT.search(command[:2_000]):
-        yield SessionAction("committed", _find_commit_message(command), turn)
-    for kind, pattern in _OTHERS.items():
-        if pattern.search(command[:2_000]):
-            yield SessionAction(kind, "", turn)
+    for kind, end in find_git_steps(command).items():
+        yield SessionAction(kind, _find_commit_message(command[end : end + 1_000]) if kind == "committed" else "", turn)
 
 
-def _find_commit_message(command: str) -> str:
-    start = _COMMIT.search(command[:2_000])
-    arguments = command[start.end() : start.end() + 1_000] if start else ""
+def _find_commit_message(arguments: str) -> str:
     option, lines = _SAYING.search(arguments), _HEREDOC.search(arguments)
     if option is not None and (lines is None or option.end() <= lines.start()):
-        return _shorten_clean((option[1] or option[2]).split("\n")[0], MAX_MESSAGE_CHARS)
+        return _shorten_clean((_ESCAPED.sub(r"\1", option[1] or "") or option[2]).split("\n")[0], MAX_MESSAGE_CHARS)
     return _shorten_clean(lines[1], MAX_MESSAGE_CHARS) if lines is not None else ""
 
 
@@ -152,14 +142,18 @@ def _parse_runs(call: StoredCall, turn: str, records_results: bool) -> Iterator[
     """Yields the project commands in a tool call: tests, builds, installs."""
     if call.status not in ("ok", "error"):
         return
-    command = parse_command(call.text.removeprefix("$ ").split("\n", 1)[0])
+    script = _DESCRIBED.sub("", call.text.removeprefix("$ ")).replace("\\\n", " ")
+    first, _, more = script.partition("\n")
+    command = parse_command(first)
     steps = [parse_command(step) for step in _STEPS.split(command.text)[:6]]
     names = [_shorten_clean(step.text, MAX_COMMAND_CHARS) for step in steps if step.is_project_command]
     if not names:
         return
+    alone = call.status == "error" or not more.strip()  # the result of a script is that of its last line
     failed = call.status == "error" or bool(call.exit_code)
     sure = records_results and not command.filtered and "|" not in command.text and ";" not in command.text
-    yield CommandRun(" && ".join(names), "failed" if failed else "passed" if sure else "ran", turn)
+    outcome: RunOutcome = "ran" if not alone else "failed" if failed else "passed" if sure else "ran"
+    yield CommandRun(" && ".join(names), outcome, turn)
 
 
 def _shorten_clean(text: str, most: int) -> str:
