@@ -3,7 +3,7 @@ import { connectAgentsToMemory, disconnectAgentsFromMemory } from "../../extensi
 import * as protocol from "../../extension/src/protocol";
 import { channelDescription, connectionDescription } from "../../extension/src/text/agentwording";
 import { FakeContext } from "./fakes/sidecar";
-import { answers, differences, shown, workspace } from "./fakes/vscode";
+import { answers, differences, shown, Uri, workspace } from "./fakes/vscode";
 
 const edits: protocol.AgentEditView[] = [
   { path: "/home/me/.gemini/settings.json", before: "{}", after: '{"mcpServers": {}}', reason: "MCP server of Gemini CLI", hash: "h1" },
@@ -75,6 +75,17 @@ test("from an agent's row only that agent is meant, and outside a folder only yo
   await connectAgentsToMemory(context, "gemini", countChange);
   expect(context.params(protocol.agentPlan).map(({ agents, root }) => [agents, root])).toEqual([[["gemini"], null]]);
   expect(shown.lists.find(({ placeHolder }) => placeHolder === "Choose which files to change")?.items.length).toBe(1);
+});
+
+test("of several folders, the files of the one that the person chooses are changed", async () => {
+  workspace.workspaceFolders = ["/repo", "/shop"].map((path, index) => ({ uri: Uri.file(path), name: path.slice(1), index }));
+  await connectAgentsToMemory(context, "gemini", countChange);
+  expect(context.asked).toEqual([]);
+  answers.picks.push("shop");
+  answers.many.push(["Skill"], ["Files of this repository"]);
+  answers.picks.push("Change nothing");
+  await connectAgentsToMemory(context, "gemini", countChange);
+  expect(context.params(protocol.agentPlan).map(({ level, root }) => [level, root])).toEqual([["project", "file:///shop"]]);
 });
 
 test("a file that cannot be changed comes with what to add by hand", async () => {

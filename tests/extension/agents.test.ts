@@ -105,6 +105,13 @@ test("Escape at any question connects nothing, and an agent that is disconnected
   expect(context.params(protocol.connect)).toEqual([]);
 });
 
+test("if no agent is connected, that is said and no list is shown", async () => {
+  context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
+  expect(await disconnectAgent(context, undefined)).toBe(false);
+  expect(shown.lists).toEqual([]);
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: No agent is connected.");
+});
+
 test("a list of agents that fails says so, and in Restricted Mode none is asked", async () => {
   context.refuse(protocol.agents, "platforms.json is broken.");
   expect(await tree.getChildren()).toEqual([]);

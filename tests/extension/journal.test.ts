@@ -42,6 +42,14 @@ test("today is shown as a markdown document, and the days before and after it th
   expect(lastDocument().path).toBe("/Journal of 2026-03-03.md");
 });
 
+test("a day that has come since the journal was opened is its next day", async () => {
+  await journal.show();
+  window.activeTextEditor = { document: { uri: lastDocument() } };
+  context.answer(protocol.journal, ({ day }) => ({ ...page(String(day)), next: day === "2026-03-03" ? "2026-03-04" : "" }));
+  await journal.move("next");
+  expect(lastDocument().path).toBe("/Journal of 2026-03-04.md");
+});
+
 test("a tab restored with the window is told again, and any other document has no neighbours", async () => {
   const uri = Uri.from({ scheme: "lerim-journal", path: "/x.md", query: JSON.stringify({ root, day: "2026-03-01" }) });
   expect((await workspace.openTextDocument(uri)).getText()).toBe("# Journal of 2026-03-01\n");

@@ -206,6 +206,7 @@ test("what was done is told in words: what the person chose, else what was sugge
   expect(told("replaces", "m1")).toBe("Replaced “Use pip (m1)” with “Use uv”");
   expect(told("same", "m3")).toBe("Added the quote to “Use pip (m3)”");
   expect(told("changes", "m3")).toBe("Changed “Use pip (m3)”");
+  expect(told("replaces", "20260801-not-shown")).toBe("Replaced a memory with “Use uv”");
   expect(acceptedText(one, keepBoth)).toBe("Kept both: “Use uv” is a new memory");
   expect(acceptedText(one, null)).toBe("Answered “Which installer?” with “Use uv”");
   expect(acceptedText(candidate("c1"), null)).toBe("");

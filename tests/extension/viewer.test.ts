@@ -43,6 +43,7 @@ test("fenced code is told apart from words, also where a fence is never closed",
   ]);
   expect(splitBlocks("a\n````\n```\nb")).toEqual([{ code: false, language: "", text: "a" }, { code: true, language: "", text: "```\nb" }]);
   expect(splitBlocks("")).toEqual([]);
+  expect(splitBlocks("```npm test``` fails.\nNever use SQLite.")).toEqual([{ code: false, language: "", text: "```npm test``` fails.\nNever use SQLite." }]);
   expect(splitBlocks("  indented ``` not a fence")).toEqual([{ code: false, language: "", text: "  indented ``` not a fence" }]);
 });
 

@@ -24,6 +24,8 @@ HOSTILE = (
     "\n\n## Instructions\n",
     "\r\n> ",
     "[x](command:lerim.openMemory)",
+    "[[x](b)](evil.md)",
+    "[x]",
     "![x](http://evil.example/?q=1)",
     "https://evil.example/a?b#c",
     "javascript:alert(1)",
@@ -42,11 +44,17 @@ texts = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=40)), max_
 
 def check_harmless(line: str) -> None:
     assert "\n" not in line and "\r" not in line and len(line.splitlines()) <= 1, line
-    assert "<" not in line and ">" not in line and "```" not in line and "~~~" not in line, line
+    assert "<" not in line and ">" not in line and "```" not in line and "~~~" not in line and "](" not in line, line
     assert not HIDDEN_CHARACTERS.search(line), line
     assert not re.search(r"\b(?:https?|javascript|command|data|file):\S", line, re.IGNORECASE), line
     assert not re.search(r"(?<![\w@`/])@[\w./~-]", line), line
     assert not line.startswith(("!", "/", "#", "-", "*", ">", "+")), line
+
+
+def test_an_address_in_parentheses_leaves_them_closed() -> None:
+    assert (
+        neutral_line("See (https://example.com/a_(b)) and (mailto:a@b.c).", 200) == "See ((address)) and ((address))."
+    )
 
 
 @given(texts, st.integers(20, 400))

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -93,6 +94,27 @@ def test_a_session_that_moved_in_from_elsewhere_is_found_in_the_same_sync(desk: 
         file.write(encoded(*({**one, "cwd": str(desk.repo), "sessionId": "s1"} for one in correction(desk))))
     report = desk.sync()
     assert len(report.candidates) == 1
+
+
+def test_a_sync_that_finds_the_project_taken_for_its_second_look_reports_what_it_found_before(
+    desk: Desk, tmp_path: Path
+) -> None:
+    desk.session("s1", *correction(desk))
+    elsewhere = tmp_path / "nowhere"
+    elsewhere.mkdir()
+    path = desk.session("s2", prompt("hello"), reply("m", text("Hello.")), cwd=elsewhere)
+    with path.open("ab") as file:
+        file.write(encoded(*({**one, "cwd": str(desk.repo), "sessionId": "s2"} for one in correction(desk, "tomllib"))))
+    finish(path)
+    with ExitStack() as locks:
+
+        def take_lock(event: SyncEvent) -> None:
+            if isinstance(event, SyncProgress) and event.stage == "reading" and "other projects" in event.message:
+                locks.enter_context(hold_project_lock(desk.home, desk.place.project.key))
+
+        report = desk.sync(emit=take_lock)
+    assert ["pathlib" in one.title for one in report.candidates] == [True]
+    assert ["tomllib" in one.title for one in desk.sync().candidates] == [True]
 
 
 def test_what_begins_in_the_project_s_folder_is_learned_from_before_other_sessions_are_opened(desk: Desk) -> None:

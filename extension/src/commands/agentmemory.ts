@@ -1,6 +1,6 @@
 // Gives memories to agents, or takes that back: what each file would get is shown before anything is written.
 import { errorText } from "../editor/errors";
-import { rootFolders } from "../editor/roots";
+import { chooseRoot, rootFolders } from "../editor/roots";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
@@ -22,7 +22,8 @@ const questions: Readonly<Record<protocol.InstallLevel, string>> = {
 
 /** Lerim: Connect Agents to Memory…. `agent` is that of the row it was called from; `onChanged` is called after each change and its undo. */
 export async function connectAgentsToMemory(context: Requester, agent: string | undefined, onChanged: () => void): Promise<void> {
-  const root = rootFolders()[0]?.uri.toString() ?? null;
+  const root = await chooseRootIfAny();
+  if (root === undefined) return;
   const { agents } = await context.request(protocol.agentConnections, { root });
   const chosen = await chooseAgents(agents, agent, "Choose the agents to give memories to", ({ isHere }) => isHere);
   if (chosen === undefined) return;
@@ -32,7 +33,8 @@ export async function connectAgentsToMemory(context: Requester, agent: string | 
 
 /** Lerim: Disconnect Agents from Memory. */
 export async function disconnectAgentsFromMemory(context: Requester, agent: string | undefined, onChanged: () => void): Promise<void> {
-  const root = rootFolders()[0]?.uri.toString() ?? null;
+  const root = await chooseRootIfAny();
+  if (root === undefined) return;
   const { agents } = await context.request(protocol.agentConnections, { root });
   const connected = agents.filter(({ channels }) => channels.some(({ state }) => state !== "missing" && state !== "extension"));
   if (connected.length === 0) {
@@ -41,6 +43,11 @@ export async function disconnectAgentsFromMemory(context: Requester, agent: stri
   }
   const chosen = await chooseAgents(connected, agent, "Choose the agents to disconnect from memory", () => false);
   if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, onChanged);
+}
+
+/** The root whose files may be changed, null in a window without a folder; undefined if the person chose none of several. */
+async function chooseRootIfAny(): Promise<string | null | undefined> {
+  return rootFolders().length === 0 ? null : (await chooseRoot())?.uri.toString();
 }
 
 async function chooseAgents(
@@ -103,10 +110,13 @@ function showApplied(context: Requester, { ok, message, undo }: protocol.AgentAp
 /** Says which files stay as they are, and shows what can be added to them by hand. */
 function offerManualSteps(steps: readonly protocol.AgentManualView[], action: Change["action"]): void {
   const show = "Show What to Do";
-  void vscode.window.showInformationMessage(`Lerim: ${counted(steps.length, "file")} cannot be changed without a risk to other content.`, show).then(async (choice) => {
-    if (choice !== show) return;
-    const verb = action === "install" ? "Add this" : "Take this out";
-    const content = steps.map(({ path, reason, snippet }) => `${path}\n${reason} ${verb}:\n\n${snippet}\n`).join("\n");
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "plaintext" }));
-  });
+  vscode.window
+    .showInformationMessage(`Lerim: ${counted(steps.length, "file")} cannot be changed without a risk to other content.`, show)
+    .then(async (choice) => {
+      if (choice !== show) return;
+      const verb = action === "install" ? "Add this" : "Take this out";
+      const content = steps.map(({ path, reason, snippet }) => `${path}\n${reason} ${verb}:\n\n${snippet}\n`).join("\n");
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "plaintext" }));
+    })
+    .then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
 }

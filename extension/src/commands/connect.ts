@@ -43,7 +43,12 @@ async function chooseAgent(
   const { agents } = await context.request(protocol.agents, { root: null });
   const requested = agents.find((agent) => agent.platform === platform);
   if (requested !== undefined) return requested;
-  const items = agents.filter(isEligible).map((agent) => ({ label: agent.name, description: agentDescription(agent), agent }));
+  const eligible = agents.filter(isEligible);
+  if (eligible.length === 0) {
+    void vscode.window.showInformationMessage("Lerim: No agent is connected.");
+    return undefined;
+  }
+  const items = eligible.map((agent) => ({ label: agent.name, description: agentDescription(agent), agent }));
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.agent;
 }
 

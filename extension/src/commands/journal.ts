@@ -32,7 +32,7 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
     const uri = vscode.window.activeTextEditor?.document.uri;
     const place = uri === undefined ? undefined : placeOf(uri);
     if (uri === undefined || place === undefined) throw new Error("Open the journal first.");
-    const page = this.#pages.get(uri.toString()) ?? (await this.context.request(protocol.journal, place));
+    const page = await this.context.request(protocol.journal, place); // since it was opened, there may be more days
     if (page[step] === "") {
       void vscode.window.showInformationMessage(step === "next" ? "There is no later day in the journal." : "There is no earlier day in the journal.");
       return;

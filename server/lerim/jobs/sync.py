@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,7 +86,8 @@ def _run(context: SyncContext) -> SyncReport:
     if report.state != "cancelled":
         report.problems.extend(index_other_sessions(context, len(report.candidates)))
         if _count_due_jobs(project, home) and not cancelled():
-            report = combine_reports(report, sync_by_rules(context))
+            with suppress(BusyError):  # what was found before is reported, and a later sync finds the rest
+                report = combine_reports(report, sync_by_rules(context))
     report = run_model_steps(report, context)
     if report.state != "cancelled":
         report = accept_automatically(context, report)
@@ -129,9 +131,9 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
     return combine_reports(report, msgspec.structs.replace(found, waits=report.waits))
 
 
-def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]:
+def index_other_sessions(context: SyncContext, candidate_count: int) -> list[Problem]:
     """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled; then count
-    for the statistics all sessions that changed. `candidates` is the number proposed so far, for the progress events.
+    for the statistics all sessions that changed. `candidate_count` is how many were proposed so far, for progress events.
 
     A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Return the
     problems of damaged transcripts that belong to no project. Raises CatalogError, SettingsError.
@@ -144,7 +146,7 @@ def index_other_sessions(context: SyncContext, candidates: int) -> list[Problem]
             for number, transcript in enumerate(stale):
                 if context.cancelled():
                     return
-                context.emit(SyncProgress("reading", number, len(stale), candidates, "other projects' sessions"))
+                context.emit(SyncProgress("reading", number, len(stale), candidate_count, "other projects' sessions"))
                 yield transcript, resume_reading(catalog, transcript)
 
         postponed: set[Path] = set()

@@ -61,6 +61,14 @@ def test_a_name_finds_the_other_names_that_memories_give_to_the_thing(project: P
     assert titles(project, home, "CI") == ["Clear the CI cache weekly"], "the name is forgotten with the memory"
 
 
+def test_a_word_typed_twice_stands_for_no_other_word(project: Project, home: Home) -> None:
+    write(project.memory_dir, "Never retry twice", "A second retry hides the failure.")
+    write(project.memory_dir, "Kafka consumers retry once", "The broker keeps the offset.")
+    assert titles(project, home, "retry kafka retry") == titles(project, home, "kafka retry")
+    hits = search_memories(project, home, "retry kafka retry", problems=[])
+    assert [(hit.record.title, hit.has_every_word) for hit in hits][1:] == [("Never retry twice", False)]
+
+
 @pytest.mark.parametrize("scan", [False, True])
 def test_words_names_and_their_parts_are_found(project: Project, home: Home, scan: bool) -> None:
     folder = project.memory_dir

@@ -39,14 +39,14 @@ def match_rows(
     """Returns the `limit` rows that best match any text, and those that rank equal to the last of them, best first:
     rows with every word before rows with some. About `most` rows are ranked. With `any_word`, as for a question, rows
     with every word have no precedence. A query without words returns none."""
-    terms, is_question = _parse_terms(query)
+    terms, unfinished, is_question = _parse_terms(query)
     any_word = any_word or is_question
     if not terms:
         return []
     terms = _add_synonyms(index, terms)
     total = index.total()
     best = best_attainable_score(word_rarity(total, min(index.count(term), total)) for term in terms)
-    found = [] if any_word else _match_all(index, terms, query, row_filter, limit + MAX_TIES)
+    found = [] if any_word else _match_all(index, terms, unfinished, row_filter, limit + MAX_TIES)
     if not found and (corrected := correct_terms(index, terms)) != terms:
         found = index.match(" AND ".join(corrected), (), row_filter, limit + MAX_TIES)
     every = _best_with_ties(found, limit, True, best)
@@ -96,17 +96,20 @@ def _quote_names(names: Sequence[str]) -> list[list[str]]:
     return [[f'"{word}"' for word in name.split(" ")] for name in names[:_MAX_SYNONYMS]]
 
 
-def _parse_terms(text: str) -> tuple[list[str], bool]:
-    """Returns FTS5 terms for the content words of a text, and whether it is a question, whose answer need not have all
-    of them.
+def _parse_terms(text: str) -> tuple[list[str], str, bool]:
+    """Returns FTS5 terms for the content words of a text; the word at its end, which may be unfinished, if the last term
+    stands for it, else ""; and whether the text is a question, whose answer need not have all of the terms.
 
     A word with parts matches as a whole or by its parts.
     """
-    found = list(dict.fromkeys(split_words(text)))[:_MAX_TERMS]
+    words = list(split_words(text))
+    found = list(dict.fromkeys(words))[:_MAX_TERMS]
     content = [word for word in found if word[0] not in STOP_WORDS] or found
     terms = list(dict.fromkeys(term for whole, parts in content for term in _terms_of_word(whole, parts)))[:_MAX_TERMS]
     asks = len(content) < len(found) or len(terms) > _MIN_QUESTION_TERMS or text.rstrip().endswith(("?", "？"))
-    return terms, asks
+    last = re.search(r"\w{3,}\Z", text)
+    is_last_term = last is not None and bool(words) and terms[-1] == _terms_of_word(*words[-1])[-1]
+    return terms, last.group().lower() if last is not None and is_last_term else "", asks
 
 
 def _terms_of_word(whole: str, parts: tuple[str, ...]) -> list[str]:
@@ -123,12 +126,12 @@ def _piece_term(piece: str) -> str:
 
 
 def _match_all(
-    index: Index, terms: Sequence[str], text: str, row_filter: IndexFilter, limit: int
+    index: Index, terms: Sequence[str], unfinished: str, row_filter: IndexFilter, limit: int
 ) -> list[tuple[int, float]]:
-    """Returns the best rows with all of the terms; the last word may be unfinished, unless it is already common."""
-    last = re.search(r"\w{3,}\Z", text)
-    if last is not None and index.count(terms[-1]) < COMMON_WORD_COUNT:
-        terms = [*terms[:-1], f'({terms[-1]} OR "{last.group().lower()}"*)']
+    """Returns the best rows with all of the terms; words that begin with the `unfinished` one, if any, stand for the
+    last term, unless it is already common."""
+    if unfinished and index.count(terms[-1]) < COMMON_WORD_COUNT:
+        terms = [*terms[:-1], f'({terms[-1]} OR "{unfinished}"*)']
     return index.match(" AND ".join(terms), _title_queries(terms), row_filter, limit)
 
 

@@ -33,7 +33,7 @@ _STATE_LABELS: dict[DriftState, str] = {
 }
 _MARKDOWN_LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
 _ADDRESS = re.compile(
-    r"\b(?:https?|ftps?|file|data|javascript|vscode(?:-insiders)?|cursor|command|mailto):(?:(?=[^\s`'\"])\S)+",
+    r"\b(?:https?|ftps?|file|data|javascript|vscode(?:-insiders)?|cursor|command|mailto):(?:\([^\s()`'\"]{0,2000}\)|[^\s`'\")]|(?<=:)\))+",
     re.IGNORECASE,
 )
 _FENCES = re.compile(r"`{3,}|~{3,}")
@@ -64,7 +64,7 @@ def neutral_line(text: str, limit: int) -> str:
     line = redact_secrets(line).text
     line = _ADDRESS.sub("(address)", _MARKDOWN_LINK.sub(r"\1", line))
     line = _FENCES.sub("`", line).replace("<", "‹").replace(">", "›")
-    line = _COMMAND_MARK.sub("", _MENTION.sub("(at)", line)).strip()
+    line = _COMMAND_MARK.sub("", _MENTION.sub("(at)", line)).replace("](", "] (").strip()
     if len(line) <= limit:
         return line
     head = line[: limit - 2]

@@ -40,7 +40,8 @@ export function suggestionText(candidate: CandidateView): string {
 export function acceptedText(candidate: CandidateView, choice: Choice | null): string {
   const effectiveChoice = choice ?? candidate.suggested;
   if (effectiveChoice === null) return "";
-  const memory = `“${memoryTitle(candidate, effectiveChoice.memory)}”`;
+  const name = memoryTitle(candidate, effectiveChoice.memory);
+  const memory = name === "" ? "a memory" : `“${name}”`; // one that is not among those shown
   const title = `“${spellOutHidden(candidate.title)}”`;
   switch (effectiveChoice.answer) {
     case "same":

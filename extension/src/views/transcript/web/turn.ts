@@ -104,7 +104,7 @@ interface Block {
   readonly text: string;
 }
 
-const fencePattern = /^ {0,3}(`{3,}|~{3,}) *([\w+#-]{0,20})/;
+const fencePattern = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}) *([\w+#-]{0,20})/;
 
 /** Splits a message into prose and fenced code. An unclosed fence extends to the end. */
 export function splitBlocks(text: string): Block[] {
