@@ -133,7 +133,7 @@ def _sync_personal_sessions(report: SyncReport, context: SyncContext) -> SyncRep
 
 def index_other_sessions(context: SyncContext, candidate_count: int) -> list[Problem]:
     """Index every transcript of the machine that is new or changed, without a lock, until done or cancelled; then count
-    for the statistics all sessions that changed. `candidate_count` is how many were proposed so far, for progress events.
+    for the statistics all sessions that changed. `candidate_count` is how many were proposed so far, for progress.
 
     A transcript that cannot be read is recorded in the catalog; the sync of its own project reports it. Return the
     problems of damaged transcripts that belong to no project. Raises CatalogError, SettingsError.

@@ -97,8 +97,8 @@ def _quote_names(names: Sequence[str]) -> list[list[str]]:
 
 
 def _parse_terms(text: str) -> tuple[list[str], str, bool]:
-    """Returns FTS5 terms for the content words of a text; the word at its end, which may be unfinished, if the last term
-    stands for it, else ""; and whether the text is a question, whose answer need not have all of the terms.
+    """Returns FTS5 terms for the content words of a text; the word at its end, which may be unfinished, if the last
+    term stands for it, else ""; and whether the text is a question, whose answer need not have all of the terms.
 
     A word with parts matches as a whole or by its parts.
     """
