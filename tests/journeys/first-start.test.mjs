@@ -86,6 +86,7 @@ test("first start", { skip, timeout: JOURNEY }, async (t) => {
   let released;
 
   before(() => person.begin(async () => {
+    await person.machine.install();
     // no uv here, whatever the real machine has
     writeFileSync(join(person.tools, "uv"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     delete person.machine.environ.PIP_INDEX_URL;

@@ -89,7 +89,7 @@ for (const [editor, variable] of editors) {
       // before anything is installed: the first installation takes up what lies in the folder, later ones do not
       cpSync(join(repository, "tests/journeys/agent-extension"), join(machine.root, "extensions", "journeys.scripted-agent-0.0.1"), { recursive: true });
       person.settings();
-      await person.begin();
+      await person.begin(() => machine.install());
       await person.work();
       await until("the scripted agent is there", () => existsSync(join(folder, "result.json")));
     });

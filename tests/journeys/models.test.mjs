@@ -64,7 +64,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     agreement.say(`In src/cart.py, as you know, ${said}, whatever the form says. ${filler}`, "Noted.");
     agreement.say("ok", "Gladly.");
     person.settings({ "lerim.model.provider": "editor", "lerim.extract.gate": "all" });
-    // before anything is installed: the first installation takes up what lies in the folder, later ones do not
+    // before the first start, which takes up what lies in the folder
     cpSync(join(repository, "tests/journeys/model-extension"), join(machine.root, "extensions", "journeys.scripted-model-0.0.1"), { recursive: true });
     await person.begin();
     await person.work();

@@ -21,10 +21,10 @@ export class Person {
     this.machine.settings({ "lerim.python": join(process.env.LERIM_JOURNEY_ENV, "bin", "python"), "lerim.idleSeconds": 0, ...values });
   }
 
-  /** Installs the extension, makes the rest ready and starts the editor; the browser starts meanwhile. */
-  async begin(prepare = () => undefined) {
+  /** Makes the editor ready and starts it; the browser starts meanwhile. `prepare` puts the extension into the editor. */
+  async begin(prepare = () => this.machine.unpack()) {
     const opened = this.screen.open(this.machine.environ);
-    await Promise.all([opened, this.machine.install().then(prepare)]);
+    await Promise.all([opened, prepare()]);
     this.address = await this.machine.start();
   }
 
