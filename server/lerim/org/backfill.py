@@ -11,11 +11,9 @@ import msgspec
 
 from lerim.errors import LerimError, OrgError, Problem
 from lerim.models import Model
-from lerim.org.copies import CopyFolder
 from lerim.org.database import TeamDatabase
-from lerim.org.estimate import Estimate, estimate_work
-from lerim.org.extraction import ExtractionKey
-from lerim.org.local_sessions import LocalSessions, hash_content, hash_place, name_project
+from lerim.org.machine import CopyFolder, ExtractionKey, LocalSessions, hash_content, hash_place, name_project
+from lerim.org.paying import Estimate, estimate_work
 from lerim.project import Project
 from lerim.sessions import Transcript, find_settling_time
 

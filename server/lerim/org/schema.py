@@ -12,7 +12,7 @@ from psycopg import sql
 
 from lerim.errors import OrgError
 from lerim.org.database import SCHEMA, open_database
-from lerim.org.meaning import describe_missing_vectors
+from lerim.org.team import describe_missing_vectors
 from lerim.patterns import compile_later
 
 if TYPE_CHECKING:

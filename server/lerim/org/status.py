@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lerim.org.database import TeamDatabase
-from lerim.org.meaning import SharedMemories, count_shared
-from lerim.org.reviewers import ReviewerView, count_by_reviewer
+from lerim.org.team import ReviewerView, SharedMemories, count_by_reviewer, count_shared
 
 MAX_FAILURES = 20
 RATE_MINUTES = 10

@@ -15,7 +15,7 @@ import pytest
 from desk import Desk, correction
 from hang import HANG
 from lerim.org import LocalSessions
-from lerim.org.extraction import encode_candidate, extract_by_rules, make_whole_scope
+from lerim.org.machine.extraction import encode_candidate, extract_by_rules, make_whole_scope
 from organisation import Organisation, kill, make_organisation
 from terminal import answer, run
 

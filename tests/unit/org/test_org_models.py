@@ -15,8 +15,8 @@ from desk import Desk
 from lerim.errors import TooDearError
 from lerim.models import NO_USAGE, Reservation, Usage
 from lerim.org import FleetBudget, FleetBusyError, Limits, TeamDatabase, Worker, set_limits
-from lerim.org.local_extractor import LocalExtractor
-from lerim.org.work import Extraction
+from lerim.org.workers.local_extractor import LocalExtractor
+from lerim.org.workers.results import Extraction
 from model_desk import CENTS, model, paid, story
 from organisation import Organisation, make_organisation
 from terminal import answer, run

@@ -11,7 +11,7 @@ import psycopg
 
 from lerim.extraction import Candidate
 from lerim.org.database import TeamDatabase
-from lerim.org.extraction import encode_candidate
+from lerim.org.machine import encode_candidate
 
 MAX_TRIES = 3
 """After so many tries that nobody survived, a session is quarantined: it may be what kills its workers."""

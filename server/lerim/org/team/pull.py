@@ -12,8 +12,8 @@ from lerim.extraction import Candidate, decode_candidate
 from lerim.jobs import SessionCounts, SyncContext, SyncReport
 from lerim.memory import parse_references
 from lerim.org.database import TeamDatabase
-from lerim.org.local_sessions import name_project
-from lerim.org.reviewers import assign_reviewers, is_for
+from lerim.org.machine import name_project
+from lerim.org.team.reviewers import assign_reviewers, is_for
 from lerim.project import load_code_owners
 
 _LOAD = """

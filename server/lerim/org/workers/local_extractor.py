@@ -10,12 +10,19 @@ from lerim.config import load
 from lerim.errors import LerimError, ModelGoneError, ModelKeyError, OrgError, SpendingError, TranscriptError
 from lerim.jobs import ReadingScope
 from lerim.models import Model, choose_allowed
-from lerim.org.copies import COPY_MARK, CopyFolder, open_copies
 from lerim.org.database import TeamDatabase
-from lerim.org.extraction import extract_by_rules, make_whole_scope
-from lerim.org.fleet import FleetBudget, FleetBusyError
-from lerim.org.local_sessions import LocalSessions, hash_content, name_project
-from lerim.org.work import Extraction, ExtractionResult
+from lerim.org.machine import (
+    COPY_MARK,
+    CopyFolder,
+    LocalSessions,
+    extract_by_rules,
+    hash_content,
+    make_whole_scope,
+    name_project,
+    open_copies,
+)
+from lerim.org.paying import FleetBudget, FleetBusyError
+from lerim.org.workers.results import Extraction, ExtractionResult
 from lerim.paths import Home
 from lerim.sessions import Transcript
 
@@ -67,7 +74,7 @@ class LocalExtractor:
         transcript, scope = found
         if not extraction.model:
             return ExtractionResult("done", tuple(extract_by_rules(transcript, scope)))
-        from lerim.org.asking import extract_with_model, make_paying_model
+        from lerim.org.paying import extract_with_model, make_paying_model
 
         model = self._choose_model(extraction.model)
         lm = make_paying_model(model, FleetBudget(self._database, extraction.key), self._home, self._environ)

@@ -18,9 +18,9 @@ from lerim.memory import (
     with_current_status,
 )
 from lerim.org.database import TeamDatabase
-from lerim.org.local_sessions import name_project
-from lerim.org.meaning import store_vectors
-from lerim.org.reviewers import assign_reviewers
+from lerim.org.machine import name_project
+from lerim.org.team.meaning import store_vectors
+from lerim.org.team.reviewers import assign_reviewers
 from lerim.project import Addition, History, Project, open_git, read_head_commit
 
 _SAVE = """

@@ -8,7 +8,7 @@ import msgspec
 
 from lerim.memory import MODEL_SHA256, SentenceModel
 from lerim.org.database import TeamDatabase
-from lerim.org.meaning import embed_question
+from lerim.org.team.meaning import embed_question
 
 MOST_BY_MEANING = 10
 

@@ -12,7 +12,7 @@ import msgspec
 
 from lerim.models import Engine, Model, faults, lm15
 from lerim.org.database import keep_trying
-from lerim.org.fleet import FleetBudget, FleetBusyError
+from lerim.org.paying.fleet import FleetBudget, FleetBusyError
 from lerim.redaction import redact_secrets
 
 RATE_LIMIT_SECONDS = 10.0

@@ -11,8 +11,7 @@ import msgspec
 from lerim.errors import LerimError
 from lerim.models import ANSWER_TOKENS, PROMPT_TOKENS, Model, Usage, compute_cost, count_tokens
 from lerim.org.database import TeamDatabase
-from lerim.org.extraction import extract_by_rules, make_whole_scope
-from lerim.org.local_sessions import LocalSessions
+from lerim.org.machine import LocalSessions, extract_by_rules, make_whole_scope
 from lerim.project import Project
 from lerim.sessions import Transcript
 
@@ -49,7 +48,7 @@ class _Sample:
         self.seconds += time.perf_counter() - began
         if model is not None:
             from lerim.extraction import cut_windows
-            from lerim.org.asking import read_material  # DSPy takes two seconds
+            from lerim.org.paying.asking import read_material  # DSPy takes two seconds
 
             turns = read_material(transcript, scope).window_turns(True)
             windows = cut_windows(turns, model.max_window_tokens, model.window_overlap_tokens, -1, count_tokens)

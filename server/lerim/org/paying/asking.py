@@ -25,9 +25,9 @@ from lerim.extraction import (
 )
 from lerim.jobs import EarlierProgress, ReadingScope, SessionReading, make_material
 from lerim.models import Engine, Model, dspy, make_language_model
-from lerim.org.extraction import extract_by_rules, order_candidates
-from lerim.org.fleet import FleetBudget
-from lerim.org.paid_answers import PaidAnswers
+from lerim.org.machine import extract_by_rules, order_candidates
+from lerim.org.paying.fleet import FleetBudget
+from lerim.org.paying.paid_answers import PaidAnswers
 from lerim.paths import Home
 from lerim.sessions import Transcript
 

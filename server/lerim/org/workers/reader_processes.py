@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
     from lerim.org.database import TeamDatabase
-    from lerim.org.work import Extraction, ExtractionResult
+    from lerim.org.workers.results import Extraction, ExtractionResult
 
 
 class ReaderDiedError(OrgError):
@@ -67,7 +67,7 @@ class Reader:
 
 def serve_extractions(pipe: Connection, database: TeamDatabase, environ: Mapping[str, str], copies: str) -> None:
     """Extract from what comes through the pipe until it closes. Ends at once when the worker dies."""
-    from lerim.org.local_extractor import LocalExtractor
+    from lerim.org.workers.local_extractor import LocalExtractor
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which lets its jobs end
     threading.Thread(target=_die_with_parent, daemon=True).start()

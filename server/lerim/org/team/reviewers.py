@@ -11,7 +11,7 @@ from lerim.errors import OrgError
 from lerim.extraction import Candidate
 from lerim.memory import parse_reference
 from lerim.org.database import TeamDatabase
-from lerim.org.local_sessions import name_project
+from lerim.org.machine import name_project
 from lerim.project import CodeOwners, Project, load_code_owners, read_identity
 
 _LOAD = """

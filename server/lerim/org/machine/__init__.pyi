@@ -1,0 +1,12 @@
+from .copies import COPY_MARK as COPY_MARK
+from .copies import CopyFolder as CopyFolder
+from .copies import open_copies as open_copies
+from .extraction import ExtractionKey as ExtractionKey
+from .extraction import encode_candidate as encode_candidate
+from .extraction import extract_by_rules as extract_by_rules
+from .extraction import make_whole_scope as make_whole_scope
+from .extraction import order_candidates as order_candidates
+from .local_sessions import LocalSessions as LocalSessions
+from .local_sessions import hash_content as hash_content
+from .local_sessions import hash_place as hash_place
+from .local_sessions import name_project as name_project
