@@ -1,6 +1,7 @@
-// Many candidates at once: the sessions of another folder are taken, marked candidates are accepted, all are rejected. Ranking after
+// Many candidates at once: the sessions of another folder are taken, marked candidates are accepted, old ones dismissed, all rejected. Ranking after
 // ten rejections: a kind of candidate that the person rejects falls below the cut, and forgetting brings it back.
 import assert from "node:assert/strict";
+import { readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { barriers } from "./barriers.mjs";
@@ -35,6 +36,13 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
 
   const gone = join(machine.root, "before", "shop");
   const waiting = () => markdown(root, ".lerim", "review");
+  /** A candidate's file as it was written at `time`, with another text. */
+  const rewrite = (name, time, change = (text) => text) => {
+    const path = join(root, ".lerim", "review", name);
+    writeFileSync(`${path}.new`, change(readFileSync(path, "utf8")));
+    utimesSync(`${path}.new`, time, time);
+    renameSync(`${path}.new`, path);
+  };
   const memories = () => ["decisions", "learnings"].flatMap((folder) => markdown(root, ".lerim", "memory", folder));
   const row = (pattern) => screen.viewRow("Memories", pattern);
 
@@ -102,6 +110,26 @@ test("ranking after ten rejections", { skip: missing() ?? false, timeout: JOURNE
     await panel.holds(rules.length);
     await until("the memories are gone again", () => memories().length === 0);
     await screen.shot("undone");
+  });
+
+  await run("what has waited for more than 30 days is folded away and dismissed together, and undo brings it back", async () => {
+    for (const name of waiting().filter((one) => /squash|changelog/.test(one))) rewrite(name, new Date(Date.now() - 40 * 24 * 3600 * 1000));
+    await panel.holds(rules.length - 2);
+    await panel.says(/Show 2 older than 30 days/);
+    await screen.shot("older");
+    await panel.decideMarked("Dismiss 2 older", /Reject 2 candidates\?/);
+    await until("they are gone", () => waiting().length === rules.length - 2);
+    await panel.press("u");
+    await panel.holds(rules.length);
+  });
+
+  await run("a reference that is not found is said before anything is accepted, with the place it may mean", async () => {
+    const name = waiting().find((one) => /mocks/.test(one));
+    rewrite(name, new Date(), (text) => text.replace(/^tags:/m, "references:\n  - src/prices.py#total\ntags:"));
+    await panel.select(/mocks/);
+    await panel.says(/src\/prices\.py#total ⚠ not found/);
+    await screen.shot("not-found");
+    assert.equal(await panel.frame.getByRole("button", { name: "Use src/cart.py#total" }).isVisible(), true);
   });
 
   await run("all that are shown are rejected after one question, and come back, for the person has not looked at each", async () => {

@@ -141,7 +141,7 @@ export class Panel {
 
   /** Clicks the button of this text above the list, and says yes to its question. */
   async decideMarked(text, question) {
-    await this.#frame.locator(".bulk-actions").getByRole("button", { name: text }).click();
+    await this.#frame.locator(".bulk-actions, .older").getByRole("button", { name: text }).click();
     const dialog = this.#frame.locator(".confirm-dialog[open]");
     await until(`the panel asks ${question}`, async () => question.test(await dialog.innerText()));
     await this.screen.shot("confirm");
