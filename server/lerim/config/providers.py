@@ -29,27 +29,33 @@ class Provider:
     """Where a service is, and the model used if none is named. The first variable that is set gives its key.
 
     `base_url` has no trailing slash; "" if there is no service to connect to. Without `default_model`, the service is
-    asked which models it has; without `key_variables`, it needs no key.
+    asked which models it has; without `key_variables`, it needs no key. `title` is the service's name for people.
     """
 
     base_url: str
     key_variables: tuple[str, ...] = ()
     default_model: str = ""
     wire: Wire = "chat"
+    title: str = ""
 
 
 AGENT_PROGRAMS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "cursor-agent")
 """Installed coding agents that can be used as models; `AGENTS` in `lerim.models.agents` says how."""
 
 PROVIDERS: Mapping[str, Provider] = {
-    "openrouter": Provider("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), "openai/gpt-5-nano"),
-    "openai": Provider("https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-6-luna"),
-    "anthropic": Provider("https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-5-5", "anthropic"),
-    "zai": Provider("https://api.z.ai/api/paas/v4", ("ZAI_API_KEY",), "glm-5.3-flash"),
+    "openrouter": Provider(
+        "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), "openai/gpt-5-nano", title="OpenRouter"
+    ),
+    "openai": Provider("https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-6-luna", title="OpenAI"),
+    "anthropic": Provider(
+        "https://api.anthropic.com/v1", ("ANTHROPIC_API_KEY",), "claude-haiku-5-5", "anthropic", "Anthropic"
+    ),
+    "zai": Provider("https://api.z.ai/api/paas/v4", ("ZAI_API_KEY",), "glm-5.3-flash", title="Z.ai"),
     "gemini": Provider(
         "https://generativelanguage.googleapis.com/v1beta/openai",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "gemini-3.5-flash-lite",
+        title="Google Gemini",
     ),
     "ollama": Provider("http://127.0.0.1:11434/v1"),
     "command": Provider("", wire="command"),

@@ -31,13 +31,6 @@ if TYPE_CHECKING:
 
 MAX_SERVER_MODELS = 30
 """Most models listed for one server."""
-PROVIDER_NAMES: Mapping[str, str] = {
-    "openrouter": "OpenRouter",
-    "openai": "OpenAI",
-    "anthropic": "Anthropic",
-    "zai": "Z.ai",
-    "gemini": "Google Gemini",
-}
 ResultLine = TypeVar("ResultLine", ModelTestLine, SessionTrialLine)
 
 
@@ -78,59 +71,81 @@ def list_options(view: ModelsView, role: Role, role_without_editor: Role, curren
     yield OptionView(
         "auto", "auto", name=current.model if role.provider == "auto" else "", chosen=role.provider == "auto"
     )
+    address = _find_address(role)
+    yield from _list_agents(view, role)
+    yield from _list_editor_models(view, role, current)
+    yield from _list_server_models(view, role, address, current)
+    yield from _list_services(view, role, address, role_without_editor)
+    yield from _list_other_address(view, role, address, current)
+    if role.command:
+        name = PurePath(role.command[0]).name
+        yield OptionView("command", "command", name=name, chosen=role.provider == "command")
+
+
+def _find_address(role: Role) -> str:
+    """Returns the address that the configured model is called at; "" if none is."""
+    provider = PROVIDERS.get(role.provider)
+    if provider is None or provider.wire not in ("chat", "anthropic"):
+        return ""
+    return role.base_url.rstrip("/") or provider.base_url
+
+
+def _list_agents(view: ModelsView, role: Role) -> Iterator[OptionView]:
     for agent in view.agents:
         if agent.program:
             chosen = role.provider == agent.provider
             model = role.model if chosen else ""
             yield OptionView("agent", agent.provider, model, name=agent.name, detail=agent.price, chosen=chosen)
+
+
+def _list_editor_models(view: ModelsView, role: Role, current: RoleView) -> Iterator[OptionView]:
     for one in view.editor:
         chosen = role.provider == "editor" and current.model == f"editor:{one.id}"
         yield OptionView("editor", "editor", one.id, name=one.name or one.id, detail=one.vendor, chosen=chosen)
-    role_provider = PROVIDERS.get(role.provider)
-    role_address = (
-        (role.base_url.rstrip("/") or role_provider.base_url)
-        if role_provider and role_provider.wire in ("chat", "anthropic")
-        else ""
-    )
-    addresses = [server.base_url for server in view.servers]
+
+
+def _list_server_models(view: ModelsView, role: Role, address: str, current: RoleView) -> Iterator[OptionView]:
     for server in view.servers:
-        is_role_server = server.base_url == role_address
+        is_role_server = server.base_url == address
         provider = role.provider if is_role_server else "ollama" if server.name == "Ollama" else "openai"
         for name in server.models[:MAX_SERVER_MODELS]:
             chosen = is_role_server and current.model == f"{provider}:{name}"
             detail = server.name or server.base_url
             yield OptionView("server", provider, name, server.base_url, name=name, detail=detail, chosen=chosen)
-    for name, provider_view in ((one.name, one) for one in view.providers):
-        chosen = role.provider == name and role_address == provider_view.base_url
+
+
+def _list_services(view: ModelsView, role: Role, address: str, role_without_editor: Role) -> Iterator[OptionView]:
+    for provider in view.providers:
+        chosen = role.provider == provider.name and address == provider.base_url
         # Without an explicit address, the one that lower-priority settings give for this provider would still apply.
-        base_url = (
-            provider_view.base_url if role_without_editor.provider == name and role_without_editor.base_url else ""
-        )
+        has_other_address = role_without_editor.provider == provider.name and role_without_editor.base_url
         yield OptionView(
-            "key" if provider_view.key else "no-key",
-            name,
-            role.model or provider_view.model if chosen else provider_view.model,
-            base_url,
-            name=PROVIDER_NAMES.get(name, name),
-            variables=provider_view.key_variables,
+            "key" if provider.key else "no-key",
+            provider.name,
+            role.model or provider.model if chosen else provider.model,
+            provider.base_url if has_other_address else "",
+            name=PROVIDERS[provider.name].title or provider.name,
+            variables=provider.key_variables,
             billed=True,
             chosen=chosen,
         )
-    if role_provider and role_address not in ("", role_provider.base_url, *addresses):
-        variables = list(key_variables(role.provider, role_address))
-        yield OptionView(
-            "address",
-            role.provider,
-            role.model,
-            role_address,
-            name=role_address,
-            variables=variables,
-            billed=current.billed,
-            chosen=True,
-        )
-    if role.command:
-        name = PurePath(role.command[0]).name
-        yield OptionView("command", "command", name=name, chosen=role.provider == "command")
+
+
+def _list_other_address(view: ModelsView, role: Role, address: str, current: RoleView) -> Iterator[OptionView]:
+    """Yields the configured address if it is neither the provider's own nor that of a server on this machine."""
+    known = ("", *(server.base_url for server in view.servers))
+    if address in known or address == PROVIDERS[role.provider].base_url:
+        return
+    yield OptionView(
+        "address",
+        role.provider,
+        role.model,
+        address,
+        name=address,
+        variables=list(key_variables(role.provider, address)),
+        billed=current.billed,
+        chosen=True,
+    )
 
 
 async def model_status(sidecar: Sidecar, params: RootParams) -> ModelView:
@@ -177,6 +192,7 @@ async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionT
 
     Raises JobError if the process cannot be started.
     """
+    sidecar.require_trust("Asking a model")
     repo = await sidecar.find_repo(params.root)
     result = await _run_trial(sidecar, SessionTrialLine, "try", "--repo", str(repo.project.root))
     if isinstance(result, FailureLine):
