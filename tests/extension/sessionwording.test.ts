@@ -15,7 +15,7 @@ test.each([
 });
 
 test("durations are said in two units at most", () => {
-  expect([45, 90, 12 * 60, 3600, 2 * 3600 + 300, 86_400, 86_400 * 3 + 3600 * 4].map(durationText)).toEqual(["45 s", "2 min", "12 min", "1 h", "2 h 5 min", "1 d", "3 d 4 h"]);
+  expect([45, 59.6, 90, 12 * 60, 3600, 2 * 3600 + 300, 86_400, 86_400 * 3 + 3600 * 4].map(durationText)).toEqual(["45 s", "1 min", "2 min", "12 min", "1 h", "2 h 5 min", "1 d", "3 d 4 h"]);
 });
 
 test("a session says how long it took and how many files it touched, where that is known", () => {

@@ -58,6 +58,13 @@ def test_others_are_told_who_holds_the_lock_until_it_dies_and_another_project_is
     assert not (home.project(KEY) / "holder.json").exists()
 
 
+def test_after_a_part_of_shared_work_others_are_told_of_the_whole_again(home):
+    with hold_project_lock(home, KEY, "backfilling", shared=True):
+        with hold_project_lock(home, KEY, "syncing"):
+            assert b'"syncing"' in (home.project(KEY) / "holder.json").read_bytes()
+        assert b'"backfilling"' in (home.project(KEY) / "holder.json").read_bytes()
+
+
 def test_the_lock_is_free_after_an_error_inside(home):
     with pytest.raises(ValueError, match="inside"), hold_project_lock(home, KEY):
         raise ValueError("inside")

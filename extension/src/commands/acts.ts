@@ -20,7 +20,7 @@ function filterFor({ action }: MemoryAction): string {
 async function findTarget(context: Requester, handle: string | undefined, filter = ""): Promise<protocol.MemoryView | undefined> {
   if (handle !== undefined) return context.request(protocol.memoryShow, { id: handle });
   const uri = vscode.window.activeTextEditor?.document.uri;
-  if (uri !== undefined && uri.scheme === "file" && /[\\/]memory[\\/](?:archived[\\/])?\w+[\\/][^\\/]+\.md$/.test(uri.fsPath)) {
+  if (uri !== undefined && uri.scheme === "file" && /[\\/]\.lerim[\\/]memory[\\/](?:archived[\\/])?\w+[\\/][^\\/]+\.md$/.test(uri.fsPath)) {
     return context.request(protocol.memoryShow, { id: uri.toString() });
   }
   return pickMemory(context, filter);
@@ -92,25 +92,24 @@ export async function actOnMemory(context: Requester, handle: string | undefined
 }
 
 async function sendAction(context: Requester, handle: string, action: MemoryAction): Promise<void> {
-  await showActionResult(context, await context.request(protocol.memoryAct, { id: handle, ...action }));
+  showActionResult(context, await context.request(protocol.memoryAct, { id: handle, ...action }));
 }
 
 /** Shows the result of an action, with Undo. Throws if the sidecar refused it. */
-export async function showActionResult(context: Requester, result: protocol.MemoryActView): Promise<void> {
-  const { ok, message, action, path, root } = result;
-  if (!ok) throw new Error(message);
+export function showActionResult(context: Requester, result: protocol.MemoryActView): void {
+  if (!result.ok) throw new Error(result.message);
+  void offerUndo(context, result).catch((error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
+}
+
+async function offerUndo(context: Requester, { message, action, path, root }: protocol.MemoryActView): Promise<void> {
   const choices = [...(action === null ? [] : ["Undo"]), ...(path === null ? [] : ["Open"])];
-  void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(message)}`, ...choices).then(
-    async (choice) => {
-      if (choice === "Open" && path !== null) await openFile({ path }, null);
-      if (choice === "Undo" && action !== null) {
-        const undone = await context.request(protocol.reviewUndo, { root, action });
-        if (!undone.ok) throw new Error(undone.message);
-        void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(undone.message)}`);
-      }
-    },
-  ).then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
-  await Promise.resolve();
+  const choice = await vscode.window.showInformationMessage(`Lerim: ${escapeLinks(message)}`, ...choices);
+  if (choice === "Open" && path !== null) await openFile({ path }, null);
+  if (choice === "Undo" && action !== null) {
+    const undone = await context.request(protocol.reviewUndo, { root, action });
+    if (!undone.ok) throw new Error(undone.message);
+    void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(undone.message)}`);
+  }
 }
 
 function parseTags(text: string): string[] {

@@ -62,7 +62,7 @@ async function addMemory(context: Pick<Context, "request">, root: string, draft:
   const body = await vscode.window.showInputBox({ title: "Why?", prompt: "The reason. Press Enter to leave it out", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
   if (body === undefined) return;
   const kept = body === draft.body.replaceAll("\n", " ") ? draft.body : body; // an input box has one line
-  await showActionResult(context, await context.request(protocol.memoryAdd, { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files] }));
+  showActionResult(context, await context.request(protocol.memoryAdd, { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files] }));
 }
 
 function viewOf(kind: protocol.MemoryKind): { readonly primitive: string; readonly kind: string | null } {

@@ -33,12 +33,12 @@ export async function decideCandidate(context: Pick<Context, "request">, target:
   const quotes = result.askQuotes ? await askWhereQuotesGo() : undefined;
   if (result.askQuotes && quotes === undefined) return;
   const final = quotes === undefined ? result : await context.request(protocol.reviewAct, { ...params, quotes });
-  await showReviewResult(context, root, final);
+  showReviewResult(context, root, final);
 }
 
 /** Changes the text of a candidate, which goes on waiting. Throws if the sidecar refuses it. */
 export async function editCandidate(context: Pick<Context, "request">, { root, id, scope }: CandidateTarget, edit: protocol.Edit): Promise<void> {
-  await showReviewResult(context, root, await context.request(protocol.reviewAct, { root, id, scope, action: "edit", edit }));
+  showReviewResult(context, root, await context.request(protocol.reviewAct, { root, id, scope, action: "edit", edit }));
 }
 
 /** Says which references of a candidate do not name one place in the checkout, and asks what to do; true: accept it as it is. */
@@ -56,7 +56,7 @@ async function openInReview(root: string, id: string): Promise<void> {
   await vscode.commands.executeCommand("lerim.openReview", { root, id });
 }
 
-async function showReviewResult(context: Pick<Context, "request">, root: string, result: protocol.ReviewResult): Promise<void> {
+function showReviewResult(context: Pick<Context, "request">, root: string, result: protocol.ReviewResult): void {
   const message = result.note === "" ? result.message : `${result.message}. ${result.note}`;
-  await showActionResult(context, { ...result, message, root });
+  showActionResult(context, { ...result, message, root });
 }

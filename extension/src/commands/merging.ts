@@ -40,7 +40,7 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
     if (choice === "Open File") await vscode.window.showTextDocument(vscode.Uri.file(conflict.path));
     if (choice !== mergeChoice) return;
     const { acted } = await this.context.request(protocol.memoryMerge, { ...conflict, preview: false });
-    if (acted !== null) await showActionResult(this.context, acted);
+    if (acted !== null) showActionResult(this.context, acted);
   }
 
   /** Called by VS Code, also for a tab restored from an earlier session. */

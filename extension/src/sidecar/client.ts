@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, Trace } from "vscode-languageclient/node";
 import { linkCommands } from "../editor/arguments";
@@ -81,15 +82,9 @@ export class SidecarClient {
         windowsHide: true,
       });
       this.#child = child;
-      let partialLine = "";
-      child.stderr.setEncoding("utf8");
-      child.stderr.on("data", (chunk: string) => {
-        const lines = (partialLine + chunk).split(/\r?\n/);
-        partialLine = lines.pop() ?? "";
-        for (const line of lines) {
-          output.info(line);
-          this.tail.push(line);
-        }
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        output.info(line);
+        this.tail.push(line);
         this.tail.splice(0, this.tail.length - tailLines);
       });
       child.once("error", (error) => {

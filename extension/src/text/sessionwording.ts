@@ -25,7 +25,8 @@ export function dayLabel(day: string, now: number): string {
 
 /** "45 s", "12 min", "2 h 5 min", "3 d 4 h". */
 export function durationText(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const rounded = Math.round(seconds);
+  if (rounded < 60) return `${rounded} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);

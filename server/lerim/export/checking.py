@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim.errors import LerimError, Problem
@@ -93,10 +93,11 @@ def _compare(
         )
     if uncertain_present or uncertain_missing:
         unchecked.append(
-            f"It cannot be decided here whether {uncertain_present} memories in the files and {uncertain_missing} "
-            "others may be in them: git does not have the commit they were verified at, or they read like an order."
+            f"Not checked: {uncertain_present} {'memory' if uncertain_present == 1 else 'memories'} in the files and "
+            f"{uncertain_missing} that {'is' if uncertain_missing == 1 else 'are'} in none. Git does not have the "
+            "commit they were verified at, or they read like an order."
         )
-    plan = ExportPlan(plan.edits, plan.hand_edited, plan.written, plan.left_out, (), (*plan.problems, *problems))
+    plan = replace(plan, unserved=(), problems=(*plan.problems, *problems))
     return CheckResult(plan, tuple(_describe_faults(lines, records, drifts)), tuple(unchecked))
 
 

@@ -40,8 +40,13 @@ def hold_project_lock(
     folder = home.project(key)
     holder_file = folder / "holder.json"
     if folder in _shared_locks.get():
+        outer = _read_holder(holder_file)
         _write_holder(holder_file, doing)
-        yield
+        try:
+            yield
+        finally:
+            if outer is not None:
+                _write_holder(holder_file, outer.doing)
         return
     lock = filelock.FileLock(folder / "project.lock", timeout=wait, thread_local=False, mode=0o600)
     try:

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 import pytest
 
+from hang import HANG
 from lerim.lsp.boundary.parent import can_wait_on, read_stdin
 
 HEADER = b"Content-Length: 300000\r\n"
@@ -51,6 +52,17 @@ async def test_lines_and_bodies_come_whole_from_a_file(tmp_path: Path) -> None:
     with path.open("rb") as source, (tmp_path / "answers").open("wb") as output:
         assert not can_wait_on(source, output)
         assert await taken(source, output) == [HEADER, b"\r\n", b"x" * 300_000, HEADER, None, b""]
+
+
+@pytest.mark.asyncio
+@pytest.mark.skipif(os.name == "nt", reason="a folder cannot be opened there")
+async def test_what_cannot_be_read_any_more_ends_like_what_is_over(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)  # reading a folder is an OSError
+    with os.fdopen(os.dup(0), "rb", closefd=True) as source, (tmp_path / "answers").open("wb") as output:
+        os.dup2(folder, source.fileno())
+        os.close(folder)
+        reader = await read_stdin(source, output)
+        assert await asyncio.wait_for(reader.readline(), HANG) == b""
 
 
 def test_one_socket_for_both_ways_and_a_pipe_on_windows_are_read_by_a_thread() -> None:

@@ -137,8 +137,9 @@ def can_wait_on(source: BinaryIO, output: BinaryIO, platform: str = sys.platform
 
 
 def _feed_stream(source: BinaryIO, loop: asyncio.AbstractEventLoop, stream: asyncio.StreamReader) -> None:
-    """Feeds `stream` from `source` until it ends."""
+    """Feeds `stream` from `source` until it ends or cannot be read any more."""
     with contextlib.suppress(RuntimeError):  # the loop is closed
-        while data := os.read(source.fileno(), CHUNK_BYTES):
-            loop.call_soon_threadsafe(stream.feed_data, data)
+        with contextlib.suppress(OSError):
+            while data := os.read(source.fileno(), CHUNK_BYTES):
+                loop.call_soon_threadsafe(stream.feed_data, data)
         loop.call_soon_threadsafe(stream.feed_eof)

@@ -45,6 +45,7 @@ class IndexedFolder:
         self.uses = Uses(store.quotes.private)
         self._file_problems: list[Problem] = []
         self._index_problems: list[Problem] = []
+        self._dropped_index: list[Problem] = []
         self._location = location
         self._index: Index | None = None
         self._seen_folder_times: tuple[int, ...] = ()
@@ -55,7 +56,7 @@ class IndexedFolder:
 
     @property
     def problems(self) -> list[Problem]:
-        return list(dict.fromkeys((*self._file_problems, *self._index_problems)))
+        return list(dict.fromkeys((*self._file_problems, *self._index_problems, *self._dropped_index)))
 
     @property
     def version(self) -> int:
@@ -235,7 +236,7 @@ class IndexedFolder:
 
     def _drop_index(self, error: LerimError) -> None:
         message = f"{error.explanation} Memories were searched without the index."
-        self._file_problems.append(Problem("index", error.where, message))
+        self._dropped_index.append(Problem("index", error.where, message))
         self.close()
         self._index = None
         self._location = None
