@@ -43,7 +43,6 @@ def test_what_cannot_be_a_list_of_candidates_is_said() -> None:
     for text in ("", "[", "{", "[[ ## primitives ## ]]\n", "[1, 2]", "null", "[" * 5_000, '{"primitives": 5}'):
         assert salvage_items(text, "primitives", MemoryCandidate).parse_error, text
     assert salvage_items("[]", "primitives", MemoryCandidate).items == ()
-    assert salvage_items(json.dumps({"primitives": [PNPM]}), "primitives", MemoryCandidate).items
-    assert salvage_items(
-        f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```", "primitives", MemoryCandidate
-    ).items
+    for text in (json.dumps({"primitives": [PNPM]}), f"Sure! Here they are:\n```json\n{json.dumps([PNPM])}\n```"):
+        [found] = salvage_items(text, "primitives", MemoryCandidate).items
+        assert found.title == PNPM["title"]

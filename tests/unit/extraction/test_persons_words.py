@@ -66,6 +66,5 @@ def test_a_rule_stands_without_the_next_task() -> None:
 def test_a_rule_as_long_as_a_document_is_not_taken_for_one_by_its_words_alone() -> None:
     [short] = heard("Never log the `Authorization` header.")
     long = "Look at the request once more and tell me what it holds. " * 90
-    found = heard(f"{long}\n\nNever log the `Authorization` header.")
     assert short.title == "Never log the `Authorization` header"
-    assert all(one.confidence != short.confidence for one in found if one.title == short.title)
+    assert heard(f"{long}\n\nNever log the `Authorization` header.") == []

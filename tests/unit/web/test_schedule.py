@@ -24,7 +24,7 @@ def looks(
         schedule.note_tick(now, 1_000_000 + now)
         if schedule.is_look_due(now):
             found.append(now)
-            schedule.note_looked(now, None if found[1:] else settles_in)
+            schedule.note_looked(now, settles_in if len(found) == 1 else None)
 
 
 def test_it_looks_once_when_a_burst_of_changes_is_over() -> None:
