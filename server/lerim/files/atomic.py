@@ -45,11 +45,11 @@ def read_text(path: Path, limit: int, anchor: Path | None = None) -> str:
             state = os.fstat(handle)
             if not stat.S_ISREG(state.st_mode):
                 raise MemoryError_("This is not a regular file.", where=str(path), todo="Move it away.")
-            if state.st_size > limit:
-                raise MemoryError_(f"The file is larger than {limit // 1024} kB.", where=str(path), todo="Shorten it.")
-            data = os.read(handle, state.st_size + 1)  # one more byte than expected, to notice growth
-            while len(data) != state.st_size and (more := os.read(handle, limit + 1 - len(data))):
+            data = b"" if state.st_size > limit else os.read(handle, state.st_size + 1)  # one more byte shows growth
+            while 0 < len(data) != state.st_size and (more := os.read(handle, limit + 1 - len(data))):
                 data += more  # it grew meanwhile
+            if max(state.st_size, len(data)) > limit:
+                raise MemoryError_(f"The file is larger than {limit // 1024} kB.", where=str(path), todo="Shorten it.")
         finally:
             os.close(handle)
         return data.decode("utf-8")

@@ -122,6 +122,8 @@ def primitive_of(path: Path) -> Primitive | None:
     for parent in path.parts[-2:-6:-1]:
         if parent in _PRIMITIVES:
             return _PRIMITIVES[parent]
+        if parent == "memory":  # the folder of all memories: what is above it is the repository's
+            return None
     return None
 
 

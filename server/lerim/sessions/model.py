@@ -110,7 +110,12 @@ class QuestionAnswer(msgspec.Struct, frozen=True, gc=False):
         options_with_descriptions = zip(self.options, self.descriptions, strict=False)
         if first_line in self.options:
             return "\n".join(description for option, description in options_with_descriptions if option == first_line)
-        chosen_options = first_line.split(", ")
+        chosen_options: set[str] = set()
+        rest = f", {first_line}, "
+        for option in sorted(self.options, key=len, reverse=True):  # one may contain ", " and another option
+            if f", {option}, " in rest:
+                chosen_options.add(option)
+                rest = rest.replace(f", {option}, ", ", , ", 1)
         return "\n".join(
             description for option, description in options_with_descriptions if option in chosen_options and description
         )

@@ -25,6 +25,7 @@ class _OpenSearch:
     lock: threading.Lock = field(default_factory=threading.Lock)
     search: MemorySearch | None = None
     refreshed: float = 0.0
+    evicted: bool = False
 
 
 @dataclass(slots=True)
@@ -38,16 +39,20 @@ class OpenSearches:
     def use(self, project: Project | None, home: Home) -> Iterator[MemorySearch]:
         """Gives the search of a project's and the person's memories, or without a project, of the person's own."""
         one = self._find((project.key, str(project.root)) if project is not None else ("", ""))
-        with one.lock:
-            now = time.monotonic()
-            if one.search is None:
-                one.search, one.refreshed = MemorySearch(project, home), now
-            elif now - one.refreshed > REFRESH_SECONDS:
-                one.search.refresh()
-                one.refreshed = now
-            else:
-                one.search.refresh_if_changed()
-            yield one.search
+        try:
+            with one.lock:
+                now = time.monotonic()
+                if one.search is None:
+                    one.search, one.refreshed = MemorySearch(project, home), now
+                elif now - one.refreshed > REFRESH_SECONDS:
+                    one.search.refresh()
+                    one.refreshed = now
+                else:
+                    one.search.refresh_if_changed()
+                yield one.search
+        finally:
+            if one.evicted:  # meanwhile, or before it was opened here
+                _close(one)
 
     def close(self) -> None:
         """Closes all searches, each after the request that uses it."""
@@ -63,12 +68,17 @@ class OpenSearches:
             self._open.move_to_end(key)
             oldest = self._open.popitem(last=False)[1] if len(self._open) > MAX_OPEN else None
         if oldest is not None:
-            _close(oldest)
+            oldest.evicted = True
+            _close(oldest, wait=False)  # or the request that uses it closes it
         return one
 
 
-def _close(one: _OpenSearch) -> None:
-    with one.lock:
+def _close(one: _OpenSearch, *, wait: bool = True) -> None:
+    if not one.lock.acquire(blocking=wait):
+        return
+    try:
         if one.search is not None:
             one.search.close()
             one.search = None
+    finally:
+        one.lock.release()

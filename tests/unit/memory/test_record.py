@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lerim.errors import MemoryError_
-from lerim.memory.record import examine_record, parse_record, update_record_text
+from lerim.memory.record import examine_record, parse_record, primitive_of, update_record_text
 from lerim.memory.store import StoredMemory
 from lerim.memory.views import memory_view
 
@@ -120,3 +120,8 @@ def test_a_reference_that_leads_out_of_the_repository_is_told_and_kept_as_writte
     memory, problems = examine_record(text, Path("decisions/20260801-x.md"))
     assert memory.references == ("../up.py", "src\\app.py")
     assert ["../up.py" in problem.message for problem in problems] == [True]
+
+
+def test_a_file_beside_the_folders_of_memories_is_none_whatever_the_repository_is_called() -> None:
+    assert primitive_of(Path("/srv/questions/.lerim/memory/README.md")) is None
+    assert primitive_of(Path("/srv/questions/.lerim/memory/decisions/20260101-a.md")) == "decision"

@@ -81,6 +81,14 @@ def test_an_agent_is_not_asked_in_a_folder_that_holds_something(tmp_path: Path) 
         working_folder(home, "codex")
 
 
+def test_a_damaged_file_that_takes_tools_away_is_written_again(tmp_path: Path) -> None:
+    home = Home(tmp_path / ".lerim")
+    policy = working_folder(home, "cursor-agent") / ".cursor" / "cli.json"
+    policy.write_bytes(b"\xff\xfe")
+    working_folder(home, "cursor-agent")
+    assert "Shell(*)" in policy.read_text(encoding="utf-8")
+
+
 def test_what_takes_tools_away_is_put_beside_the_folder_or_in_it(tmp_path: Path) -> None:
     home = Home(tmp_path / ".lerim")
     assert os.listdir(working_folder(home, "gemini-cli")) == []  # noqa: PTH208

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.errors import NotFoundError, StaleError
+from lerim.errors import LerimError, NotFoundError, StaleError
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.review import queue
@@ -45,6 +45,14 @@ def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths,
     assert queue.accept_candidate(place, proposal.id, quotes="local").ok
     second = proposed(place, make(title="Run `make check`", body="It is `make check` here.", turn="other"))
     assert queue.accept_candidate(place, second.id).ok
+
+
+def test_a_refused_accept_leaves_the_choice_about_quotes_open(place: ReviewPaths, make: Make) -> None:
+    proposal = proposed(place, make())
+    edit = queue.CandidateEdit("", "", ())
+    with pytest.raises(LerimError):
+        queue.accept_candidate(place, proposal.id, edit, quotes="shared")
+    assert place.store().quotes.read_choice() is None
 
 
 def test_rejecting_a_claim_does_not_reject_its_opposite(place: ReviewPaths, make: Make) -> None:

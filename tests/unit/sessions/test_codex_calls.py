@@ -34,6 +34,8 @@ def script(text):
         (lines.call("c1", "shell", command=["bash", "-lc", "rg -n 'a b' | head"]), "rg -n 'a b' | head"),
         (lines.call("c1", "shell", command=["git", "commit", "-m", "a b"]), "git commit -m 'a b'"),
         (lines.call("c1", "shell", command=["bash", "run.sh"]), "bash run.sh"),
+        (lines.call("c1", "shell", command=["bash", "-l", "run.sh"]), "bash -l run.sh"),
+        (lines.call("c1", "shell", command=["bash", "-l", "-c", "ls"]), "ls"),
         (lines.call("c1", "shell", command=["powershell.exe", "-NoProfile", "-Command", "dir"]), "dir"),
         (lines.call("c1", "container.exec", cmd=["/bin/zsh", "-lc", "ls"]), "ls"),
         (lines.call("c1", "exec_command", cmd="make test", tty=True), "make test"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import gemini_files as files
 from gemini_files import call, message, prompt, reply, tokens
-from lerim.sessions.model import FileEdit, Tokens
+from lerim.sessions.model import FileEdit, QuestionAnswer, Tokens
 from reader_checks import CallCase, case, check_calls
 
 
@@ -244,6 +244,8 @@ def test_questions_put_to_the_person_have_their_answers_by_place(tmp_path):
         ("Why?", (), "no server to run"),
     ]
     assert told.answers[0].chosen_descriptions == "one file"
+    choice = QuestionAnswer("Which?", ("a, b", "b", "c"), "a, b, c", ("both", "one", "other"))
+    assert choice.chosen_descriptions == "both\nother"
     assert (unanswered.status, [one.answer for one in unanswered.answers]) == ("denied", ["", ""])
 
 

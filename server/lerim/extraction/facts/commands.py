@@ -93,15 +93,25 @@ _INSTALL = compile_later(
     r"dotnet|flutter|dart)\s(?:pub\s)?add(?:\spackage)?|go\sget|gem\sinstall|composer\srequire|brew\sinstall|"
     r"(?:sudo\s)?apt(?:-get)?\s(?:-y\s)?install)(?=\s|$)(?P<rest>[^\n;|&<>$]{0,200})$"
 )
+_OPTION_VALUE = compile_later(
+    r"(?:^|\s)(?:--(?:(?:extra-)?index(?:-url)?|find-links|constraint|target|prefix|workspace|registry|group|optional|"
+    r"features|python|package|source|version|framework)|-(?P<letter>[FGcfiptvw]))\s+\S+"
+)
+_SHORT_WITH_VALUE = {"npm": "w"} | dict.fromkeys(("pnpm", "yarn", "bun", "go", "brew", "composer"), "")
+"""The short options that take a value, of the programs of which these are not those of pip, cargo, gem and others."""
 
 
 def installed_packages(text: str) -> tuple[str, ...]:
     """Returns the packages that a command (`Command.text`) adds to the project or machine, without versions and
     flags."""
     match = _INSTALL.match(text)
-    if match is None or re.search(r"(?:^|\s)(?:-r|-e|\.)(?:\s|$)", match["rest"]):
+    if match is None or re.search(r"(?:^|\s)(?:-r|-e|--requirement|--editable|\.)(?:\s|$)", match["rest"]):
         return ()
-    words = [word.strip("\"'") for word in match["rest"].split() if not word.startswith("-")]
+    letters = _SHORT_WITH_VALUE.get(text.partition(" ")[0], "FGcfiptv")
+    rest = _OPTION_VALUE.sub(
+        lambda option: option.group() if option["letter"] and option["letter"] not in letters else "", match["rest"]
+    )
+    words = [word.strip("\"'") for word in rest.split() if not word.startswith("-")]
     return tuple(name for word in words[:6] if (name := re.split(r"(?<=.)@|[=<>~!^\[]", word, maxsplit=1)[0]))
 
 

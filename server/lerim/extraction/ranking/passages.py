@@ -9,7 +9,7 @@ import msgspec
 
 from lerim.extraction.facts import find_own_words_end, is_third_party
 from lerim.extraction.ranking.sentences import LineKind, find_sentences
-from lerim.sessions import Turn, split_message
+from lerim.sessions import Turn, extract_own_words
 
 PassageSource = Literal["prompt", "answer", "feedback", "plan", "reply"]
 """Where a passage comes from: what a person typed, what they chose or typed as the answer to the agent's question, what
@@ -42,7 +42,7 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
     """Yields the passages of a turn. Of a person's message only their own words count; a program's message has none."""
     if turn.role == "user":
         if turn.kind != "shell" and not turn.unattended and not turn.sidechain:
-            own = "".join(part.text for part in split_message(turn.text) if part.own)
+            own = extract_own_words(turn.text)
             if not is_third_party(own):
                 yield from _split_texts(turn, "prompt", [own[: find_own_words_end(own)]])
         return

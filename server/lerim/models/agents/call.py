@@ -74,7 +74,7 @@ def working_folder(home: Home, provider: str) -> Path:
         if policy is not None:
             path = folder / policy[0]
             make_private_folder(home, path.parent)
-            if not path.is_file() or path.read_text(encoding="utf-8") != policy[1]:
+            if not path.is_file() or path.read_bytes() != policy[1].encode():
                 replace_file(path, policy[1].encode())
         policy_name = PurePath(policy[0]).parts[0] if policy else ""
         unexpected_name = next((name for name in os.listdir(folder) if name != policy_name), "")  # noqa: PTH208 - names are enough

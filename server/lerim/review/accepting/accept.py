@@ -71,9 +71,6 @@ def accept_candidate(
         if shared is None:
             message = "Share the quotes of memories in git?"
             return ReviewResult(False, "ask-quotes", message, ask_quotes=True)
-        if shared != store.quotes.read_choice():
-            paths.make_private_folder()
-            store.quotes.write_choice(shared)
         final = proposal
         if edit is not None:
             final = parse_candidate(apply_edit(proposal, edit), proposal.path, store, proposal.text)
@@ -83,6 +80,9 @@ def accept_candidate(
         check_rating_stands(paths, ledger, final)
         if final.action != "same":  # which leaves the memory's file as it is
             check_changed_targets(paths, ledger, final)
+        if shared != store.quotes.read_choice():
+            paths.make_private_folder()
+            store.quotes.write_choice(shared)
         kind: ActionKind = "settle" if automatic else "accept"
         if kind == "accept":
             final = replace(final, record=accepted_record(final.record))

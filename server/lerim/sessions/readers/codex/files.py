@@ -53,7 +53,8 @@ def _scan_folder(folder: Path, depth: int, contents: StoreContents) -> None:
 
 
 def parse_thread_id(name: str) -> str:
-    """Extracts the thread's id from the name of a rollout: the part after the date and, if there is one, the time."""
+    """Extracts the thread's id from the name of a rollout: the UUID at its end, or without one, the name without its
+    endings."""
     stem = name.removesuffix(COMPRESSED_SUFFIX).removesuffix(".jsonl").removesuffix(".json").removeprefix("rollout-")
     return stem[-36:] if len(stem) >= 36 and stem[-36:].count("-") == 4 else stem
 

@@ -81,9 +81,11 @@ def normalize_command(value: object) -> str:
     words = [without_nul(word) for word in value if isinstance(word, str)] if isinstance(value, list) else []
     if len(words) > 1 and words[0].replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") in _SHELLS:
         rest = words[1:]
-        while len(rest) > 1 and rest[0].lower() in _SHELL_SWITCHES:
+        is_script = False
+        while len(rest) > 1 and (switch := rest[0].lower()) in _SHELL_SWITCHES:
+            is_script = is_script or switch not in ("-l", "-noprofile")  # else what follows is a file
             rest = rest[1:]
-        if len(rest) == 1 and len(words) > 2:
+        if len(rest) == 1 and is_script:
             return rest[0]
     if len(words) == 2 and PATCH_BEGIN in words[1]:
         return f"{words[0]} {words[1]}"
