@@ -96,7 +96,7 @@ export class EnvironmentSetup {
   /** Asks before the first download; whether the person agreed. */
   async #ask(): Promise<boolean> {
     const setUp = "Set Up";
-    const message = "Lerim needs its own Python environment. Setting it up downloads 11 MB of packages, once. None of your data is sent.";
+    const message = `Lerim needs its own Python environment. Setting it up downloads ${this.paths.megabytes} MB of packages, once. None of your data is sent.`;
     if ((await vscode.window.showInformationMessage(message, { modal: true }, setUp)) !== setUp) return false;
     await this.agree();
     return true;

@@ -229,37 +229,37 @@ class ReferenceMap:
     def apply_changes(self, changes: MemoryFileChanges) -> bool:
         """Applies the result of `find_changes`, reading files not read yet; returns whether anything changed."""
         gone, new = changes.removed, changes.changed
-        out: dict[str, MemoryEntry] = {}
-        into: dict[str, MemoryEntry] = {}
-        linked = False
+        removed: dict[str, MemoryEntry] = {}
+        added: dict[str, MemoryEntry] = {}
+        links_changed = False
         for name in (*gone, *(item.name for item in new)):
-            linked = self._links.pop(name, None) is not None or linked
-            self._remove_entry(name, out)
+            links_changed = self._links.pop(name, None) is not None or links_changed
+            self._remove_entry(name, removed)
         for item in new:
-            self._add_entry(item, changes.outcomes.get(item.name) or _read_outcome(item, self._anchor), into)
-            linked = item.name in self._links or linked
-        if linked:
+            self._add_entry(item, changes.outcomes.get(item.name) or _read_outcome(item, self._anchor), added)
+            links_changed = item.name in self._links or links_changed
+        if links_changed:
             self._end_kinds = find_ended(link for links in self._links.values() for link in links)
             for name in [name for name, entry in self._ended_entries.items() if entry.id not in self._end_kinds]:
-                self._entries[name] = into[name] = self._ended_entries.pop(name)
-            self._hide_ended(self._end_kinds, out, into)
+                self._entries[name] = added[name] = self._ended_entries.pop(name)
+            self._hide_ended(self._end_kinds, removed, added)
         elif self._end_kinds:
-            self._hide_ended([entry.id for entry in into.values() if entry.id in self._end_kinds], out, into)
-        if out or into:
-            self._rebuild(out, into)
+            self._hide_ended([entry.id for entry in added.values() if entry.id in self._end_kinds], removed, added)
+        if removed or added:
+            self._rebuild(removed, added)
             self._moved_references = moved_references(self._moves, self._entries)
             self._change_count += 1
         return bool(gone or new)
 
-    def _hide_ended(self, over: Iterable[str], out: dict[str, MemoryEntry], into: dict[str, MemoryEntry]) -> None:
+    def _hide_ended(self, ended: Iterable[str], removed: dict[str, MemoryEntry], added: dict[str, MemoryEntry]) -> None:
         """Removes the memories that others end."""
-        for name in [f"{folder}/{memory}.md" for memory in over for folder in LIVE_FOLDERS]:
+        for name in [f"{folder}/{memory}.md" for memory in ended for folder in LIVE_FOLDERS]:
             if name in self._entries:
                 self._ended_entries[name] = self._entries.pop(name)
-                if into.pop(name, None) is None:
-                    out[name] = self._ended_entries[name]
+                if added.pop(name, None) is None:
+                    removed[name] = self._ended_entries[name]
 
-    def _add_entry(self, item: MemoryFile, outcome: ReadOutcome, into: dict[str, MemoryEntry]) -> None:
+    def _add_entry(self, item: MemoryFile, outcome: ReadOutcome, added: dict[str, MemoryEntry]) -> None:
         if isinstance(outcome, NotFoundError):
             return
         self._stamps[item.name] = hash(item.stamp)
@@ -272,28 +272,28 @@ class ReferenceMap:
         if links := ending_links(stored.record):
             self._links[item.name] = links
         if stored.status == "active":
-            self._entries[item.name] = into[item.name] = entry_of(stored, item)
+            self._entries[item.name] = added[item.name] = entry_of(stored, item)
 
-    def _remove_entry(self, name: str, out: dict[str, MemoryEntry]) -> None:
+    def _remove_entry(self, name: str, removed: dict[str, MemoryEntry]) -> None:
         self._stamps.pop(name, None)
         self._file_problems.pop(name, None)
         self._ended_entries.pop(name, None)
         entry = self._entries.pop(name, None)
         if entry is not None:
-            out[name] = entry
+            removed[name] = entry
 
-    def _rebuild(self, out: Mapping[str, MemoryEntry], into: Mapping[str, MemoryEntry]) -> None:
+    def _rebuild(self, removed: Mapping[str, MemoryEntry], added: Mapping[str, MemoryEntry]) -> None:
         """Rebuilds only the lists that these entries leave or join."""
         touched: dict[str, list[MemoryEntry]] = {}
-        for entry in out.values():
+        for entry in removed.values():
             for path in {reference.path for reference in entry.references}:
                 touched.setdefault(path, [])
-        for entry in into.values():
+        for entry in added.values():
             for path in {reference.path for reference in entry.references}:
                 touched.setdefault(path, []).append(entry)
         for path, new in touched.items():
             before = self._by_file.get(path, ())
-            remaining = [entry for entry in before if entry.name not in out]
+            remaining = [entry for entry in before if entry.name not in removed]
             after = newest_first((*remaining, *new))
             if after:
                 self._by_file[path] = after
