@@ -132,10 +132,11 @@ def _choose_members(
     members, size = [centre], _char_count(learnings[centre])
     same_subject = (other for other in ungrouped if ungrouped[other] == subject)
     for other in sorted(same_subject, key=lambda at: learnings[at].id):
-        size += _char_count(learnings[other])
-        if len(members) == MAX_GROUP_SIZE or size > MAX_GROUP_CHARS:
+        if len(members) == MAX_GROUP_SIZE:
             break
-        members.append(other)
+        if size + _char_count(learnings[other]) <= MAX_GROUP_CHARS:
+            size += _char_count(learnings[other])
+            members.append(other)
     return subject, members
 
 

@@ -132,6 +132,15 @@ def test_what_the_lead_decides_is_suggested_then(waiting: Desk, action: str, ans
     assert any("tests before a push" in title for title in titles) == (answer != "same")
 
 
+def test_a_candidate_whose_text_the_service_does_not_accept_is_asked_about_once(waiting: Desk) -> None:
+    with lead(waiting, step("done"), fails(403, "the input was flagged"), step("done"), decides("add")) as server:
+        report = decided(waiting)
+        asked = len(server.asked)
+        assert "model" in codes(report) and one(waiting).model_asked
+        assert decided(waiting)["state"] == "done"
+        assert len(server.asked) == asked
+
+
 def test_the_explorer_looks_and_the_lead_is_shown_what_it_saw(waiting: Desk) -> None:
     with lead(
         waiting,

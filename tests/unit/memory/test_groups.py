@@ -44,6 +44,13 @@ def test_three_learnings_about_one_file_that_share_words_are_a_group() -> None:
     assert group.subject == "`src/db.py`"
 
 
+def test_a_learning_too_long_for_an_insight_leaves_the_others_together() -> None:
+    long = learning(1, "A connection of the pool is closed", "The pool closes a connection. " * 400)
+    short = [replace(one, id=f"{one.id}-{at}") for at, one in enumerate(POOL)]
+    [group] = found(short[0], replace(long, id=f"{POOL[0].id}-1"), *short[1:])
+    assert group.sources == tuple(short)
+
+
 def test_two_are_no_group_nor_are_learnings_about_one_file_that_share_no_words() -> None:
     titles = ("Fixtures live beside tests", "Migrations run at night", "Ask Anna")
     assert found(*POOL[:2]) == found(*(learning(at, title) for at, title in enumerate(titles, 3))) == []

@@ -112,6 +112,11 @@ def test_an_answer_is_read_as_the_real_program_printed_it(provider: str) -> None
         assert (answer.usage.input_tokens, answer.usage.output_tokens) == (20, 3)
 
 
+def test_an_answer_may_contain_any_line_separator() -> None:
+    answer = ANSWER_PARSERS["claude-code"]('{"type": "result", "result": "a\u2028b\u0085c"}')
+    assert answer.text == "a\u2028b\u0085c"
+
+
 @pytest.mark.parametrize("provider", sorted(one for one in AGENTS if AGENTS[one].is_tested))
 def test_a_refusal_is_told_as_one_to_log_in(provider: str, tmp_path: Path) -> None:
     told = recorded(f"{provider}-refused")

@@ -277,6 +277,24 @@ def test_a_memory_is_edited_and_rated_and_what_was_not_shown_stays(server: WebSe
     assert after.record.confidence < before.record.confidence
 
 
+def test_what_is_written_out_in_a_form_stays_invisible_and_line_ends_alone_change_nothing(
+    server: WebServer, place: ReviewPaths
+) -> None:
+    memory = added(place, "Use uv", "one\ntw\u200co")
+    memory.write_bytes(memory.read_bytes().replace(b"\n", b"\r\n"))
+    body = memory.read_bytes().rpartition(b"---\r\n")[2]
+    name = f"memories/{memory.stem}"
+    text = page(server, place, name, edit="yes")
+    shown = re.search(r"<textarea[^>]*>([^<]*)</textarea>", text)
+    assert shown and "tw⟨U+200C⟩o" in shown[1]
+    typed = html.unescape(shown[1]).replace("\r\n", "\n").replace("\n", "\r\n")  # as a browser sends it
+    send(server, place, name, action="edit", title="Use uv 1", body=typed, tags="", seen=field(text, "seen"))
+    assert memory.read_bytes().rpartition(b"---\r\n")[2] == body
+    seen = field(page(server, place, name, edit="yes"), "seen")
+    send(server, place, name, action="edit", title="Use uv 2", body=f"{typed.rstrip()} more", tags="", seen=seen)
+    assert "tw\u200co more" in memory.read_text("utf-8")
+
+
 def test_a_memory_whose_file_is_gone_is_marked_not_found_with_the_file(
     server: WebServer, place: ReviewPaths, repo: Path
 ) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +18,16 @@ from functools import partial
 import msgspec
 
 from lerim import assistant
-from lerim.errors import BudgetError, BusyError, ModelError, NotFoundError, Problem, SpendingError, TooDearError
+from lerim.errors import (
+    BudgetError,
+    BusyError,
+    LerimError,
+    ModelError,
+    NotFoundError,
+    Problem,
+    SpendingError,
+    TooDearError,
+)
 from lerim.jobs.model_session import ModelSession
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, combine_reports, with_no_model_asked
@@ -96,6 +106,9 @@ class LeadPass:
                 error = self.lead.ask(partial(self._decide, proposal))
             if isinstance(error, TooDearError):
                 self.lead.note("dear", error.explanation.rstrip("."), session)
+            elif type(error) is ModelError:  # the service objects to this text, and would again at each sync
+                with suppress(LerimError):  # meanwhile a person decided it
+                    queue.suggest_answer(self.context.place, proposal.id, None)
             if self.lead.ended:
                 break
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from lerim import extraction
-from lerim.errors import BusyError, LerimError, StoppedError
+from lerim.errors import BusyError, LerimError, ModelError, StoppedError
 from lerim.jobs.model_session import ModelSession
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, combine_reports
 from lerim.jobs.sync_context import SyncContext
@@ -61,6 +61,8 @@ def _ask_about_turn(session: ModelSession, catalog: Catalog, turn: str) -> None:
         return
     with attribute_calls(f"{row.platform}:{row.session}"):
         facts = session.ask(partial(_find_facts, session, row), str(row.path))
+    if type(facts) is ModelError:  # the service objects to this text, and would again at each sync
+        facts = []
     if not isinstance(facts, LerimError | StoppedError):
         with convert_sqlite_errors(catalog.path):
             keep_model_facts(catalog.db, turn, facts)

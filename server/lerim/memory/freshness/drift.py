@@ -280,12 +280,13 @@ class _Check:
         )
 
     def _missing_files(self) -> dict[str, str]:
-        """Returns the missing files, each with a commit that had it ("" if not known)."""
-        return {
-            reference.path: verified.partition("@")[2]
-            for (_, reference), (verified, _) in self._due.items()
-            if not self._reader.stamp(reference.path)
-        }
+        """Returns the missing files, each with a commit that had it ("" if no memory about it knows one)."""
+        missing: dict[str, str] = {}
+        for (_, reference), (verified, _) in self._due.items():
+            if not self._reader.stamp(reference.path):
+                commit = verified.partition("@")[2]
+                missing[reference.path] = commit or missing.get(reference.path, "")
+        return missing
 
     def _committed_baselines(self) -> dict[tuple[str, Reference], Baseline]:
         """Returns the baselines of memories verified elsewhere, if git has their commit."""

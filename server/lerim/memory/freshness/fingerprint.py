@@ -243,6 +243,13 @@ def outline_python(text: str) -> PythonOutline | None:
     return PythonOutline(found)
 
 
+def _constant_text(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # an integer of more digits than Python prints in decimal
+        return hex(value) if isinstance(value, int) else ""
+
+
 def _syntax_tokens(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
     """Yields a syntax tree as words, the same for every version of Python: empty fields are left out. Not recursive."""
     waiting: list[tuple[str, object]] = [("", node)]
@@ -251,7 +258,7 @@ def _syntax_tokens(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
         if field == _CLOSE_MARK:
             yield str(item)
         elif isinstance(item, ast.Constant):
-            yield repr(item.value)
+            yield _constant_text(item.value)
         elif isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, str):
             yield repr(" ".join(item.value.value.split()))  # a docstring: formatters re-indent its lines
         elif isinstance(item, ast.AST):

@@ -232,7 +232,7 @@ ANSWER_PARSERS: Mapping[str, Callable[[str], ModelAnswer]] = {
 def _decode_lines(text: str, line_type: type[Line]) -> Iterator[Line]:
     """Yields the lines that match the format; programs also print warnings and other events."""
     decoder = msgspec.json.Decoder(line_type)
-    for line in text.splitlines():
+    for line in text.split("\n"):  # not splitlines: JSON may contain other line separators as they are
         if line.startswith("{"):
             try:
                 yield decoder.decode(line.encode("utf-8", "replace"))

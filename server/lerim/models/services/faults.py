@@ -144,7 +144,7 @@ def refusal_error(reply: ServiceReply, key: str, model: str) -> lm15.LM15Error:
     code, service_message = _parse_error_body(reply.body)
     status = reply.status
     if 200 <= status < 300:  # some services report an error with a success status
-        status = int(code) if code.isdigit() and 300 <= int(code) < 600 else 500
+        status = int(code) if re.fullmatch(r"[345][0-9]{2}", code) else 500
     # A service may repeat the key it refuses, so the key is removed from its message.
     shown = " ".join(clean_text(service_message.replace(key, "…") if key else service_message).split())[:200]
     return _error(status, code, f": {shown}" if shown else "", f"{code} {body}", reply.headers, model)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from urllib.parse import parse_qsl
 
@@ -17,6 +19,8 @@ from lerim.web.pages.rendering import clean_shown_text, render_page
 MAX_FIELDS = 50
 MAX_NUMBER = 10**9
 Form = Mapping[str, str]
+_WRITTEN_OUT = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
+"""How an invisible character is shown."""
 
 
 def page(show: Callable[[Request], Response]) -> Callable[[Request], Response]:
@@ -72,12 +76,28 @@ def read_edit(form: Form, title: str, body: str, tags: Sequence[str]) -> Candida
     """
     if "title" not in form:
         return None
-    new_title, new_body, new_tags = form["title"], form.get("body", "").replace("\r\n", "\n"), form.get("tags", "")
+    new_title = _read_text(form["title"], title)
+    new_body, new_tags = _read_text(form.get("body", ""), body), _read_text(form.get("tags", ""), ", ".join(tags))
     return CandidateEdit(
-        None if new_title == clean_shown_text(title) else new_title,
-        None if new_body == clean_shown_text(body) else new_body,
-        None if new_tags == clean_shown_text(", ".join(tags)) else tuple(tag.strip() for tag in new_tags.split(",")),
+        new_title, new_body, None if new_tags is None else tuple(tag.strip() for tag in new_tags.split(","))
     )
+
+
+def _read_text(typed: str, before: str) -> str | None:
+    """Returns what a field was changed to, with the invisible characters of the text before that were written out in
+    it; None if it is as it was shown."""
+
+    def put_back(written_out: re.Match[str]) -> str:
+        code = int(written_out[1], 16)
+        is_hidden = code <= sys.maxunicode and chr(code) in before and written_out[0] not in before
+        return chr(code) if is_hidden else written_out[0]
+
+    typed, shown = _with_plain_line_ends(typed), _with_plain_line_ends(clean_shown_text(before))
+    return None if typed == shown else _WRITTEN_OUT.sub(put_back, typed)
+
+
+def _with_plain_line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _parse_form(body: bytes) -> Form:

@@ -58,7 +58,7 @@ def show_sessions(request: Request) -> Response:
             filters = replace(query.filters, projects=(place.project.key,))
             end = min(start + PAGE_SIZE, MAX_HITS)
             found = catalog.search_turns(query.words, limit=end + 1, filters=filters)
-            more = len(found) > end
+            more = end < MAX_HITS and len(found) > end
             with convert_sqlite_errors(catalog.path):
                 sessions_of = browsing.find_turn_sessions(catalog.db, [turn.id for turn in found[start:end]])
             rows = [

@@ -59,7 +59,7 @@ def _is_wanted(kind: types.CodeActionKind, wanted: Iterable[str]) -> bool:
 
 def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Commands) -> Iterator[types.CodeAction]:
     diagnostic = make_diagnostic(finding, text.range(finding.span))
-    for number, new in enumerate(_list_replacements(text, finding)):
+    for number, new in enumerate(_list_replacements(sidecar, text, finding)):
         edit = _replace(text, finding, new)
         if edit is not None:
             preferred = number == 0 and finding.code in PREFERRED
@@ -77,11 +77,13 @@ def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Comm
         yield commands.make("Archive Memory", ARCHIVE_MEMORY, types.CodeActionKind.QuickFix, [diagnostic])
 
 
-def _list_replacements(text: MemoryText, finding: Finding) -> list[str]:
-    """The texts that may be put there instead. For a reference that names nothing, git is asked, too."""
+def _list_replacements(sidecar: Sidecar, text: MemoryText, finding: Finding) -> list[str]:
+    """The texts that may be put there instead. For a reference that names nothing, git is asked, too, in a trusted
+    workspace."""
     found = list(finding.replacements)
     value = _value_at(text, finding.span)
-    if finding.code == "reference-gone" and text.repo is not None and value is not None:
+    may_ask_git = finding.code == "reference-gone" and sidecar.options.trusted
+    if may_ask_git and text.repo is not None and value is not None:
         for problem in check_references(text.repo.project.root, [value.text]):
             found += problem.likely
     return list(dict.fromkeys(found))[:MAX_REPLACEMENTS]
