@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const largestKb = 3720; // the o200k encoding is 2 MB of it
-const onlyServed = /^server\/lerim\/(web\/(api|daemon|pages)|org)\//; // needs packages that the sidecar's environment has not
+const onlyServed = /^server\/lerim\/(web\/((api|daemon|pages)\/|(answers|app|events|running_jobs|searches|security|served|server)\.py)|org\/(?!__init__\.|variables\.))/; // needs packages that the sidecar's environment has not
 const wordPieces = "server/lerim/memory/meaning/wordpieces.txt";
 const encoding = "server/lerim/models/o200k/fb374d419588a4632f3f557e76b4b70aebbca790";
 const ranker = "server/lerim/extraction/ranking/ranker.json";
@@ -45,6 +45,16 @@ test("it holds every source file of the sidecar, and nothing else", () => {
   expect(files.filter((file) => !known.test(file)).sort()).toEqual([ranker, wordPieces, encoding]);
   expect(files.filter((file) => onlyServed.test(file))).toEqual([]);
   expect(files.filter((file) => /__pycache__|\.map$|node_modules|\.lerim\//.test(file))).toEqual([]);
+});
+
+test("the command line of the package explains itself without what only the server and organisations need", async () => {
+  await execute("unzip", ["-q", vsix, "extension/server/*", "-d", folder]);
+  const python = join(".venv", process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
+  const env = { ...process.env, PYTHONPATH: join(folder, "extension", "server"), LERIM_HOME: join(folder, "home") };
+  for (const group of [[], ["org"], ["up"]]) {
+    const { stdout } = await execute(python, ["-P", "-m", "lerim", ...group, "--help"], { env });
+    expect(stdout).toContain("Usage: lerim");
+  }
 });
 
 test("the galleries get what they ask for: a page for users whose pictures are in the package, an icon, a banner and a licence", async () => {
