@@ -47,10 +47,16 @@ test("what waits stands on top and open, and its row leads to the proposal", asy
 });
 
 test("the view's badge tells how many candidates wait, over all folders, and its rows name their candidate", async () => {
+  const other = `${root}/packages/api`;
+  const folders = workspace.workspaceFolders;
+  workspace.workspaceFolders = ["/repo", "/repo/packages/api", "/another"].map((path, index) => ({ uri: Uri.file(path), name: path, index }));
   context.candidates.fire({ root, project: "repo", pending: 2 });
-  context.candidates.fire({ root: "file:///other", project: "other", pending: 1 });
+  context.candidates.fire({ root: other, project: "repo", pending: 2 }); // another folder of the same repository
+  context.candidates.fire({ root: "file:///another", project: "another", pending: 1 });
+  context.candidates.fire({ root: "file:///closed", project: "closed", pending: 4 });
   const badge = (): unknown => (shown.trees.at(-1) as { badge?: unknown } | undefined)?.badge;
   expect(badge()).toEqual({ value: 3, tooltip: "3 candidates to review" });
+  workspace.workspaceFolders = folders;
   const [waiting] = await view.getChildren();
   const [proposal] = await view.getChildren(waiting);
   expect([candidateOf(proposal), candidateOf(waiting)]).toEqual([{ root, id: "c1", scope: "global" }, undefined]);

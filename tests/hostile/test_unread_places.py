@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from desk import Desk
+from lerim.errors import Problem
 from lerim.jobs.agent_states import examine_agents
+from lerim.sessions.reader_problems import select_reader_problems
 from story_stores import AGENTS
 
 DATABASES = {"opencode": ".local/share/opencode/opencode.db", "cursor": ".config/Cursor/User/globalStorage/state.vscdb"}
@@ -79,6 +81,14 @@ def test_what_is_no_file_is_told(machine: Desk, isolated: Path, turn: int) -> No
         path.unlink()
         [*INSTEAD.values()][(number + 2 * turn) % len(INSTEAD)](path)
     told(machine, found)
+
+
+def test_a_store_in_a_home_below_a_folder_named_projects_is_the_projects_own() -> None:
+    place = "/home/projects/ana/.codex/sessions/2025/01/01/r.jsonl"
+    [problem] = select_reader_problems([Problem("unreadable", place, "Not read")], ["/home/projects/ana/shop"])
+    assert problem.path == place
+    other = "/home/projects/ana/.claude/projects/-home-projects-ben-app/s.jsonl"
+    assert select_reader_problems([Problem("unreadable", other, "Not read")], ["/home/projects/ana/shop"]) == []
 
 
 def test_a_database_that_stays_empty_is_told(machine: Desk, isolated: Path) -> None:

@@ -34,7 +34,6 @@ export async function acquireLock(path: string, options: LockOptions): Promise<(
       const state = await holderState(holder, options.isAlive);
       if (state === "ended" || (state === "unknown" && silentMs > staleAfter)) {
         if (await isFulfilled(rename(join(path, holder.name), join(path, ownName)))) break;
-        continue;
       }
     }
     if (!hasReportedWait) options.onWait?.();

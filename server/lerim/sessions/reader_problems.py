@@ -43,6 +43,11 @@ def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) 
     return found
 
 
+def _has_store_below(path: Path, folder: Path) -> bool:
+    """Returns whether a path leads through a store's own folder below this one, which is then a folder of people's."""
+    return any(part.startswith(".") or part == "sessions" for part in path.relative_to(folder).parts)
+
+
 class StoreFolderNames:
     """The folders of one project, in the forms in which the stores use them to name the places of sessions."""
 
@@ -59,7 +64,7 @@ class StoreFolderNames:
                 case "workspaceStorage":
                     folder = find_workspace_folder(place)
                     return bool(folder) and not self._is_related(PurePath(folder))
-                case "projects":
+                case "projects" if not _has_store_below(path, place):
                     own = place.name.startswith(self._slugs)
                     return not own and not cursor_folders.cursor_slug(place.name).startswith(self._cursor_slugs)
                 case "tmp" | "chats" if _FOLDER_DIGEST.fullmatch(place.name) or len(place.name) == 32:

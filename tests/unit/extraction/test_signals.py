@@ -32,6 +32,24 @@ def test_what_came_of_it_is_told_without_a_command_where_the_last_one_failed() -
     assert found.body.endswith("The agent changed `src/money.py`.")
 
 
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (edited("src/money.py"), ran("npm test 2>&1 | tail -5", "3 failed", 0)),
+        (edited("src/money.py"), ran("npm test || true", "1 failed", 0)),
+        (edited("src/money.py"), ran("ls src", "money.py", 0)),
+        (ran("pytest -q", "3 passed", 0), edited("src/money.py")),
+    ],
+)
+def test_nothing_is_said_to_have_passed_that_may_have_failed_or_ran_before_the_change(
+    calls: tuple[ToolCall, ...],
+) -> None:
+    [found] = candidates(
+        you("always use Decimal for money in `src/money.py`, never float."), agent("Done.", *calls), you("perfect")
+    )
+    assert found.body.endswith("The agent changed `src/money.py`.")
+
+
 def test_what_the_person_says_on_denying_a_call_is_theirs() -> None:
     no = agent("", denied("pip install httpx", "always use uv to install packages, never pip"))
     [found] = candidates(you("add httpx"), no, you("go on"))

@@ -240,9 +240,11 @@ def test_only_the_file_that_an_edit_names_is_changed_by_it(other: str) -> None:
 
 def test_what_the_person_chose_is_told_with_the_question() -> None:
     asked = QuestionAnswer("Which manager shall it be?", ("npm", "pnpm"), "pnpm")
-    call = ToolCall("", "AskUserQuestion", "ask", "ok", answers=(asked,))
+    typed = QuestionAnswer("Which port?", ("80", "443"), "neither\nuse 81")
+    call = ToolCall("", "AskUserQuestion", "ask", "ok", answers=(asked, typed))
     made = told(prompt(0, "Set up the project from nothing"), turn(1, "", call))
-    assert made.happened[0].text == "The user answered “Which manager shall it be?”: “pnpm”."
+    first = "The user answered “Which manager shall it be?”: “pnpm”."
+    assert made.happened[0].text == f"{first} The user answered “Which port?”: “neither use 81”."
 
 
 def test_hostile_text_is_told_of_in_time() -> None:

@@ -135,6 +135,9 @@ def test_a_queued_prompt_that_comes_again_as_a_user_record_is_one_prompt(tmp_pat
     assert typed(tmp_path, again, busy) == once
     late = prompt("Use uv, not pip.", promptSource="queued")
     assert typed(tmp_path, queued("Use uv, not pip."), reply("m1", text("Ok")), late) == once
+    go_on = (queued("continue"), reply("m1", text("One")), queued("continue"), reply("m2", text("Two")))
+    repeats = [prompt("continue", promptSource="queued")] * 2
+    assert typed(tmp_path, *go_on, *repeats) == [("prompt", "continue")] * 2
 
 
 def test_the_same_words_typed_twice_with_an_answer_between_are_two_prompts(tmp_path):

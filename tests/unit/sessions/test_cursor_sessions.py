@@ -103,6 +103,20 @@ def test_composers_of_2024_and_early_2025_hold_their_conversation(tmp_path: Path
     assert session.path == (place if kept == "workspace" else editor.all)
 
 
+@pytest.mark.parametrize("damage", ["time", "row"])
+def test_a_chat_with_an_impossible_time_or_in_a_damaged_row_is_read(tmp_path: Path, damage: str):
+    editor = Editor(tmp_path)
+    time = 1731784818255 if damage == "row" else 1731784818255000
+    chat = {"composerId": CID, "lastUpdatedAt": time, "conversation": [prompt("Do it"), reply("Done")]}
+    text = json.dumps({"allComposers": [chat]})
+    written = text[:-2] + ',{"compo' if damage == "row" else text
+    editor.workspace("w1", "file:///srv/app", composer__composerData=written.encode())
+    [transcript], problems = found(tmp_path)
+    assert [turn.text for turn in taken(transcript)[0]] == ["Do it", "Done"]
+    assert transcript.mtime_ns < 1 << 63
+    assert bool(problems) == (damage == "row")
+
+
 def test_the_order_is_the_composers_not_that_of_rows_and_orphans_and_bookkeeping_are_left_out(tmp_path: Path):
     editor = Editor(tmp_path)
     bubbles = [prompt("One", "z"), reply("", "m"), reply("Two", "a"), prompt("Three", "b"), reply("Four", "c")]

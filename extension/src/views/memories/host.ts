@@ -6,6 +6,7 @@ import * as protocol from "../../protocol";
 import { isToken } from "../../editor/arguments";
 import { isOutsideRepositories, rootFolders } from "../../editor/roots";
 import { counted, iconOf, kindOf } from "../../text/wording";
+import { totalPending, type PendingCandidates } from "../../sidecar/status";
 import { Refresher } from "../shared/refresher";
 import { loadRows, moreItem, treeItem } from "../shared/tree";
 
@@ -38,13 +39,13 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   /** The rows loaded so far for each node, by its key. */
   #loadedRows = new Map<string, LoadedRows>();
   #grouping: protocol.MemoryGrouping;
-  readonly #pendingByRoot = new Map<string, number>();
+  readonly #pendingByRoot = new Map<string, PendingCandidates>();
 
   constructor(private readonly context: Pick<Context, "request" | "isRunning" | "settings" | "output" | "extension" | "onSyncProgress" | "onCandidatesChanged" | "onRunningChanged" | "on">) {
     const savedGrouping = context.extension.workspaceState.get(groupingKey);
     this.#grouping = groupings.find((order) => order === savedGrouping) ?? "primitive";
     this.#view = vscode.window.createTreeView(viewId, { treeDataProvider: this, showCollapseAll: true });
-    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh)), context.onCandidatesChanged(({ root, pending }) => this.#showPending(root, pending))];
+    this.#subscriptions = [this.#changed, this.#view, new Refresher(context, () => this.refresh(), (requestRefresh) => context.on(protocol.memoriesChanged, requestRefresh)), context.onCandidatesChanged((candidates) => this.#setPending(candidates)), vscode.workspace.onDidChangeWorkspaceFolders(() => this.#showPending())];
     this.#showGrouping();
   }
 
@@ -144,10 +145,15 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
     return { rows, total };
   }
 
+  #setPending({ root, project, pending }: PendingCandidates & { readonly root: string }): void {
+    this.#pendingByRoot.delete(root); // keeps the latest entry last
+    this.#pendingByRoot.set(root, { project, pending });
+    this.#showPending();
+  }
+
   /** The view's badge: how many candidates wait. */
-  #showPending(root: string, pending: number): void {
-    this.#pendingByRoot.set(root, pending);
-    const value = [...this.#pendingByRoot.values()].reduce((sum, count) => sum + count, 0);
+  #showPending(): void {
+    const value = totalPending(this.#pendingByRoot, rootFolders().map(({ uri }) => uri.toString()));
     this.#view.badge = value === 0 ? undefined : { value, tooltip: `${counted(value, "candidate")} to review` };
   }
 

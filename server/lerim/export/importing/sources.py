@@ -12,7 +12,6 @@ from typing import Literal
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.paths import claude_roots, codex_roots, gemini_roots, user_home
-from lerim.sessions import claude_folder_name
 
 MAX_FILE_BYTES = 256_000
 MAX_FOLDERS, MAX_FILES = 5_000, 200
@@ -70,6 +69,8 @@ def read_rules_files(root: Path, *, with_local: bool = False) -> tuple[list[Rule
 
 def read_project_memories(root: Path, environ: Mapping[str, str]) -> tuple[list[RulesSource], list[Problem]]:
     """Returns what agents remember of this repository: Claude Code's memory folder."""
+    from lerim.sessions import claude_folder_name  # imported late: it loads the readers, which the editor does not need
+
     name = claude_folder_name(str(root))
     found: list[RulesSource] = []
     problems: list[Problem] = []

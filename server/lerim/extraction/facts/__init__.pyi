@@ -4,6 +4,7 @@ from . import wording as wording
 from .artifacts import find_artifacts as find_artifacts
 from .artifacts import find_paths as find_paths
 from .commands import Command as Command
+from .commands import command_outcome as command_outcome
 from .commands import parse_command as parse_command
 from .extract import extract_from_response as extract_from_response
 from .extract import extract_from_tool_result as extract_from_tool_result

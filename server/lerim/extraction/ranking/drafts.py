@@ -15,6 +15,7 @@ from lerim.extraction.facts import (
     MAX_TITLE_CHARS,
     capitalize_first,
     code_span,
+    command_outcome,
     find_artifacts,
     full_sentence,
     join_names,
@@ -239,21 +240,20 @@ def _split_sentences(text: str) -> Iterator[str]:
 
 
 def _describe_outcome(passage: TurnPassage, scene: Scene) -> str:
-    """Returns what the agent did about a person's words: the files it changed, and whether its last command passed."""
+    """Returns what the agent did about a person's words: the files it changed, and the project's last command after
+    that, if it passed."""
     files = find_changed_files(scene, scene.now) if passage.is_persons else ()
     if not files:
         return ""
     change = f"The agent changed {join_names([code_span(path) for path in files])}"
-    ran = [call for reply in scene.now.replies for call in reply.tool_calls if call.kind == "shell"]
-    last = ran[-1] if ran else None
-    if (
-        last is not None
-        and last.exit_code == 0
-        and (command := parse_command(last.command).text)
-        and len(command) <= MAX_CONTEXT_CHARS
-    ):
-        return f"{change}; {code_span(command)} then passed."
-    return f"{change}."
+    calls = [call for reply in scene.now.replies for call in reply.tool_calls]
+    edits = [at for at, call in enumerate(calls) if call.kind in ("edit", "write") and call.status == "ok"]
+    ran = [(call, parse_command(call.command)) for call in calls[max(edits, default=-1) + 1 :] if call.kind == "shell"]
+    call, command = next((one for one in reversed(ran) if one[1].is_project_command), (None, None))
+    if call is None or command is None or len(command.text) > MAX_CONTEXT_CHARS:
+        return f"{change}."
+    passed = command_outcome(call, command) == "passed"
+    return f"{change}; {code_span(command.text)} then passed." if passed else f"{change}."
 
 
 def _plain(text: str) -> str:

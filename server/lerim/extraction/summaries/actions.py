@@ -98,7 +98,7 @@ def _add_call(
     elif turn.paths and call.status == "ok" and (named := _locate_named_paths(call, turn, locate)):
         exchange.read_files |= dict.fromkeys(named, turn.id)
     elif answers := call.answers:
-        exchange.actions.append(SessionAction("chose", _describe_answer(answers[0]), turn.id))
+        exchange.actions += [SessionAction("chose", _describe_answer(one), turn.id) for one in answers]
 
 
 def _locate_named_paths(call: StoredCall, turn: SummaryTurn, locate: Locate) -> list[str]:

@@ -217,7 +217,8 @@ def _list_call_lines(call: ToolCall) -> list[str]:
     if command and not shell:
         lines.append(command)
     for answer in call.answers:
-        lines.append(f"{answer.question} [{' | '.join(answer.options)}] {answer.answer}")
+        question, reply = (" ".join(text.split()) for text in (answer.question, answer.answer))  # a line for each
+        lines.append(f"{question} [{' | '.join(answer.options)}] {reply}")
     if call.plan:
         lines.append(call.plan)
     if call.output and call.status == "error":

@@ -60,5 +60,6 @@ def consume_queued_repeat(tally: TranscriptTally, typed: TypedText, source: str 
     digest = hash_text(typed.text)
     if digest not in tally.queued_hashes:
         return False
-    tally.queued_hashes = tuple(echo for echo in tally.queued_hashes if echo != digest)
+    at = tally.queued_hashes.index(digest)  # the same words may have been queued twice
+    tally.queued_hashes = (*tally.queued_hashes[:at], *tally.queued_hashes[at + 1 :])
     return True

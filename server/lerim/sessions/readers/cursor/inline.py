@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -33,6 +34,8 @@ from lerim.sessions.readers.live import read_database, table_columns
 
 CHATS_KEY = "workbench.panel.aichat.view.aichat.chatdata"
 COMPOSERS_KEY = "composer.composerData"
+MAX_TIME_NS = (1 << 63) - 1
+"""The largest time that the catalog can store."""
 
 
 def read_item(db: sqlite3.Connection, key: str) -> bytes:
@@ -67,7 +70,9 @@ def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> lis
             head, tab = decode_leniently(raw, ComposerHead), decode_leniently(raw, ChatTab)
             time = parse_count(head.last_updated_at) or parse_count(tab.sent) or parse_count(head.created_at)
             transcripts.append(
-                Transcript("cursor", path, chat_id, len(raw), time * 1_000_000, checksum, "", chat_id, folder)
+                Transcript(
+                    "cursor", path, chat_id, len(raw), min(time * 1_000_000, MAX_TIME_NS), checksum, "", chat_id, folder
+                )
             )
     return transcripts
 
@@ -96,17 +101,26 @@ def load_inline_chat(db: sqlite3.Connection, chat_id: str) -> Composer | None:
     return Composer(composer_id=tab.id, name=tab.title, last_updated_at=tab.sent, conversation=tab.bubbles)
 
 
-def _read_chats(db: sqlite3.Connection, damaged_keys: list[str]) -> dict[str, msgspec.Raw]:
+def _read_chats(db: sqlite3.Connection, damaged_keys: list[str]) -> Mapping[str, msgspec.Raw]:
+    chats, damaged = _parse_chats(read_item(db, CHATS_KEY), read_item(db, COMPOSERS_KEY))
+    damaged_keys += damaged
+    return chats
+
+
+@lru_cache(maxsize=1)  # the chats of a database are read one after another, and all of them are in two rows
+def _parse_chats(tabs: bytes, composers: bytes) -> tuple[Mapping[str, msgspec.Raw], tuple[str, ...]]:
+    """Returns the chats in the two rows by their ids, and the keys of the rows that are damaged."""
+    damaged_keys: list[str] = []
     chats: dict[str, msgspec.Raw] = {}
-    for raw in _split_chats(read_item(db, CHATS_KEY), "tabId", CHATS_KEY, damaged_keys):
+    for raw in _split_chats(tabs, "tabId", CHATS_KEY, damaged_keys):
         tab = decode_leniently(raw, ChatTab)
         if tab.id and split_json_array(tab.bubbles):
             chats[tab.id] = raw
-    for raw in _split_chats(read_item(db, COMPOSERS_KEY), "composerId", COMPOSERS_KEY, damaged_keys):
+    for raw in _split_chats(composers, "composerId", COMPOSERS_KEY, damaged_keys):
         head = decode_leniently(raw, ComposerHead)
         if head.composer_id and split_json_array(head.conversation):
             chats[head.composer_id] = raw
-    return chats
+    return chats, tuple(damaged_keys)
 
 
 def _split_chats(value: bytes, key: str, where: str, damaged_keys: list[str]) -> Iterator[msgspec.Raw]:
@@ -119,7 +133,7 @@ def _split_chats(value: bytes, key: str, where: str, damaged_keys: list[str]) ->
     except ValueError:
         damaged_keys.append(where)
         for salvaged in salvage_objects(value, key):
-            yield msgspec.Raw(msgspec.json.encode(salvaged))
+            yield msgspec.Raw(salvaged)
 
 
 def _find_moved(path: Path, chat_ids: list[str]) -> set[str]:

@@ -23,7 +23,7 @@ import msgspec
 from lerim.errors import LerimError, Problem
 from lerim.sessions.model import Database, Transcript
 from lerim.sessions.readers.cursor.folders import folder_of_head, folder_of_uri
-from lerim.sessions.readers.cursor.inline import COMPOSERS_KEY, find_inline_chats, read_item
+from lerim.sessions.readers.cursor.inline import COMPOSERS_KEY, MAX_TIME_NS, find_inline_chats, read_item
 from lerim.sessions.readers.cursor.records import (
     ComposerHead,
     ComposerHeads,
@@ -119,7 +119,7 @@ def _find_missing_table(db: sqlite3.Connection, path: Path) -> str:
 
 def _build_transcript(path: Path, chat_id: str, known: KnownChat, rowid: int, newest: int) -> Transcript:
     checksum = zlib.crc32(f"{rowid}\n{known.folder}".encode("utf-8", "surrogatepass"))
-    time = known.updated * 1_000_000
+    time = min(known.updated * 1_000_000, MAX_TIME_NS)
     return Transcript("cursor", path, chat_id, newest, time, checksum, known.parent, chat_id, known.folder)
 
 
