@@ -72,6 +72,7 @@ export class Machine {
       "workbench.reduceMotion": "on", // from here on: what moves or is drawn small costs a software renderer most of its time
       "editor.cursorBlinking": "solid",
       "editor.minimap.enabled": false,
+      "editor.stickyScroll.enabled": false, // a line under it is nowhere to rest the mouse on
     };
     for (const scope of ["User", "Machine"]) {
       mkdirSync(join(this.data, scope), { recursive: true });

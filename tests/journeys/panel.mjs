@@ -124,10 +124,13 @@ export class Panel {
   async select(pattern, place = ".candidate .candidate-title") {
     await this.#frame.locator(".heading").click();
     await this.press("Home");
+    let before = "";
     await until(`${pattern} is selected`, async () => {
       const shown = this.#frame.locator(place);
-      if ((await shown.count()) > 0 && pattern.test((await shown.innerText()) || (await shown.inputValue()))) return true;
-      await this.press("j");
+      const title = (await shown.count()) > 0 ? (await shown.innerText()) || (await shown.inputValue()) : "";
+      if (pattern.test(title)) return true;
+      await this.press(title === before ? "Home" : "j"); // at the end it begins again: an undo may have put a candidate above
+      before = title;
       return false;
     });
   }

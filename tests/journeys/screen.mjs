@@ -249,7 +249,7 @@ export class Screen {
     let patience = 1000; // a hover that was taken away, by an edit or a list made anew, does not come back by itself
     return until(`the hover of ${what} says ${pattern}`, async () => {
       await this.page.mouse.move(5, 5);
-      await target.hover();
+      await target.hover({ timeout: 10 * patience });
       patience *= 1.5;
       return until("a hover shows", async () => {
         return oneLine(await this.page.locator(".monaco-hover:visible").allInnerTexts()).find((text) => pattern.test(text));
