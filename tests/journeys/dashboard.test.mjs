@@ -40,7 +40,7 @@ test("a day with the dashboard", { skip: missing() ?? false, timeout: JOURNEY },
     mkdirSync(machine.lerim, { recursive: true });
     appendFileSync(join(machine.lerim, "config.toml"), `\n[roles.extract]\nprovider = "openai"\nmodel = "tiny"\nbase_url = "${model.url}"\n`);
     await serving.begin();
-    serving.page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+    serving.page.on("console", (message) => message.type() !== "info" && said.push(`${message.type()}: ${message.text()}`));
     serving.page.on("pageerror", (error) => said.push(`error: ${error.message}`));
   });
   after(async () => {

@@ -125,12 +125,14 @@ export class Panel {
     await this.#frame.locator(".heading").click();
     await this.press("Home");
     let before = "";
+    let unchanged = 0;
     await until(`${pattern} is selected`, async () => {
       const shown = this.#frame.locator(place);
       const title = (await shown.count()) > 0 ? (await shown.innerText()) || (await shown.inputValue()) : "";
       if (pattern.test(title)) return true;
-      await this.press(title === before ? "Home" : "j"); // at the end it begins again: an undo may have put a candidate above
+      unchanged = title === before ? unchanged + 1 : 0;
       before = title;
+      await this.press(unchanged % 8 === 7 ? "Home" : "j"); // at the end it begins again: an undo may have put a candidate above
       return false;
     });
   }

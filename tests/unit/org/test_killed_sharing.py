@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
 from desk import Desk
+from hang import HANG
 from killer import Killer
 from organisation import Organisation, make_organisation
 from terminal import run
@@ -14,6 +17,7 @@ from window import write_memory
 
 Git = Callable[..., str]
 KILLS = 6
+BUSY = 4
 
 
 @pytest.fixture
@@ -24,8 +28,11 @@ def organisation(desk: Desk, git: Git, monkeypatch: pytest.MonkeyPatch) -> Organ
 
 
 def command(*arguments: str) -> None:
-    """Runs in a child: a failure is told by its exit code."""
-    done = run(*arguments)
+    """Runs in a child: a failure is told by its exit code. A git that the killed process was just starting keeps the
+    lock until it runs, so a project that is busy is tried again."""
+    deadline = time.monotonic() + HANG
+    while (done := run(*arguments)).exit_code == BUSY and time.monotonic() < deadline:
+        threading.Event().wait(0.02)
     assert done.exit_code == 0, done.output
 
 
