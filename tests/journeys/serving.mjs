@@ -60,9 +60,11 @@ export class Serving {
     await this.screen.page.goto((await this.cli("dashboard", "--no-open")).trim());
   }
 
-  /** Opens a page of the project by its name in the navigation. */
+  /** Opens a page of the project by its name in the navigation; its scripts have run then, so that what is typed is searched for. */
   async open(name) {
+    const loaded = this.page.waitForEvent("load", { timeout: HANG });
     await this.page.getByRole("navigation", { name: "Pages of the project" }).getByRole("link", { name, exact: true }).click();
+    await loaded;
     await this.page.getByRole("heading", { level: 1 }).waitFor();
   }
 

@@ -23,3 +23,10 @@ document.addEventListener("submit", (event) => {
 window.addEventListener("pageshow", () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
+
+// What was typed before htmx was ready is searched for then.
+window.addEventListener("load", () => {
+  for (const field of document.querySelectorAll("input[type=search][hx-get]")) {
+    if (field.value !== field.defaultValue) field.dispatchEvent(new Event("search"));
+  }
+});
