@@ -5,15 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from isolation import isolate
-from lerim.extraction.candidate import Candidate
-from lerim.paths import Home
-from lerim.project.project import add_project, locate_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Catalog
@@ -40,21 +36,6 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sample]:
 @pytest.fixture(scope="module")
 def sample_server(sample: Sample) -> Iterator[WebServer]:
     with web_server(sample.place.home) as running:
-        yield running
-
-
-@pytest.fixture
-def place(repo: Path, isolated: Path) -> ReviewPaths:
-    """A registered project without a session."""
-    home = Home(isolated / ".lerim", isolated)
-    project = locate_project(repo, home)
-    assert project
-    return ReviewPaths(add_project(project, home), home)
-
-
-@pytest.fixture
-def server(place: ReviewPaths) -> Iterator[WebServer]:
-    with web_server(place.home) as running:
         yield running
 
 
@@ -379,30 +360,3 @@ def test_what_does_not_exist_is_explained_on_a_page(sample_server: WebServer, sa
     response = sample_server.client.get(address.format(key=sample.place.project.key))
     assert response.status_code == 404
     assert 'role="alert"' in response.text
-
-
-def test_the_pages_of_a_long_list_have_each_memory_once(server: WebServer, place: ReviewPaths) -> None:
-    for number in range(64):
-        added(place, f"Memory number {number:02}", "It is one of many.")
-    found: list[str] = []
-    address = f"/projects/{place.project.key}/memories"
-    while address:
-        text = server.client.get(address).text
-        found += re.findall(r">(Memory number \d\d)</a>", text)
-        following = re.search(r'rel="next" href="([^"]+)"', text)
-        address = html.unescape(following[1]) if following else ""
-    assert sorted(found) == [f"Memory number {number:02}" for number in range(64)]
-
-
-def test_candidates_are_found_on_the_page_that_has_them(server: WebServer, place: ReviewPaths) -> None:
-    ids = [proposed(place, one).id for one in many_candidates(34)]
-    text = page(server, place, "review", candidate=ids[-1])
-    assert "Review <span" in text
-    assert f'candidate={ids[-1]}&amp;start=30" aria-current="true"' in text
-
-
-def many_candidates(number: int) -> Iterator[Candidate]:
-    for at in range(number):
-        yield made_candidate(
-            f"Rule {at:02} of the house", turn=f"{at:012x}", time=datetime(2026, 1, 1, 0, at, tzinfo=UTC)
-        )

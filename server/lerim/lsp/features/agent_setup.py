@@ -64,21 +64,21 @@ class ConnectionsView(msgspec.Struct, frozen=True):
 async def list_connections(sidecar: Sidecar, params: ConnectionsParams) -> ConnectionsView:
     """Lists every agent with its channels."""
     sidecar.require_trust("The list of agents")
-    repo = await _find_repo(sidecar, params.root)
+    repo = await sidecar.find_repo_if_any(params.root)
     return await sidecar.run_in_thread(_load_connections, sidecar, repo)
 
 
 async def plan_change(sidecar: Sidecar, params: AgentPlanParams) -> AgentPlanView:
     """Computes what would be written; writes nothing."""
     sidecar.require_trust("Giving memories to agents")
-    repo = await _find_repo(sidecar, params.root)
+    repo = await sidecar.find_repo_if_any(params.root)
     return await sidecar.run_in_thread(_describe_plan, sidecar, repo, params)
 
 
 async def apply_change(sidecar: Sidecar, params: AgentApplyParams) -> AgentApplyView:
     """Writes what was shown and agreed to."""
     sidecar.require_trust("Giving memories to agents")
-    repo = await _find_repo(sidecar, params.root)
+    repo = await sidecar.find_repo_if_any(params.root)
     return await sidecar.run_in_thread(_apply, sidecar, repo, params)
 
 
@@ -93,12 +93,6 @@ def update_programs(sidecar: Sidecar) -> None:
     error = update_installed_programs(sidecar.home)
     if error is not None:
         log.warning("%s %s", error.where, error.explanation)
-
-
-async def _find_repo(sidecar: Sidecar, root: str | None) -> Repo | None:
-    if root is not None:
-        return await sidecar.find_repo(root)
-    return next(iter(await sidecar.repos.load()), None)
 
 
 def _open_machine(sidecar: Sidecar, repo: Repo | None) -> tuple[AgentMachine, Project | None]:

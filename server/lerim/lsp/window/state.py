@@ -185,12 +185,14 @@ class Sidecar:
 
     async def find_repo(self, uri: str | None) -> Repo:
         """The repository of a workspace folder, or of the first one if `uri` is None. Raises ProjectError."""
-        if uri is None:
-            loaded = await self.repos.load()
-            if not loaded:
-                raise ProjectError("No folder of this window is in a git repository.", todo="Run `git init` in one.")
-            return loaded[0]
-        return await self.repos.find_by_folder(uri)
+        repo = await self.find_repo_if_any(uri)
+        if repo is None:
+            raise ProjectError("No folder of this window is in a git repository.", todo="Run `git init` in one.")
+        return repo
+
+    async def find_repo_if_any(self, uri: str | None) -> Repo | None:
+        """The same, but None if `uri` is None and no folder of the window is in a repository."""
+        return next(iter(await self.repos.load()), None) if uri is None else await self.repos.find_by_folder(uri)
 
     def stop(self) -> None:
         """Stops clocks, jobs and threads when the window closes."""

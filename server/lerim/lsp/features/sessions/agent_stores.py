@@ -45,7 +45,7 @@ class AgentsView(msgspec.Struct, frozen=True):
 async def list_agents(sidecar: Sidecar, params: AgentsParams) -> AgentsView:
     """Lists every agent, and the queue of one repository."""
     sidecar.require_trust("The list of agents")
-    repo = await _find_repo(sidecar, params.root)
+    repo = await sidecar.find_repo_if_any(params.root)
     return await sidecar.run_in_thread(_load_agents, sidecar, repo)
 
 
@@ -61,12 +61,6 @@ async def act_on_job(sidecar: Sidecar, params: QueueParams) -> OutcomeView:
     sidecar.require_trust("The queue")
     keys = await listing.list_project_keys(sidecar, everywhere=False) or []
     return await sidecar.run_in_thread(_change_job, sidecar, keys, params)
-
-
-async def _find_repo(sidecar: Sidecar, root: str | None) -> Repo | None:
-    if root is not None:
-        return await sidecar.find_repo(root)
-    return next(iter(await sidecar.repos.load()), None)
 
 
 def _parse_platform(name: str) -> Platform:
