@@ -44,7 +44,7 @@ def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) 
 
 
 def _has_store_below(path: Path, folder: Path) -> bool:
-    """Returns whether a path leads through a store's own folder below this one, which is then a folder of people's."""
+    """Returns whether `path` leads through an agent's store inside this folder, which is then not part of a store."""
     return any(part.startswith(".") or part == "sessions" for part in path.relative_to(folder).parts)
 
 
