@@ -50,7 +50,7 @@ def facts_command(
         text = f"[{fact.number}] {fact.entity}: {_RELATION_TEXTS[fact.relation]}: {fact.value}{instead}"
         output.print_line(output.escape_controls(text))
     if not found.facts:
-        output.print_line("No facts.")
+        output.print_line("No facts. Facts are kept for sessions that ran in a repository you have synced.")
 
 
 @with_error_exit
