@@ -7,12 +7,11 @@ same browser (docs/decisions/0042-who-may-ask-the-server.md).
 from __future__ import annotations
 
 import hmac
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from lerim.web.token import make_cookie
@@ -110,12 +109,8 @@ def has_token(served: Served, headers: Headers) -> bool:
 
 def has_cookie(served: Served, headers: Headers) -> bool:
     """Returns whether the request carries the cookie that a login link has set."""
-    try:
-        cookies = SimpleCookie("; ".join(headers.getlist("cookie")))
-    except CookieError:
-        return False
-    morsel = cookies.get(cookie_name(served))
-    return morsel is not None and hmac.compare_digest(morsel.value.encode(), make_cookie(served.token).encode())
+    cookies = cookie_parser("; ".join(headers.getlist("cookie")))
+    return hmac.compare_digest(cookies.get(cookie_name(served), "").encode(), make_cookie(served.token).encode())
 
 
 def cookie_name(served: Served) -> str:

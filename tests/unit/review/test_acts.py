@@ -207,6 +207,8 @@ def test_a_question_becomes_the_decision_that_resolves_it(place: ReviewPaths) ->
     for one in (name, made.stem):
         with pytest.raises(MemoryError_, match="not an open question"):
             acts.promote_question(place, one)
+    with pytest.raises(MemoryError_, match="needs a title"):
+        acts.promote_question(place, question(place, "20260801-other"), "\u3000 \n")
 
 
 def test_a_decision_says_what_the_person_gave_and_nothing_the_question_said_of_itself(place: ReviewPaths) -> None:
@@ -244,6 +246,9 @@ def test_a_moved_memory_is_the_persons_alone_until_it_is_undone(place: ReviewPat
     assert place.personal().store().load_by_id(NAME).record.title == "Use uv"
     assert acts.undo_last(place).ok
     assert path.read_bytes() == before and place.personal().store().path_of(NAME) is None
+    acts.globalize_memory(place, NAME)
+    assert acts.globalize_memory(place, NAME, move=True).code == "globalize" and not path.exists()
+    assert [one.record.id for one in place.personal().store().load_all()[0]] == [NAME], "the copy is not copied again"
     put(place, DECISION.replace("source:", "supersedes: [20260701-x]\nsource:"))
     with pytest.raises(MemoryError_, match="so it stays here"):
         acts.globalize_memory(place, NAME, move=True)

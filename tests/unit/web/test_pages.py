@@ -233,8 +233,14 @@ def test_a_memory_is_archived_restored_and_not_touched_if_its_text_has_changed(
     memory.write_text(memory.read_text(encoding="utf-8").replace("fast", "very fast"), encoding="utf-8")
     refused = send(server, place, name, 409, action="archive", seen=field(text, "seen"))
     assert "This memory has changed since it was shown." in refused
-    send(server, place, name, action="archive", seen=field(page(server, place, name), "seen"))
+    seen = field(page(server, place, name), "seen")
+    sent = server.client.post(f"/projects/{place.project.key}/{name}", data={"action": "archive", "seen": seen})
     assert titles(place) == []
+    done = server.client.get(sent.headers["location"]).text
+    form = {part: field(done, part) for part in ("action", "memory")}
+    undone = server.client.post(f"/projects/{place.project.key}/review/undo", data=form, follow_redirects=True)
+    assert "Undone." in undone.text and str(undone.url.path).endswith(name)
+    send(server, place, name, action="archive", seen=field(page(server, place, name), "seen"))
     send(server, place, name, action="restore", seen=field(page(server, place, name), "seen"))
     assert titles(place) == ["Use uv"]
 

@@ -110,6 +110,8 @@ def test_the_cookie_reads_but_changes_something_only_from_our_own_pages(server: 
     cookie = sign_in(server)
     own = {"Origin": server.served.binding.origin}
     assert server.stranger.get("/api/v1/projects", headers=cookie).status_code == 200
+    beside_others = {"Cookie": f'last={{"at": [1]}}; a@b=1; {cookie["Cookie"]}'}  # servers on other ports share them
+    assert server.stranger.get("/api/v1/projects", headers=beside_others).status_code == 200
     assert server.stranger.post("/api/v1/login-links", headers=cookie, json={}).status_code == 401
     assert server.stranger.post("/api/v1/login-links", headers=cookie | own, json={}).status_code == 200
     other = {"Origin": "http://127.0.0.1:1"}

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from lerim.errors import MemoryError_
-from lerim.files import path_to_text
 from lerim.memory import (
     LearningKind,
     MemoryRecord,
@@ -19,9 +18,8 @@ from lerim.memory import (
     render_record,
     verifying,
 )
-from lerim.redaction import redact_secrets
 from lerim.review.acts.held_memory import UNCHANGED_MESSAGE, HeldMemory, current_second, file_change, hold_memory
-from lerim.review.candidates import PERSON_CONFIDENCE, join_lines
+from lerim.review.candidates import PERSON_CONFIDENCE, CandidateEdit, clean_edit, join_lines
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -78,13 +76,10 @@ def promote_question(
             todo = "Use `lerim memory kind` to make it a decision, or `lerim memory restore` first."
             raise MemoryError_("This is not an open question.", where=str(memory.path), todo=todo)
         now = current_second()
-        texts = [
-            redact_secrets(join_lines(title or old.title)).text,
-            redact_secrets(path_to_text(body or "").strip()).text,
-        ]
+        words = clean_edit(CandidateEdit(title or old.title, body or ""), memory.path)
         states = memory.ledger.states()
         decision = MemoryRecord(
-            *("", "decision", texts[0], now, now, "manual", PERSON_CONFIDENCE, old.tags, texts[1]),
+            *("", "decision", words.title or "", now, now, "manual", PERSON_CONFIDENCE, old.tags, words.body or ""),
             references=old.references,
             resolves=(old.id,),
         )
@@ -129,15 +124,17 @@ def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) 
                 "evidence": evidence_values(memory.store.quotes.join_quotes(old)[0].evidence) or None,
             }
         )
-        for there in store.paths_of(old.id):
-            if store.read_text(there) == text and not move:
-                return ReviewResult(True, "already", "It is already among your personal memories.", path=str(there))
-        copy = parse_record(text, memory.path)
-        if store.path_of(copy.id):
-            copy = replace(copy, id=store.new_id(copy))
-            text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
-        path = store.path_for(copy)
-        changes = [FileChange("global", str(store.anchor), str(path), None, text)]
+        path = next((there for there in store.paths_of(old.id) if store.read_text(there) == text), None)
+        if path is not None and not move:
+            return ReviewResult(True, "already", "It is already among your personal memories.", path=str(path))
+        changes: list[FileChange] = []
+        if path is None:
+            copy = parse_record(text, memory.path)
+            if store.path_of(copy.id):
+                copy = replace(copy, id=store.new_id(copy))
+                text = record.update_record_text(text, {"id": copy.id}, where=str(memory.path))
+            path = store.path_for(copy)
+            changes.append(FileChange("global", str(store.anchor), str(path), None, text))
         if move:
             changes.append(file_change(memory.store, memory.path, memory.text, None))
         done = "Moved" if move else "Copied"

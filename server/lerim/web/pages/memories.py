@@ -142,6 +142,7 @@ def _render_memory(request: Request, place: Place, memory_id: str, *, refused: L
         "ending": ending,
         "has_baselines": bool(view.references) and baselines.has_baselines(place.paths.private),
         "undo": undoable if undoable is not None and undoable.id == done else None,
+        "undone": bool(request.query_params.get("undone")),
         "refused": refused,
         "is_editing": bool(request.query_params.get("edit")) and view.status == "active",
     }

@@ -122,7 +122,8 @@ def undo_action(request: Request, form: Form) -> Response:
     if not result.ok:
         return _render_review(request, place, form=form, refused=StaleError(result.message))
     refresh_agent_files(place.project, place.home)
-    return redirect(_review_address(place, undone="yes"))
+    shown = ("memories", form["memory"]) if form.get("memory") else ("review",)
+    return redirect(make_project_address(place, *shown, undone="yes").unescape())
 
 
 def propose_left_out(request: Request, form: Form) -> Response:
