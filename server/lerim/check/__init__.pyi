@@ -1,7 +1,6 @@
 from .changes import TouchedMemory as TouchedMemory
 from .changes import find_touched_memories as find_touched_memories
 from .context import CheckContext as CheckContext
-from .context import make_check_context as make_check_context
 from .context import read_rules_file_index as read_rules_file_index
 from .contradictions import RulesFileIndex as RulesFileIndex
 from .document_check import check_document as check_document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -42,9 +43,9 @@ def find_touched_memories(project: Project, environ: Mapping[str, str], revision
 def _select_touched(
     git: Git, project: Project, base: str, changed: set[str], entries: Iterable[MemoryEntry]
 ) -> list[TouchedMemory]:
-    concerned = [
-        (entry, reference) for entry in entries for reference in entry.references if _is_below(reference.path, changed)
-    ]
+    folders = {path[: slash.start()] for path in changed for slash in re.finditer("/", path)}
+    places = changed | folders
+    concerned = [(entry, reference) for entry in entries for reference in entry.references if reference.path in places]
     symbols = [(base, reference.path) for _, reference in concerned if reference.symbol]
     before = git.read_texts(symbols)
     reader = SourceReader(project.root)
@@ -57,11 +58,6 @@ def _select_touched(
         for entry, references in touched.values()
     ]
     return sorted(found, key=lambda one: (one.title.casefold(), one.id))
-
-
-def _is_below(path: str, changed: set[str]) -> bool:
-    folder = f"{path.rstrip('/')}/"
-    return path in changed or any(one.startswith(folder) for one in changed)
 
 
 def _is_changed(reader: SourceReader, reference: Reference, before: str | None) -> bool:

@@ -57,6 +57,8 @@ def _check_secrets(document: MemoryDocument, path: Path) -> Iterator[Finding]:
 def _check_against_rules_files(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
     title = document.field("title")
     body = _body_text(document)
+    if context.rules_files is None:
+        return
     line = context.rules_files.find_contradiction(f"{title.text if title else ''}\n{body}")
     if line is not None:
         said = " ".join(redact_secrets(line.text).text.split())[:200]

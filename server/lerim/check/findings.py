@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
+from lerim import files
 from lerim.memory import Span
 
 Severity = Literal["error", "warning", "information", "hint"]
@@ -79,11 +80,11 @@ class CheckReport:
         """How many findings are as bad as this."""
         return Counter(one.severity for one in self.findings)[severity]
 
-    def inner_path(self, finding: Finding) -> str | None:
-        """The path of a finding's file from the project's root, with forward slashes; None if it is elsewhere."""
-        return self.relative(finding.path)
-
     def relative(self, file: str) -> str | None:
         """A file's path from the project's root, with forward slashes; None if it is elsewhere."""
         path = PurePath(file)
         return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else None
+
+    def shown_path(self, file: str) -> str:
+        """A file's path as it is shown: from the project's root, if it is there."""
+        return files.path_to_text(self.relative(file) or file)

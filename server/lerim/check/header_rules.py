@@ -9,7 +9,7 @@ from typing import get_args
 
 from lerim.check.findings import Finding
 from lerim.errors import MemoryError_
-from lerim.memory import HEADER_KEYS, KINDS, DocumentKind, MemoryDocument, Primitive, Span, examine_values
+from lerim.memory import HEADER_KEYS, KINDS, DocumentKind, Field, MemoryDocument, Primitive, Span, examine_values
 
 CANDIDATE_KEYS = (
     *("primitive", "action", "targets", "reason", "maker", "session", "platform", "time", "signal", "replaces"),
@@ -25,10 +25,14 @@ def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> It
         yield from (Finding("memory-unreadable", one.message, str(path), one.span) for one in document.problems)
         return
     yield from _check_keys(document, path, (*HEADER_KEYS, *(CANDIDATE_KEYS if kind == "candidate" else ())))
-    field = document.field("primitive")
+    field = document.field("primitive") if kind == "candidate" else None
     primitive = next((one for one in get_args(Primitive) if field and field.text == one), None)
+    if kind == "candidate" and primitive is None:
+        message = f"The candidate's primitive is not one of {', '.join(get_args(Primitive))}."
+        yield Finding("memory-unreadable", message, str(path), _value_span(field), get_args(Primitive) if field else ())
+        return
     try:
-        faults = examine_values(document.text, path, primitive if kind == "candidate" else None)[1]
+        faults = examine_values(document.text, path, primitive)[1]
     except MemoryError_ as error:
         yield Finding("memory-unreadable", error.explanation, str(path), FIRST_LINE)
         return
@@ -51,9 +55,8 @@ def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) ->
 
 
 def _make_value_finding(document: MemoryDocument, path: Path, key: str, message: str) -> Finding:
-    """Returns a finding at the value of a key, or at the first line if the key is missing."""
     field = document.field(key)
-    span = FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span
+    span = _value_span(field)
     if field is None or key not in ("kind", "references", "id"):
         return Finding("memory-value", message, str(path), span)
     if key == "references":
@@ -64,3 +67,8 @@ def _make_value_finding(document: MemoryDocument, path: Path, key: str, message:
         return Finding("memory-value", message, str(path), span)
     near = get_close_matches(field.text, KINDS, 1, 0.5)
     return Finding("unknown-kind", message, str(path), span, tuple(dict.fromkeys((*near, *KINDS))))
+
+
+def _value_span(field: Field | None) -> Span:
+    """Returns where the value of a key is, or the first line if the key is missing."""
+    return FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span

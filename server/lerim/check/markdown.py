@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lerim import files
 from lerim.check.changes import TouchedMemory
 from lerim.check.findings import CheckReport, Finding
 from lerim.redaction import clean_text
@@ -40,21 +39,17 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
 
 def _describe_touched(report: CheckReport, memory: TouchedMemory) -> str:
     references = ", ".join(map(code_span, memory.references[:5]))
-    place = code_span(_place(report, memory.path))
+    place = code_span(report.shown_path(memory.path))
     return f"- {memory.kind.capitalize()} {code_span(memory.title)} about {references} ({place})"
 
 
 def _describe_finding(report: CheckReport, finding: Finding) -> str:
-    place = f"{_place(report, finding.path)}:{finding.span.start_line + 1}"
+    place = f"{report.shown_path(finding.path)}:{finding.span.start_line + 1}"
     return f"- {finding.severity.capitalize()} in {code_span(place)}: {code_span(finding.message)} ({finding.code})"
 
 
 def _describe_rest(count: int, what: str) -> list[str]:
     return [f"- … and {count - MAX_LISTED} more {what}"] if count > MAX_LISTED else []
-
-
-def _place(report: CheckReport, path: str) -> str:
-    return files.path_to_text(report.relative(path) or path)
 
 
 def code_span(text: str) -> str:

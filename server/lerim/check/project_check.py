@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lerim import files
-from lerim.check.context import make_check_context, read_rules_file_index
+from lerim.check.context import CheckContext, read_rules_file_index
 from lerim.check.document_check import check_document
 from lerim.check.findings import FOUND_IN_DOCUMENTS, RULES, CheckReport, Finding
 from lerim.check.header_rules import FIRST_LINE
@@ -20,6 +20,7 @@ from lerim.memory import (
     DriftSubject,
     DriftSummary,
     ReferenceMap,
+    SourceReader,
     Store,
     baselines,
     parse_memory_document,
@@ -52,9 +53,10 @@ def check_project(
     paths_by_id: dict[str, list[Path]] = {}
     for path in memory_paths:
         paths_by_id.setdefault(path.stem, []).append(path)
-    context = make_check_context(
+    context = CheckContext(
         project,
         store,
+        SourceReader(project.root),
         drifts=summary.drift_by_memory,
         moves=summary.moved_references,
         rules_files=read_rules_file_index(project),

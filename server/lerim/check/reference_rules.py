@@ -9,6 +9,7 @@ from pathlib import Path
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
 from lerim.memory import MemoryDocument, Reference, Value, is_missing, list_meanings, parse_reference, reference_text
+from lerim.project import tracked
 
 MAX_REPLACEMENTS = 5
 MAX_NAMES = 2_000
@@ -84,7 +85,8 @@ def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, 
 def _similar_files(reference: Reference, context: CheckContext) -> tuple[str, ...]:
     """Returns references to tracked files of the same name, those with the most folders in common first."""
     name, folders = reference.path.rpartition("/")[2], set(reference.path.split("/"))
-    same = [path for path in context.list_files() if path.rpartition("/")[2] == name and context.reader.stamp(path)]
+    tracked_paths = tracked.read_tracked_paths(context.project.root, context.project.common_dir)
+    same = [path for path in tracked_paths if path.rpartition("/")[2] == name and context.reader.stamp(path)]
     same.sort(key=lambda path: (-len(folders & set(path.split("/"))), path))
     return tuple(reference_text(Reference(path, reference.symbol)) for path in same[:MAX_REPLACEMENTS])
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 import typer
 
-from lerim import files
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
     GlobalOption,
@@ -119,10 +118,10 @@ def _fails(finding: Finding, codes: Sequence[str], *, strict: bool) -> bool:
 
 def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> None:
     for one in report.findings:
-        place = f"{_shown_path(report, one)}:{one.span.start_line + 1}:{one.span.start_character + 1}"
+        place = f"{report.shown_path(one.path)}:{one.span.start_line + 1}:{one.span.start_character + 1}"
         output.print_line(output.escape_controls(f"{place}: {one.severity}: {one.message} [{one.code}]"))
     for memory in touched or ():
-        place = files.path_to_text(report.relative(memory.path) or memory.path)
+        place = report.shown_path(memory.path)
         about = ", ".join(memory.references)
         output.print_line(output.escape_controls(f"{place}: {memory.kind} “{memory.title}” is about {about}"))
     if touched is not None:
@@ -141,7 +140,7 @@ def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, 
         FindingView(
             one.code,
             one.severity,
-            _shown_path(report, one),
+            report.shown_path(one.path),
             one.span.start_line + 1,
             one.span.start_character + 1,
             one.span.end_line + 1,
@@ -153,9 +152,7 @@ def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, 
     ]
     counts = (report.count("error"), report.count("warning"))
     touched_views = [
-        TouchedMemoryView(
-            one.id, files.path_to_text(report.relative(one.path) or one.path), one.kind, one.title, list(one.references)
-        )
+        TouchedMemoryView(one.id, report.shown_path(one.path), one.kind, one.title, list(one.references))
         for one in touched or ()
     ]
     return CheckView(
@@ -166,7 +163,3 @@ def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, 
         views,
         None if touched is None else touched_views,
     )
-
-
-def _shown_path(report: CheckReport, finding: Finding) -> str:
-    return files.path_to_text(report.inner_path(finding) or finding.path)

@@ -6,7 +6,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from lerim.check.findings import RULES
+from lerim.check.header_rules import check_header
+from lerim.memory import parse_memory_document
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import render_record
 from lerim.paths import Home
@@ -79,6 +83,14 @@ def test_every_kind_of_finding_stands_at_its_line(repo: Path, isolated: Path, mo
     assert "Lerim does not know the key `tag`, and keeps it. Did you mean `tags`?" in text
     assert "AGENTS.md, line 3, says the opposite: “Never mock the database in tests.”" in text
     assert SECRET not in text and text.endswith("Checked 12 memories: 10 errors, 5 warnings.\n")
+
+
+@pytest.mark.parametrize(("header", "line"), [("primitive: decison\n", 8), ("", 0)])
+def test_a_candidate_of_an_unknown_kind_is_not_told_to_move_its_file(header: str, line: int, tmp_path: Path) -> None:
+    document = parse_memory_document(f"---\nid: a\n{HEAD}{header}---\n\nText.\n")
+    [finding] = check_header(document, tmp_path / ".lerim" / "review" / "a.md", "candidate")
+    message = "The candidate's primitive is not one of decision, learning, question, theme, summary."
+    assert (finding.message, finding.span.start_line) == (message, line)
 
 
 def test_a_project_in_order_passes_and_candidates_are_only_mentioned(repo: Path, isolated: Path, git: Git) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lerim.check import CheckContext, Finding, check_document, make_check_context, read_rules_file_index
+from lerim.check import CheckContext, Finding, check_document, read_rules_file_index
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.checking.diagnostics import make_diagnostics
 from lerim.lsp.features.language import (
@@ -89,7 +89,8 @@ def check_text(sidecar: Sidecar, text: MemoryText) -> list[Finding]:
     if kind is None:
         return []
     if text.repo is None:
-        context = make_check_context(make_personal_project(sidecar.home), text.store)
+        project = make_personal_project(sidecar.home)
+        context = CheckContext(project, text.store, SourceReader(project.root))
         return check_document(text.document, text.path, kind, context)
     with text.repo.checks.lock:
         return check_document(text.document, text.path, kind, _refreshed_context(text.repo))
@@ -101,11 +102,7 @@ def _refreshed_context(repo: Repo) -> CheckContext:
         checks.reader = SourceReader(repo.project.root)
     checks.reader.refresh()
     drifts, moves = repo.drift.by_id, repo.references.moves
-    if checks.rules_files is None:
-        return make_check_context(repo.project, repo.store, checks.reader, drifts=drifts, moves=moves)
-    return make_check_context(
-        repo.project, repo.store, checks.reader, drifts=drifts, moves=moves, rules_files=checks.rules_files
-    )
+    return CheckContext(repo.project, repo.store, checks.reader, drifts, moves, checks.rules_files)
 
 
 def _recheck_memories(sidecar: Sidecar, repo: Repo) -> None:
