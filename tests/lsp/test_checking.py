@@ -181,6 +181,10 @@ async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Edit
     [handle] = {argument for _, argument in commands}
     shown = await editor.client.protocol.send_request_async(core.MEMORY_SHOW, {"id": handle})
     assert shown.id == "20260801-keep-load-small"
+    (editor.repo.parent / "link").symlink_to(editor.repo)  # as a person may open the folder
+    linked = editor.open("", path.read_text(), (editor.repo.parent / "link" / path.relative_to(editor.repo)).as_uri())
+    by_link = types.CodeActionParams(types.TextDocumentIdentifier(linked), place, types.CodeActionContext([]))
+    assert str(await editor.client.text_document_code_action_async(by_link)) == str(found)
     other = types.CodeActionParams(
         types.TextDocumentIdentifier(editor.open("src/app.py")), place, types.CodeActionContext([])
     )

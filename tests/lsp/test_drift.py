@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
+from lerim.lsp.protocol import core
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import render_record
 from lerim.paths import Home
 from lerim.project.project import locate_project
+from proposals import propose, review_paths
 from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -158,6 +160,28 @@ async def test_a_checkout_that_takes_the_change_back_takes_the_mark_back(
     await until_lens(editor, app, "Lerim: 1 decision")
 
 
+@pytest.mark.parametrize("how", ["trusted", "added"])
+async def test_the_memories_of_a_folder_that_is_trusted_or_added_later_are_compared_with_the_code(
+    editor: Editor, isolated: Path, tmp_path: Path, how: str
+) -> None:
+    verified(editor, isolated)
+    propose(review_paths(editor.repo))
+    write_app(editor.repo, ("open(path).read()", "open(path).read().strip()"))
+    (tmp_path / "lone").mkdir()
+    if how == "trusted":
+        await editor.start({"trusted": False})
+        changed = types.DidChangeConfigurationParams({"trusted": True, "settings": {"idleSeconds": 0}})
+        editor.client.workspace_did_change_configuration(changed)
+    else:
+        await editor.start(root=tmp_path / "lone")
+        event = types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(editor.root, "repo")], [])
+        editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+    await editor.until(lambda: [one.pending for one in editor.told[core.CANDIDATES_CHANGED]] == [1])
+    await editor.until(lambda: len(editor.told[core.MEMORIES_CHANGED]) > (how == "trusted") + 1)
+    tree = await editor.ask(core.MEMORY_TREE, {"root": editor.root, "by": "freshness"})
+    assert [one.name for one in tree.groups if one.kind == "drift"] == ["drifted"]
+
+
 async def test_a_memory_verified_by_another_process_is_marked_no_more(editor: Editor, isolated: Path) -> None:
     path = verified(editor, isolated)
     await editor.start()
@@ -180,7 +204,7 @@ async def test_what_an_active_memory_says_it_ends_is_not_served(editor: Editor) 
     assert await editor.lenses(app) == [(0, "Lerim: 1 decision")]
     later.unlink()
     editor.changed(later)
-    await editor.until(lambda: len(editor.told["lerim/memoriesChanged"]) > 1)
+    await editor.until(lambda: len(editor.told[core.MEMORIES_CHANGED]) > 1)
     assert "Keep load small" in (await editor.hover(app, 0, 5) or "")
 
 

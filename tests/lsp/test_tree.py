@@ -135,8 +135,10 @@ async def test_a_question_is_answered_by_hand_and_the_answer_among_ones_own(edit
     row = next(one for one in (await editor.ask(core.MEMORY_TREE, asked)).memories if one.scope == "global")
     gone = await editor.ask(core.MEMORY_ACT, {"id": row.handle, "action": "archive"})
     assert gone.ok and not is_there(own)
+    told = len(editor.told[core.MEMORIES_CHANGED])
     assert (await editor.ask(core.REVIEW_UNDO, {"root": gone.root, "action": gone.action})).ok
     assert is_there(own)
+    await editor.until(lambda: len(editor.told[core.MEMORIES_CHANGED]) > told)
 
 
 async def test_an_act_that_lacks_what_it_needs_is_refused_and_a_broken_handle_found_out(editor: Editor) -> None:

@@ -32,6 +32,7 @@ MAX_ENTRIES = 20_000
 MAX_GREP_BYTES = 24_000_000
 MAX_SECONDS = 3.0
 MAX_DEPTH = 24
+MORE = "there is more than was looked at"
 
 _SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "venv", "target", "dist", "archived"))
 """Folders that a search does not enter."""
@@ -116,7 +117,7 @@ class ExplorerTools:
         deadline, size = self.clock() + self.seconds, 0
         for name in names:
             if self._should_stop(deadline) or size > MAX_GREP_BYTES or len(hits) >= MAX_HITS:
-                problem = "there is more than was looked at"
+                problem = MORE
                 break
             try:
                 text, _ = self._read_text(name)
@@ -124,8 +125,10 @@ class ExplorerTools:
                 continue
             size += len(text)
             hits += self._matching_lines(name, text, regex, deadline)
-        shown = hits[:MAX_HITS]
-        return LookResult(call, "\n".join(shown)[:MAX_SHOWN_CHARS], len(shown), problem)
+        shown = "\n".join(hits[:MAX_HITS])
+        if len(hits) > MAX_HITS or len(shown) > MAX_SHOWN_CHARS or self._should_stop(deadline):
+            problem = MORE
+        return LookResult(call, shown[:MAX_SHOWN_CHARS], min(len(hits), MAX_HITS), problem)
 
     def _matching_lines(self, name: str, text: str, regex: re.Pattern[str], deadline: float) -> Iterator[str]:
         """Yield the matching lines of the text without secrets, so that a search cannot reveal what was removed."""
@@ -174,7 +177,7 @@ class ExplorerTools:
             return [], "there is no such folder"
         for entry_count, path in enumerate(_walk(folder, ())):
             if entry_count > MAX_ENTRIES or self._should_stop(deadline):
-                return sorted(found), "there is more than was looked at"
+                return sorted(found), MORE
             if path and _matches(parts, path):
                 found.append("/".join((scope, *path)))
         return sorted(found), ""

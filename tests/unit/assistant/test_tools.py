@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lerim.assistant import safe_pattern
-from lerim.assistant.explorer_tools import MAX_FILE_BYTES, MAX_HITS, MAX_NAMES, MAX_READ_LINES, ExplorerTools
+from lerim.assistant.explorer_tools import MAX_FILE_BYTES, MAX_HITS, MAX_NAMES, MAX_READ_LINES, MORE, ExplorerTools
 
 SECRET = "ghp_" + "a1B2c3D4" * 5
 
@@ -152,13 +152,16 @@ def test_many_names_and_many_hits_are_bounded_and_told(tools: ExplorerTools) -> 
         (folder / f"{number:04}.txt").write_text("uv\n")
     names, hits = tools.glob("repo/many/*"), tools.grep("uv", "repo/many/*")
     assert (names.count, names.problem) == (MAX_NAMES, "20 more")
-    assert (hits.count, hits.problem) == (MAX_HITS, "there is more than was looked at")
+    assert (hits.count, hits.problem) == (MAX_HITS, MORE)
+    (folder / "0000.txt").write_text("uv\n" * (MAX_HITS + 1))
+    hits = tools.grep("uv", "repo/many/0000.txt")
+    assert (hits.count, hits.problem) == (MAX_HITS, MORE)
 
 
 def test_a_call_ends_in_time_and_when_the_person_cancels(tools: ExplorerTools) -> None:
     ticks = count()
     slow = ExplorerTools(tools.root, tools.memory_dir, {}, clock=lambda: float(next(ticks)), seconds=2)
-    assert "more than was looked at" in slow.grep("zebra", "repo/**").problem
+    assert MORE in slow.grep("zebra", "repo/**").problem
     gone = ExplorerTools(tools.root, tools.memory_dir, {}, cancelled=lambda: True)
     assert gone.glob("repo/**").text == ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
+from lerim.lsp.boundary import documents
 from lerim.lsp.boundary.documents import MAX_BYTES, Document, Documents, find_column, split_lines
 
 
@@ -53,6 +54,19 @@ def test_edits_land_where_the_editor_made_them_after_wide_and_exotic_characters(
     assert opened.lines == ["y\n", "z"]
     opened.apply_change(edit((0, 0), (0, 0), "y" * MAX_BYTES))
     assert opened.oversize, "it grew too large, and is let go"
+
+
+def test_lines_that_another_thread_splits_while_the_person_types_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = document("a\nb")
+
+    def split(text: str) -> list[str]:
+        if opened.source == text == "a\nb":
+            opened.apply_change(types.TextDocumentContentChangeWholeDocument("c\nd"))
+        return split_lines(text)
+
+    monkeypatch.setattr(documents, "split_lines", split)
+    assert opened.lines == ["a\n", "b"]
+    assert opened.lines == ["c\n", "d"]
 
 
 @pytest.mark.parametrize("text", ["x" * (MAX_BYTES + 1), "日" * (MAX_BYTES // 3 + 1)])

@@ -86,6 +86,12 @@ def test_ages_are_said_in_words(days: int, said: str) -> None:
         assert describe_age(time, NOW) == said
 
 
+def test_the_evening_before_is_yesterday() -> None:
+    morning = datetime(2026, 8, 22, 9).astimezone()
+    assert describe_age(morning - timedelta(hours=12), morning) == "yesterday"
+    assert describe_age(morning - timedelta(hours=8), morning) == "today"
+
+
 @pytest.mark.parametrize(
     ("body", "rest"),
     [

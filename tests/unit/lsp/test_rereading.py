@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from lerim import heap
 from lerim.lsp.server import create_server
 from lerim.lsp.window import repos
+from lerim.lsp.window.candidate_counts import find_shown_review_paths
 from lerim.lsp.window.reload import reread_files
 from lerim.lsp.window.repos import Repo
 from lerim.lsp.window.state import Sidecar
@@ -96,3 +98,15 @@ async def test_what_was_read_is_not_gone_through_for_garbage(
     _, found = await begun(repo, isolated)
     assert gc.get_freeze_count() > before
     assert not any(one is found.references for one in gc.get_objects())
+
+
+async def test_personal_candidates_wait_beside_the_first_folder_of_the_window_whichever_was_opened_first(
+    repo: Path, isolated: Path, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    git(tmp_path, "init", "-q", "elsewhere")
+    sidecar = create_server(Home(isolated / ".lerim"), {})
+    sidecar.folder_uris = [tmp_path.as_uri(), repo.as_uri()]
+    elsewhere = await sidecar.repos.locate_file((tmp_path / "elsewhere" / "a.py").as_uri())
+    own = await sidecar.find_repo(repo.as_uri())
+    assert elsewhere is not None
+    assert [len(find_shown_review_paths(sidecar, one)) for one in (elsewhere.repo, own)] == [1, 2]

@@ -53,15 +53,17 @@ class Document(TextDocument):
     def __init__(self, *arguments: Any, encoding: str, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.encoding = encoding
-        self._lines: list[str] | None = None
+        self._split: tuple[str, list[str]] | None = None
+        """The text that was split last, and its lines."""
         self.oversize = False
         self._drop_if_oversize()
 
     @property
     def lines(self) -> list[str]:
-        if self._lines is None:
-            self._lines = split_lines(self.source)
-        return self._lines
+        source, split = self.source, self._split  # another thread may change both
+        if split is None or split[0] is not source:
+            split = self._split = source, split_lines(source)
+        return split[1]
 
     @property
     def source(self) -> str:
@@ -75,12 +77,11 @@ class Document(TextDocument):
             self._source = self.source[:start] + change.text + self.source[max(start, end) :]
         else:
             self._source = change.text
-        self._lines = None
         self._drop_if_oversize()
 
     def forget_lines(self) -> None:
         """Frees the split lines; they are split again when needed."""
-        self._lines = None
+        self._split = None
 
     def line(self, number: int) -> str:
         """The line without its line ending; "" past the last line."""
@@ -98,7 +99,7 @@ class Document(TextDocument):
     def _drop_if_oversize(self) -> None:
         text = self._source or ""
         if len(text) > MAX_BYTES or (len(text) * 4 > MAX_BYTES and len(text.encode("utf-8", "replace")) > MAX_BYTES):
-            self.oversize, self._source, self._lines = True, "", None
+            self.oversize, self._source, self._split = True, "", None
 
 
 class Documents(Workspace):

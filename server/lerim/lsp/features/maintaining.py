@@ -110,6 +110,6 @@ def _ignore_line(_: JobLine) -> None:
 def _load_idle_minutes(sidecar: Sidecar) -> float:
     from lerim.config import load
 
-    repos = sidecar.repos.known
-    settings, _ = load.load_settings(sidecar.environ, sidecar.home, repos[0].project.root if repos else None)
+    first = sidecar.repos.first
+    settings, _ = load.load_settings(sidecar.environ, sidecar.home, first.project.root if first is not None else None)
     return settings.idle_minutes

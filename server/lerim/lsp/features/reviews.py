@@ -99,7 +99,7 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
     own = candidate_counts.find_review_paths(sidecar, repo)
     result = await sidecar.run_in_thread(_act, own if params.scope == "project" else own.personal(), params)
     if params.action == "accept" and result.ok:
-        await update_after_change(sidecar, repo)
+        await update_after_change(sidecar, repo if params.scope == "project" else None)
     else:
         await candidate_counts.announce_changed_candidates(sidecar, [repo])
     return result
@@ -149,9 +149,10 @@ async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResul
     sidecar.require_trust("Review")
     if params.root == path_to_uri(sidecar.home.root):  # an action on personal memories
         own = ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
-        return await sidecar.run_in_thread(queue.undo_last, own, params.action)
-    repo = await sidecar.find_repo(params.root)
-    result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
+        repo, result = None, await sidecar.run_in_thread(queue.undo_last, own, params.action)
+    else:
+        repo = await sidecar.find_repo(params.root)
+        result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
     await update_after_change(sidecar, repo)
     return result
 

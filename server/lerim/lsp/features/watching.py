@@ -41,18 +41,24 @@ FILE_CHECK_DELAY_SECONDS = 0.2
 
 
 async def start_watching(sidecar: Sidecar) -> None:
-    """Reads and watches the memories of the window's repositories and starts the idle clock, after `initialized`."""
+    """Starts the idle clock, and watches the window's repositories, after `initialized`."""
     loop = asyncio.get_running_loop()
     limit_malloc_arenas()  # must come before our first thread
     sidecar.idle_clock = IdleClock(
         loop, _idle_seconds(sidecar), lambda: sidecar.spawn("The idle look", _run_idle_work(sidecar))
     )
     sidecar.look_timer = LookTimer(loop, lambda: sidecar.spawn("The look at the stores", _look_at_stores(sidecar)))
+    if (sidecar.home.root / "bin").exists():  # the person has given memories to agents
+        sidecar.spawn("Updating the agents' programs", _update_agent_programs(sidecar))
+    await _show_repos(sidecar)
+
+
+async def _show_repos(sidecar: Sidecar) -> None:
+    """Reads and watches the memories and candidates of the window's folders, and compares the memories with the
+    code."""
     repos = await sidecar.repos.load()
     sidecar.spawn("Watching files", watch_repos(sidecar, repos))
     _announce_folders(sidecar, repos)
-    if (sidecar.home.root / "bin").exists():  # the person has given memories to agents
-        sidecar.spawn("Updating the agents' programs", _update_agent_programs(sidecar))
     for repo in repos:
         announce_memories(sidecar, repo)
         drift.check_drift(sidecar, repo, whole=True)
@@ -133,16 +139,12 @@ async def handle_changed_folders(sidecar: Sidecar, params: types.DidChangeWorksp
         except HomeError as error:
             sidecar.warn(str(error))
     sidecar.repos.set_folders(sidecar.folder_uris)
-    repos = await sidecar.repos.load()
-    sidecar.spawn("Watching files", watch_repos(sidecar, repos))
-    _announce_folders(sidecar, repos)
-    for repo in repos:
-        announce_memories(sidecar, repo)
-    await candidate_counts.announce_changed_candidates(sidecar, repos)
+    await _show_repos(sidecar)
 
 
 async def handle_configuration(sidecar: Sidecar, params: types.DidChangeConfigurationParams) -> None:
     """Settings or trust changed."""
+    was_trusted = sidecar.options.trusted
     options, problems = parse_options(params.settings, sidecar.options)
     sidecar.apply_options(options)
     for problem in problems:
@@ -152,6 +154,8 @@ async def handle_configuration(sidecar: Sidecar, params: types.DidChangeConfigur
     refresh_lenses(sidecar)
     for repo in sidecar.repos.known:
         schedule_hook_refresh(sidecar, repo)  # one of the settings is for the hooks
+    if options.trusted and not was_trusted:
+        await _show_repos(sidecar)
 
 
 async def handle_opened_file(sidecar: Sidecar, uri: str) -> None:

@@ -25,8 +25,7 @@ def find_shown_review_paths(sidecar: Sidecar, repo: Repo) -> list[ReviewPaths]:
     sessions outside any repository.
     """
     own = find_review_paths(sidecar, repo)
-    first = next(iter(sidecar.repos.known), None)
-    return [own, own.personal()] if repo is first else [own]
+    return [own, own.personal()] if repo is sidecar.repos.first else [own]
 
 
 def count_candidates(sidecar: Sidecar, repo: Repo) -> int:

@@ -127,6 +127,12 @@ class Repos:
         """The repositories opened so far."""
         return list(self._repos.values())
 
+    @property
+    def first(self) -> Repo | None:
+        """The repository of the window's first folder that is in one, once it is open."""
+        repo_by_uri = {uri: repo for repo in self.known for uri in repo.uris}
+        return next((repo_by_uri[uri] for uri in self._folders if uri in repo_by_uri), None)
+
     async def load(self) -> list[Repo]:
         """Opens the repositories of the window's folders and reads their memories."""
         found = [await self._find_repo(path) for path in self._folders.values()]

@@ -79,11 +79,13 @@ async def find_memory_text(sidecar: Sidecar, uri: str) -> MemoryText | None:
     document = sidecar.server.documents.find_open_document(uri) if settings.enabled else None
     if document is None or document.oversize or not is_memory_uri(sidecar, uri):
         return None
-    path = Path(str(uri_to_path(uri)))
     location = await sidecar.repos.locate_file(uri)
-    repo = location.repo if location is not None else None
-    if repo is None and not path.is_relative_to(sidecar.home.memory):
-        return None
+    if location is not None:
+        repo, path = location.repo, location.repo.project.root / location.path  # also of a folder opened by a link
+    else:
+        repo, path = None, Path(str(uri_to_path(uri)))
+        if not path.is_relative_to(sidecar.home.memory):
+            return None
     return MemoryText(
         path,
         uri,
@@ -103,15 +105,16 @@ def read_memory_text(sidecar: Sidecar, repo: Repo | None, path: Path) -> MemoryT
     store = store_of(sidecar, repo)
     document = sidecar.server.documents.find_open_document(uri)
     if document is not None and not document.oversize:
-        text, version, lines = document.source, document.version, document.lines
+        version = document.version  # first, so that the editor refuses an edit if the text changes meanwhile
+        text = document.source
     else:
         try:
             text = files.read_text(path, MAX_FILE_BYTES, store.anchor)
         except LerimError:
             return None  # the file's own diagnostic says so
-        version, lines = None, split_lines(text)
+        version = None
     encoding = sidecar.server.documents.encoding_name
-    return MemoryText(path, uri, version, encoding, lines, _parse(text), repo, store)
+    return MemoryText(path, uri, version, encoding, split_lines(text), _parse(text), repo, store)
 
 
 def store_of(sidecar: Sidecar, repo: Repo | None) -> Store:

@@ -46,8 +46,7 @@ async def merge_memory(sidecar: Sidecar, params: MergeParams) -> MergeView:
 
 async def announce_result(sidecar: Sidecar, repo: Repo | None, result: ReviewResult) -> MemoryActView:
     """Updates hovers, lenses and views after an action, and returns its result for the editor."""
-    for one in sidecar.repos.known if repo is None else [repo]:
-        await update_after_change(sidecar, one, announce=repo is None)
+    await update_after_change(sidecar, repo)
     root = path_to_uri(sidecar.home.root) if repo is None else repo.uris[0]
     return MemoryActView(result.ok, result.code, result.message, result.action, result.path, root)
 

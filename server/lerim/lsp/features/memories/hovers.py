@@ -80,18 +80,14 @@ def link_more(count: int, uri: str, line: int, character: int) -> str:
 
 
 def describe_age(then: datetime, now: datetime) -> str:
-    """`today`, `yesterday`, `3 weeks ago`. A time without a zone is UTC; one in the future counts as today."""
+    """`today`, `yesterday`, `3 weeks ago`, by the local calendar. A time without a zone is UTC; one in the future is
+    today."""
     aware = then if then.tzinfo else then.replace(tzinfo=UTC)
-    days = (now - aware).days
-    if days < 1:
-        return "today"
-    if days == 1:
-        return "yesterday"
-    for name, length in AGE_UNITS:
-        count = days // length
-        if count:
-            return f"{count} {name}{'s' if count > 1 else ''} ago"
-    return "today"
+    days = (now.astimezone().date() - aware.astimezone().date()).days
+    if days < 2:
+        return "yesterday" if days == 1 else "today"
+    name, length = next(unit for unit in AGE_UNITS if days >= unit[1])
+    return f"{days // length} {name}{'s' if days >= 2 * length else ''} ago"
 
 
 def memory_label(record: MemoryRecord) -> str:
