@@ -108,6 +108,9 @@ test("a message is copied, and a session is continued with its agent once the pe
   await message(panel, "session");
   panel.send({ type: "copy", text: "make test" });
   await expect.poll(() => shown.copied).toEqual(["make test"]);
+  panel.send({ type: "copyWholeTurn", position: 3 });
+  await expect.poll(() => shown.copied.at(-1)).toBe(sessionTurn("3").text);
+  expect(context.asked.at(-1)?.params).toEqual({ id: "s1", start: 3, count: 1, whole: true });
   answers.choices = ["Copy Command", "Run in Terminal"];
   panel.send({ type: "resume" });
   await expect.poll(() => shown.copied.at(-1)).toBe("codex resume s1-0000");

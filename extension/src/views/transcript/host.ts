@@ -150,6 +150,11 @@ class Transcript {
       case "copy":
         await vscode.env.clipboard.writeText(message.text);
         return;
+      case "copyWholeTurn": {
+        const { turns } = await this.context.request(protocol.sessionTurns, { id, start: message.position, count: 1, whole: true });
+        await vscode.env.clipboard.writeText(turns[0]?.text ?? "");
+        return;
+      }
       case "remember":
         return addMemoryFromWords(this.context, message.text);
       case "resume":

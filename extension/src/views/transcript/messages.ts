@@ -18,6 +18,8 @@ export type FromTranscript =
   /** Show what a call of a turn changed. */
   | { readonly type: "openDiff"; readonly turn: string; readonly call: number }
   | { readonly type: "copy"; readonly text: string }
+  /** Copy one turn in full. */
+  | { readonly type: "copyWholeTurn"; readonly position: number }
   /** Make a memory of these words. */
   | { readonly type: "remember"; readonly text: string }
   /** Continue the session with its agent. */
@@ -56,6 +58,7 @@ export function parseFromTranscript(value: unknown): FromTranscript | undefined 
     case "loadTurns":
       return isPosition(start) && isPosition(count) && count > 0 ? { type, start, count } : undefined;
     case "loadWholeTurn":
+    case "copyWholeTurn":
       return isPosition(position) ? { type, position } : undefined;
     case "find":
       return isText(text, maxFindText) ? { type, text } : undefined;

@@ -90,7 +90,7 @@ def _describe_length(turns: Sequence[SummaryTurn]) -> str:
     span = max(times) - min(times)
     if span < timedelta(minutes=1):
         return ""
-    minutes = int(span.total_seconds() // 60)
+    minutes = int(span.total_seconds() / 60 + 0.5)  # rounded as where a session is listed
     if minutes < 120:
         return f" over {count_noun(minutes, 'minute')}"
     return f" over {minutes // 60} hours" if minutes < 48 * 60 else f" over {span.days} days"

@@ -8,7 +8,7 @@ import { VirtualList } from "./virtuallist";
 import { estimateTurnHeight } from "./heights";
 import { helpDialog } from "../../shared/web/help";
 import { containsText, highlightMatches } from "./highlights";
-import { prose } from "../../shared/web/prose";
+import { type MarkdownActions, markdownBlocks } from "./markdown";
 import { spellOutHidden } from "../../shared/web/text";
 import { turnArticle, type TurnContext, placeholderArticle } from "./turn";
 import { nextMatch, nextPrompt, turnHelpRows, type TurnKeyAction, turnKeyAction } from "./turnkeys";
@@ -38,11 +38,18 @@ let searchText = "";
 let matches: readonly number[] | undefined;
 const turns = new Map<number, SessionTurn>();
 const openCalls = new Set<string>();
+const markdownActions: MarkdownActions = {
+  openFile: ({ path, line }) => vscode.postMessage({ type: "openFile", path, line }),
+  copy: (text) => {
+    vscode.postMessage({ type: "copy", text });
+    announce("Copied.");
+  },
+};
 
 const title = h("h1", { class: "heading" });
 const factsLine = h("p", { class: "facts" });
 const noteLine = h("p", { class: "note", role: "note" });
-const summaryLine = h("p", { class: "summary", label: "Summary" });
+const summaryBox = h("div", { class: "summary markdown", role: "note", label: "Summary" });
 const rememberButton = button("Add memory…", rememberSelection, { title: "Make a memory of the selected words" });
 const resumeButton = button("Resume…", () => vscode.postMessage({ type: "resume" }), { title: "Continue this session with its agent" });
 const notice = h("div", { class: "notice", role: "alert" });
@@ -75,7 +82,7 @@ document.getElementById("transcript")?.append(
       button("?", () => help.open(), { label: "Keyboard help", title: "Keyboard (?)" }),
     ),
   ),
-  summaryLine,
+  summaryBox,
   noteLine,
   notice,
   feed,
@@ -138,8 +145,8 @@ function showSession(next: OutlineView): void {
   resumeButton.hidden = next.resume === "";
   noteLine.textContent = spellOutHidden(next.note);
   noteLine.hidden = next.note === "";
-  summaryLine.replaceChildren(...next.summary.split("\n").flatMap((line, at) => (at === 0 ? prose(line) : ["\n", ...prose(line)])));
-  summaryLine.hidden = next.summary === "";
+  summaryBox.replaceChildren(...markdownBlocks(next.summary, markdownActions));
+  summaryBox.hidden = next.summary === "";
   const { kinds, sizes } = next;
   if (kinds === "") showNotice("This session has no messages.");
   virtualList.setContent({ count: kinds.length, estimateHeight: (at) => estimateTurnHeight(sizes[at] ?? 0), createRow, onDraw: requestTurns });
@@ -173,10 +180,10 @@ function createRow(at: number): HTMLElement {
 
 function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLElement {
   return turnArticle(turn, context, {
+    ...markdownActions,
     showWhole: () => vscode.postMessage({ type: "loadWholeTurn", position: at }),
-    openFile: ({ path, line }) => vscode.postMessage({ type: "openFile", path, line }),
-    copy: (text) => {
-      vscode.postMessage({ type: "copy", text });
+    copyWhole: () => {
+      vscode.postMessage({ type: "copyWholeTurn", position: at });
       announce("Copied.");
     },
     openDiff: (call) => vscode.postMessage({ type: "openDiff", turn: turn.turn, call }),

@@ -7,6 +7,7 @@ import { codeBlock, markdownBlocks, type MarkdownActions, maxMarkdown } from "./
 
 export interface TurnActions extends MarkdownActions {
   readonly showWhole: () => void;
+  readonly copyWhole: () => void;
   /** Which of its calls are unfolded. */
   readonly isCallOpen: (call: number) => boolean;
   readonly onCallToggle: (call: number, open: boolean) => void;
@@ -35,7 +36,7 @@ export function turnArticle(turn: SessionTurn, context: TurnContext, actions: Tu
       "div",
       { class: "turn-head" },
       h("h2", { id: headId }, h("span", { class: "who" }, speaker), h("span", { class: "when", title: momentText(turn.time) }, clockText(turn.time, context.sessionStart) || "at an unknown time")),
-      ...(turn.text === "" ? [] : [button("Copy", () => actions.copy(turn.text), { class: "link copy", label: "Copy this message" })]),
+      ...(turn.text === "" ? [] : [button("Copy", () => (turn.left > 0 ? actions.copyWhole() : actions.copy(turn.text)), { class: "link copy", label: "Copy this message" })]),
     ),
     ...messageBlocks(turn, actions),
     ...(turn.left > 0 ? [h("p", { class: "left" }, `… ${turn.left.toLocaleString("en-US")} more characters. `, button("Show all", actions.showWhole, { class: "link whole" }))] : []),

@@ -35,6 +35,7 @@ from lerim.sessions import (
     clean_line,
     load_transcript_page,
     make_resume_command,
+    session_title,
 )
 from lerim.times import format_moment
 from lerim.views import find_folder_projects, find_summary_view
@@ -100,11 +101,13 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
-    """The session's summary: title, description and outcome, without the ids of turns."""
+    """The session's summary: description and outcome, without the ids of turns, after its title if the session has
+    another one."""
     found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
     if found is None:
         return ""
-    lines = (found.title, found.description, *found.outcome.split("\n"))
+    title = "" if found.title.casefold() == session_title(session).casefold() else found.title
+    lines = (title, found.description, *found.outcome.split("\n"))
     return "\n".join(TURN_IDS.sub("", line) for line in lines if line.strip())[:MAX_SUMMARY]
 
 
