@@ -9,7 +9,6 @@ import pytest
 
 from lerim.config import load
 from lerim.config.layers import flatten_table
-from lerim.config.narrowing import SETTING_WIDTHS
 from lerim.config.providers import ROLES, Role
 from lerim.config.schema import SETTING_CHECKS
 from lerim.errors import SettingsError
@@ -317,9 +316,9 @@ def test_a_layer_that_names_another_provider_does_not_inherit_what_was_said_of_t
     assert (settings.roles["extract"].model, settings.roles["extract"].base_url) == ("z", "")
 
 
-def test_every_known_setting_has_a_default_and_says_what_a_repository_may_do_with_it():
+def test_every_known_setting_has_a_default():
     text = resources.files("lerim.config").joinpath("default.toml").read_text(encoding="utf-8")
-    assert {name for name, _ in flatten_table(tomllib.loads(text))} == set(SETTING_CHECKS) == set(SETTING_WIDTHS)
+    assert {name for name, _ in flatten_table(tomllib.loads(text))} == set(SETTING_CHECKS)
 
 
 def test_each_layer_wins_over_the_one_below(home: Home, tmp_path: Path):

@@ -11,13 +11,13 @@ from typing import Any
 
 from lerim import files
 from lerim.config import load
+from lerim.config.layers import MOST_BYTES
 from lerim.config.schema import SettingValue
 from lerim.errors import LerimError, SettingsError, StaleError, error_reason
 from lerim.paths import Home
 from lerim.project import make_private_folder
 
 EXTRACT_TABLE = "roles.extract"
-MOST_BYTES = 256_000
 _MOST_TRIES = 5
 _TODO = "Change the file in an editor; `lerim config show` shows the settings in effect."
 

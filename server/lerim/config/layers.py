@@ -146,8 +146,8 @@ def affected_roles(name: str) -> tuple[RoleName, ...]:
 
 def _check_value(name: str, value: object, *, of_person: bool) -> SettingValue:
     check = SETTING_CHECKS.get(name)
-    if not of_person and SETTING_WIDTHS.get(name) is None:
-        allowed = ", ".join(sorted(name for name, width in SETTING_WIDTHS.items() if width is not None))
+    if not of_person and name not in SETTING_WIDTHS:
+        allowed = ", ".join(sorted(SETTING_WIDTHS))
         raise ValueError(
             f"may not be set by a repository (only {allowed} may); put it in your own ~/.lerim/config.toml"
         )

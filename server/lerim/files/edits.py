@@ -6,6 +6,7 @@ written. An edit is made only while the file still has the text it was planned f
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -70,10 +71,8 @@ def make_edits(edits: Iterable[FileEdit]) -> list[FileEdit]:
 
 def _take_back(made: Sequence[FileEdit]) -> None:
     for edit in reversed(made):
-        try:
+        with contextlib.suppress(LerimError):  # such as StaleError: somebody saved it since, and their text stays
             _make_edit(edit.reversed())
-        except StaleError:
-            continue  # somebody saved it since; their text stays
 
 
 def _make_edit(edit: FileEdit) -> None:

@@ -6,6 +6,7 @@ import ctypes
 import os
 import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,22 @@ def test_a_file_saved_since_it_was_read_keeps_its_text_and_earlier_edits_are_tak
     with pytest.raises(StaleError):
         make_edits([FileEdit(second, None, "created", "")])
     assert second.read_text() == "saved meanwhile"
+
+
+def test_what_cannot_be_taken_back_keeps_no_other_edit_from_it(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.md", tmp_path / "folder" / "second.md"
+    first.write_text("1")
+
+    def edits() -> Iterator[FileEdit]:
+        yield FileEdit(first, "1", "2", "")
+        yield FileEdit(second, None, "new", "", tmp_path)
+        second.parent.rename(tmp_path / "moved")
+        second.parent.symlink_to(tmp_path / "moved")
+        yield FileEdit(first, "as read", "3", "")
+
+    with pytest.raises(StaleError):
+        make_edits(edits())
+    assert first.read_text() == "1"
 
 
 def test_a_linked_dotfile_is_changed_where_it_leads_and_a_link_in_a_repository_is_refused(tmp_path: Path) -> None:
