@@ -74,8 +74,7 @@ def _check_symbol(path: Path, value: Value, reference: Reference, context: Check
 
 def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, ...]:
     """Returns references to symbols of the same file that have a similar name."""
-    source = context.reader.source(reference.path)
-    outline = context.reader.outline(reference.path, source.text) if source is not None and source.text else None
+    outline = context.reader.outline_now(reference.path)
     shorts = {name.rpartition(".")[2]: name for name in (outline.names if outline is not None else ())}
     last = reference.symbol.rpartition(".")[2]
     similar = get_close_matches(last, list(shorts)[:MAX_NAMES], MAX_REPLACEMENTS, 0.6)

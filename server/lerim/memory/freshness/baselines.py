@@ -110,30 +110,19 @@ class Baselines:
 
     def store_baseline(self, memory: str, reference: Reference, verified: str, found: Baseline) -> None:
         """Stores the baseline of a reference, replacing one with the same `verified`."""
-        row = (
-            memory,
-            reference_text(reference),
-            verified,
-            found.digest,
-            found.word_count,
-            json.dumps(found.identical_symbols),
-            found.sketch,
-        )
+        key = (memory, reference_text(reference), verified)
+        row = (*key, found.digest, found.word_count, json.dumps(found.identical_symbols), found.sketch)
         self._db.execute("INSERT OR REPLACE INTO baselines VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def drift_record(self, memory: str, reference: Reference) -> DriftRecord | None:
         """Returns the state of a reference when it was last checked; None if it never was."""
-        row = self._db.execute(
-            f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory = ? AND reference = ?",
-            (self._worktree, memory, reference_text(reference)),
-        ).fetchone()
-        return _parse_drift_record(row) if row else None
+        found = self._select_drift("WHERE tree = ? AND memory = ? AND reference = ?", memory, reference_text(reference))
+        return found[0] if found else None
 
     def drift_records_in(self, place: str) -> list[DriftRecord]:
         """Returns the drift records of the references that were checked in this file."""
         # without the hint SQLite takes the primary key, and scans the whole tree for each file
-        sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY places WHERE tree = ? AND place = ?"
-        return [_parse_drift_record(row) for row in self._db.execute(sql, (self._worktree, place))]
+        return self._select_drift("INDEXED BY places WHERE tree = ? AND place = ?", place)
 
     def checked_files(self) -> Iterator[tuple[str, str]]:
         """Yields each file that was checked and the stamp it had, as `format_stamp` writes it; one row per stamp."""
@@ -141,8 +130,11 @@ class Baselines:
 
     def stale_records(self) -> list[DriftRecord]:
         """Returns the references that are not fresh or have moved."""
-        sql = f"SELECT {_COLUMNS} FROM looks INDEXED BY stale WHERE tree = ? AND (state <> 'fresh' OR moved_to <> '')"
-        return [_parse_drift_record(row) for row in self._db.execute(sql, (self._worktree,))]
+        return self._select_drift("INDEXED BY stale WHERE tree = ? AND (state <> 'fresh' OR moved_to <> '')")
+
+    def _select_drift(self, rows: str, *values: str) -> list[DriftRecord]:
+        sql = f"SELECT {_COLUMNS} FROM looks {rows}"
+        return [_parse_drift_record(row) for row in self._db.execute(sql, (self._worktree, *values))]
 
     def store_drift(self, *drift_records: DriftRecord) -> None:
         """Stores drift records."""
@@ -161,10 +153,10 @@ class Baselines:
 
     def drift_records_of(self, memories: Iterable[str]) -> dict[str, list[DriftRecord]]:
         """Returns the drift records of these memories, by memory."""
-        sql = f"SELECT {_COLUMNS} FROM looks WHERE tree = ? AND memory IN (SELECT value FROM json_each(?))"
+        rows = "WHERE tree = ? AND memory IN (SELECT value FROM json_each(?))"
         found: dict[str, list[DriftRecord]] = {}
-        for row in self._db.execute(sql, (self._worktree, json.dumps(list(memories)))):
-            found.setdefault(row[0], []).append(_parse_drift_record(row))
+        for one in self._select_drift(rows, json.dumps(list(memories))):
+            found.setdefault(one.memory, []).append(one)
         return found
 
     def checked_memories(self) -> set[str]:

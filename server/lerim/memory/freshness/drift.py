@@ -205,9 +205,12 @@ class _Check:
 
     def _is_outdated(self, drift_record: DriftRecord) -> bool:
         """Returns whether the file that a reference was last found in has changed, or is back after a move."""
-        place, reference = drift_record.checked_path, drift_record.reference
-        is_back = place != reference.path and bool(self._reader.stamp(reference.path))
-        return is_back or not drift_record.stamp or self._reader.stamp(place) != drift_record.stamp
+        stamp = drift_record.stamp
+        return self._is_back(drift_record) or not stamp or self._reader.stamp(drift_record.checked_path) != stamp
+
+    def _is_back(self, drift_record: DriftRecord) -> bool:
+        path = drift_record.reference.path
+        return drift_record.checked_path != path and bool(self._reader.stamp(path))
 
     def forget_others(self, live: Iterable[str]) -> None:
         """Marks the drift records of all other memories for deletion: `live` are all memories there are."""
@@ -225,19 +228,12 @@ class _Check:
             changed = set(paths)
         for place in changed:
             self._raise_if_cancelled()
-            for drift_record in self._database.drift_records_in(place):
-                if self._is_complete or self._reader.stamp(place) != drift_record.stamp:
-                    self._due.setdefault(
-                        (drift_record.memory, drift_record.reference), (drift_record.verified, drift_record)
-                    )
-        for drift_record in self._database.stale_records():
-            back = drift_record.checked_path != drift_record.reference.path and self._reader.stamp(
-                drift_record.reference.path
-            )
-            if back and (self._is_complete or drift_record.reference.path in changed):
-                self._due.setdefault(
-                    (drift_record.memory, drift_record.reference), (drift_record.verified, drift_record)
-                )
+            for one in self._database.drift_records_in(place):
+                if self._is_complete or self._reader.stamp(place) != one.stamp:
+                    self._due.setdefault((one.memory, one.reference), (one.verified, one))
+        for one in self._database.stale_records():
+            if self._is_back(one) and (self._is_complete or one.reference.path in changed):
+                self._due.setdefault((one.memory, one.reference), (one.verified, one))
 
     def run(self) -> set[str]:
         """Checks all references that were added and stores the results; returns the memories whose drift changed."""
@@ -259,11 +255,8 @@ class _Check:
                     if baseline is not None:
                         new.append((memory, reference, verified, baseline))
                 drift_record = self._check_reference(memory, reference, verified, baseline, before)
-                again = before is not None and (before.state, before.moved_to) == (
-                    drift_record.state,
-                    drift_record.moved_to,
-                )
-                since = before.since if before is not None and again else ""
+                now = (drift_record.state, drift_record.moved_to)
+                since = before.since if before is not None and (before.state, before.moved_to) == now else ""
                 found.append((replace(drift_record, since=since or self._day), before))
         with self._database.transaction():
             for one in new:
@@ -275,9 +268,7 @@ class _Check:
                 self._database.delete_drift(memory, references)
             if self._is_complete:
                 self._moved_files.record_files()
-        return {drift_record.memory for drift_record, before in found if _has_changed(drift_record, before)} | set(
-            self._forgotten
-        )
+        return {*self._forgotten, *(one.memory for one, before in found if _has_changed(one, before))}
 
     def _missing_files(self) -> dict[str, str]:
         """Returns the missing files, each with a commit that had it ("" if no memory about it knows one)."""
@@ -311,55 +302,47 @@ class _Check:
         if baseline is not None and not self._reader.stamp(place):
             known = before.checked_path if before and self._reader.stamp(before.checked_path) else ""
             place = known or self._moved_files.find_new_path(place, baseline, self._reader) or place
-        drift_record = DriftRecord(memory, reference, verified, place, self._reader.stamp(place), "fresh")
+        fresh = DriftRecord(memory, reference, verified, place, self._reader.stamp(place), "fresh")
         if baseline is None:
             if self._is_not_found(reference, verified):
-                return replace(drift_record, state="gone", detail=not_found_text(reference))
-            return replace(drift_record, state="unknown", detail="not verified here yet")
-        if not drift_record.stamp:
-            return replace(drift_record, state="gone", detail=not_found_text(Reference(reference.path)))
-        moved = reference_text(Reference(place, reference.symbol)) if place != reference.path else ""
-        there = f"`{reference.path}` was moved to `{place}`" if moved else ""
+                return replace(fresh, state="gone", detail=not_found_text(reference))
+            return replace(fresh, state="unknown", detail="not verified here yet")
+        if not fresh.stamp:
+            return replace(fresh, state="gone", detail=not_found_text(Reference(reference.path)))
+        if place != reference.path:
+            moved_to = reference_text(Reference(place, reference.symbol))
+            fresh = replace(fresh, moved_to=moved_to, detail=f"`{reference.path}` was moved to `{place}`")
         source = self._reader.source(place)
         if source is None:
-            return replace(drift_record, state="unknown", moved_to=moved, detail=f"`{place}` cannot be read")
+            return replace(fresh, state="unknown", detail=f"`{place}` cannot be read")
         if source.text is None:
             if not baseline.sketch:
-                return replace(drift_record, moved_to=moved, detail=there)
-            if drift_record.stamp[1] > MAX_SOURCE:  # too large to read
-                unknown = replace(drift_record, state="unknown", moved_to=moved, detail=f"`{place}` is too large")
-                return replace(before, checked_path=place, stamp=drift_record.stamp) if before else unknown
-            return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is no longer text")
+                return fresh
+            if fresh.stamp[1] > MAX_SOURCE:  # too large to read
+                unknown = replace(fresh, state="unknown", detail=f"`{place}` is too large")
+                return replace(before, checked_path=place, stamp=fresh.stamp) if before else unknown
+            return replace(fresh, state="drifted", detail=f"`{place}` is no longer text")
         if not baseline.digest:
-            return _check_whole_file(drift_record, baseline, source.text, moved)
-        return self._check_symbol(drift_record, baseline, source.text, moved, before)
+            return _check_whole_file(fresh, baseline, source.text)
+        return self._check_symbol(fresh, baseline, source.text, before)
 
     def _check_symbol(
-        self, drift_record: DriftRecord, baseline: Baseline, text: str, moved: str, before: DriftRecord | None
+        self, fresh: DriftRecord, baseline: Baseline, text: str, before: DriftRecord | None
     ) -> DriftRecord:
-        reference, place = drift_record.reference, drift_record.checked_path
+        symbol, place = fresh.reference.symbol, fresh.checked_path
         found = self._reader.outline(place, text, fingerprint_kind(baseline.digest))
         if found is None:  # probably in the middle of an edit: the drift stays as it was
-            return (
-                replace(before, stamp=drift_record.stamp)
-                if before
-                else replace(drift_record, state="unknown", moved_to=moved)
-            )
-        prints = [one.digest for one in found.fingerprints(reference.symbol)]
-        if baseline.digest in prints and not found.is_redefined(reference.symbol, baseline.digest):
-            return replace(
-                drift_record, moved_to=moved, detail=f"`{reference.path}` was moved to `{place}`" if moved else ""
-            )
+            return replace(before, stamp=fresh.stamp) if before else replace(fresh, state="unknown", detail="")
+        prints = [one.digest for one in found.fingerprints(symbol)]
+        if baseline.digest in prints and not found.is_redefined(symbol, baseline.digest):
+            return fresh
         if prints:
-            return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{reference.symbol}` changed")
-        name = found.find_renamed(
-            reference.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.identical_symbols
-        )
-        if name:
-            moved = reference_text(Reference(place, name))
-            return replace(drift_record, moved_to=moved, detail=f"`{reference.symbol}` was renamed to `{name}`")
-        missing = Reference(place, reference.symbol)
-        return replace(drift_record, state="gone", moved_to="", detail=not_found_text(missing))
+            return replace(fresh, state="drifted", detail=f"`{symbol}` changed")
+        known = SymbolFingerprint(baseline.digest, baseline.word_count)
+        if name := found.find_renamed(symbol, known, baseline.identical_symbols):
+            moved_to = reference_text(Reference(place, name))
+            return replace(fresh, moved_to=moved_to, detail=f"`{symbol}` was renamed to `{name}`")
+        return replace(fresh, state="gone", moved_to="", detail=not_found_text(Reference(place, symbol)))
 
     def _is_not_found(self, reference: Reference, verified: str) -> bool:
         """Returns whether a reference without a baseline is not in this worktree. Its former text may still tell a job
@@ -369,17 +352,15 @@ class _Check:
         return is_missing(self._reader, reference)
 
 
-def _check_whole_file(drift_record: DriftRecord, baseline: Baseline, text: str, moved: str) -> DriftRecord:
-    reference, place = drift_record.reference, drift_record.checked_path
+def _check_whole_file(fresh: DriftRecord, baseline: Baseline, text: str) -> DriftRecord:
+    reference, place = fresh.reference, fresh.checked_path
     if not contains_symbol(text, reference):
-        missing = Reference(place, reference.symbol)
-        return replace(drift_record, state="gone", moved_to="", detail=not_found_text(missing))
+        return replace(fresh, state="gone", moved_to="", detail=not_found_text(Reference(place, reference.symbol)))
     if baseline.word_count and is_blank(text):
-        return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` is now empty")
+        return replace(fresh, state="drifted", detail=f"`{place}` is now empty")
     if matches_sketch(reference.path, baseline.sketch, text):
-        there = f"`{reference.path}` was moved to `{place}`" if moved else ""
-        return replace(drift_record, moved_to=moved, detail=there)
-    return replace(drift_record, state="drifted", moved_to=moved, detail=f"`{place}` changed")
+        return fresh
+    return replace(fresh, state="drifted", detail=f"`{place}` changed")
 
 
 def not_found_text(reference: Reference) -> str:

@@ -47,11 +47,7 @@ def summarise_drift(database: Baselines) -> DriftSummary:
     for memory, drift_records in by_memory.items():
         if (drift := worst_drift(drift_records)) is not None:
             found.drift_by_memory[memory] = drift
-        if moves := {
-            reference_text(drift_record.reference): drift_record.moved_to
-            for drift_record in drift_records
-            if drift_record.moved_to
-        }:
+        if moves := {reference_text(one.reference): one.moved_to for one in drift_records if one.moved_to}:
             found.moved_references[memory] = moves
     return found
 
@@ -72,16 +68,10 @@ def read_worst_states(private: Path, root: Path) -> dict[str, DriftState]:
 
 def worst_drift(drift_records: Sequence[DriftRecord]) -> Drift | None:
     """Returns the worst drift of a memory; None if all of its references are fresh and have not moved."""
-    drift_record = max(drift_records, key=drift_rank, default=None)
-    if drift_record is None or drift_rank(drift_record) == 0:
+    one = max(drift_records, key=drift_rank, default=None)
+    if one is None or drift_rank(one) == 0:
         return None
-    return Drift(
-        drift_record.state,
-        reference_text(drift_record.reference),
-        drift_record.moved_to,
-        drift_record.detail,
-        drift_record.since,
-    )
+    return Drift(one.state, reference_text(one.reference), one.moved_to, one.detail, one.since)
 
 
 def drift_rank(drift_record: DriftRecord) -> int:

@@ -11,11 +11,12 @@ import hashlib
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
-from typing import Protocol
 
 from lerim.memory.freshness import token_outline
-from lerim.memory.freshness.definitions import Definition, iterate_definitions, parse_python
+from lerim.memory.freshness.definitions import iterate_definitions, parse_python
+from lerim.memory.freshness.token_outline import OWN_NAME, TokenLister
 
 SKETCH_LINES = 48
 """Lines of a file that its sketch contains."""
@@ -36,8 +37,6 @@ TOO_MANY_IDENTICAL = "*"
 KIND = "a"
 MAX_PYTHON = 512 * 1024
 """Characters of Python that are parsed; a longer file is read by tokens (`token_outline.py`)."""
-OWN_NAME = "\1"
-"""The placeholder for a definition's own name."""
 _CLOSE_MARK = ")"
 _IGNORED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
 
@@ -51,38 +50,19 @@ class SymbolFingerprint:
     word_count: int
 
 
-class Definitions(Protocol):
-    """The definitions of one file, as found by a parser."""
-
-    kind: str
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Every defined name, qualified (`Store.save`)."""
-        ...
-
-    def defines(self, name: str) -> bool:
-        """Returns whether this qualified name is defined."""
-        ...
-
-    def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
-        """Returns the tokens of each definition of that name, with the names in `own` replaced by a placeholder."""
-        ...
-
-
 class FileOutline:
-    """The definitions of a file, with their fingerprints."""
+    """The definitions of a file, with their fingerprints. `definitions` are by qualified name (`Store.save`)."""
 
-    def __init__(self, found: Definitions) -> None:
-        self.kind = found.kind
-        self._definitions = found
+    def __init__(self, kind: str, definitions: Mapping[str, Sequence[TokenLister]]) -> None:
+        self.kind = kind
+        self._definitions = definitions
         self._fingerprints: dict[str, list[SymbolFingerprint]] = {}
         self._names_by_length: dict[str, list[str]] = {}
 
     @property
     def names(self) -> Sequence[str]:
-        """Every defined name, qualified (`Store.save`)."""
-        return self._definitions.names
+        """Every defined name, qualified."""
+        return list(self._definitions)
 
     def fingerprints(self, name: str) -> list[SymbolFingerprint]:
         """Returns the fingerprint of each definition that `name` names, as a whole or by its last parts."""
@@ -101,19 +81,20 @@ class FileOutline:
 
         `identical_symbols` had the same fingerprint before, so none of them counts.
         """
-        last, before = name.rpartition(".")[2], set(identical_symbols)
+        before = set(identical_symbols)
         if TOO_MANY_IDENTICAL in before:
             return ""
         is_distinctive = known.word_count >= MIN_WORDS
         candidates = [
             full
             for full in self._same_symbols(name, known)
-            if full not in before and (is_distinctive or full.rpartition(".")[2] == last)
+            if full not in before and (is_distinctive or _last(full) == _last(name))
         ]
         return candidates[0] if len(candidates) == 1 else ""
 
     def find_identical_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
-        """Returns the other symbols with the same fingerprint; only `TOO_MANY_TWINS` above `MAX_TWINS`."""
+        """Returns the other symbols with the same fingerprint; only `TOO_MANY_IDENTICAL` if there are more than
+        `MAX_IDENTICAL_SYMBOLS`."""
         own = set(self.matching_names(name))
         same = [full for full in self._same_symbols(name, known) if full not in own]
         return same if len(same) <= MAX_IDENTICAL_SYMBOLS else [TOO_MANY_IDENTICAL]
@@ -121,54 +102,53 @@ class FileOutline:
     def matching_names(self, name: str) -> list[str]:
         """Returns the qualified names that `name` may mean: itself, else those that end with it."""
         dotted = name.replace("::", ".")
-        if self._definitions.defines(dotted):
+        if dotted in self._definitions:
             return [dotted]
-        return [full for full in self._definitions.names if full.endswith(f".{dotted}")]
+        return [full for full in self._definitions if full.endswith(f".{dotted}")]
 
     def _same_symbols(self, name: str, known: SymbolFingerprint) -> list[str]:
         """Returns the symbols that are now what `name` was. A renamed symbol may still contain its old name for another
         thing (`json.load` in `load`), or its new name in a call to itself: so both names are also replaced to compare
         it."""
-        old = name.rpartition(".")[2]
         length = known.digest.partition("-")[0]
         alike = self._symbols_by_length().get(length, ())
         return [
             full
             for full in alike
             if any(one.digest == known.digest for one in self._own_fingerprints(full))
-            or known.digest in self._digests_without_names(full, old)
+            or any(one.digest == known.digest for one in self._compute_fingerprints(full, _last(full), _last(name)))
         ]
 
     def _symbols_by_length(self) -> Mapping[str, Sequence[str]]:
         """Returns the symbols by the beginning of their fingerprints: the kind and the number of tokens."""
         if not self._names_by_length:
-            for full in self._definitions.names:
+            for full in self._definitions:
                 for length in {one.digest.partition("-")[0] for one in self._own_fingerprints(full)}:
                     self._names_by_length.setdefault(length, []).append(full)
         return self._names_by_length
 
     def _own_fingerprints(self, full: str) -> list[SymbolFingerprint]:
         if full not in self._fingerprints:
-            own = frozenset((full.rpartition(".")[2],))
-            self._fingerprints[full] = [
-                _fingerprint_tokens(self._definitions.kind, tokens) for tokens in self._definitions.tokens(full, own)
-            ]
+            self._fingerprints[full] = self._compute_fingerprints(full, _last(full))
         return self._fingerprints[full]
 
-    def _digests_without_names(self, full: str, also: str) -> list[str]:
-        own = frozenset((full.rpartition(".")[2], also))
-        return [
-            _fingerprint_tokens(self._definitions.kind, tokens).digest for tokens in self._definitions.tokens(full, own)
-        ]
+    def _compute_fingerprints(self, full: str, *own: str) -> list[SymbolFingerprint]:
+        """Returns the fingerprints of a name's definitions if the names in `own` say nothing."""
+        names = frozenset(own)
+        return [_fingerprint_tokens(self.kind, list(tokens(names))) for tokens in self._definitions.get(full, ())]
 
 
 def outline_file(path: str, text: str, kind: str = "") -> FileOutline | None:
     """Returns the definitions in a file's text; None if it does not parse. `kind` asks for the parser used before."""
     if path.endswith((".py", ".pyi")) and kind != token_outline.KIND:
-        found = outline_python(text)
+        found = _list_python_definitions(text)
         if found is not None or kind:
-            return FileOutline(found) if found is not None else None
-    return FileOutline(token_outline.outline_text(path, text))
+            return FileOutline(KIND, found) if found is not None else None
+    return FileOutline(token_outline.KIND, token_outline.find_definitions(path, text))
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def fingerprint_kind(digest: str) -> str:
@@ -211,36 +191,15 @@ def _hash_lines(text: str) -> set[bytes]:
     }
 
 
-class PythonOutline:
-    """Every function and class, and every name assigned outside functions."""
-
-    kind = KIND
-
-    def __init__(self, found: dict[str, list[Definition]]) -> None:
-        self._definitions = found
-
-    @property
-    def names(self) -> Sequence[str]:
-        return list(self._definitions)
-
-    def defines(self, name: str) -> bool:
-        return name in self._definitions
-
-    def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
-        return [list(_syntax_tokens(node, own)) for node in self._definitions.get(name, ())]
-
-
-def outline_python(text: str) -> PythonOutline | None:
+def _list_python_definitions(text: str) -> dict[str, list[TokenLister]] | None:
     """Returns the definitions of a Python text; None if it does not parse or is too long."""
-    if len(text) > MAX_PYTHON:
-        return None
-    tree = parse_python(text)
+    tree = parse_python(text) if len(text) <= MAX_PYTHON else None
     if tree is None:
         return None
-    found: dict[str, list[Definition]] = {}
+    found: dict[str, list[TokenLister]] = {}
     for name, node in iterate_definitions(tree):
-        found.setdefault(name, []).append(node)
-    return PythonOutline(found)
+        found.setdefault(name, []).append(partial(_syntax_tokens, node))
+    return found
 
 
 def _constant_text(value: object) -> str:

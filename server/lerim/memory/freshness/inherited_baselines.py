@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from lerim.errors import LerimError
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
+from lerim.memory.freshness.drift import subject_of
 from lerim.memory.freshness.drift_summary import drift_rank
 from lerim.memory.freshness.fingerprint import SymbolFingerprint, fingerprint_kind
 from lerim.memory.freshness.sources import SourceReader
 from lerim.memory.freshness.verifying import unique_verified
 from lerim.memory.record import MemoryRecord
-from lerim.memory.reference import Reference, parse_reference, reference_text
+from lerim.memory.reference import Reference, reference_text
 from lerim.paths import Home
 from lerim.project import Project, read_head_commit
 
@@ -70,14 +71,10 @@ def inherit_baselines(
 
 
 def _source_references(database: Baselines, source: MemoryRecord) -> Iterator[_SourceReference]:
-    for reference in _references(source):
+    for reference in subject_of(source).references:
         drift_record = database.drift_record(source.id, reference)
         known = drift_record if drift_record is not None and drift_record.verified == source.verified else None
         yield _SourceReference(source, reference, database.baseline(source.id, reference, source.verified), known)
-
-
-def _references(memory: MemoryRecord) -> tuple[Reference, ...]:
-    return tuple(dict.fromkeys(filter(None, map(parse_reference, memory.references))))
 
 
 def _oldest_verified(held: Sequence[_SourceReference]) -> str:
@@ -90,7 +87,7 @@ def _oldest_verified(held: Sequence[_SourceReference]) -> str:
 def _inherited_baselines(
     successor: MemoryRecord, held: Sequence[_SourceReference], reader: SourceReader
 ) -> Iterator[tuple[Reference, Baseline, DriftRecord | None]]:
-    for reference in _references(successor):
+    for reference in subject_of(successor).references:
         there = [one for one in held if one.is_at(reference)]
         found = max(there, key=lambda one: one.rank, default=None)
         if found is None or found.baseline is None:
@@ -110,16 +107,10 @@ def _baseline_under_new_name(
 ) -> Baseline:
     """Returns a reference's baseline under its present name. A renamed symbol that still contains its old name
     (`json.load` in `load`) has another fingerprint under its new name: while it is unchanged, that one is returned."""
-    source = reader.source(reference.path) if before.symbol != reference.symbol and baseline.digest else None
-    if source is None or source.text is None:
+    if before.symbol == reference.symbol or not baseline.digest:
         return baseline
-    found = reader.outline(reference.path, source.text, fingerprint_kind(baseline.digest))
-    if (
-        found is None
-        or found.find_renamed(
-            before.symbol, SymbolFingerprint(baseline.digest, baseline.word_count), baseline.identical_symbols
-        )
-        != reference.symbol
-    ):
+    found = reader.outline_now(reference.path, fingerprint_kind(baseline.digest))
+    known = SymbolFingerprint(baseline.digest, baseline.word_count)
+    if found is None or found.find_renamed(before.symbol, known, baseline.identical_symbols) != reference.symbol:
         return baseline
     return reader.baseline(reference) or baseline

@@ -105,8 +105,8 @@ def _moved_folder(path: str, moves: Mapping[str, str]) -> str:
 
 
 def _similarity(path: str, baseline: Baseline, reader: SourceReader) -> float:
-    source = reader.source(path) if reader.stamp(path) else None
-    return kept_share(baseline.sketch, source.text) if source is not None and source.text is not None else 0.0
+    text = reader.text(path) if reader.stamp(path) else None
+    return kept_share(baseline.sketch, text) if text is not None else 0.0
 
 
 def committed_baselines(
@@ -139,16 +139,16 @@ def _outline_after_rename(
 ) -> FileOutline | None:
     """Returns the outline of the first version of the file that has the symbol under its new name; None if the commit
     already had the symbol, if no version has it, or if it was not a rename."""
-    source = reader.source(reference.path) if not then.fingerprints(reference.symbol) else None
-    now = _outline_defining(reference, source.text) if source is not None and source.text is not None else None
+    text = reader.text(reference.path) if not then.fingerprints(reference.symbol) else None
+    now = _outline_defining(reference, text) if text is not None else None
     if now is None:
         return None
     versions = git.list_changing_commits(reference.path, commit, head)
     low, high = 0, len(versions)
     while low < high:
         middle = (low + high) // 2
-        text = git.read_texts([(versions[middle], reference.path)]).get((versions[middle], reference.path), "")
-        found = _outline_defining(reference, text)
+        pair = (versions[middle], reference.path)
+        found = _outline_defining(reference, git.read_texts([pair]).get(pair, ""))
         low, high, now = (low, middle, found) if found is not None else (middle + 1, high, now)
     prints = now.fingerprints(reference.symbol)
     return now if len(prints) == 1 and then.find_renamed(reference.symbol, prints[0], ()) else None

@@ -66,8 +66,8 @@ def is_missing(reader: SourceReader, reference: Reference) -> bool:
     """
     if not reader.stamp(reference.path):
         return True
-    source = reader.source(reference.path)
-    return source is not None and source.text is not None and not contains_symbol(source.text, reference)
+    text = reader.text(reference.path)
+    return text is not None and not contains_symbol(text, reference)
 
 
 def contains_symbol(text: str, reference: Reference) -> bool:
@@ -85,8 +85,7 @@ def contains_symbol(text: str, reference: Reference) -> bool:
 
 def list_meanings(reader: SourceReader, reference: Reference) -> Sequence[str]:
     """Returns the qualified names in the file that the reference's symbol may mean; overloads of one name are one."""
-    source = reader.source(reference.path) if reference.symbol else None
-    outline = reader.outline(reference.path, source.text) if source is not None and source.text is not None else None
+    outline = reader.outline_now(reference.path) if reference.symbol else None
     return sorted(set(outline.matching_names(reference.symbol))) if outline is not None else []
 
 

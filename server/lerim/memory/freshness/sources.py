@@ -61,6 +61,16 @@ class SourceReader:
         """Returns the file as it is now; None if it cannot be read."""
         return _cached(self._sources, path, lambda: _read(self.root, path))
 
+    def text(self, path: str) -> str | None:
+        """Returns the file's text as it is now; None if it is a folder, is not read as text, or cannot be read."""
+        source = self.source(path)
+        return source.text if source is not None else None
+
+    def outline_now(self, path: str, kind: str = "") -> FileOutline | None:
+        """Returns the definitions of a file as it is now; None if it has no text, or does not parse."""
+        text = self.text(path)
+        return self.outline(path, text, kind) if text is not None else None
+
     def outline(self, path: str, text: str, kind: str = "") -> FileOutline | None:
         """Returns the definitions of a file's text; None if it does not parse. `kind` as in `outline_file`."""
         usual = self._outlines.get((path, ""))

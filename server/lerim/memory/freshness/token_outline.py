@@ -4,12 +4,15 @@ indentation. All languages share one list of keywords; only comments and strings
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 KIND = "b"
 OWN_NAME = "\1"
+"""The placeholder for a definition's own name."""
+TokenLister = Callable[[frozenset[str]], Iterator[str]]
+"""Yields the tokens of a definition, with the names in a set replaced by `OWN_NAME`."""
 MAX_TOKENS = 200_000
 MAX_BLOCK = 20_000
 """Tokens of one definition; the rest is ignored."""
@@ -58,42 +61,20 @@ class Token(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionBlock:
-    """A definition: its tokens from `start` up to `end` (excluded)."""
+class _DefinitionScan:
+    """Finds the definitions in a file; `indents` is the indentation of each line (-1 for an empty one)."""
 
-    start: int
-    end: int
-
-
-class TokenOutline:
-    """The definitions found in a file; `indents` is the indentation of each line (-1 for an empty one)."""
-
-    kind = KIND
-
-    def __init__(
-        self, tokens: Sequence[Token], indents: Sequence[int], *, is_indented: bool, has_equal_quotes: bool
-    ) -> None:
+    def __init__(self, tokens: Sequence[Token], indents: Sequence[int], extension: str) -> None:
         self._tokens = tokens
         self._indents = indents
-        self._is_indented = is_indented
-        self._quotes_are_equal = has_equal_quotes
-        self._definitions: dict[str, list[DefinitionBlock]] = {}
+        self._is_indented = extension in _INDENTED
+        self._quotes_are_equal = extension in _EQUAL_QUOTES
         self._steps = 0
+        self.definitions: dict[str, list[TokenLister]] = {}
         self._find_definitions()
 
-    @property
-    def names(self) -> Sequence[str]:
-        return list(self._definitions)
-
-    def defines(self, name: str) -> bool:
-        return name in self._definitions
-
-    def tokens(self, name: str, own: frozenset[str]) -> list[list[str]]:
-        return [list(self._comparable_tokens(block, own)) for block in self._definitions.get(name, ())]
-
-    def _comparable_tokens(self, block: DefinitionBlock, own: frozenset[str]) -> Iterator[str]:
-        part = self._tokens[block.start : min(block.end, block.start + MAX_BLOCK)]
+    def _comparable_tokens(self, start: int, end: int, own: frozenset[str]) -> Iterator[str]:
+        part = self._tokens[start : min(end, start + MAX_BLOCK)]
         for at, token in enumerate(part):
             text = token.text
             if text == "," and at + 1 < len(part) and part[at + 1].text in _CLOSE:
@@ -119,7 +100,7 @@ class TokenOutline:
             start = self._statement_start(at)
             end = self._definition_end(at, start)
             prefix = "".join(f"{one}." for one, _ in inside)
-            self._definitions.setdefault(prefix + name, []).append(DefinitionBlock(start, end))
+            self.definitions.setdefault(prefix + name, []).append(partial(self._comparable_tokens, start, end))
             if container:
                 inside.append((name, end))
 
@@ -258,16 +239,14 @@ class TokenOutline:
         return here
 
 
-def outline_text(path: str, text: str) -> TokenOutline:
-    """Returns the definitions of a text, as far as they can be found."""
+def find_definitions(path: str, text: str) -> dict[str, list[TokenLister]]:
+    """Returns the definitions of a text by qualified name, as far as they can be found."""
     name = path.rpartition("/")[2].lower()
     extension = name.rpartition(".")[2]
     extension = "mk" if name in ("makefile", "gnumakefile") else extension
     tokens = list(_tokens(text, extension))
     indents = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in text.expandtabs(4).split("\n")]
-    return TokenOutline(
-        tokens, indents, is_indented=extension in _INDENTED, has_equal_quotes=extension in _EQUAL_QUOTES
-    )
+    return _DefinitionScan(tokens, indents, extension).definitions
 
 
 def _tokens(text: str, ending: str) -> Iterator[Token]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from lerim.errors import LerimError
 from lerim.memory.freshness import baselines
 from lerim.memory.freshness.baselines import Baseline, Baselines, DriftRecord
+from lerim.memory.freshness.drift import subject_of
 from lerim.memory.freshness.moved_files import MovedFiles
 from lerim.memory.freshness.reference_check import is_missing
 from lerim.memory.freshness.sources import SourceReader
@@ -33,14 +34,14 @@ def verify_record(
     """
     if project.is_personal:
         return replace(record, verified=f"{now:%Y-%m-%d}")  # its references belong to no repository
-    references = tuple(dict.fromkeys(filter(None, map(parse_reference, record.references))))
+    references = subject_of(record).references
     commit = read_head_commit(project.root, project.common_dir)
     reader = SourceReader(project.root)
     now_is = {reference: reader.baseline(reference) for reference in references}
     try:
         with baselines.open_baselines(home.project(project.key), project.root) as database, database.transaction():
             found: list[tuple[Reference, Baseline, DriftRecord | None]] = []
-            had = set(filter(None, map(parse_reference, before.references))) if before else set()
+            had = subject_of(before).references if before else ()
             for reference, baseline in now_is.items():
                 was = database.baseline(record.id, reference, before.verified) if before and reference in had else None
                 drift_record = database.drift_record(record.id, reference)
@@ -74,18 +75,13 @@ def _baseline_after_move(
     """Returns the baseline and drift of a reference where it was last seen, if it has moved and is no longer
     (`baseline`) where its memory says; else None."""
     place = parse_reference(drift_record.moved_to) if drift_record else None
-    if (
-        drift_record is None
-        or place is None
-        or (baseline is not None and (baseline.digest or not drift_record.reference.symbol))
-    ):
+    if drift_record is None or place is None:
+        return None
+    if baseline is not None and (baseline.digest or not drift_record.reference.symbol):
         return None
     found = reader.baseline(place)
-    said = (
-        drift_record.detail
-        if drift_record.state == "fresh"
-        else f"`{drift_record.reference.path}` is `{place.path}` now"
-    )
+    renamed = f"`{drift_record.reference.path}` is `{place.path}` now"
+    said = drift_record.detail if drift_record.state == "fresh" else renamed
     fresh = replace(drift_record, checked_path=place.path, stamp=reader.stamp(place.path), state="fresh", detail=said)
     return (found, fresh) if found is not None else None
 

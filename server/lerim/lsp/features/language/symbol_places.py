@@ -56,5 +56,4 @@ def read_source(sidecar: Sidecar, repo: Repo, path: str) -> str | None:
     document = sidecar.server.documents.find_open_document(path_to_uri(repo.project.root / path))
     if document is not None and not document.oversize:
         return document.source
-    found = SourceReader(repo.project.root).source(path)
-    return found.text if found is not None else None
+    return SourceReader(repo.project.root).text(path)
