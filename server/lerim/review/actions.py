@@ -17,9 +17,9 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import LerimError, NotFoundError, Problem, StaleError
 from lerim.memory import MAX_FILE_BYTES, HeaderValue, record
-from lerim.review.candidates import Proposal, redacted_diff
+from lerim.review.candidates import Proposal, parse_candidate, redacted_diff
 from lerim.review.compare import RecordedAnswer
-from lerim.review.ledger import Action, ActionKind, ClaimState, FileChange, JudgmentKind, Ledger, open_ledger
+from lerim.review.ledger import Action, ActionKind, ClaimState, FileChange, JudgmentKind, Ledger
 from lerim.review.review_paths import ReviewPaths
 
 MAX_ANY_FILE = 4 * MAX_FILE_BYTES
@@ -33,7 +33,7 @@ def locked_ledger(paths: ReviewPaths) -> Iterator[Ledger]:
     An action that cannot be recovered stays unfinished and is tried again next time. `require_finished` raises its
     error, and `queue.list_pending` lists it as a problem.
     """
-    with paths.lock(), open_ledger(paths.private, paths.moves) as ledger:
+    with paths.lock(), paths.open_ledger() as ledger:
         files.sweep_leftovers(paths.written_folders())
         stuck: list[Problem] = []
         for action in ledger.unfinished_actions():
@@ -122,6 +122,17 @@ def undo_action(paths: ReviewPaths, ledger: Ledger, action: Action) -> None:
         ledger.commit()
         raise
     _finish_undo(ledger, action)
+
+
+def write_candidate(paths: ReviewPaths, ledger: Ledger, candidate_id: str, text: str) -> Proposal:
+    """Write the file of a new candidate that was registered in the ledger. If the process is killed in between, the
+    claim can be proposed again. Raises MemoryError_, BoundaryError."""
+    ledger.commit()
+    paths.make_state_folder()
+    path = paths.candidate_path(candidate_id)
+    files.make_folder(path.parent, anchor=paths.state_anchor)
+    files.create_file(path, text, anchor=paths.state_anchor)
+    return parse_candidate(text, path, paths.store())
 
 
 def rewrite_candidate(

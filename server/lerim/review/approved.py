@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lerim import files
 from lerim.errors import LerimError
 from lerim.memory import Scope, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project, make_personal_project
-from lerim.review.ledger import open_ledger
 from lerim.review.review_paths import ReviewPaths
 
 
@@ -19,10 +17,8 @@ def was_text_approved(paths: ReviewPaths, stored: StoredMemory) -> bool:
     A text that was accepted automatically, that came with the repository, or that was edited in its file since is not
     approved until the person confirms it. Raises MemoryError_ if the ledger cannot be used.
     """
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return False
-    with open_ledger(paths.private, paths.moves) as ledger:
-        return ledger.was_written_by_person(stored.record.id, stored.text_hash)
+    with paths.open_ledger_if_any() as ledger:
+        return ledger is not None and ledger.was_written_by_person(stored.record.id, stored.text_hash)
 
 
 def make_approval_test(project: Project | None, home: Home) -> Callable[[StoredMemory, Scope], bool]:

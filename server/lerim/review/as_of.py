@@ -28,7 +28,7 @@ from lerim.memory import (
 from lerim.paths import Home
 from lerim.project import Project
 from lerim.review.actions import read_current_text
-from lerim.review.ledger import Action, open_ledger
+from lerim.review.ledger import Action
 from lerim.review.review_paths import ReviewPaths
 
 
@@ -59,10 +59,8 @@ def _load_earlier_texts(paths: ReviewPaths, moment: datetime) -> dict[Path, str 
     """Returns the text that each memory file had at the moment, for files that recorded actions changed since; None if
     it did not exist. Raises MemoryError_."""
     earlier: dict[Path, str | None] = {}
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return earlier
-    with open_ledger(paths.private, paths.moves) as ledger:
-        for action in ledger.list_actions("done", repairs=True):
+    with paths.open_ledger_if_any() as ledger:
+        for action in ledger.list_actions("done", repairs=True) if ledger is not None else ():
             if _effective_time(action) < moment:
                 continue
             for change in reversed(action.changes):

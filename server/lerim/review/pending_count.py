@@ -17,20 +17,15 @@ def count_pending(paths: ReviewPaths) -> int:
     Waits for an action of another process that has changed the files and not yet the ledger.
     Raises MemoryError_ where the ledger cannot be used.
     """
-    from lerim.review.ledger import open_ledger  # a window without candidates never needs it
-
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return 0
-    with open_ledger(paths.private) as ledger:
-        acting = ledger.unfinished_actions()
+    with paths.open_ledger_if_any() as ledger:
+        acting = ledger is not None and ledger.unfinished_actions()
     if acting:
         with suppress(BusyError), paths.lock():
             pass
     names = {entry.name.removesuffix(".md") for entry in _candidates(paths)}
-    if not names:
-        return 0
-    with open_ledger(paths.private) as ledger:
-        return sum(state == "pending" and name in names for name, state in ledger.states().items())
+    with paths.open_ledger_if_any() as ledger:
+        states = ledger.states() if names and ledger is not None else {}
+    return sum(states.get(name) == "pending" for name in names)
 
 
 def pending_stamp(paths: ReviewPaths) -> int:

@@ -36,7 +36,7 @@ from lerim.review.candidates import (
     load_each_candidate,
 )
 from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
-from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim, load_correction, open_ledger
+from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim, load_correction
 from lerim.review.proposing import (
     Suggestion,
     keep_left_out,
@@ -145,9 +145,9 @@ def list_pending_page(paths: ReviewPaths, start: int, limit: int, around: str = 
 
 
 def _load_pending_state(paths: ReviewPaths) -> _PendingState:
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return _PendingState(frozenset(), frozenset(), [], 0)
-    with open_ledger(paths.private, paths.moves) as ledger:
+    with paths.open_ledger_if_any() as ledger:
+        if ledger is None:
+            return _PendingState(frozenset(), frozenset(), [], 0)
         pending = frozenset(name for name, state in ledger.states().items() if state == "pending")
         unfinished = frozenset(action.candidate for action in ledger.unfinished_actions()) - pending
         return _PendingState(pending, unfinished, ledger.stuck_problems(), ledger.count_blocked())
@@ -164,7 +164,7 @@ def with_neighbours(
         return list(proposals)
     store = paths.store()
     found: list[Proposal] = []
-    with open_ledger(paths.private, paths.moves) as ledger, open_memory_search(paths, memories) as search:
+    with paths.open_ledger() as ledger, open_memory_search(paths, memories) as search:
         claims = {one.id: one for one in ledger.claims("pending")}
         for proposal in proposals:
             title, body = proposal.record.title, proposal.record.body
@@ -184,18 +184,14 @@ def needs_choice(proposal: Proposal) -> bool:
 
 def claim_states(paths: ReviewPaths) -> dict[str, ClaimState]:
     """The state of every candidate that was ever proposed here, by its id. Writes nothing."""
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return {}
-    with open_ledger(paths.private, paths.moves) as ledger:
-        return ledger.states()
+    with paths.open_ledger_if_any() as ledger:
+        return ledger.states() if ledger is not None else {}
 
 
 def pairs_kept_apart(paths: ReviewPaths) -> set[frozenset[str]]:
     """The pairs of memories, by their ids, that the person chose to keep separate. Writes nothing."""
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return set()
-    with open_ledger(paths.private, paths.moves) as ledger:
-        return ledger.choices.pairs_kept_apart()
+    with paths.open_ledger_if_any() as ledger:
+        return ledger.choices.pairs_kept_apart() if ledger is not None else set()
 
 
 def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
@@ -204,10 +200,8 @@ def acceptances(paths: ReviewPaths) -> dict[str, tuple[datetime, str]]:
     The source is `<platform>:<session>#<turn>`, AGENT_PREFIX and a name, FILE_PREFIX and a place, or "" for a memory
     that a person wrote.
     """
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return {}
-    with open_ledger(paths.private, paths.moves) as ledger:
-        return ledger.acceptances()
+    with paths.open_ledger_if_any() as ledger:
+        return ledger.acceptances() if ledger is not None else {}
 
 
 def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
@@ -217,7 +211,7 @@ def acceptance_times(paths: ReviewPaths) -> dict[str, datetime]:
 
 def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
     """Load a waiting candidate by its id. Raises NotFoundError, MemoryError_."""
-    with open_ledger(paths.private, paths.moves) as ledger:
+    with paths.open_ledger() as ledger:
         if ledger.states().get(candidate_id) != "pending":
             raise NotFoundError(
                 f"No candidate {candidate_id[:80]!r} waits for review.",
@@ -234,7 +228,7 @@ def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, only: str = 
     candidate that a person edited or asked for stays. With `only`, the id of a candidate, no other candidate is
     withdrawn and nothing is undone. Raises MemoryError_, BusyError.
     """
-    if files.is_absent(paths.private / "review.sqlite3"):
+    if not paths.has_ledger():
         return []
     with actions.locked_ledger(paths) as ledger:
         if not only:
@@ -248,7 +242,7 @@ def withdraw_candidate(paths: ReviewPaths, candidate_id: str, reason: str) -> bo
 
     Raises MemoryError_, BusyError.
     """
-    if files.is_absent(paths.private / "review.sqlite3"):
+    if not paths.has_ledger():
         return False
     with actions.locked_ledger(paths) as ledger:
         claims = [one for one in ledger.claims("pending") if one.id == candidate_id]
@@ -294,7 +288,7 @@ def leave_out_ranked(paths: ReviewPaths, source: str, turns: Collection[str]) ->
     Returns (candidate id, left-out entry) for each. Raises MemoryError_, BusyError.
     """
     withdrawn: list[tuple[str, DroppedSignal]] = []
-    if files.is_absent(paths.private / "review.sqlite3"):
+    if not paths.has_ledger():
         return withdrawn
     with actions.locked_ledger(paths) as ledger:
         parts = ((one, one.source.rpartition("#")) for one in ledger.claims("pending"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from lerim.memory import ARCHIVED_FOLDERS, LIVE_FOLDERS, Store
 from lerim.paths import Home
 from lerim.project import Project, folder, make_personal_project, make_private_folder
 from lerim.review.authorship import make_lerim_sentence_test
+from lerim.review.ledger import Ledger, open_ledger
 
 _WAIT_SECONDS = 10
 _HOME_TODO = "Make it writable, or set LERIM_HOME to a folder that is."
@@ -66,6 +67,23 @@ class ReviewPaths:
             lambda _: self.make_private_folder(),
             make_sentence_test,
         )
+
+    def open_ledger(self) -> AbstractContextManager[Ledger]:
+        """Open the project's review ledger, creating it if necessary. Raises MemoryError_."""
+        return open_ledger(self.private, self.moves)
+
+    def has_ledger(self) -> bool:
+        """Whether anything was ever proposed or done in this project's review."""
+        return not files.is_absent(self.private / "review.sqlite3")
+
+    @contextmanager
+    def open_ledger_if_any(self) -> Iterator[Ledger | None]:
+        """Open the ledger, or yield None if there is none: reading does not create one. Raises MemoryError_."""
+        if not self.has_ledger():
+            yield None
+            return
+        with self.open_ledger() as ledger:
+            yield ledger
 
     def personal(self) -> ReviewPaths:
         """The paths of the person's own memories, which belong to no repository."""

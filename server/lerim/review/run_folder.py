@@ -25,7 +25,7 @@ from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.extraction import Candidate, DroppedSignal, Withdrawal
 from lerim.files import encode_writable_json, open_directory
-from lerim.models import ModelStep, RoleUsage, Usage, describe_spent, describe_step
+from lerim.models import ModelStep, RoleUsage, describe_spent, describe_step
 from lerim.redaction import redact_json, redact_secrets
 from lerim.review.review_paths import ReviewPaths
 
@@ -215,41 +215,6 @@ def parse_run_start(name: str) -> datetime | None:
         return None if found is None else datetime.strptime(found[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-class LastRun(msgspec.Struct, frozen=True):
-    """The usage and the model steps of one run that asked a model. `run` is the path of its folder."""
-
-    run: str = ""
-    spent: list[RoleUsage] = []
-    steps: list[ModelStep] = []
-
-
-def find_last_model_run(paths: ReviewPaths) -> LastRun:
-    """The newest run that asked a model and extracted something; an empty `LastRun` if there is none. Folders whose
-    `extract.json` is missing, unreadable or in another format are skipped."""
-    for folder in reversed(list_run_folders(paths)):
-        try:
-            items = msgspec.json.decode(
-                files.read_text(folder / "extract.json", MAX_FILE_BYTES), type=list[dict[str, object]]
-            )
-            spent = [_decode_usage(item) for item in items if item.get("outcome") == "asked"]
-            steps = [msgspec.convert(item, ModelStep) for item in items if item.get("outcome") == "step"]
-        except (MemoryError_, msgspec.MsgspecError):
-            continue
-        if spent or steps:
-            return LastRun(str(folder), spent, steps)
-    return LastRun()
-
-
-def _decode_usage(item: dict[str, object]) -> RoleUsage:
-    key = msgspec.convert(item, _UsageKey)
-    return RoleUsage(key.role, key.model, msgspec.convert(item, Usage))
-
-
-class _UsageKey(msgspec.Struct):
-    role: str
-    model: str
 
 
 def _remove_oldest(workspace: Path, anchor: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem
 from lerim.memory import format_time
-from lerim.models import RoleUsage, Usage
+from lerim.models import ModelStep, RoleUsage
 from lerim.review.review_paths import ReviewPaths
 from lerim.review.run_folder import (
     MAX_FILE_BYTES,
@@ -59,19 +62,20 @@ class RunDetails(msgspec.Struct, frozen=True):
     problems: list[Problem]
 
 
-class _ExtractRow(msgspec.Struct, frozen=True):
-    """A row of `extract.json`, without the text of what was extracted."""
+class LastRun(msgspec.Struct, frozen=True):
+    """The usage and the model steps of one run that asked a model. `run` is the path of its folder."""
 
-    outcome: str
-    role: str = ""
-    model: str = ""
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
-    seconds: float = 0.0
+    run: str = ""
+    spent: list[RoleUsage] = []
+    steps: list[ModelStep] = []
+
+
+class _Extracted(NamedTuple):
+    """The content of `extract.json`, without the text of what was extracted."""
+
+    outcomes: Mapping[str, int] = {}
+    spent: Sequence[RoleUsage] = ()
+    steps: Sequence[ModelStep] = ()
 
 
 def list_runs(paths: ReviewPaths, start: int, limit: int) -> tuple[list[RunView], int]:
@@ -79,7 +83,7 @@ def list_runs(paths: ReviewPaths, start: int, limit: int) -> tuple[list[RunView]
     left empty, if its folder cannot be read."""
     folders = list_run_folders(paths)[::-1]
     shown = folders[start : start + limit]
-    return [_make_run(folder, _read_rows(folder, [])) for folder in shown], len(folders)
+    return [_make_run(folder, _read_extracted(folder, []).spent) for folder in shown], len(folders)
 
 
 def load_run(paths: ReviewPaths, name: str) -> RunDetails:
@@ -88,46 +92,63 @@ def load_run(paths: ReviewPaths, name: str) -> RunDetails:
     if folder is None:
         raise NotFoundError(f"There is no run {name[:80]!r}.", where=str(paths.state), todo="List the runs again.")
     problems: list[Problem] = []
-    rows = _read_rows(folder, problems)
-    outcomes: dict[str, int] = {}
-    for row in rows:
-        if row.outcome not in ("asked", "step"):
-            outcomes[row.outcome] = outcomes.get(row.outcome, 0) + 1
+    extracted = _read_extracted(folder, problems)
+
+    def read_json(name: str, kind: type[T], missing: T) -> T:
+        return _read_file(folder / name, partial(msgspec.json.decode, type=kind), missing, problems)
+
+    logs = [_read_file(folder / name, partial(_cut_log, name), None, problems) for name in _LOG_NAMES]
     return RunDetails(
-        run=_make_run(folder, rows),
+        run=_make_run(folder, extracted.spent),
         path=str(folder),
-        outcomes=outcomes,
-        actions=_read_json(folder / "memory_actions.json", list[MemoryAction], [], problems),
-        maintain_actions=_read_json(
-            folder / "maintain_actions.json", MaintainActionsFile, MaintainActionsFile({}, []), problems
-        ).actions,
-        summaries=_read_json(folder / "summary.json", list[SummaryAction], [], problems),
-        logs=[log for name in _LOG_NAMES if (log := _read_log(folder / name, problems)) is not None],
+        outcomes=dict(extracted.outcomes),
+        actions=read_json("memory_actions.json", list[MemoryAction], []),
+        maintain_actions=read_json("maintain_actions.json", MaintainActionsFile, MaintainActionsFile({}, [])).actions,
+        summaries=read_json("summary.json", list[SummaryAction], []),
+        logs=[log for log in logs if log is not None],
         problems=problems,
     )
 
 
-def _make_run(folder: Path, rows: list[_ExtractRow]) -> RunView:
-    kind = folder.name.partition("-")[0]
+def find_last_model_run(paths: ReviewPaths) -> LastRun:
+    """The newest run that asked a model and extracted something; an empty `LastRun` if there is none. Folders whose
+    `extract.json` is missing, unreadable or in another format are skipped."""
+    for folder in reversed(list_run_folders(paths)):
+        extracted = _read_extracted(folder, [])
+        if extracted.spent or extracted.steps:
+            return LastRun(str(folder), list(extracted.spent), list(extracted.steps))
+    return LastRun()
+
+
+def _make_run(folder: Path, spent: Sequence[RoleUsage]) -> RunView:
     started = parse_run_start(folder.name)
     assert started is not None  # list_run_folders leaves out other folders
-    spent = [RoleUsage(row.role, row.model, _usage_of(row)) for row in rows if row.outcome == "asked"]
-    return RunView(folder.name, "maintain" if kind == "maintain" else "sync", format_time(started), spent)
+    kind: Literal["sync", "maintain"] = "maintain" if folder.name.startswith("maintain-") else "sync"
+    return RunView(folder.name, kind, format_time(started), list(spent))
 
 
-def _usage_of(row: _ExtractRow) -> Usage:
-    tokens = (row.input_tokens, row.output_tokens, row.cached_tokens)
-    return Usage(row.calls, *tokens, row.cost, row.unpriced, row.seconds)
+def _read_extracted(folder: Path, problems: list[Problem]) -> _Extracted:
+    return _read_file(folder / "extract.json", _decode_extracted, _Extracted(), problems)
 
 
-def _read_rows(folder: Path, problems: list[Problem]) -> list[_ExtractRow]:
-    return _read_json(folder / "extract.json", list[_ExtractRow], [], problems)
+def _decode_extracted(text: str) -> _Extracted:
+    rows = msgspec.json.decode(text, type=list[dict[str, object]])
+    outcomes = Counter(str(row.get("outcome")) for row in rows)
+    return _Extracted(
+        {name: count for name, count in outcomes.items() if name not in ("asked", "step")},
+        [msgspec.convert({**row, "usage": row}, RoleUsage) for row in rows if row.get("outcome") == "asked"],
+        [msgspec.convert(row, ModelStep) for row in rows if row.get("outcome") == "step"],
+    )
 
 
-def _read_json(path: Path, kind: type[T], missing: T, problems: list[Problem]) -> T:
+def _cut_log(name: str, text: str) -> RunLog:
+    return RunLog(name, text[:MAX_LOG_CHARACTERS], max(0, len(text) - MAX_LOG_CHARACTERS))
+
+
+def _read_file(path: Path, decode: Callable[[str], T], missing: T, problems: list[Problem]) -> T:
     """Returns the content of a file of a run; `missing` if there is none or, with a problem, if it cannot be read."""
     try:
-        return msgspec.json.decode(files.read_text(path, MAX_FILE_BYTES), type=kind)
+        return decode(files.read_text(path, MAX_FILE_BYTES))
     except NotFoundError:
         return missing
     except (MemoryError_, BoundaryError) as error:
@@ -135,14 +156,3 @@ def _read_json(path: Path, kind: type[T], missing: T, problems: list[Problem]) -
     except msgspec.MsgspecError:
         problems.append(Problem("run-unreadable", str(path), "It was not written by this version of Lerim."))
     return missing
-
-
-def _read_log(path: Path, problems: list[Problem]) -> RunLog | None:
-    try:
-        text = files.read_text(path, MAX_FILE_BYTES)
-    except NotFoundError:
-        return None
-    except (MemoryError_, BoundaryError) as error:
-        problems.append(error.problem())
-        return None
-    return RunLog(path.name, text[:MAX_LOG_CHARACTERS], max(0, len(text) - MAX_LOG_CHARACTERS))

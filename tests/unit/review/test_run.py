@@ -14,15 +14,13 @@ from lerim.models.money.usage import ModelStep, RoleUsage, Usage
 from lerim.review.review_paths import ReviewPaths
 from lerim.review.run_folder import (
     MAX_KEPT_RUNS,
-    LastRun,
     MemoryAction,
     RunFolder,
     add_memory_actions,
-    find_last_model_run,
     list_run_folders,
     try_write_run,
 )
-from lerim.review.run_records import list_runs, load_run
+from lerim.review.run_records import LastRun, find_last_model_run, list_runs, load_run
 
 Make = Callable[..., Candidate]
 NOW = datetime(2026, 8, 1, 10, 20, 30, tzinfo=UTC)

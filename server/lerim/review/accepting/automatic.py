@@ -9,7 +9,6 @@ from lerim.memory import MemorySearch, QuoteChoice
 from lerim.review.accepting.accept import accept_candidate
 from lerim.review.candidates import Proposal, load_candidate, load_candidates
 from lerim.review.compare import MIN_NEAR_SIMILARITY, find_neighbours
-from lerim.review.ledger import open_ledger
 from lerim.review.proposing import open_memory_search
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -72,7 +71,7 @@ def auto_accept_all(
 
 
 def _load_waiting(paths: ReviewPaths) -> list[Proposal]:
-    with open_ledger(paths.private, paths.moves) as ledger:
+    with paths.open_ledger() as ledger:
         pending_ids = {name for name, state in ledger.states().items() if state == "pending"}
     return load_candidates(paths, pending_ids, paths.store())[0]
 
@@ -92,7 +91,7 @@ def _can_auto_accept(paths: ReviewPaths, proposal: Proposal, memories: MemorySea
         return False
     if proposal.session and (proposal.action != "add" or _has_near_neighbour(paths, proposal, memories)):
         return False
-    with open_ledger(paths.private, paths.moves) as ledger:
+    with paths.open_ledger() as ledger:
         if proposal.id in ledger.ids_acted_on("accept", "undone") | ledger.ids_acted_on("settle", "undone"):
             return False
         affected_ids = (

@@ -6,13 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lerim import files
 from lerim.errors import MemoryError_
 from lerim.memory import HeaderValue, Store, StoredMemory, links, record
 from lerim.redaction import redact_secrets
 from lerim.review.acts.held_memory import HeldMemory, file_change, hold_memory, retry_if_stale
 from lerim.review.candidates import join_lines, parse_candidate
-from lerim.review.ledger import Action, FileChange, open_ledger
+from lerim.review.ledger import Action, FileChange
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
@@ -91,10 +90,10 @@ def find_ending(paths: ReviewPaths, stored: StoredMemory) -> MemoryEnding:
     Raises MemoryError_ where the ledger cannot be used.
     """
     path = str(stored.path)
-    if stored.status == "active" or files.is_absent(paths.private / "review.sqlite3"):
+    if stored.status == "active":
         return MemoryEnding()
-    with open_ledger(paths.private, paths.moves) as ledger:
-        for step in ledger.list_actions("done"):
+    with paths.open_ledger_if_any() as ledger:
+        for step in ledger.list_actions("done") if ledger is not None else ():
             if any(change.path == path and change.before is None for change in step.changes):
                 return MemoryEnding(step.time, redact_secrets(_why(paths, step, stored.record.title)).text)
     return MemoryEnding()

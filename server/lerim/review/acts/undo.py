@@ -16,7 +16,7 @@ from lerim.memory import Uses
 from lerim.review import actions
 from lerim.review.accepting import record_kept, withdraw_archiving
 from lerim.review.acts.conflict_merge import find_merged_file
-from lerim.review.ledger import Action, Ledger, open_ledger
+from lerim.review.ledger import Action, Ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
@@ -135,21 +135,18 @@ def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str) -> None:
 
 def find_undoable(paths: ReviewPaths) -> Action | None:
     """The action that `undo_last` without an id would undo; for a bulk, the last one with the bulk's id and label."""
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return None
-    with open_ledger(paths.private, paths.moves) as ledger:
-        last = _last(paths, ledger)
-        if last is None or not (bulk := _bulk_of(last)):
+    with paths.open_ledger_if_any() as ledger:
+        last = _last(paths, ledger) if ledger is not None else None
+        if ledger is None or last is None or not (bulk := _bulk_of(last)):
             return last
         return replace(last, id=bulk, label=describe_bulk(_list_bulk(ledger, bulk)))
 
 
 def list_steps(paths: ReviewPaths) -> list[StepView]:
     """The latest `MAX_LISTED` actions, the newest first. Raises MemoryError_ if the ledger cannot be used."""
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return []
-    with open_ledger(paths.private, paths.moves) as ledger:
-        return [_view(paths, one) for one in islice(ledger.list_actions("done", "undone"), MAX_LISTED)]
+    with paths.open_ledger_if_any() as ledger:
+        actions_done = ledger.list_actions("done", "undone") if ledger is not None else ()
+        return [_view(paths, one) for one in islice(actions_done, MAX_LISTED)]
 
 
 def _view(paths: ReviewPaths, one: Action) -> StepView:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Literal
 
 from lerim import files
 from lerim.errors import BusyError
-from lerim.memory import MemoryRecord, MemorySearch, claim_text
+from lerim.memory import MemoryRecord, MemorySearch, StoredMemory, claim_text
 from lerim.review import actions
-from lerim.review.candidates import free_candidate_id, join_lines, parse_candidate, suggestion_text
+from lerim.review.candidates import ProposedAction, Target, free_candidate_id, join_lines, suggestion_text
 from lerim.review.compare import MAX_SEARCHED_NEIGHBOURS, Fingerprint, find_neighbours
 from lerim.review.ledger import Ledger
 from lerim.review.proposing.claims import open_memory_search
@@ -44,16 +46,28 @@ def propose_from_agent(
                 f"Agents have proposed {MAX_CLAIMS_PER_HOUR} memories here in the last hour, which is the limit.",
                 todo="Propose the most useful ones later.",
             )
-        store = paths.store()
-        name = free_candidate_id(paths, store, join_lines(memory.title), now.date(), ledger.states())
-        text = suggestion_text(replace(memory, id=name), "add", (), "", "agent", now, (SAID_BY_AGENT,))
-        ledger.register(name, memory.source, fingerprint, "pending", written=files.hash_text(text), last_said=now)
-        ledger.commit()
-        paths.make_state_folder()
-        path = paths.candidate_path(name)
-        files.make_folder(path.parent, anchor=paths.state_anchor)
-        files.create_file(path, text, anchor=paths.state_anchor)
-        return CandidateProposed(parse_candidate(text, path, store))
+        return propose_claim(paths, ledger, memory, fingerprint, now, "agent", (SAID_BY_AGENT,))
+
+
+def propose_claim(
+    paths: ReviewPaths,
+    ledger: Ledger,
+    memory: MemoryRecord,
+    fingerprint: Fingerprint,
+    now: datetime,
+    maker: Literal["agent", "file"],
+    flags: Sequence[str],
+    reason: str = "",
+    changed: StoredMemory | None = None,
+) -> CandidateProposed:
+    """Make a waiting candidate of a claim that comes from no session; accepting it changes the memory `changed`, if
+    given. Raises MemoryError_."""
+    name = free_candidate_id(paths, paths.store(), join_lines(memory.title), now.date(), ledger.states())
+    action: ProposedAction = "add" if changed is None else "update"
+    targets = () if changed is None else (Target(changed.record.id, changed.text_hash),)
+    text = suggestion_text(replace(memory, id=name), action, targets, reason, maker, now, flags)
+    ledger.register(name, memory.source, fingerprint, "pending", written=files.hash_text(text), last_said=now)
+    return CandidateProposed(actions.write_candidate(paths, ledger, name, text))
 
 
 def find_known_claim(

@@ -275,8 +275,8 @@ def _write_candidate(
     near: tuple[NearMemory, ...],
     restored: StoredMemory | None = None,
 ) -> Proposal:
-    """Register the candidate in the ledger, then write its file. If the process is killed in between, the claim can be
-    proposed again. `restored` is the archived memory that accepting the candidate would restore."""
+    """Register the candidate in the ledger, then write its file. `restored` is the archived memory that accepting the
+    candidate would restore."""
     taken = {known.id for known in claims if known.state != "pending" or known.fingerprint.text != fingerprint.text}
     candidate_id = free_candidate_id(paths, store, candidate.title, candidate.time.date(), taken)
     stored = {one.stored.record.id: one.stored for one in near}
@@ -299,9 +299,4 @@ def _write_candidate(
         proposed=candidate,
     )
     ledger.left_out.mark_proposed(candidate, candidate_id)
-    ledger.commit()
-    paths.make_state_folder()
-    path = paths.candidate_path(candidate_id)
-    files.make_folder(path.parent, anchor=paths.state_anchor)
-    files.create_file(path, text, anchor=paths.state_anchor)
-    return replace(parse_candidate(text, path, store), neighbours=near)
+    return replace(actions.write_candidate(paths, ledger, candidate_id, text), neighbours=near)

@@ -4,23 +4,15 @@ a person, however the review is set, because nobody has checked them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from lerim import files
 from lerim.memory import MemoryRecord, MemorySearch, StoredMemory
 from lerim.redaction import find_flags
 from lerim.review import actions
-from lerim.review.candidates import (
-    Target,
-    free_candidate_id,
-    join_lines,
-    parse_candidate,
-    suggestion_text,
-)
-from lerim.review.compare import Fingerprint
+from lerim.review.candidates import join_lines
 from lerim.review.ledger import Ledger
-from lerim.review.proposing.agent_claims import find_known_claim
+from lerim.review.proposing.agent_claims import find_known_claim, propose_claim
 from lerim.review.proposing.claims import open_memory_search
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
@@ -66,9 +58,11 @@ def preview_file_claims(paths: ReviewPaths, claims: Iterable[FileClaim]) -> list
     with actions.locked_ledger(paths) as ledger, open_memory_search(paths, None) as search:
         return [
             find_known_claim(
-                paths, ledger, claim.memory, _fingerprint(ledger, claim.memory), search, count=False, by_title=True
+                *(paths, ledger, memory, ledger.fingerprint(memory.title, memory.body), search),
+                count=False,
+                by_title=True,
             )
-            for claim in claims
+            for memory in (claim.memory for claim in claims)
         ]
 
 
@@ -76,27 +70,11 @@ def _propose(
     paths: ReviewPaths, ledger: Ledger, claim: FileClaim, search: MemorySearch, now: datetime
 ) -> FileClaimResult:
     memory = claim.memory
-    fingerprint = _fingerprint(ledger, memory)
+    fingerprint = ledger.fingerprint(memory.title, memory.body)
     known = find_known_claim(paths, ledger, memory, fingerprint, search, by_title=True)
     if known is not None:
         return known
-    store = paths.store()
-    name = free_candidate_id(paths, store, join_lines(memory.title), now.date(), ledger.states())
-    targets = () if claim.changes is None else (Target(claim.changes.record.id, claim.changes.text_hash),)
     path, _, line = memory.source.removeprefix(FILE_PREFIX).rpartition("#L")
-    reason = f"It was found in {path}, line {line}."
+    reason = join_lines(f"It was found in {path}, line {line}.")
     flags = (UNVERIFIED, *find_flags(memory.title, memory.body))
-    text = suggestion_text(
-        replace(memory, id=name), "update" if targets else "add", targets, join_lines(reason), "file", now, flags
-    )
-    ledger.register(name, memory.source, fingerprint, "pending", written=files.hash_text(text), last_said=now)
-    ledger.commit()
-    paths.make_state_folder()
-    place = paths.candidate_path(name)
-    files.make_folder(place.parent, anchor=paths.state_anchor)
-    files.create_file(place, text, anchor=paths.state_anchor)
-    return CandidateProposed(parse_candidate(text, place, store))
-
-
-def _fingerprint(ledger: Ledger, memory: MemoryRecord) -> Fingerprint:
-    return ledger.fingerprint(memory.title, memory.body)
+    return propose_claim(paths, ledger, memory, fingerprint, now, "file", flags, reason, claim.changes)

@@ -19,7 +19,6 @@ from lerim.review.ledger import (
     FileChange,
     Ledger,
     LeftOut,
-    open_ledger,
 )
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
@@ -31,16 +30,16 @@ def keep_left_out(paths: ReviewPaths, items: Sequence[DroppedSignal], now: datet
     if not titled_items:
         return
     paths.make_private_folder()
-    with open_ledger(paths.private, paths.moves) as ledger:
+    with paths.open_ledger() as ledger:
         ledger.left_out.save(titled_items, now or datetime.now(UTC))
 
 
 def list_left_out(paths: ReviewPaths, session: str = "", most: int = MAX_LEFT_OUT) -> tuple[list[LeftOut], int]:
     """The claims that were left out and not proposed since, the latest turn first, and their total number. `session`
     limits both to sessions whose id has this prefix. Writes nothing."""
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return [], 0
-    with open_ledger(paths.private, paths.moves) as ledger:
+    with paths.open_ledger_if_any() as ledger:
+        if ledger is None:
+            return [], 0
         return ledger.left_out.list_open(session, most), ledger.left_out.count(session)
 
 

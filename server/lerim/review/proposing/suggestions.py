@@ -23,7 +23,7 @@ from lerim.review.candidates import (
     suggestion_text,
 )
 from lerim.review.compare import Fingerprint
-from lerim.review.ledger import Ledger, LedgerClaim, open_ledger
+from lerim.review.ledger import Ledger, LedgerClaim
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 
@@ -69,11 +69,9 @@ def propose_suggestion(paths: ReviewPaths, suggestion: Suggestion) -> CandidateP
 def make_earlier_result_lookup(paths: ReviewPaths) -> Callable[[Suggestion], ClaimBlocked | AlreadyKnown | None]:
     """A function that returns what `propose_suggestion` would for a suggestion that already waits or was rejected, and
     None for others. It reads the ledger only once and writes nothing."""
-    if files.is_absent(paths.private / "review.sqlite3"):
-        return lambda _: None
     claims_by_source: dict[str, list[LedgerClaim]] = defaultdict(list)
-    with open_ledger(paths.private, paths.moves) as ledger:
-        for one in ledger.claims("pending", "rejected"):
+    with paths.open_ledger_if_any() as ledger:
+        for one in ledger.claims("pending", "rejected") if ledger is not None else ():
             claims_by_source[one.source].append(one)
 
     def find_result(suggestion: Suggestion) -> ClaimBlocked | AlreadyKnown | None:
@@ -136,17 +134,11 @@ def _withdraw_older(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion) 
 
 
 def _write(paths: ReviewPaths, ledger: Ledger, suggestion: Suggestion, source: str) -> Proposal:
-    store = paths.store()
     day = datetime.now(UTC).date()
-    name = free_candidate_id(paths, store, _name_title(suggestion), day, ledger.states())
+    name = free_candidate_id(paths, paths.store(), _name_title(suggestion), day, ledger.states())
     text = _candidate_text(suggestion, name)
     ledger.register(name, source, _EMPTY_FINGERPRINT, "pending", written=files.hash_text(text))
-    ledger.commit()
-    paths.make_state_folder()
-    path = paths.candidate_path(name)
-    files.make_folder(path.parent, anchor=paths.state_anchor)
-    files.create_file(path, text, anchor=paths.state_anchor)
-    return parse_candidate(text, path, store)
+    return actions.write_candidate(paths, ledger, name, text)
 
 
 def _name_title(suggestion: Suggestion) -> str:
