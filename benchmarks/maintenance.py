@@ -12,6 +12,7 @@ import json
 import os
 import random
 import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from datetime import UTC, timedelta
@@ -21,9 +22,8 @@ from pathlib import Path
 from lerim.config.schema import MaintenanceRules
 from lerim.jobs import maintain
 from lerim.jobs.maintain import MaintainReport
-from lerim.maintenance.merges import MERGE_SIMILARITY
-from lerim.maintenance.pairs import find_near_pairs
-from lerim.maintenance.plan import plan_maintenance
+from lerim.maintenance.pairs import PairTally, find_near_pairs
+from lerim.maintenance.plan import PlanInputs, plan_maintenance
 from lerim.memory.claims.claim_words import claim_words
 from lerim.memory.record import render_record
 from lerim.memory.store import StoredMemory
@@ -69,11 +69,12 @@ def main() -> None:
         now = START.astimezone(UTC) + timedelta(days=200)
         claims = [claim_words(one.record.title, one.record.body) for one in memories]
         pairs: list[object] = []
+        near_pairs = partial(find_near_pairs, claims, lambda: False, sys.maxsize, PairTally())
         rows: list[Row] = [
-            ("near pairs", time_ms(lambda: pairs.extend(find_near_pairs(claims, MERGE_SIMILARITY))), None, "ms"),
+            ("near pairs", time_ms(lambda: pairs.extend(near_pairs())), None, "ms"),
             (
                 "the plan, claims and pairs included",
-                time_ms(partial(plan_maintenance, memories, {}, {}, {}, {}, now, MaintenanceRules())),
+                time_ms(partial(plan_maintenance, memories, PlanInputs(now, MaintenanceRules()))),
                 None,
                 "ms",
             ),

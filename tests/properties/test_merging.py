@@ -5,7 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.maintenance.merges import MERGE_SIMILARITY, MergeEffort, are_different_rules, find_merges
+from lerim.maintenance.merges import are_different_rules, find_merges
+from lerim.maintenance.pairs import MERGE_SIMILARITY
 from lerim.memory.claims.claim_words import mean_overlap
 from lerim.memory.record import MemoryRecord
 from many_memories import claims, memories
@@ -54,5 +55,5 @@ def test_the_merges_of_an_ordinary_store_are_those_of_comparing_all_with_all(tex
         replace(one, title=title, body=body)
         for one, (title, body) in zip(memories(len(texts), "equal"), texts, strict=True)
     ]
-    found = find_merges(records, claims(records), lambda: False, MergeEffort())
+    found = find_merges(records, claims(records), lambda: False, [])
     assert [one.members for one in found] == compared_with_all(records)

@@ -93,7 +93,7 @@ def _check_drift(
     project: Project, home: Home, environ: Mapping[str, str], live: ReferenceMap, findings: list[Finding]
 ) -> DriftSummary:
     """Returns the drift of all live memories. If it cannot be determined, that is a finding."""
-    found = [DriftSummary({}, {})]
+    found = [DriftSummary()]
     subjects = [DriftSubject(one.id, one.references, one.verified) for one in live.entries if one.references]
     if subjects and not project.is_personal:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import merge, nlargest
 
 from lerim.maintenance.pairs import PairTally, find_near_pairs
@@ -17,8 +17,6 @@ from lerim.memory import ClaimWords, MemoryRecord, claim_text
 
 MAX_MERGED = 50
 """How many memories one merge may join; the rest are joined in another merge."""
-MERGE_SIMILARITY = 0.72
-"""The least similarity (`claim_words.mean_overlap`) of memories that say nearly the same."""
 _MAX_COMPARED_PAIRS = 100_000
 """How many pairs of texts are compared in a large store, shared evenly among its texts."""
 
@@ -41,32 +39,22 @@ class Merge:
     similarity: float
 
 
-@dataclass(slots=True)
-class MergeEffort:
-    """The cost of finding merges: the tally of each join of similar texts."""
-
-    tallies: list[PairTally] = field(default_factory=list)
-
-    @property
-    def truncated_count(self) -> int:
-        """The number of distinct texts that were not compared with all similar ones."""
-        return sum(len(tally.truncated_claims) for tally in self.tallies)
-
-
 def find_merges(
     memories: Sequence[MemoryRecord],
     claims: Sequence[ClaimWords],
     cancelled: Callable[[], bool],
-    effort: MergeEffort,
+    tallies: list[PairTally],
     kept_apart: Collection[frozenset[str]] = (),
 ) -> Iterator[Merge]:
     """Yield the merges among memories of one primitive, which are given oldest first; stop early when cancelled.
 
     Within a merge every two memories are similar: a short text may be part of two that have nothing in common. No
-    memory is in two merges, and no merge contains a pair of ids in `kept_apart`.
+    memory is in two merges, and no merge contains a pair of ids in `kept_apart`. The tally of the
+    join of similar texts is added to `tallies`.
     """
     merged: set[int] = set()
-    texts = _DistinctTexts(memories, claims, merged, cancelled, effort)
+    texts = _DistinctTexts(memories, claims, merged, cancelled)
+    tallies.append(texts.tally)
     for first in range(len(memories)):
         if cancelled():
             return
@@ -96,7 +84,6 @@ class _DistinctTexts:
         claims: Sequence[ClaimWords],
         merged: AbstractSet[int],
         cancelled: Callable[[], bool],
-        effort: MergeEffort,
     ) -> None:
         numbers: dict[tuple[str, str], int] = {}
         self._text_of = [numbers.setdefault((one.title, one.body), len(numbers)) for one in memories]
@@ -107,14 +94,11 @@ class _DistinctTexts:
         self._near_similarities: list[dict[int, float]] = [{} for _ in numbers]
         self._max_near = max_near_texts(len(numbers))
         self._merged = merged
-        self._tally = PairTally()
-        effort.tallies.append(self._tally)
+        self.tally = PairTally()
         self._titles = [claims[members[0]].title for members in self._members]
         firsts = [claims[members[0]] for members in self._members]
-        for pair in find_near_pairs(firsts, MERGE_SIMILARITY, cancelled, self._max_near, self._tally):
-            self._near_similarities[pair.first][pair.second] = self._near_similarities[pair.second][pair.first] = (
-                pair.similarity
-            )
+        for first, second, similarity in find_near_pairs(firsts, cancelled, self._max_near, self.tally):
+            self._near_similarities[first][second] = self._near_similarities[second][first] = similarity
 
     def later_candidates(self, memory: int) -> Iterator[int]:
         """Yield the later memories, in order, that have this one's text or one of those most similar to it, and are in
@@ -123,7 +107,7 @@ class _DistinctTexts:
         similarities = self._near_similarities[text]
         nearest = [other for other in similarities if self._members[other][-1] > memory]
         if len(nearest) > self._max_near:
-            self._tally.truncated_claims.add(text)
+            self.tally.truncated_claims.add(text)
             nearest = nlargest(self._max_near, nearest, key=lambda other: (similarities[other], -other))
         return merge(*(self._remaining(candidate, memory) for candidate in (text, *nearest)))
 

@@ -1,8 +1,8 @@
 """Finds the pairs of claims that say nearly the same, without comparing every claim with every other.
 
 This is a set-similarity join with prefix filtering. The similarity (`claim_words.mean_overlap`) is the mean of two
-overlaps, that of the titles and that of the whole texts. If it is at least `min_similarity`, so is one of the two
-overlaps, and the other is at least 2 · min_similarity - 1. Two sets with such an overlap share one of their rarest
+overlaps, that of the titles and that of the whole texts. If it is at least MERGE_SIMILARITY, so is one of the two
+overlaps, and the other is at least 2 · MERGE_SIMILARITY - 1. Two sets with such an overlap share one of their rarest
 words, so only claims that are indexed under a common rare word are compared.
 
 The join is exact for ordinary stores, and its cost is bounded: each claim looks at its share of MAX_LISTED_ENTRIES
@@ -13,7 +13,6 @@ truncated are recorded, so that the caller can report them.
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -22,6 +21,9 @@ from itertools import chain
 
 from lerim.memory import ClaimWords, dice_overlap
 
+MERGE_SIMILARITY = 0.72
+"""The least similarity (`claim_words.mean_overlap`) of memories that say nearly the same. It must be above 0.5: below
+that, two similar claims need not share a word of their titles."""
 MAX_LISTED_ENTRIES = 10_000_000
 """How many entries of the title index, and as many of the text index, are looked at for all claims together: for
 10,000 claims, 1,000 each."""
@@ -31,15 +33,6 @@ _ROUNDING_MARGIN = 1e-9
 """A margin for rounding errors in the bounds; the similarity itself is compared exactly."""
 _NO_WORDS = frozenset({""})
 """Stands for a title without words: two such titles are equal to each other, and similar to no other."""
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarPair:
-    """The indexes of two claims (`first` < `second`) and their similarity, from 0 to 1."""
-
-    first: int
-    second: int
-    similarity: float
 
 
 @dataclass(slots=True)
@@ -52,23 +45,17 @@ class PairTally:
 
 def find_near_pairs(
     claims: Sequence[ClaimWords],
-    min_similarity: float,
-    cancelled: Callable[[], bool] = lambda: False,
-    max_pairs: int = sys.maxsize,
-    tally: PairTally | None = None,
-) -> Iterator[SimilarPair]:
-    """Yield the pairs with at least `min_similarity`; stop early when cancelled.
-
-    Each claim is paired with at most `max_pairs` earlier claims, the latest first. Raises ValueError unless
-    0.5 < `min_similarity` ≤ 1: below that, two similar claims need not share a word of their titles.
-    """
-    if not 0.5 < min_similarity <= 1:
-        raise ValueError("min_similarity must be above 0.5 and at most 1")
-    tally = tally if tally is not None else PairTally()
+    cancelled: Callable[[], bool],
+    max_pairs: int,
+    tally: PairTally,
+) -> Iterator[tuple[int, int, float]]:
+    """Yield the pairs with at least MERGE_SIMILARITY: the indexes of two claims, the lower first, and their similarity,
+    from 0 to 1. Each claim is paired with at most `max_pairs` earlier claims, the latest first. Stop early when
+    cancelled."""
     titles = [one.title or _NO_WORDS for one in claims]
     words = [one.words or _NO_WORDS for one in claims]
-    by_title, by_words = _PrefixIndex(titles, min_similarity), _PrefixIndex(words, min_similarity)
-    min_smaller_overlap = 2 * min_similarity - 1 - _ROUNDING_MARGIN
+    by_title, by_words = _PrefixIndex(titles, MERGE_SIMILARITY), _PrefixIndex(words, MERGE_SIMILARITY)
+    min_smaller_overlap = 2 * MERGE_SIMILARITY - 1 - _ROUNDING_MARGIN
     for number, (title, text) in enumerate(zip(titles, words, strict=True)):
         if cancelled():
             return
@@ -88,13 +75,13 @@ def find_near_pairs(
             ):
                 continue
             similarity = (title_overlap + dice_overlap(text, words[other])) / 2
-            if similarity < min_similarity:
+            if similarity < MERGE_SIMILARITY:
                 continue
             if pair_count == max_pairs:
                 tally.truncated_claims.add(number)
                 break
             pair_count += 1
-            yield SimilarPair(other, number, similarity)
+            yield other, number, similarity
         by_title.add(number)
         by_words.add(number)
 

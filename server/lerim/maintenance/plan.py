@@ -17,12 +17,13 @@ from typing import Literal
 from lerim.config import MaintenanceRules
 from lerim.errors import StoppedError
 from lerim.maintenance.groups import find_groups, plain_insight
-from lerim.maintenance.merges import Merge, MergeEffort, find_merges
+from lerim.maintenance.merges import Merge, find_merges
+from lerim.maintenance.pairs import PairTally
 from lerim.memory import (
     NO_OUTCOMES,
     TWO_ANSWERS_CODE,
     ClaimWords,
-    Drift,
+    DriftSummary,
     IsWrittenByLerim,
     MemoryRecord,
     ServedOutcomes,
@@ -67,29 +68,32 @@ class PlannedSuggestion:
     suggestion: Suggestion
 
 
-def plan_maintenance(
-    memories: Sequence[StoredMemory],
-    uses: Mapping[str, datetime],
-    drift_by_memory: Mapping[str, Drift],
-    moved_references: Mapping[str, Mapping[str, str]],
-    theme_activity: Mapping[str, ThemeActivity],
-    now: datetime,
-    rules: MaintenanceRules,
-    cancelled: Callable[[], bool] = lambda: False,
-    unwanted_reasons: Mapping[str, str] = {},
-    written_by_lerim: Callable[[StoredMemory], IsWrittenByLerim] = lambda _: never_written_by_lerim,
-    effort: MergeEffort | None = None,
-    kept_apart: Collection[frozenset[str]] = (),
-    outcomes: Mapping[str, ServedOutcomes] = {},
-) -> list[PlannedSuggestion]:
-    """Return the suggestions for these memories, in the order in which they should be proposed; none if cancelled.
+@dataclass(frozen=True, slots=True)
+class PlanInputs:
+    """What a plan depends on besides the memories. All mappings are by memory id.
 
-    All mappings are by memory id. `uses`: when each memory was last used. `drift_by_memory`: the drift of memories
-    that are not fresh. `moved_references`: where moved or renamed references are now. `theme_activity`: the activity
-    of each theme. `unwanted_reasons`: why a person does not want a memory. `written_by_lerim` returns a test for the
-    sentences of a memory that Lerim wrote. `effort` is filled with the cost of finding merges and the number of
-    memories that were not compared with all similar ones. `kept_apart`: pairs of ids that a person keeps separate.
-    `outcomes`: what became of memories that agents were given.
+    `uses`: when each memory was last used. `drift`: which memories are not fresh, and where moved references are now.
+    `theme_activity`: the activity of each theme. `unwanted_reasons`: why a person does not want a memory.
+    `written_by_lerim` returns a test for the sentences of a memory that Lerim wrote. `kept_apart`: pairs of ids that a
+    person keeps separate. `outcomes`: what became of memories that agents were given. `tallies` is filled with the cost
+    of finding merges.
+    """
+
+    now: datetime
+    rules: MaintenanceRules
+    uses: Mapping[str, datetime] = field(default_factory=dict)
+    drift: DriftSummary = field(default_factory=DriftSummary)
+    theme_activity: Mapping[str, ThemeActivity] = field(default_factory=dict)
+    unwanted_reasons: Mapping[str, str] = field(default_factory=dict)
+    written_by_lerim: Callable[[StoredMemory], IsWrittenByLerim] = lambda _: never_written_by_lerim
+    kept_apart: Collection[frozenset[str]] = ()
+    outcomes: Mapping[str, ServedOutcomes] = field(default_factory=dict)
+    cancelled: Callable[[], bool] = lambda: False
+    tallies: list[PairTally] = field(default_factory=list)
+
+
+def plan_maintenance(memories: Sequence[StoredMemory], inputs: PlanInputs) -> list[PlannedSuggestion]:
+    """Return the suggestions for these memories, in the order in which they should be proposed; none if cancelled.
 
     A memory that another memory superseded or resolved is left out, wherever its file is. So are memories that share
     an id with another file, until the two are joined.
@@ -100,22 +104,7 @@ def plan_maintenance(
         for stored in with_current_status(memories)
         if stored.status == "active" and stored.record.primitive != "summary" and file_counts[stored.record.id] == 1
     ]
-    effort = effort or MergeEffort()
-    planner = _Planner(
-        sorted(active, key=_age_key),
-        uses,
-        drift_by_memory,
-        moved_references,
-        theme_activity,
-        unwanted_reasons,
-        now,
-        rules,
-        written_by_lerim,
-        cancelled,
-        effort,
-        kept_apart,
-        outcomes,
-    )
+    planner = _Planner(sorted(active, key=lambda stored: (stored.record.updated, stored.record.id)), inputs)
     try:
         planner.parse_claims()
         return _run_steps(planner)
@@ -126,7 +115,7 @@ def plan_maintenance(
 def _run_steps(planner: _Planner) -> list[PlannedSuggestion]:
     """Run each step on the memories that no earlier step planned anything for. Raises StoppedError."""
     suggestions: list[PlannedSuggestion] = []
-    steps: tuple[Callable[[], Iterator[PlannedSuggestion]], ...] = (
+    steps = (
         planner.archive_unwanted,
         planner.merge_conflicting_answers,
         planner.merge_duplicates,
@@ -150,18 +139,7 @@ class _Planner:
     """Plans the steps for the active memories, oldest first. `planned_ids` are those that already have a suggestion."""
 
     active: Sequence[StoredMemory]
-    uses: Mapping[str, datetime]
-    drift_by_memory: Mapping[str, Drift]
-    moved_references: Mapping[str, Mapping[str, str]]
-    theme_activity: Mapping[str, ThemeActivity]
-    unwanted_reasons: Mapping[str, str]
-    now: datetime
-    rules: MaintenanceRules
-    written_by_lerim: Callable[[StoredMemory], IsWrittenByLerim]
-    cancelled: Callable[[], bool]
-    effort: MergeEffort
-    kept_apart: Collection[frozenset[str]]
-    outcomes: Mapping[str, ServedOutcomes]
+    inputs: PlanInputs
     planned_ids: set[str] = field(default_factory=set)
     claims: dict[str, ClaimWords] = field(default_factory=dict)
 
@@ -173,7 +151,7 @@ class _Planner:
 
     def raise_if_cancelled(self) -> None:
         """Raise StoppedError if the maintenance was cancelled."""
-        if self.cancelled():
+        if self.inputs.cancelled():
             raise StoppedError
 
     def unplanned(self, *primitives: str) -> list[StoredMemory]:
@@ -184,22 +162,14 @@ class _Planner:
             if stored.record.id not in self.planned_ids and stored.record.primitive in primitives
         ]
 
-    def drift_state(self, stored: StoredMemory) -> str:
-        drift = self.drift_by_memory.get(stored.record.id)
-        return drift.state if drift else "fresh"
-
     def last_use(self, record: MemoryRecord) -> datetime:
         """Return when a memory was last used or updated, whichever is later."""
-        return max(record.updated, self.uses.get(record.id, record.updated))
-
-    def outcomes_of(self, record: MemoryRecord) -> ServedOutcomes:
-        """Return what became of a memory where agents were given it."""
-        return self.outcomes.get(record.id, NO_OUTCOMES)
+        return max(record.updated, self.inputs.uses.get(record.id, record.updated))
 
     def archive_unwanted(self) -> Iterator[PlannedSuggestion]:
         """Archive memories that a person does not want."""
         for stored in self.unplanned("decision", "learning", "question", "theme"):
-            if reason := self.unwanted_reasons.get(stored.record.id):
+            if reason := self.inputs.unwanted_reasons.get(stored.record.id):
                 yield PlannedSuggestion("archived", Suggestion("archive", stored.record, (stored,), reason))
 
     def merge_conflicting_answers(self) -> Iterator[PlannedSuggestion]:
@@ -220,11 +190,12 @@ class _Planner:
 
     def merge_duplicates(self) -> Iterator[PlannedSuggestion]:
         """Merge memories of one primitive that say nearly the same; within a merge, every two are similar."""
+        tallies = self.inputs.tallies
         for primitive in ("decision", "learning", "question", "theme"):
             memories = self.unplanned(primitive)
             records = [stored.record for stored in memories]
             claims = [self.claims[record.id] for record in records]
-            for merge in find_merges(records, claims, self.cancelled, self.effort, self.kept_apart):
+            for merge in find_merges(records, claims, self.inputs.cancelled, tallies, self.inputs.kept_apart):
                 suggestion = self._merge_suggestion([memories[at] for at in merge.members], merge)
                 yield PlannedSuggestion("merged", suggestion)
 
@@ -232,7 +203,7 @@ class _Planner:
         """Suggest merging memories into the first of them, with the text of the last."""
         oldest, *others = memories
         record = oldest.record
-        own_sentence_tests = [self.written_by_lerim(oldest)]
+        own_sentence_tests = [self.inputs.written_by_lerim(oldest)]
         for stored in others:
             other = stored.record
             record = replace(
@@ -252,7 +223,7 @@ class _Planner:
                 references=tuple(dict.fromkeys((*record.references, *other.references))),
                 evidence=merge_evidence(other.evidence, record.evidence),
             )
-            own_sentence_tests.append(self.written_by_lerim(stored))
+            own_sentence_tests.append(self.inputs.written_by_lerim(stored))
         what = "the same" if merge.same_text else "nearly the same"
         day = f"{record.updated:%Y-%m-%d}"
         alike = f"{merge.similarity * 100:.0f} % alike"
@@ -278,25 +249,23 @@ class _Planner:
                 if answer.record.updated > question.record.updated and answer.record.id not in self.planned_ids
             ]
             similarity, answer = max(later, key=lambda pair: (pair[0], pair[1].record.id), default=(0.0, None))
-            if answer is not None and similarity >= MAY_ANSWER_OVERLAP and not self.is_kept_apart(question, answer):
-                record = answer.record
+            if answer is None or similarity < MAY_ANSWER_OVERLAP:
+                continue
+            record = answer.record
+            if frozenset((question.record.id, record.id)) not in self.inputs.kept_apart:
                 reason = f"“{record.title}” of {record.updated:%Y-%m-%d} may answer it."
                 yield PlannedSuggestion(
                     "closed", Suggestion("close", record, (question, answer), reason, flags=(MAY_ANSWER_FLAG,))
                 )
 
-    def is_kept_apart(self, one: StoredMemory, other: StoredMemory) -> bool:
-        """Return whether a person keeps these two memories separate."""
-        return frozenset((one.record.id, other.record.id)) in self.kept_apart
-
     def archive_unused(self) -> Iterator[PlannedSuggestion]:
         """Archive themes nobody works on, learnings nobody uses, and learnings whose place in the code is gone."""
+        inputs = self.inputs
         for stored in self.unplanned("theme", "learning"):
             record = stored.record
             last_use = self.last_use(record)
-            reason = find_archive_reason(
-                record, last_use, self.theme_activity.get(record.id), self.now, self.rules, self.outcomes_of(record)
-            )
+            activity, outcomes = inputs.theme_activity.get(record.id), inputs.outcomes.get(record.id, NO_OUTCOMES)
+            reason = find_archive_reason(record, last_use, activity, inputs.now, inputs.rules, outcomes)
             category: PlanCategory = "decayed" if reason and record.primitive == "learning" else "archived"
             if reason := reason or self._gone_place_reason(record):
                 yield PlannedSuggestion(category, Suggestion("archive", record, (stored,), reason))
@@ -304,26 +273,27 @@ class _Planner:
     def _gone_place_reason(self, record: MemoryRecord) -> str | None:
         """Return why a learning whose only place in the code is gone should be archived, or None. Decisions outlive
         their places."""
-        drift = self.drift_by_memory.get(record.id)
+        drift, now = self.inputs.drift.drift_by_memory.get(record.id), self.inputs.now
         if record.primitive != "learning" or drift is None or drift.state != "gone" or drift.moved_to:
             return None
-        since = datetime.combine(date.fromisoformat(drift.since), time(), UTC) if drift.since else self.now
-        days = (self.now - max(since, self.last_use(record))).days
-        if len(record.references) != 1 or days <= self.rules.grace_days:
+        since = datetime.combine(date.fromisoformat(drift.since), time(), UTC) if drift.since else now
+        days = (now - max(since, self.last_use(record))).days
+        if len(record.references) != 1 or days <= self.inputs.rules.grace_days:
             return None
         return f"{drift.reference} was not found, and this has not been used for {days} days."
 
     def archive_over_limit(self) -> Iterator[PlannedSuggestion]:
         """Archive the learnings over the store's limit, the longest unused first."""
+        now, rules = self.inputs.now, self.inputs.rules
         memories = {stored.record.id: stored for stored in self.unplanned("learning")}
         learnings = [
-            (stored.record, self.last_use(stored.record), self.outcomes_of(stored.record))
-            for stored in memories.values()
+            (stored.record, self.last_use(stored.record), self.inputs.outcomes.get(name, NO_OUTCOMES))
+            for name, stored in memories.items()
         ]
-        for record in learnings_over_limit(learnings, self.now, self.rules):
-            unused_days = (self.now - self.last_use(record)).days
+        for record in learnings_over_limit(learnings, now, rules):
+            unused_days = (now - self.last_use(record)).days
             reason = (
-                f"There are {len(learnings)} learnings, and {self.rules.most_learnings} are kept. This one has not"
+                f"There are {len(learnings)} learnings, and {rules.most_learnings} are kept. This one has not"
                 f" been used for {unused_days} days (its confidence is {record.confidence:.2f})."
             )
             yield PlannedSuggestion("bounded", Suggestion("archive", record, (memories[record.id],), reason))
@@ -334,11 +304,9 @@ class _Planner:
         A learning whose place in the code has changed is left out: it may no longer be true, and the insight would
         count as a fresh statement of it.
         """
-        memories = {
-            stored.record.id: stored
-            for stored in self.unplanned("learning")
-            if self.drift_state(stored) not in ("drifted", "gone")
-        }
+        drifts = self.inputs.drift.drift_by_memory
+        stale = {name for name, drift in drifts.items() if drift.state in ("drifted", "gone")}
+        memories = {one.record.id: one for one in self.unplanned("learning") if one.record.id not in stale}
         records = [stored.record for stored in memories.values()]
         for group in find_groups(records, self.claims, self.raise_if_cancelled):
             reason = f"{len(group.sources)} learnings are about {group.subject} and share words."
@@ -349,17 +317,13 @@ class _Planner:
     def update_moved_references(self) -> Iterator[PlannedSuggestion]:
         """Update the references of memories whose places in the code were moved or renamed."""
         for stored in self.unplanned("decision", "learning", "question", "theme"):
-            moves = self.moved_references.get(stored.record.id, {})
+            moves = self.inputs.drift.moved_references.get(stored.record.id, {})
             references = tuple(dict.fromkeys(_moved_reference(text, moves) for text in stored.record.references))
             if references == stored.record.references:
                 continue
             reason = ", ".join(f"{before} was moved to {after}" for before, after in moves.items())
             record = replace(stored.record, references=references)
             yield PlannedSuggestion("referred", Suggestion("refer", record, (stored,), f"{reason}."))
-
-
-def _age_key(stored: StoredMemory) -> tuple[datetime, str]:
-    return stored.record.updated, stored.record.id
 
 
 def _moved_reference(text: str, moves: Mapping[str, str]) -> str:

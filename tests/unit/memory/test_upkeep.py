@@ -11,8 +11,8 @@ from typing import Literal
 import pytest
 
 from lerim.config.schema import MaintenanceRules
-from lerim.maintenance.plan import TEXTS_DIFFER_FLAG, PlannedSuggestion, plan_maintenance
-from lerim.memory.freshness.drift_summary import Drift
+from lerim.maintenance.plan import TEXTS_DIFFER_FLAG, PlanInputs, PlannedSuggestion, plan_maintenance
+from lerim.memory.freshness.drift_summary import Drift, DriftSummary
 from lerim.memory.lifecycle import ServedOutcomes, Status, ThemeActivity
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import StoredMemory
@@ -53,9 +53,8 @@ def planned(
     rules: MaintenanceRules = RULES,
     outcomes: Mapping[str, ServedOutcomes] = {},
 ) -> list[PlannedSuggestion]:
-    return plan_maintenance(
-        memories, uses, drift_by_memory, moved_references, theme_activity, NOW, rules, outcomes=outcomes
-    )
+    drift = DriftSummary(drift_by_memory, moved_references)
+    return plan_maintenance(memories, PlanInputs(NOW, rules, uses, drift, theme_activity, outcomes=outcomes))
 
 
 def summarise(found: list[PlannedSuggestion]) -> list[tuple[str, str, list[str]]]:
@@ -227,4 +226,4 @@ def test_a_memory_is_in_one_suggestion_at_most() -> None:
 
 def test_a_plan_that_is_cancelled_is_empty() -> None:
     faded = memory("The pool hangs without a timeout", primitive="learning", days=214)
-    assert plan_maintenance([faded], {}, {}, {}, {}, NOW, RULES, cancelled=lambda: True) == []
+    assert plan_maintenance([faded], PlanInputs(NOW, RULES, cancelled=lambda: True)) == []

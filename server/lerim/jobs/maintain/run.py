@@ -21,7 +21,7 @@ from lerim.jobs.activity_log import log_activity
 from lerim.jobs.maintain.last_run import record_maintenance
 from lerim.jobs.maintain.proposals import MaintainJob, SuggestionProposer
 from lerim.jobs.maintain.report import EmitMaintain, MaintainReport, StaleMemory
-from lerim.maintenance import MergeEffort, find_theme_activity, plan_maintenance
+from lerim.maintenance import PlanInputs, find_theme_activity, plan_maintenance
 from lerim.memory import (
     Drift,
     DriftChecker,
@@ -145,28 +145,23 @@ class _MaintenanceRun(MaintainJob):
         }
         self.problems += uses.problems
         theme_activity = self.find_theme_activity(memories)
-        effort = MergeEffort()
-        planned = plan_maintenance(
-            memories,
-            unused_times,
-            drift.drift_by_memory,
-            drift.moved_references,
-            theme_activity,
+        inputs = PlanInputs(
             now,
             self.settings.maintenance_rules,
-            self.cancelled,
+            unused_times,
+            drift,
+            theme_activity,
             unwanted_reasons,
-            lambda one: store.written_by_lerim(one.record.id, one.text_hash),
-            effort,
-            review.pairs_kept_apart(self.place),
-            {name: one.outcomes for name, one in recorded.items()},
+            written_by_lerim=lambda one: store.written_by_lerim(one.record.id, one.text_hash),
+            kept_apart=review.pairs_kept_apart(self.place),
+            outcomes={name: one.outcomes for name, one in recorded.items()},
+            cancelled=self.cancelled,
         )
+        planned = plan_maintenance(memories, inputs)
         self.raise_if_cancelled()  # a cancelled plan is empty: it must not withdraw the waiting proposals
-        if effort.truncated_count:
-            memory_dir = str(self.place.project.memory_dir)
-            self.problems.append(
-                Problem("too-many-alike", memory_dir, _EFFORT_CUT_MESSAGE.format(effort.truncated_count))
-            )
+        if truncated_count := sum(len(tally.truncated_claims) for tally in inputs.tallies):
+            message = _EFFORT_CUT_MESSAGE.format(truncated_count)
+            self.problems.append(Problem("too-many-alike", str(self.place.project.memory_dir), message))
         self.proposer.propose(planned)
         affected_ids = {target.record.id for one in planned for target in one.suggestion.targets}
         affected_ids |= {one.id for one in self.stale}
@@ -198,7 +193,7 @@ class _MaintenanceRun(MaintainJob):
             )
         except MemoryError_ as error:  # the other steps work without it
             self.add_problem(error)
-        return summaries[-1] if summaries else DriftSummary({}, {})
+        return summaries[-1] if summaries else DriftSummary()
 
     def record_time(self) -> None:
         """Record the time of this run: an idle editor needs it to tell when the next one is due."""

@@ -154,7 +154,7 @@ class DriftChecker:
     def summary(self) -> DriftSummary:
         """Returns the drift of all memories, as it was found by the last checks."""
         if not baselines.has_baselines(self._private):
-            return DriftSummary({}, {})
+            return DriftSummary()
         with baselines.open_baselines(self._private, self._project.root) as database:
             return summarise_drift(database)
 

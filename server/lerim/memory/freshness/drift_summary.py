@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lerim.errors import LerimError
@@ -34,8 +34,8 @@ class DriftSummary:
     """The drift of memories, by id. `drift_by_memory`: the worst drift of each memory that is not fresh or has moved.
     `moved_references`: where each of its renamed or moved references is now, both as written."""
 
-    drift_by_memory: dict[str, Drift]
-    moved_references: dict[str, dict[str, str]]
+    drift_by_memory: Mapping[str, Drift] = field(default_factory=dict)
+    moved_references: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def summarise_drift(database: Baselines) -> DriftSummary:
@@ -43,13 +43,14 @@ def summarise_drift(database: Baselines) -> DriftSummary:
     by_memory: dict[str, list[DriftRecord]] = {}
     for drift_record in database.stale_records():
         by_memory.setdefault(drift_record.memory, []).append(drift_record)
-    found = DriftSummary({}, {})
+    drifts: dict[str, Drift] = {}
+    moved: dict[str, dict[str, str]] = {}
     for memory, drift_records in by_memory.items():
         if (drift := worst_drift(drift_records)) is not None:
-            found.drift_by_memory[memory] = drift
+            drifts[memory] = drift
         if moves := {reference_text(one.reference): one.moved_to for one in drift_records if one.moved_to}:
-            found.moved_references[memory] = moves
-    return found
+            moved[memory] = moves
+    return DriftSummary(drifts, moved)
 
 
 def read_worst_states(private: Path, root: Path) -> dict[str, DriftState]:
