@@ -173,11 +173,14 @@ def test_a_transcript_that_cannot_be_opened_fails_alone(desk: Desk) -> None:
     assert len(report.candidates) == 2
 
 
+@pytest.mark.parametrize("link", [None, "../../../../feature/.git\n"])
 def test_sessions_of_a_worktree_that_was_deleted_and_never_pruned_are_found(
-    desk: Desk, git: Callable[..., str], tmp_path: Path
+    desk: Desk, git: Callable[..., str], tmp_path: Path, link: str | None
 ) -> None:
     worktree = tmp_path / "feature"
     git(desk.repo, "worktree", "add", "-q", str(worktree))
+    if link is not None:  # as git writes it with worktree.useRelativePaths
+        (desk.repo / ".git" / "worktrees" / "feature" / "gitdir").write_text(link)
     shutil.rmtree(worktree)
     desk.session("s1", *correction(desk), cwd=worktree)
     report = desk.sync()
@@ -225,6 +228,15 @@ def test_accept_above_writes_the_sure_ones_and_never_changes_a_memory_unseen(des
     desk.session("s2", *correction(desk, "pathlib and shutil"))
     desk.sync(SyncOptions(accept_above=0.4))
     assert memory.read_text(encoding="utf-8") == by_hand
+
+
+def test_a_repository_whose_name_is_not_utf_8_is_synced(desk: Desk) -> None:
+    desk.repo = desk.repo.rename(os.fsdecode(bytes(desk.repo) + b"-caf\xe9"))
+    with start_job(desk, "--explicit") as job:
+        assert job.stdout
+        lines = [json.loads(line) for line in job.stdout]
+    assert lines[-1]["report"]["project"].endswith("-caf\\xe9")
+    assert "-caf\\xe9 | done: " in desk.home.activity_log.read_text()
 
 
 @pytest.mark.parametrize("after", range(8) if LONG else (1, 4, 6))

@@ -23,3 +23,4 @@ from .regular import read_regular_file as read_regular_file
 from .writable import decode_path as decode_path
 from .writable import encode_path as encode_path
 from .writable import encode_writable_json as encode_writable_json
+from .writable import escape_surrogates as escape_surrogates

@@ -31,7 +31,6 @@ from .other_folders import find_other_folders as find_other_folders
 from .processes import EditorAsker as EditorAsker
 from .processes import JobError as JobError
 from .processes import JobProcesses as JobProcesses
-from .processes import make_job_error as make_job_error
 from .progress import SyncElsewhere as SyncElsewhere
 from .progress import find_sync_elsewhere as find_sync_elsewhere
 from .progress import wait_for_other_sync as wait_for_other_sync

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from lerim.errors import Problem, error_reason
-from lerim.files import check_regular, read_regular_file
+from lerim.files import check_regular, escape_surrogates, read_regular_file
 from lerim.jobs.report import SyncReport
 from lerim.paths import Home
 from lerim.project import replace_file
@@ -44,7 +44,7 @@ def _append_line(home: Home, line: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0), 0o600)
     try:
         check_regular(handle, path)
-        os.write(handle, f"{line}\n".encode())
+        os.write(handle, f"{escape_surrogates(line)}\n".encode())
         size = os.fstat(handle).st_size
     finally:
         os.close(handle)

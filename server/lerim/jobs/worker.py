@@ -33,6 +33,7 @@ import msgspec
 from lerim.assistant import Answer, Question, SentenceEvent
 from lerim.check import CheckReport
 from lerim.errors import LerimError, ProjectError, UsageError
+from lerim.files import encode_writable_json
 from lerim.jobs.maintain import MaintainProgress, MaintainReport
 from lerim.jobs.report import CandidateFound, CandidateWithdrawn, SyncProgress, SyncReport
 from lerim.jobs.session_trial import SessionTrial
@@ -217,7 +218,6 @@ class LineWriter:
         self._output = output
         self._clock = clock
         self._lock = threading.Lock()
-        self._encoder = msgspec.json.Encoder()
         self._stage = ""
         self._next_progress_at = 0.0
 
@@ -227,7 +227,7 @@ class LineWriter:
             if isinstance(line, SyncProgress | MaintainProgress) and not self._is_due(line):
                 return
             try:
-                self._output.write(self._encoder.encode(line) + b"\n")
+                self._output.write(encode_writable_json(line) + b"\n")
                 self._output.flush()
             except (BrokenPipeError, ValueError):
                 os._exit(1)
@@ -297,7 +297,8 @@ def run_order(order: Order, lines: LineWriter, cancel: threading.Event, bridge: 
 
 
 def _send_failure(lines: LineWriter, error: LerimError) -> int:
-    lines.send(FailureLine(error.code, str(error), error.todo))
+    place = f" ({error.where})" if error.where else ""
+    lines.send(FailureLine(error.code, f"{error.message}{place}", error.todo))
     return error.exit_code
 
 

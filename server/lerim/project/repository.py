@@ -141,11 +141,12 @@ def find_main_worktree(common_dir: Path) -> Path | None:
 def list_worktree_folders(common_dir: Path) -> list[Path]:
     """Returns the folders of the worktrees linked to a repository, including deleted ones that were not pruned."""
     try:
-        names = sorted((common_dir / "worktrees").iterdir())
+        folders = sorted((common_dir / "worktrees").iterdir())
     except OSError:
         return []
-    links = (read_small_file(name / "gitdir").strip() for name in names)
-    return [Path(link).parent for link in links if link.startswith("/") or _DRIVE_PATH.match(link)]
+    links = [(folder, link) for folder in folders if (link := read_small_file(folder / "gitdir").strip())]
+    # a link is relative with git's setting `worktree.useRelativePaths`
+    return [Path(link if _DRIVE_PATH.match(link) else os.path.normpath(folder / link)).parent for folder, link in links]
 
 
 def _is_worktree_of(git_dir: Path, folder: Path) -> bool:

@@ -162,8 +162,8 @@ async def test_a_busy_project_is_a_report_and_another_error_keeps_its_code(jobs)
     busy = jobs('say(\'{"event":"error","code":"busy","message":"process 7 is syncing"}\')')
     report = await busy.sync("key", Path("/repo"), lambda _: None, explicit=True)
     assert (report.state, report.message) == ("busy", "process 7 is syncing")
-    failed = jobs('say(\'{"event":"error","code":"catalog","message":"The catalog is broken."}\')')
-    with pytest.raises(JobError, match="catalog is broken") as caught:
+    failed = jobs('say(\'{"event":"error","code":"catalog","message":"It is broken.","todo":"Delete it."}\')')
+    with pytest.raises(JobError, match=r"It is broken\. Delete it\.") as caught:
         await failed.sync("key", Path("/repo"), lambda _: None, explicit=True)
     assert caught.value.code == "catalog"
 

@@ -22,6 +22,7 @@ NANO = "openrouter:openai/gpt-5-nano@openrouter.ai"
         ),
         (WaitingWork(2, model="x:y", why="budget"), "2 sessions wait for x:y"),
         (WaitingWork(2, 5_000), "2 sessions wait for a model, about 5k tokens"),
+        (WaitingWork(2, 999_700), "2 sessions wait for a model, about 1.0M tokens"),
     ],
 )
 def test_what_waits_is_told_in_words(waits: WaitingWork, words: str) -> None:

@@ -1,4 +1,4 @@
-"""Maintenance of a project's memories: one run, what it proposes, and its report."""
+"""A backfill of a project's past: its plan, one run, and its report."""
 
 import lazy_loader
 

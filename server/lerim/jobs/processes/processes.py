@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -40,10 +40,10 @@ KILL_AFTER_SECONDS = 0.8
 """How long a cancelled job may take to end before it is killed."""
 MAX_LINE = 64 * 1024 * 1024
 _TRY_AGAIN = "Try again; it continues where it stopped."
-_ASK_AGAIN = "Try again."
 
 LineHandler = Callable[[JobLine], None]
 JobReport: TypeAlias = SyncReport | MaintainReport
+ResultLine = TypeVar("ResultLine", bound=LastLine)
 
 
 class JobError(LerimError):
@@ -206,8 +206,8 @@ class JobProcesses:
         if not isinstance(last, FailureLine):
             raise JobError(f"The {job.name} ended without a report (exit code {code}).", todo=_TRY_AGAIN)
         if last.code == "busy":
-            return make_empty_report(job, "busy", last.message)
-        raise make_job_error(last)
+            return make_empty_report(job, "busy", f"{last.message} {last.todo}".strip())
+        raise _make_job_error(last)
 
     async def _read_lines(
         self, process: asyncio.subprocess.Process, on_line: LineHandler, *, explicit: bool = True
@@ -241,14 +241,15 @@ class JobProcesses:
         self,
         arguments: Sequence[str],
         name: str,
+        line_type: type[ResultLine],
         *,
         first_line: bytes = b"",
         on_line: LineHandler = lambda _line: None,
-    ) -> LastLine:
-        """Runs a job that belongs to one request, such as a question, and returns the line it ends with.
+    ) -> ResultLine:
+        """Runs a job that belongs to one request, such as a question, and returns its result, which `line_type` has.
 
         `name` is the job's name in messages, and `first_line` is sent to it. If cancelled, the job ends within a
-        second. Raises JobError if it could not be started.
+        second. Raises JobError if it could not be started, if it failed, or if it ended without a result.
         """
         environ = self.make_environ()
         try:
@@ -272,9 +273,11 @@ class JobProcesses:
             self.one_off_processes.discard(process)
             if process.returncode is None:
                 await kill_and_wait(process, environ)
-        return last or FailureLine(
-            "job", f"The {name} ended without an answer (exit code {code}). {_ASK_AGAIN}", _ASK_AGAIN
-        )
+        if isinstance(last, line_type):
+            return last
+        if isinstance(last, FailureLine):
+            raise _make_job_error(last)
+        raise JobError(f"The {name} ended without an answer (exit code {code}).", todo="Try again.")
 
     async def ask(self, root: Path, question: Question, on_sentence: Callable[[Sentence], None]) -> Answer:
         """Asks a question about a repository. `on_sentence` gets each complete sentence.
@@ -286,16 +289,10 @@ class JobProcesses:
             if isinstance(line, SentenceEvent):
                 on_sentence(line.sentence)
 
-        last = await self.run_once(
-            ["ask", "--repo", str(root)],
-            "question",
-            first_line=msgspec.json.encode(question) + b"\n",
-            on_line=pass_sentence,
-        )
-        if isinstance(last, AnswerLine):
-            return last.answer
-        assert isinstance(last, FailureLine)
-        raise make_job_error(last)
+        first_line = msgspec.json.encode(question) + b"\n"
+        arguments = ["ask", "--repo", str(root)]
+        line = await self.run_once(arguments, "question", AnswerLine, first_line=first_line, on_line=pass_sentence)
+        return line.answer
 
     def kill_all(self) -> None:
         """Kills every job at once, when this process ends."""
@@ -333,9 +330,9 @@ def make_empty_report(job: RunningJob, state: SyncState, message: str) -> JobRep
     )
 
 
-def make_job_error(failure: FailureLine) -> LerimError:
+def _make_job_error(failure: FailureLine) -> JobError:
     """Converts a job's failure to an error with the same code."""
-    error = JobError(failure.message)
+    error = JobError(failure.message, todo=failure.todo)
     error.code = failure.code
     return error
 

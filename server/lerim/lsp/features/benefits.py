@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lerim.jobs import BenefitLine, FailureLine, JobError, make_job_error
+from lerim.jobs import BenefitLine
 from lerim.lsp.protocol import RootParams
 from lerim.lsp.window import HandleTarget, Sidecar
 from lerim.statistics import BenefitFigures, UnknownSessions
@@ -31,12 +31,8 @@ async def compute_benefit(sidecar: Sidecar, params: RootParams) -> BenefitView:
     """Computes the figures of a repository's memories. Cancelling ends the process. Raises JobError."""
     sidecar.require_trust("Reading sessions")
     repo = await sidecar.find_repo(params.root)
-    result = await sidecar.jobs.run_once(["benefit", "--repo", str(repo.project.root)], "computation")
-    if isinstance(result, FailureLine):
-        raise make_job_error(result)
-    if not isinstance(result, BenefitLine):
-        raise JobError("The output of the computation was not understood.", todo="See Lerim: Show Log.")
-    benefit = result.benefit
+    arguments = ["benefit", "--repo", str(repo.project.root)]
+    benefit = (await sidecar.jobs.run_once(arguments, "computation", BenefitLine)).benefit
     rows = [
         BenefitRowView(
             sidecar.handles.remember(HandleTarget(repo.project.root, one.id)) if one.title else "",

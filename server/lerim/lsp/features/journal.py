@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lerim.jobs import FailureLine, JobError, JournalLine, make_job_error
+from lerim.jobs import JournalLine
 from lerim.journal import JournalPage
 from lerim.lsp.protocol import JournalParams
 from lerim.lsp.window import Sidecar
@@ -13,9 +13,4 @@ async def open_journal_page(sidecar: Sidecar, params: JournalParams) -> JournalP
     sidecar.require_trust("Reading sessions")
     repo = await sidecar.find_repo(params.root)
     arguments = ["journal", "--repo", str(repo.project.root), "--day", params.day or "today"]
-    result = await sidecar.jobs.run_once(arguments, "journal")
-    if isinstance(result, FailureLine):
-        raise make_job_error(result)
-    if not isinstance(result, JournalLine):
-        raise JobError("The output of the job was not understood.", todo="See Lerim: Show Log.")
-    return result.page
+    return (await sidecar.jobs.run_once(arguments, "journal", JournalLine)).page

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from lerim.config import EDITOR_VARIABLE, PROVIDERS, Role, load
-from lerim.jobs import FailureLine, JobError, ModelTestLine, SessionTrialLine
+from lerim.jobs import JobError, ModelTestLine, SessionTrialLine
 from lerim.lsp.protocol import (
     AllowParams,
     ChoicesView,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 MAX_SERVER_MODELS = 30
 """Most models listed for one server."""
-ResultLine = TypeVar("ResultLine", ModelTestLine, SessionTrialLine)
 
 
 async def list_choices(sidecar: Sidecar, _params: NoParams) -> ChoicesView:
@@ -169,13 +168,12 @@ def _load_view(project: Project, home: Home, environ: Mapping[str, str], now: da
 
 
 async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
-    """Tests whether the chosen model answers. Cancelling ends the process.
-
-    Raises JobError if the process cannot be started.
-    """
-    result = await _run_trial(sidecar, ModelTestLine, "model")
-    if isinstance(result, FailureLine):
-        return ModelTestView(ok=False, code=result.code, message=_failure_message(result))
+    """Tests whether the chosen model answers. Cancelling ends the process."""
+    sidecar.require_trust("Asking a model")
+    try:
+        result = await sidecar.jobs.run_once(["model"], "test", ModelTestLine)
+    except JobError as error:
+        return ModelTestView(ok=False, code=error.code, message=error.message)
     usage = result.usage
     return ModelTestView(
         ok=True,
@@ -188,15 +186,13 @@ async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
 
 
 async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionTrialView:
-    """Compares what the chosen model and the rules find in one session. Cancelling ends the process.
-
-    Raises JobError if the process cannot be started.
-    """
+    """Compares what the chosen model and the rules find in one session. Cancelling ends the process."""
     sidecar.require_trust("Asking a model")
     repo = await sidecar.find_repo(params.root)
-    result = await _run_trial(sidecar, SessionTrialLine, "try", "--repo", str(repo.project.root))
-    if isinstance(result, FailureLine):
-        return SessionTrialView(ok=False, code=result.code, message=_failure_message(result))
+    try:
+        result = await sidecar.jobs.run_once(["try", "--repo", str(repo.project.root)], "test", SessionTrialLine)
+    except JobError as error:
+        return SessionTrialView(ok=False, code=error.code, message=error.message)
     trial, usage = result.trial, result.trial.usage
     return SessionTrialView(
         ok=True,
@@ -212,18 +208,5 @@ async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionT
     )
 
 
-def _failure_message(result: FailureLine) -> str:
-    return result.message.removesuffix(result.todo).strip()
-
-
 def _known_cost(usage: Usage) -> float | None:
     return usage.cost if usage.cost and not usage.unpriced else None
-
-
-async def _run_trial(sidecar: Sidecar, result_type: type[ResultLine], *arguments: str) -> ResultLine | FailureLine:
-    """Runs a process that asks the chosen model, and returns its result or failure. Raises JobError."""
-    sidecar.require_trust("Asking a model")
-    result = await sidecar.jobs.run_once(arguments, "test")
-    if not isinstance(result, result_type | FailureLine):
-        raise JobError("The output of the test was not understood.", todo="See Lerim: Show Log.")
-    return result

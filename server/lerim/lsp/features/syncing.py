@@ -69,7 +69,7 @@ async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waite
         notifier.finish("cancelled", "")
         raise
     except LerimError as error:
-        notifier.finish("failed", error.message)
+        notifier.finish("failed", error.explanation)
         raise
     except Exception:
         notifier.finish("failed", "See Lerim: Show Log.")

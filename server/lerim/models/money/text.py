@@ -87,4 +87,4 @@ def format_tokens(tokens: int) -> str:
     """Formats a number of tokens briefly: `900`, `41k`, `2.3M`."""
     if tokens < 1_000:
         return str(tokens)
-    return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
+    return f"{tokens / 1_000:.0f}k" if tokens < 999_500 else f"{tokens / 1_000_000:.1f}M"

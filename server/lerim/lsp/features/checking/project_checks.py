@@ -8,7 +8,7 @@ import msgspec
 from lsprotocol import types
 
 from lerim.check import CheckReport, Finding
-from lerim.jobs import CheckLine, FailureLine, JobError, make_job_error
+from lerim.jobs import CheckLine
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.checking import document_checks
 from lerim.lsp.features.checking.diagnostics import make_diagnostics
@@ -35,11 +35,7 @@ async def check_memories(sidecar: Sidecar, params: RootParams) -> MemoryCheckVie
     """Checks the memories of a repository and sends the diagnostics. Cancelling ends the process. Raises JobError."""
     sidecar.require_trust("Checking memories")
     repo = await sidecar.find_repo(params.root)
-    result = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check")
-    if isinstance(result, FailureLine):
-        raise make_job_error(result)
-    if not isinstance(result, CheckLine):
-        raise JobError("The output of the check was not understood.", todo="See Lerim: Show Log.")
+    result = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckLine)
     report = result.report
     repo.checks.diagnostics = await sidecar.run_in_thread(_group_diagnostics, sidecar, repo, report)
     document_checks.follow_changes(sidecar)

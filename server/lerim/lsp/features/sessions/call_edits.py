@@ -3,7 +3,7 @@ transcripts."""
 
 from __future__ import annotations
 
-from lerim.jobs import CallEditsLine, FailureLine, JobError, make_job_error
+from lerim.jobs import CallEditsLine
 from lerim.lsp.protocol import EditsParams, EditsView, EditView
 from lerim.lsp.window import Sidecar
 
@@ -12,9 +12,5 @@ async def read_call_edits(sidecar: Sidecar, params: EditsParams) -> EditsView:
     """Reads what a call changed, one pair of texts for each file. Raises JobError."""
     sidecar.require_trust("The transcript")
     arguments = ["edits", "--session", params.id, "--turn", params.turn, "--call", str(max(0, params.call))]
-    result = await sidecar.jobs.run_once(arguments, "reading")
-    if isinstance(result, FailureLine):
-        raise make_job_error(result)
-    if not isinstance(result, CallEditsLine):
-        raise JobError("The output of the reading was not understood.", todo="See Lerim: Show Log.")
+    result = await sidecar.jobs.run_once(arguments, "reading", CallEditsLine)
     return EditsView([EditView(one.path, one.old, one.new) for one in result.edits])
