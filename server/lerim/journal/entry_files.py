@@ -25,7 +25,7 @@ FOLDER = "journal"
 MAX_ENTRY_BYTES = 1024 * 1024
 EntryChange = Literal["written", "updated", "unchanged", "theirs", "empty"]
 """`theirs`: a person edited the file, and it was left as it is. `empty`: there was nothing to write."""
-_DIGEST_LINE = re.compile(r"^digest: ['\"]?([0-9a-f]{16})['\"]?[ \t]*\r?\n", re.MULTILINE)
+_DIGEST_LINE = re.compile(r"^digest: ['\"]?([0-9a-f]{16})['\"]?[ \t]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def render_entry_file(entry: JournalEntry) -> str:
 
 
 def is_as_written(text: str) -> bool:
-    """Returns whether a file is as Lerim wrote it."""
+    """Returns whether a file is as Lerim wrote it. Git may have changed its line ends."""
+    text = text.replace("\r\n", "\n")
     head, found, _ = text.partition("\n---\n")
     match = _DIGEST_LINE.search(f"{head}\n") if found else None
     return match is not None and files.hash_text(text[: match.start()] + text[match.end() :]) == match[1]
@@ -85,7 +86,7 @@ def write_entry(project: Project, home: Home, entry: JournalEntry) -> WrittenEnt
         if files.create_file(path, text, anchor=store.anchor, temporary_folder=staging):
             return WrittenEntry("written", path)
         before = files.read_text(path, MAX_ENTRY_BYTES, store.anchor)  # another process has just written it
-    if before == text:
+    if before.replace("\r\n", "\n") == text:
         return WrittenEntry("unchanged", path)
     if is_as_written(before):
         try:

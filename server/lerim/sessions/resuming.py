@@ -17,8 +17,9 @@ _COMMANDS: Mapping[Platform, str] = {
     "copilot": "copilot --resume",
 }
 """What comes before the session's id. Cursor and Antigravity have no command that opens a session of the editor."""
-_COPILOT_CLI_FOLDER = "session-state"
-"""Where Copilot's command line keeps its sessions; those of VS Code are elsewhere, and it cannot open them."""
+_FOLDERS: Mapping[Platform, str] = {"copilot": "session-state", "gemini": "chats"}
+"""Where the command lines of Copilot and Gemini keep their sessions; they cannot open those of VS Code and Antigravity,
+which are elsewhere."""
 _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}\Z")
 """What needs no quotes in any shell. Ids come from transcripts: others are not put into a command."""
 
@@ -26,7 +27,8 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,100}\Z")
 def make_resume_command(session: SessionListItem) -> str:
     """Returns the command that continues a session in a terminal; "" if there is none, or if the agent deleted it."""
     command = _COMMANDS.get(session.platform, "")
-    is_own = session.platform != "copilot" or _COPILOT_CLI_FOLDER in PurePath(session.place).parts
+    folder = _FOLDERS.get(session.platform)
+    is_own = folder is None or folder in PurePath(session.place).parts
     if not command or not is_own or session.vanished or session.parent or not _PLAIN_ID.match(session.session_id):
         return ""
     return f"{command} {session.session_id}"

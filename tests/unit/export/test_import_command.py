@@ -66,6 +66,11 @@ def test_items_and_short_paragraphs_are_claims_with_their_line_headings_and_code
     assert found["Coverage stays above ninety percent"].code == "   make coverage"
 
 
+def test_comments_that_do_not_end_take_no_longer_than_other_lines() -> None:
+    [claim] = split_rules("<!-- begins\n" * 30_000 + "- Run pytest before each commit\n")
+    assert claim.line == 30_001
+
+
 def test_a_claude_md_becomes_candidates_that_can_be_accepted(place: ReviewPaths, repo: Path) -> None:
     (repo / "CLAUDE.md").write_text(RULES)
     assert "CLAUDE.md:12, procedure" in run("import").output

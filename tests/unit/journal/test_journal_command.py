@@ -105,6 +105,8 @@ def test_a_written_entry_has_a_header_like_a_memory_and_is_none(desk: Desk, writ
 
 def test_an_entry_is_written_again_only_while_nobody_edited_it(desk: Desk, written: Path) -> None:
     assert "Unchanged: " in run(desk, "--day", DAY, "--write")
+    written.write_bytes(written.read_bytes().replace(b"\n", b"\r\n"))  # as git may check it out
+    assert "Unchanged: " in run(desk, "--day", DAY, "--write")
     commit(desk, "Add more notes", f"{DAY}T12:00:00Z", notes_DOT_txt="two")
     assert "Updated: " in run(desk, "--day", DAY, "--write")
     text = written.read_text("utf-8")

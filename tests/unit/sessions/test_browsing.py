@@ -13,7 +13,7 @@ import pytest
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, ToolCall, Transcript, Turn
-from lerim.sessions.search import browsing
+from lerim.sessions.search import SessionFilters, browsing
 
 BEGAN = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HERE = "/work/shop"
@@ -97,6 +97,14 @@ def test_a_session_says_which_files_its_turns_touched(catalog: Catalog) -> None:
     assert found is not None
     assert found.files == 1
     assert browsing.find_list_item(catalog.db, "/nowhere") is None
+
+
+def test_a_file_is_found_by_its_name_whatever_its_letters_and_their_case(catalog: Catalog) -> None:
+    edit = ToolCall("t", "Edit", "edit", "ok", paths=(f"{HERE}/docs/Übersicht.md",))
+    add(catalog, "a", [said("a", 0, calls=(edit,))])
+    for name in ("Übersicht.md", "übersicht.MD", "docs/übersicht.md", f"{HERE}/docs/Übersicht.md"):
+        assert len(catalog.search_turns("", filters=SessionFilters(file=name))) == 1, name
+    assert catalog.search_turns("", filters=SessionFilters(file="bersicht.md")) == []
 
 
 def test_positions_count_the_turns_that_stand_here_although_ordinals_have_gaps(catalog: Catalog) -> None:

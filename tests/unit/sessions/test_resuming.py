@@ -14,6 +14,7 @@ ITEM = SessionListItem(
     *("/home/ana/.claude/projects/app/s.jsonl", "claude", ID, "", "", "", None, None, (), (), ()),
     *(0, 0, 0, 0, 0, None, None, 0, False, "", False),
 )
+GEMINI_PLACE = f"/home/ana/.gemini/tmp/5f/chats/session-{ID}.json"
 CLI_PLACE = f"/home/ana/.copilot/session-state/{ID}/events.jsonl"
 
 
@@ -22,7 +23,8 @@ CLI_PLACE = f"/home/ana/.copilot/session-state/{ID}/events.jsonl"
     [
         ({}, f"claude --resume {ID}"),
         ({"platform": "codex"}, f"codex resume {ID}"),
-        ({"platform": "gemini"}, f"gemini --resume {ID}"),
+        ({"platform": "gemini", "place": GEMINI_PLACE}, f"gemini --resume {ID}"),
+        ({"platform": "gemini", "place": f"/home/ana/.gemini/antigravity/brain/{ID}/log.jsonl"}, ""),
         ({"platform": "opencode", "session_id": "ses_1aB"}, "opencode --session ses_1aB"),
         ({"platform": "copilot", "place": CLI_PLACE}, f"copilot --resume {ID}"),
         ({"platform": "copilot"}, ""),

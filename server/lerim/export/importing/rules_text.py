@@ -87,9 +87,10 @@ def _is_claim(text: str) -> bool:
 def _split_parts(lines: Sequence[str], first_line: int) -> Iterator[_Part]:
     part: _Part | None = None
     at = 0
+    last_end = max((n for n, line in enumerate(lines) if "-->" in line), default=-1)
     while at < len(lines):
         line, number = lines[at].expandtabs(4), first_line + at
-        skipped = _count_skipped(lines, at)
+        skipped = _count_skipped(lines, at, last_end)
         heading, item, fence = _HEADING.fullmatch(line), _ITEM.fullmatch(line), _FENCE.fullmatch(line)
         is_end = skipped or heading or item or fence or not line.strip() or _RULE.fullmatch(line) or line[:1] == "|"
         if is_end and part is not None:
@@ -117,12 +118,12 @@ def _split_parts(lines: Sequence[str], first_line: int) -> Iterator[_Part]:
         yield part
 
 
-def _count_skipped(lines: Sequence[str], at: int) -> int:
+def _count_skipped(lines: Sequence[str], at: int, last_end: int) -> int:
     """Returns how many lines from here on are a comment, or a block that Lerim wrote; without its end marker that is
-    the rest of the file."""
+    the rest of the file. `last_end` is the last line in which a comment ends."""
     line = lines[at].strip()
     if _BEGIN.search(line):
         return next((n for n in range(at, len(lines)) if _END.search(lines[n])), len(lines)) - at + 1
     if line.startswith("<!--"):
-        return next((n for n in range(at, len(lines)) if "-->" in lines[n]), at) - at + 1
+        return next((n for n in range(at, last_end + 1) if "-->" in lines[n]), at) - at + 1
     return 0

@@ -42,6 +42,7 @@ class _JsonItem(msgspec.Struct):
     title: str = ""
     summary: str = ""
     content_text: str = ""
+    content_html: str = ""
     date_published: str = ""
     date_modified: str = ""
 
@@ -65,7 +66,7 @@ def _parse_json(data: bytes, where: str) -> Iterator[FeedItem]:
     for item in feed.items[:MAX_ITEMS]:
         time = _parse_time(item.date_published or item.date_modified)
         if time is not None:
-            yield FeedItem(item.title, item.summary or item.content_text, time)
+            yield FeedItem(item.title, item.summary or item.content_text or item.content_html, time)
 
 
 def _parse_xml(data: bytes, where: str) -> Iterator[FeedItem]:

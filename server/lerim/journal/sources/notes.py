@@ -88,7 +88,7 @@ def _read_source(path: Path, span: DaySpan, zone: tzinfo | None, problems: list[
         else:
             yield from _read_note(path, path.name, span, zone)
         return
-    for file in sorted(_walk(path), key=str):
+    for file in sorted(_walk(path, problems), key=str):
         try:
             yield from _read_note(file, file.relative_to(path).as_posix(), span, zone)
         except (MemoryError_, OSError) as error:
@@ -96,21 +96,27 @@ def _read_source(path: Path, span: DaySpan, zone: tzinfo | None, problems: list[
             problems.append(Problem("journal-source", files.path_to_text(file), reason))
 
 
-def _walk(top: Path) -> Iterator[Path]:
+def _walk(top: Path, problems: list[Problem]) -> Iterator[Path]:
     waiting, left = [(top, 0)], MAX_FILES
     while waiting:
         folder, depth = waiting.pop(0)
-        with os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                left -= 1
-                if left < 0:
-                    return
-                if entry.name.startswith("."):
-                    continue
-                if entry.is_dir(follow_symlinks=False) and depth < MAX_DEPTH:
-                    waiting.append((Path(entry.path), depth + 1))
-                elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(NOTE_SUFFIXES):
-                    yield Path(entry.path)
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            message = f"This folder of notes cannot be read: {error_reason(error)}."
+            problems.append(Problem("journal-source", files.path_to_text(folder), message))
+            continue
+        for entry in listed:
+            left -= 1
+            if left < 0:
+                return
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False) and depth < MAX_DEPTH:
+                waiting.append((Path(entry.path), depth + 1))
+            elif entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(NOTE_SUFFIXES):
+                yield Path(entry.path)
 
 
 def _read_note(path: Path, name: str, span: DaySpan, zone: tzinfo | None) -> Iterator[DayNote]:
@@ -119,7 +125,7 @@ def _read_note(path: Path, name: str, span: DaySpan, zone: tzinfo | None) -> Ite
     if day is not None and day != span.day:
         return
     text = files.read_text(path, MAX_FILE_BYTES)
-    body, header_day = _split_note(text)
+    body, header_day = _split_note(text, zone)
     known_day = day or header_day
     if known_day is None and not span.since <= changed < span.until:
         return
@@ -155,8 +161,8 @@ def _day_of_name(name: str) -> date | None:
         return None
 
 
-def _split_note(text: str) -> tuple[str, date | None]:
-    """Returns a note's text without its header, and the day in the header."""
+def _split_note(text: str, zone: tzinfo | None) -> tuple[str, date | None]:
+    """Returns a note's text without its header, and the day in the header. A time without a zone is the person's."""
     parts = split_header(text)
     if parts is None:
         return text, None
@@ -166,7 +172,7 @@ def _split_note(text: str) -> tuple[str, date | None]:
         return text[parts.body :], None
     value = header.get("date", header.get("created"))
     if isinstance(value, datetime):
-        return text[parts.body :], local_day(value if value.tzinfo else value.replace(tzinfo=UTC))
+        return text[parts.body :], local_day(value, zone) if value.tzinfo else value.date()
     if isinstance(value, str) and (day := _day_of_name(value[:10])):
         return text[parts.body :], day
     return text[parts.body :], value if isinstance(value, date) else None

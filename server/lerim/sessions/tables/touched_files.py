@@ -28,7 +28,8 @@ def list_touched_paths(turn: Turn) -> frozenset[str]:
 def write_touched_files(
     db: sqlite3.Connection, turns: Mapping[int, frozenset[str]], previous_rows: Iterable[int] = ()
 ) -> None:
-    """Saves which files turns touched, by row; call it inside a transaction. `known` are rows that had files before."""
+    """Saves which files turns touched, by row; call it inside a transaction. `previous_rows` had files
+    before."""
     db.executemany("DELETE FROM touched WHERE turn = ?", [(row,) for row in previous_rows])
     paths = frozenset().union(*turns.values())
     if not paths:
@@ -44,9 +45,11 @@ def write_touched_files(
 def find_touched_files(db: sqlite3.Connection, file: str) -> list[int]:
     """Returns the rows of the files a filter matches, ignoring case: a path, the end of one from a folder on, or a
     name."""
-    wanted = _normalize_path(file).strip("/").lower()
-    rows = db.execute("SELECT id, path FROM files WHERE name = ?", (wanted.rpartition("/")[2],))
-    return [row for row, path in rows if f"/{path.lower()}".endswith(f"/{wanted}")]
+    wanted = _normalize_path(file).strip("/")
+    name = wanted.rpartition("/")[2]
+    names = (name, name.lower(), name.capitalize(), name.upper())  # SQLite ignores the case of ASCII letters only
+    rows = db.execute("SELECT id, path FROM files WHERE name IN (?, ?, ?, ?)", names)
+    return [row for row, path in rows if f"/{path.lower()}".endswith(f"/{wanted.lower()}")]
 
 
 def _load_file_rows(db: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
