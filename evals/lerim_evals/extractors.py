@@ -82,8 +82,8 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     Raises TranscriptError, SettingsError if no model is configured, ModelError if the model does not answer.
     """
     from lerim.extraction.model.build_candidates import make_earlier_claim
-    from lerim.extraction.model.extractor import ExtractionBrief, extract_candidates
-    from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
+    from lerim.extraction.model.extractor import extract_candidates
+    from lerim.extraction.model.guidance import Guidance, make_brief
     from lerim.extraction.model.material import Material
     from lerim.extraction.model.merge import JoinedCandidates
     from lerim.models.engine import Engine
@@ -99,7 +99,7 @@ def extract_with_model(transcript: Transcript, until: str, answers: Path | None 
     material = Material(None, transcript.session_id, transcript.platform)
     for turn in read_turns(transcript, until)[0]:
         material.add(turn)
-    brief = ExtractionBrief(metadata_json(material.facts, ""), metrics_json(material.facts), guidance_json(Guidance()))
+    brief = make_brief(material, "", Guidance())
     # as in a sync, a model's reading replaces the candidates that were only ranked high
     rule_candidates = tuple(one for one in rules.candidates if one.signal not in RANKED_SIGNALS)
     earlier_claims = [make_earlier_claim(candidate) for candidate in rule_candidates]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from lerim.extraction.candidate import Candidate, DroppedSignal
-from lerim.extraction.model.extractor import ExtractionBrief, ModelResult, extract_candidates
-from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
+from lerim.extraction.model.extractor import ModelResult, extract_candidates
+from lerim.extraction.model.guidance import ExtractionBrief, Guidance, make_brief
 from lerim.extraction.model.material import Material
 from lerim.sessions.model import Turn
 from scripted import ROOT, agent, numbered, you
@@ -40,7 +40,7 @@ def material(*turns: Turn, state: bytes | None = None) -> Material:
 
 
 def brief(source: Material) -> ExtractionBrief:
-    return ExtractionBrief(metadata_json(source.facts, "shop"), metrics_json(source.facts), guidance_json(Guidance()))
+    return make_brief(source, "shop", Guidance())
 
 
 def asked(script: Script, *turns: Turn, small: int = SMALL, overlap: int = 0, **options: object) -> list[ModelResult]:

@@ -25,7 +25,6 @@ from .friction import draft_friction as draft_friction
 from .locate import Locator as Locator
 from .model import MAX_KNOWN_TITLES as MAX_KNOWN_TITLES
 from .model import EarlierClaim as EarlierClaim
-from .model import ExtractionBrief as ExtractionBrief
 from .model import ExtractionCallStarted as ExtractionCallStarted
 from .model import Guidance as Guidance
 from .model import JoinedCandidates as JoinedCandidates
@@ -42,12 +41,10 @@ from .model import cut_windows as cut_windows
 from .model import extract_candidates as extract_candidates
 from .model import find_focus as find_focus
 from .model import fold_text as fold_text
-from .model import guidance_json as guidance_json
 from .model import has_exact_parts as has_exact_parts
+from .model import make_brief as make_brief
 from .model import make_earlier_claim as make_earlier_claim
 from .model import make_related_query as make_related_query
-from .model import metadata_json as metadata_json
-from .model import metrics_json as metrics_json
 from .pipeline import Extraction as Extraction
 from .ranking import MAX_JUDGMENTS as MAX_JUDGMENTS
 from .ranking import NO_CORRECTION as NO_CORRECTION

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
 from lerim.extraction.facts import commands, output_lines, wording
-from lerim.extraction.gate import SessionSource
 from lerim.extraction.quotes import verify_quote
 from lerim.extraction.signals import Quote, hooks
 from lerim.memory import Evidence
@@ -33,12 +32,12 @@ def error_fingerprint(error: str) -> str:
     return hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def find_frictions(turn: Turn, session: str, source: SessionSource) -> Iterator[Friction]:
+def find_frictions(turn: Turn, session: str, printed: str) -> Iterator[Friction]:
     """Yields the environment errors (tools, permissions, hooks, not wrong code) that the commands of one turn ran
-    into."""
+    into. `printed` is all that its tools printed."""
     for call in turn.tool_calls:
         error = _find_error(call)
-        quote = verify_quote(Quote(error, turn.id, "tool"), source.find_words(turn.id, "tool")) if error else ""
+        quote = verify_quote(Quote(error, turn.id, "tool"), printed) if error else ""
         name = error_fingerprint(quote)
         if name:
             command = commands.parse_command(call.command)

@@ -206,9 +206,9 @@ class Extraction:
             self._withdraw_exchange(now, after, is_retraction(after))
 
     def _collect_frictions(self, scene: Scene) -> None:
-        source = SessionSource(self._platform, self._session, make_words_lookup(scene))
+        find_words = make_words_lookup(scene)
         for turn in scene.now.replies:
-            for friction in find_frictions(turn, self._session, source):
+            for friction in find_frictions(turn, self._session, find_words(turn.id, "tool")):
                 self.frictions.setdefault(friction.fingerprint, friction)
 
     def _watch_commands(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Draft]:

@@ -16,7 +16,6 @@ from datetime import datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
 from lerim.extraction.facts import join_names, split_spoken
-from lerim.extraction.gate import SessionSource
 from lerim.extraction.quotes import verify_quote
 from lerim.extraction.signals import Quote
 from lerim.memory import Evidence
@@ -95,9 +94,9 @@ def _find_theme_folders(sessions: Sequence[ThemeSession]) -> dict[str, list[Them
             for folder in _parent_folders(path):
                 by_folder[folder][worked.session] = worked
     enough = {
-        folder: folder_sessions
-        for folder, folder_sessions in by_folder.items()
-        if _has_enough_sessions(folder_sessions.values())
+        folder: found
+        for folder, found in by_folder.items()
+        if len(found) >= MIN_SESSIONS and len({one.requests[-1].time.date() for one in found.values()}) >= MIN_DAYS
     }
     out: dict[str, list[ThemeSession]] = {}
     for folder in sorted(enough, key=lambda one: (-one.count("/"), one)):
@@ -113,14 +112,6 @@ def _parent_folders(path: str) -> list[str]:
     if not parts or any(part.startswith(".") or part.lower() in _IGNORED_FOLDERS for part in parts):
         return []
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-
-
-def _has_enough_sessions(sessions: Iterable[ThemeSession]) -> bool:
-    folder_sessions = list(sessions)
-    return (
-        len(folder_sessions) >= MIN_SESSIONS
-        and len({one.requests[-1].time.date() for one in folder_sessions}) >= MIN_DAYS
-    )
 
 
 def _find_theme_words(
@@ -164,11 +155,7 @@ def _find_content_words(text: str) -> set[str]:
     plain = {
         whole for whole, parts in split_words(clean_text(quote)) if not parts and whole.isalpha() and len(whole) >= 4
     }
-    return {
-        word
-        for word in plain
-        if word not in STOP_WORDS and word not in _COMMON_WORDS and word.removesuffix("s") not in _COMMON_WORDS
-    }
+    return {word for word in plain - STOP_WORDS - _COMMON_WORDS if word.removesuffix("s") not in _COMMON_WORDS}
 
 
 def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequence[ThemeSession]) -> Candidate | None:
@@ -211,22 +198,16 @@ def _find_quotes(
     out: list[tuple[tuple[ThemeSession, ThemeRequest], Evidence]] = []
     for worked in sorted(folder_sessions, key=lambda one: one.requests[-1].time, reverse=True):
         for request in reversed(worked.requests):
-            quote = (
-                _find_quote(request, theme_words, worked.platform, worked.session)
-                if _changed_in_folder(request, folder)
-                else ""
-            )
-            if quote:
+            if _changed_in_folder(request, folder) and (quote := _find_quote(request, theme_words)):
                 out.append(((worked, request), Evidence(quote, request.turn, "user")))
                 break
     return out[:3]
 
 
-def _find_quote(request: ThemeRequest, theme_words: tuple[str, ...], platform: Platform, session: str) -> str:
-    source = SessionSource(platform, session, lambda _turn, _who: request.text)
+def _find_quote(request: ThemeRequest, theme_words: tuple[str, ...]) -> str:
     for sentence in split_spoken(request.text):
-        if _find_content_words(sentence.text) & set(theme_words) and (
-            quote := verify_quote(Quote(sentence.text, request.turn, "user"), source.find_words(request.turn, "user"))
+        if not _find_content_words(sentence.text).isdisjoint(theme_words) and (
+            quote := verify_quote(Quote(sentence.text, request.turn, "user"), request.text)
         ):
             return quote
     return ""

@@ -117,7 +117,7 @@ def _replace_repeated(piece: ShownPiece, number: int, turn_by_digest: dict[str, 
 
 def read_instructions(turn: Turn) -> str:
     """Returns what a turn read from instruction and memory files, from which nothing is learned."""
-    return "\n".join(call.output for call in turn.tool_calls if call.output and _is_instruction_read(call))
+    return "\n".join(call.output for call in turn.tool_calls if call.output and find_instruction_files(call))
 
 
 def _split_pieces(turn: Turn) -> Iterator[ShownPiece]:
@@ -172,7 +172,7 @@ def _paths_piece(call: ToolCall) -> Iterator[ShownPiece]:
     for edit in call.edits[:4]:
         if edit.new.strip():
             yield ShownPiece("assistant", shorten_middle(edit.new, CODE_CHARS, 0), WRITTEN)
-    if not _is_instruction_read(call):
+    if not find_instruction_files(call):
         yield from _output_pieces(call, "output")
 
 
@@ -185,10 +185,6 @@ def _output_pieces(call: ToolCall, head: str) -> Iterator[ShownPiece]:
 
 def _describe_outcome(call: ToolCall) -> str:
     return f"exit {call.exit_code}" if call.exit_code else call.status
-
-
-def _is_instruction_read(call: ToolCall) -> bool:
-    return bool(find_instruction_files(call))
 
 
 def find_instruction_files(call: ToolCall) -> tuple[str, ...]:

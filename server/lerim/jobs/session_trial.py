@@ -94,11 +94,7 @@ def run_session_trial(
         extraction.extract_candidates(
             session.lm,
             material,
-            extraction.ExtractionBrief(
-                extraction.metadata_json(material.facts, project.root.name),
-                extraction.metrics_json(material.facts),
-                extraction.guidance_json(known),
-            ),
+            extraction.make_brief(material, project.root.name, known),
             [extraction.make_earlier_claim(one) for one in rules],
             max_tokens=model.max_window_tokens,
             overlap_tokens=model.window_overlap_tokens,

@@ -21,11 +21,10 @@ from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.build_candidates import EarlierClaim
 from lerim.extraction.model.extractor import (
-    ExtractionBrief,
     ModelResult,
     extract_candidates,
 )
-from lerim.extraction.model.guidance import Guidance, guidance_json, metadata_json, metrics_json
+from lerim.extraction.model.guidance import Guidance, make_brief
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.signatures import MemoryExtractSignature
 from lerim.models import lm15
@@ -33,7 +32,6 @@ from lerim.sessions.model import ToolCall, Turn
 from scripted import ROOT, agent, edited, numbered, ran, you
 from scripted_lm import Script, item, marked
 
-NOTHING_KNOWN = Guidance()
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
 SESSION = (
     you("Use pnpm here, not npm, because the lockfile is pnpm's."),
@@ -55,15 +53,13 @@ def material(*turns: Turn, state: bytes | None = None) -> Material:
     return out
 
 
-def brief(source: Material, guidance: Guidance = NOTHING_KNOWN) -> ExtractionBrief:
-    return ExtractionBrief(metadata_json(source.facts, "shop"), metrics_json(source.facts), guidance_json(guidance))
-
-
 def run(
     script: Script, *turns: Turn, earlier_claims: tuple[EarlierClaim, ...] = (), **options: object
 ) -> list[ModelResult]:
     source = material(*(turns or SESSION))
-    return list(extract_candidates(script.lm, source, brief(source), earlier_claims, **options))
+    return list(
+        extract_candidates(script.lm, source, make_brief(source, "shop", Guidance()), earlier_claims, **options)
+    )
 
 
 def candidates(results: list[ModelResult]) -> list[Candidate]:
@@ -90,7 +86,11 @@ def test_a_good_answer_becomes_candidates_with_turn_speaker_and_figure_by_code()
 def test_the_model_is_told_the_session_its_figures_and_what_is_known() -> None:
     script = Script(marked([]))
     source = material(*SESSION)
-    list(extract_candidates(script.lm, source, brief(source, Guidance(("Use uv for Python",), ("billing",)))))
+    list(
+        extract_candidates(
+            script.lm, source, make_brief(source, "shop", Guidance(("Use uv for Python",), ("billing",)))
+        )
+    )
     assert script.lm.history == []  # nothing of a call is remembered
     [prompt] = script.prompts
     assert "[0] user:\nUse pnpm here" in prompt

@@ -17,6 +17,7 @@ from lerim.errors import Problem, WindowTooLargeError
 from lerim.extraction.candidate import Candidate, DroppedSignal
 from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.build_candidates import EarlierClaim, ground_candidates, make_earlier_claim
+from lerim.extraction.model.guidance import ExtractionBrief
 from lerim.extraction.model.material import Material
 from lerim.extraction.model.merge import JoinedCandidates, join_with_model
 from lerim.extraction.model.model_call import ask_signature
@@ -65,15 +66,6 @@ class TurnsRead:
 ModelResult: TypeAlias = (
     ExtractionCallStarted | TurnsRead | TurnsSent | Candidate | DroppedSignal | JoinedCandidates | Problem | ModelStep
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractionBrief:
-    """What the model is given beside the transcript, each as JSON text (made by `guidance.py`)."""
-
-    metadata: str
-    metrics: str
-    guidance: str
 
 
 @dataclass(frozen=True, slots=True)

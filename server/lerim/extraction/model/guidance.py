@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lerim.extraction.facts import shorten
-from lerim.extraction.model.material import SessionFacts
+from lerim.extraction.model.material import Material
 from lerim.memory import MemoryRecord
 from lerim.redaction import clean_text
 
@@ -26,39 +26,22 @@ class Guidance:
     person: str = ""
 
 
-def metadata_json(facts: SessionFacts, project: str) -> str:
-    """Returns platform, session, project, branch, times and model as JSON."""
-    return _json(
-        {
-            "platform": facts.platform,
-            "session": facts.session,
-            "project": project,
-            "branch": facts.branch,
-            "started": facts.started.isoformat() if facts.started else "",
-            "ended": facts.ended.isoformat() if facts.ended else "",
-            "model": facts.model,
-        }
-    )
+@dataclass(frozen=True, slots=True)
+class ExtractionBrief:
+    """What the model is given beside the transcript, each as JSON: where and when the session was held, how large it
+    was, and what is already known."""
+
+    metadata: str
+    metrics: str
+    guidance: str
 
 
-def metrics_json(facts: SessionFacts) -> str:
-    """Returns turns, tool calls, errors, touched files and tokens as JSON."""
-    return _json(
-        {
-            "turns": facts.turns,
-            "tool_calls": facts.tool_calls,
-            "errors": facts.errors,
-            "files_touched": list(facts.files),
-            "tokens": facts.tokens,
-        }
-    )
-
-
-def guidance_json(guidance: Guidance) -> str:
-    """Returns as JSON what is already known and must not be repeated, the person's focus, and their instructions."""
+def make_brief(material: Material, project: str, guidance: Guidance) -> ExtractionBrief:
+    """Returns what a model is given beside the turns of `material`; `project` is the repository's name."""
     known = [shorten(title, 140) for title in guidance.known[: 2 * MAX_KNOWN_TITLES]]
     asked: dict[str, object] = {"the_person_asks": guidance.person} if guidance.person else {}
-    return _json({"known": known, "focus": list(guidance.focus), **asked})
+    told = {"known": known, "focus": list(guidance.focus), **asked}
+    return ExtractionBrief(_json(material.metadata(project)), _json(material.metrics()), _json(told))
 
 
 def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
@@ -72,9 +55,11 @@ def find_focus(records: Iterable[MemoryRecord]) -> tuple[str, ...]:
     return (*themes, *(tag for tag, _ in tags.most_common(MAX_FOCUS_TOPICS)))[:MAX_FOCUS_TOPICS]
 
 
-def make_related_query(facts: SessionFacts, prompts: Sequence[str]) -> str:
-    """Returns a query for finding related memories: what the person asked for and which files were touched."""
-    return " ".join((*(prompt[:300] for prompt in prompts[:6]), *facts.files[-12:]))[:2_000]
+def make_related_query(material: Material, settled: bool) -> str:
+    """Returns a query for finding related memories: what the person asked for and which files were touched. `settled`:
+    the last exchange counts too."""
+    prompts = [turn.words("user") for turn in material.window_turns(settled) if turn.role == "user"]
+    return " ".join((*(prompt[:300] for prompt in prompts[:6]), *material.locate.files[-12:]))[:2_000]
 
 
 def _json(value: dict[str, object]) -> str:

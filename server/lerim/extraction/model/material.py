@@ -19,6 +19,7 @@ from lerim.sessions import Platform, Turn, redact_turn
 VERSION = 1
 MAX_REMEMBERED_OUTPUTS = 2_000  # outputs that are recognized when they are repeated
 MAX_INSTRUCTION_CHARS = 40_000  # characters kept of instruction files that were read
+MAX_LISTED_FILES = 40
 
 
 @dataclass
@@ -135,41 +136,29 @@ class Material:
         """The text read from instruction and memory files, on one line, in lower case."""
         return self._state.boot
 
-    @property
-    def facts(self) -> SessionFacts:
-        """Figures about the session, without its turns."""
+    def metadata(self, project: str) -> dict[str, object]:
+        """Returns where and when the session was held; `project` is the repository's name."""
         state = self._state
-        return SessionFacts(
-            platform=self.platform,
-            session=self.session,
-            branch=state.branch,
-            model=state.model,
-            started=state.started,
-            ended=state.ended,
-            turns=state.met + 1,
-            tool_calls=state.calls,
-            errors=state.errors,
-            files=tuple(self.locate.files[-40:]),
-            tokens=state.tokens,
-        )
+        return {
+            "platform": self.platform,
+            "session": self.session,
+            "project": project,
+            "branch": state.branch,
+            "started": state.started.isoformat() if state.started else "",
+            "ended": state.ended.isoformat() if state.ended else "",
+            "model": state.model,
+        }
 
-
-@dataclass(frozen=True, slots=True)
-class SessionFacts:
-    """One session in figures. `files` are the repo-relative files it touched last, `tokens` the tokens its own model
-    used."""
-
-    platform: Platform
-    session: str
-    branch: str
-    model: str
-    started: datetime | None
-    ended: datetime | None
-    turns: int
-    tool_calls: int
-    errors: int
-    files: tuple[str, ...]
-    tokens: int
+    def metrics(self) -> dict[str, object]:
+        """Returns how large the session is, the repo-relative files it touched last, and the tokens its own model
+        used."""
+        return {
+            "turns": self._state.met + 1,
+            "tool_calls": self._state.calls,
+            "errors": self._state.errors,
+            "files_touched": self.locate.files[-MAX_LISTED_FILES:],
+            "tokens": self._state.tokens,
+        }
 
 
 def _unpacked(data: bytes | None) -> _State:

@@ -30,6 +30,7 @@ MAX_ITEMS = 40  # items read of one answer
 MAX_ANSWER_CHARS = 400_000  # characters read of an answer
 MAX_OBJECT_STARTS = 400
 MAX_TRUNCATED_LITERAL_CHARS = 6  # maximum characters from the end at which a truncated JSON literal begins
+_JSON_START = compile_later(r"[\[{]")
 _FIELD_MARKER = compile_later(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
 
 
@@ -110,40 +111,28 @@ def salvage_items(text: str, name: str, item: type[Item], cut: bool = False) -> 
     """Returns the valid items of an answer that does not parse as a whole; `name` is the output field."""
     listed, broken = _find_list(text[:MAX_ANSWER_CHARS], name, set(item.model_fields))
     unreported = not cut and broken and _is_cut_off(text, name)
-    cut = cut or unreported
-    if listed is None:
-        return ParsedAnswer(
-            (),
-            parse_error="there is no JSON list of what was asked for in it.",
-            is_truncated=cut,
-            truncation_unreported=unreported,
-        )
     good: list[Item] = []
-    faults = ["the answer breaks off or is no JSON; what of it is whole was taken"] if broken else []
-    for value in listed[:MAX_ITEMS]:
+    faults = ["the answer breaks off or is no JSON; what of it is whole was taken"] if broken and listed else []
+    for value in (listed or ())[:MAX_ITEMS]:
         try:
             good.append(item.model_validate(value))
         except ValidationError as error:
             faults.append(_describe_error(error))
-    if not good and faults:
-        return ParsedAnswer(
-            (),
-            tuple(faults),
-            parse_error=f"nothing in it has the form: {faults[-1]}.",
-            is_truncated=cut,
-            truncation_unreported=unreported,
-        )
-    return ParsedAnswer(tuple(good), tuple(faults), is_truncated=cut, truncation_unreported=unreported)
+    parse_error = f"nothing in it has the form: {faults[-1]}." if faults and not good else ""
+    if listed is None:
+        parse_error = "there is no JSON list of what was asked for in it."
+    return ParsedAnswer(tuple(good), tuple(faults), parse_error, cut or unreported, unreported)
 
 
 def _find_list(text: str, name: str, fields: set[str]) -> tuple[list[object] | None, bool]:
     """Returns the list of items in an answer, or None, and whether the JSON is broken and only its complete objects are
     included. An item has at least one of `fields`."""
-    field = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
-    body = _FIELD_MARKER.split(text[field.end() :], maxsplit=1)[0] if field else text
-    start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=-1)
-    if start < 0:
+    field = _extract_field(text, name)
+    body = _FIELD_MARKER.split(field, maxsplit=1)[0] if field is not None else text
+    found = _JSON_START.search(body)
+    if found is None:
         return None, False
+    start = found.start()
     decoder = json.JSONDecoder()
     broken = False
     try:
@@ -162,9 +151,9 @@ def _find_list(text: str, name: str, fields: set[str]) -> tuple[list[object] | N
 def _is_cut_off(text: str, name: str) -> bool:
     """Returns whether the answer ends in the middle of its JSON."""
     body = (_extract_field(text, name) or text).rstrip()
-    start = min((at for at in (body.find("["), body.find("{")) if at >= 0), default=0)
+    start = _JSON_START.search(body)
     try:
-        json.JSONDecoder().raw_decode(body, start)
+        json.JSONDecoder().raw_decode(body, start.start() if start else 0)
     except json.JSONDecodeError as error:
         return not _FIELD_MARKER.search(body) and (
             error.pos >= len(body) - MAX_TRUNCATED_LITERAL_CHARS or error.msg.startswith("Unterminated")
@@ -174,10 +163,10 @@ def _is_cut_off(text: str, name: str) -> bool:
     return False
 
 
-def _extract_field(text: str, name: str) -> str:
-    """Returns what follows the marker of a field, or "" if there is none."""
+def _extract_field(text: str, name: str) -> str | None:
+    """Returns what follows the marker of a field."""
     found = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
-    return text[found.end() :] if found else ""
+    return text[found.end() :] if found else None
 
 
 def _decode_complete_items(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:

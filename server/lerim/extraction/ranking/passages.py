@@ -44,14 +44,14 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
         if turn.kind != "shell" and not turn.unattended and not turn.sidechain:
             own = extract_own_words(turn.text)
             if not is_third_party(own):
-                yield from _split_texts(turn, "prompt", [own[: find_own_words_end(own)]])
+                yield from _split_text(turn, "prompt", own[: find_own_words_end(own)])
         return
-    yield from _split_texts(turn, "reply", [turn.text])
+    yield from _split_text(turn, "reply", turn.text)
     for call in turn.tool_calls:
         if call.plan and call.status == "ok":
-            yield from _split_texts(turn, "plan", [call.plan])
+            yield from _split_text(turn, "plan", call.plan)
         if call.feedback:
-            yield from _split_texts(turn, "feedback", [call.feedback])
+            yield from _split_text(turn, "feedback", call.feedback)
         for answer in call.answers:
             if answer.answer:
                 yield TurnPassage(
@@ -67,9 +67,9 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
                 )
 
 
-def _split_texts(turn: Turn, source: PassageSource, texts: list[str]) -> Iterator[TurnPassage]:
-    found = [(text[one.start : one.end], one) for text in texts for one in find_sentences(text)]
-    before = ""
-    for index, (sentence, one) in enumerate(found):
+def _split_text(turn: Turn, source: PassageSource, text: str) -> Iterator[TurnPassage]:
+    found, before = list(find_sentences(text)), ""
+    for index, one in enumerate(found):
+        sentence = text[one.start : one.end]
         yield TurnPassage(turn.id, turn.ordinal, source, sentence, one.kind, one.heading, before, index, len(found))
         before = sentence

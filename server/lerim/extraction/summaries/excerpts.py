@@ -14,7 +14,7 @@ MAX_READ_CHARS = 6_000
 """Characters read of a text, after redaction."""
 _FENCED = compile_later(r"^[ \t]{0,8}```[^\n]{0,200}\n[^\x00]{0,20000}?(?:^[ \t]{0,8}```|\Z)", re.MULTILINE)
 _LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
-_SCHEME = compile_later(r"\b(?:https?|file|ftp)://", re.IGNORECASE)
+_SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
 _MARKS = compile_later(r"^[ \t>]{0,12}(?:#{1,6}[ \t]+|[-*•][ \t]+|\d{1,2}[.)][ \t]+)?")
 _ITEM = compile_later(r"^[ \t>]{0,12}(?:[-*•]|\d{1,2}[.)])[ \t]")
 _TITLED = compile_later(r"^\s{0,4}#{1,6}\s")
@@ -99,8 +99,10 @@ def title_request(text: str, most: int) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """Returns a short text of a session, such as its title, in a form that is fit for a summary."""
-    return shorten(squeeze_spaces(_strip_markdown(clean_text(remove_private_blocks(text))[:MAX_READ_CHARS])), most)
+    """Returns a short text of a session or a model, such as a title, on one line: without secrets, hidden characters,
+    markup and links, as a summary shows it."""
+    shown = clean_text(remove_private_blocks(text))[:MAX_READ_CHARS].lstrip(" \t\n>#*-")
+    return shorten(squeeze_spaces(_strip_markdown(shown)), most)
 
 
 def _clip_head(text: str) -> str:

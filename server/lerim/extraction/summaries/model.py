@@ -8,7 +8,6 @@ rules.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -16,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from lerim.errors import ModelGoneError, WindowTooLargeError
-from lerim.extraction.facts import full_sentence, shorten
+from lerim.extraction.facts import full_sentence
 from lerim.extraction.model import (
     CountTokens,
     Window,
@@ -27,6 +26,7 @@ from lerim.extraction.model import (
     is_worth_asking,
     take_overlap,
 )
+from lerim.extraction.summaries.excerpts import one_line
 from lerim.extraction.summaries.parts import (
     SessionPart,
     SummaryAnswerCache,
@@ -47,7 +47,7 @@ from lerim.extraction.summaries.summary import (
 )
 from lerim.models import ModelStep, StepKind, dspy
 from lerim.patterns import compile_later
-from lerim.redaction import clean_text, strip_markup
+from lerim.redaction import clean_text
 from lerim.sessions import summary_turns
 
 ROLE = "summarize"
@@ -58,9 +58,6 @@ MAX_TITLE_CHARS = 90
 MAX_STATEMENT_CHARS = 400
 MAX_STATEMENTS = 30  # statements read of one part
 MAX_TAGS = 6
-_LINK = compile_later(r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
-_SCHEME = compile_later(r"\b(?:https?|file|ftp|command|vscode)://?", re.IGNORECASE)
-_STRONG = compile_later(r"\*\*|~~|^[ \t>#*-]{1,8}")
 _TAG = compile_later(r"^[a-z][\w.+#-]{1,23}$")
 
 
@@ -227,13 +224,13 @@ def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
     low = text.lower()
     kept: list[Told] = []
     for one in part.statements[:MAX_STATEMENTS]:
-        said = full_sentence(_clean_statement(one.text, MAX_STATEMENT_CHARS))
+        said = full_sentence(one_line(one.text, MAX_STATEMENT_CHARS))
         turns = [number for number in dict.fromkeys(one.turns) if number in numbers]
         if said and turns and has_exact_parts(said, low):
             kept.append(Told(about=one.about, text=said, turns=turns))
     title, description = (
-        _clean_statement(part.title, MAX_TITLE_CHARS).rstrip(" .:"),
-        _clean_statement(part.description, MAX_STATEMENT_CHARS),
+        one_line(part.title, MAX_TITLE_CHARS).rstrip(" .:"),
+        one_line(part.description, MAX_STATEMENT_CHARS),
     )
     tags = [tag.strip().lower() for tag in part.tags[:MAX_TAGS]]
     return SessionPart(
@@ -242,12 +239,6 @@ def ground_part(part: SessionPart, numbers: set[int], text: str) -> SessionPart:
         tags=[tag for tag in tags if _TAG.match(tag) and clean_text(tag) == tag],
         statements=kept,
     )
-
-
-def _clean_statement(text: str, most: int) -> str:
-    """Returns the text on one line, without secrets, markup, links and invisible characters."""
-    bare = _SCHEME.sub("", _LINK.sub(r"\1", _STRONG.sub("", text.strip())))
-    return shorten(clean_text(strip_markup(bare)), most)
 
 
 def _make_summary(task: SummaryTask, whole: SessionPart) -> Summary:

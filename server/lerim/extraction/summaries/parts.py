@@ -7,25 +7,18 @@ The docstrings and descriptions of the DSPy signatures are part of the prompts.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from lerim import files
-from lerim.errors import MemoryError_
+from lerim.extraction.model import AnswerFiles
 from lerim.extraction.transcript import ShownPiece, ShownTurn, shorten_middle
 from lerim.models import dspy
-from lerim.patterns import compile_later
-from lerim.redaction import redact_json
 from lerim.sessions import SummaryTurn
 
 VERSION = 1
-MAX_CACHED_ANSWERS = 200
-MAX_ANSWER_BYTES = 1_000_000
-_NAME = compile_later(r"^[0-9a-f]{64}\.json$")
 TEXT_CHARS = (13_000, 6_500)  # characters of text that the person or the agent wrote in one turn: head and tail
 CALL_CHARS = (400, 200)
 MAX_CALLS = 30  # tool calls shown per turn: the first and the last ones
@@ -128,31 +121,23 @@ class SummaryAnswerCache:
     """The answers of one model to the summary prompts of one project's sessions, in `folder`."""
 
     def __init__(self, folder: Path, model: str) -> None:
-        self._folder = folder
+        self._files = AnswerFiles(folder)
         self._model = model
 
     def find(self, signature: type[dspy.Signature], prompt: str) -> SessionPart | None:
         """Returns the cached answer to this prompt, or None if there is none or it cannot be read."""
+        answer = self._files.find(self._question(signature, prompt))
         try:
-            return SessionPart.model_validate_json(files.read_text(self._path(signature, prompt), MAX_ANSWER_BYTES))
-        except (MemoryError_, ValidationError):
+            return SessionPart.model_validate_json(answer) if answer is not None else None
+        except ValidationError:
             return None
 
     def store(self, signature: type[dspy.Signature], prompt: str, part: SessionPart) -> None:
-        """Stores an answer and deletes all but the newest `MAX_CACHED_ANSWERS`. If the folder is not writable, it does
-        nothing."""
-        try:
-            files.make_folder(self._folder, 0o700)
-            files.replace_file(self._path(signature, prompt), redact_json(part.model_dump_json()), 0o600)
-            cached_files = [path for path in self._folder.iterdir() if _NAME.match(path.name)]
-            for path in sorted(cached_files, key=lambda path: path.stat().st_mtime_ns)[:-MAX_CACHED_ANSWERS]:
-                path.unlink()
-        except (OSError, MemoryError_):
-            return  # at worst the model is asked again
+        """Stores an answer."""
+        self._files.store(self._question(signature, prompt), part.model_dump_json())
 
-    def _path(self, signature: type[dspy.Signature], prompt: str) -> Path:
-        key = f"{self._model}\n{signature.instructions}\n{SessionPart.model_json_schema()}\n{prompt}"
-        return self._folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
+    def _question(self, signature: type[dspy.Signature], prompt: str) -> str:
+        return f"{self._model}\n{signature.instructions}\n{SessionPart.model_json_schema()}\n{prompt}"
 
 
 def show_summary_turns(turns: Sequence[SummaryTurn]) -> list[ShownTurn]:

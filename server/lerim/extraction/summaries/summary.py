@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lerim.extraction.facts import join_names
 from lerim.patterns import compile_later
 
 INTENT_WORDS = 150
@@ -111,4 +112,4 @@ def list_names(names: Sequence[str], most: int, noun: str) -> str:
         rest = len(names) - most
         more = noun if rest == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
         return f"{', '.join(names[:most])} and {rest} more {more}"
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+    return join_names(tuple(names))

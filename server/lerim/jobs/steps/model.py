@@ -121,15 +121,12 @@ class _ModelPass:
         """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
         model, place, engine = self.session.model, self.part.context.place, self.session.engine
         user_guidance = self.part.context.options.guidance or self.settings.guidance
-        facts, earlier_claims = material.facts, self._load_earlier_claims(job)
+        earlier_claims = self._load_earlier_claims(job)
+        guidance = self._make_guidance(material, is_settled, earlier_claims, user_guidance)
         results = extraction.extract_candidates(
             self.session.lm,
             material,
-            extraction.ExtractionBrief(
-                extraction.metadata_json(facts, place.project.root.name),
-                extraction.metrics_json(facts),
-                extraction.guidance_json(self._make_guidance(material, is_settled, earlier_claims, user_guidance)),
-            ),
+            extraction.make_brief(material, place.project.root.name, guidance),
             earlier_claims,
             settled=is_settled,
             max_tokens=model.max_window_tokens,
@@ -206,9 +203,8 @@ class _ModelPass:
     ) -> extraction.Guidance:
         """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
         memories), what the person cares about, and the person's own instruction."""
-        prompts = [turn.words("user") for turn in material.window_turns(is_settled) if turn.role == "user"]
         related = self.part.sink.memories.find_sharing_words(
-            extraction.make_related_query(material.facts, prompts), extraction.MAX_KNOWN_TITLES
+            extraction.make_related_query(material, is_settled), extraction.MAX_KNOWN_TITLES
         )
         newest = self.part.sink.memories.search("", MAX_TAGGED_MEMORIES)
         known = dict.fromkeys((*(one.title for one in earlier_claims), *(one.record.title for one in related)))

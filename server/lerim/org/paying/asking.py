@@ -13,15 +13,12 @@ from lerim.extraction import (
     RANKED_SIGNALS,
     Candidate,
     EarlierClaim,
-    ExtractionBrief,
     Guidance,
     JoinedCandidates,
     Material,
     TurnsRead,
     extract_candidates,
-    guidance_json,
-    metadata_json,
-    metrics_json,
+    make_brief,
 )
 from lerim.jobs import EarlierProgress, ReadingScope, SessionReading, make_material
 from lerim.models import Engine, Model, dspy, make_language_model
@@ -55,11 +52,7 @@ def extract_with_model(transcript: Transcript, scope: ReadingScope, lm: dspy.LM,
     """
     found, material = extract_by_rules(transcript, scope), read_material(transcript, scope)
     earlier = [EarlierClaim(one.title, one.turn) for one in found if one.signal not in RANKED_SIGNALS]
-    brief = ExtractionBrief(
-        metadata_json(material.facts, scope.project.name),
-        metrics_json(material.facts),
-        guidance_json(Guidance(tuple(one.title for one in earlier))),
-    )
+    brief = make_brief(material, scope.project.name, Guidance(tuple(one.title for one in earlier)))
     candidates, problems = {(one.turn, one.title): one for one in found}, []
     results = extract_candidates(
         lm,
