@@ -9,11 +9,11 @@ import msgspec
 
 from lerim.errors import UsageError
 from lerim.memory import Feedback, LearningKind, MemoryView, parse_references
-from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, queue
+from lerim.review import acts, queue
 from lerim.views import MergedFileOutput, ResultView, make_memory_view, merge_memory, refresh_agent_files
 from lerim.web.api.memories import PrimitiveName
 from lerim.web.api.operations import Call, Operation
-from lerim.web.api.review import Body, Tag, Title, act
+from lerim.web.api.review import Body, Tag, Title, WordsBody, act, make_edit
 
 Reference = Annotated[str, msgspec.Meta(max_length=2000)]
 
@@ -29,12 +29,9 @@ class NewMemoryBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     references: list[Reference] = []
 
 
-class MemoryEditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MemoryEditBody(WordsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """New words, tags or references; what is null stays as it is."""
 
-    title: Title | None = None
-    body: Body | None = None
-    tags: list[Tag] | None = None
     references: list[Reference] | None = None
 
 
@@ -89,71 +86,54 @@ def add_memory(call: Call, body: NewMemoryBody) -> MemoryView:
 
 def edit_memory(call: Call, body: MemoryEditBody) -> ResultView:
     """Changes a memory's words, tags or references."""
-    edit = CandidateEdit(body.title, body.body, None if body.tags is None else tuple(body.tags))
-
-    def change(paths: ReviewPaths, name: str) -> ReviewResult:
-        return acts.edit_memory(paths, name, edit, body.references)
-
-    return act(call.review_paths(), call.path["memory"], change)
+    return act(call, lambda paths, name: acts.edit_memory(paths, name, make_edit(body), body.references))
 
 
 def archive_memory(call: Call, body: ArchiveBody) -> ResultView:
     """Archives a memory. It is no longer shown, and can be restored."""
-    return act(
-        call.review_paths(), call.path["memory"], lambda paths, name: acts.archive_memory(paths, name, body.reason)
-    )
+    return act(call, lambda paths, name: acts.archive_memory(paths, name, body.reason))
 
 
 def restore_memory(call: Call) -> ResultView:
     """Restores a memory that was archived, superseded or resolved."""
-    return act(call.review_paths(), call.path["memory"], acts.restore_memory)
+    return act(call, acts.restore_memory)
 
 
 def promote_question(call: Call, body: PromoteBody) -> ResultView:
     """Answers an open question with a decision."""
-
-    def promote(paths: ReviewPaths, name: str) -> ReviewResult:
-        return acts.promote_question(paths, name, body.title, body.body)
-
-    return act(call.review_paths(), call.path["memory"], promote)
+    return act(call, lambda paths, name: acts.promote_question(paths, name, body.title, body.body))
 
 
 def globalize_memory(call: Call) -> ResultView:
     """Copies a memory to your personal memories."""
-    return act(call.review_paths(), call.path["memory"], acts.globalize_memory)
+    return act(call, acts.globalize_memory)
 
 
 def change_kind(call: Call, body: KindBody) -> ResultView:
     """Changes a memory's primitive, or the kind of a learning."""
     if body.kind is not None and body.primitive != "learning":
         raise UsageError(f"A {body.primitive} has no kind.", where="kind", todo="Leave it out.")
-
-    def change(paths: ReviewPaths, name: str) -> ReviewResult:
-        return acts.change_kind(paths, name, body.primitive, body.kind)
-
-    return act(call.review_paths(), call.path["memory"], change)
+    return act(call, lambda paths, name: acts.change_kind(paths, name, body.primitive, body.kind))
 
 
 def delete_theme(call: Call) -> ResultView:
     """Deletes a theme. Other memories are archived instead."""
-    return act(call.review_paths(), call.path["memory"], acts.delete_theme)
+    return act(call, acts.delete_theme)
 
 
 def verify_memory(call: Call) -> ResultView:
     """Confirms that a memory holds for the code as it is now."""
-    return act(call.review_paths(), call.path["memory"], acts.verify_memory)
+    return act(call, acts.verify_memory)
 
 
 def rate_memory(call: Call, body: FeedbackBody) -> ResultView:
     """Rates a memory, so that it ranks higher or lower."""
-    return act(
-        call.review_paths(), call.path["memory"], lambda paths, name: acts.give_feedback(paths, name, body.feedback)
-    )
+    return act(call, lambda paths, name: acts.give_feedback(paths, name, body.feedback))
 
 
 def merge_file(call: Call, body: MergeBody) -> MergedFileOutput:
     """Merges both sides of a git conflict in a memory, or two files with the same id."""
-    return merge_memory(call.review_paths(), call.path["memory"], preview=body.preview)
+    return merge_memory(*call.target(), preview=body.preview)
 
 
 _MEMORY = "/projects/{project}/memories/{memory}"

@@ -54,6 +54,11 @@ class Call:
         """Returns the paths of the project named in the path. Raises NotFoundError."""
         return ReviewPaths(find_project_by_key(self.path["project"], self.home), self.home)
 
+    def target(self) -> tuple[ReviewPaths, str]:
+        """Returns the paths of the project, and the id of the candidate, memory or item, that the path names; "" if it
+        names none. Raises NotFoundError."""
+        return self.review_paths(), next((name for part, name in self.path.items() if part != "project"), "")
+
     def use_search(self, paths: ReviewPaths) -> AbstractContextManager[MemorySearch]:
         """Gives the open search of these memories, as `OpenSearches.use`."""
         return self.served.searches.use(None if paths.project.is_personal else paths.project, self.home)

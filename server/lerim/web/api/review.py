@@ -28,12 +28,17 @@ Tag = Annotated[str, msgspec.Meta(max_length=200)]
 Id = Annotated[str, msgspec.Meta(max_length=300)]
 
 
-class EditBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """New words; what is null stays as it is. `seen` is the hash of the text that you saw, "" if you do not know it."""
+class WordsBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """New words; what is null stays as it is."""
 
     title: Title | None = None
     body: Body | None = None
     tags: list[Tag] | None = None
+
+
+class EditBody(WordsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """New words; what is null stays as it is. `seen` is the hash of the text that you saw, "" if you do not know it."""
+
     seen: Id = ""
 
 
@@ -80,13 +85,14 @@ class LeftOutQuery(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 50
 
 
-def make_edit(body: EditBody) -> CandidateEdit:
+def make_edit(body: WordsBody) -> CandidateEdit:
     """Returns the edit that a request asks for."""
     return CandidateEdit(body.title, body.body, None if body.tags is None else tuple(body.tags))
 
 
-def act(paths: ReviewPaths, name: str, do: Callable[[ReviewPaths, str], ReviewResult]) -> ResultView:
-    """Acts on a candidate or memory; keeps what agents are given up to date."""
+def act(call: Call, do: Callable[[ReviewPaths, str], ReviewResult]) -> ResultView:
+    """Acts on the candidate or memory that the path names; keeps what agents are given up to date."""
+    paths, name = call.target()
     result = do(paths, name)
     if result.ok:
         refresh_agent_files(paths.project, paths.home)
@@ -102,7 +108,7 @@ def list_candidates(call: Call, query: CandidatesQuery) -> PendingListOutput:
 
 def show_candidate(call: Call) -> CandidateView:
     """Returns one candidate with the memories most similar to it."""
-    return load_candidate(call.review_paths(), call.path["candidate"])
+    return load_candidate(*call.target())
 
 
 def accept_candidate(call: Call, body: AcceptBody) -> ResultView:
@@ -110,29 +116,20 @@ def accept_candidate(call: Call, body: AcceptBody) -> ResultView:
     edit = None if body.edit is None else make_edit(body.edit)
     given = body.choice
     choice = None if given is None else queue.NeighbourChoice(given.answer, given.memory, given.hash)
-
-    def accept(paths: ReviewPaths, name: str) -> ReviewResult:
-        return queue.accept_candidate(paths, name, edit, body.quotes, choice=choice, seen=body.seen)
-
-    return act(call.review_paths(), call.path["candidate"], accept)
+    return act(
+        call,
+        lambda paths, name: queue.accept_candidate(paths, name, edit, body.quotes, choice=choice, seen=body.seen),
+    )
 
 
 def edit_candidate(call: Call, body: EditBody) -> ResultView:
     """Changes the words of a candidate."""
-
-    def edit(paths: ReviewPaths, name: str) -> ReviewResult:
-        return queue.edit_candidate(paths, name, make_edit(body), seen=body.seen)
-
-    return act(call.review_paths(), call.path["candidate"], edit)
+    return act(call, lambda paths, name: queue.edit_candidate(paths, name, make_edit(body), seen=body.seen))
 
 
 def reject_candidate(call: Call, body: RejectBody) -> ResultView:
     """Rejects a candidate; the same claim is not proposed again."""
-
-    def reject(paths: ReviewPaths, name: str) -> ReviewResult:
-        return queue.reject_candidate(paths, name, seen=body.seen)
-
-    return act(call.review_paths(), call.path["candidate"], reject)
+    return act(call, lambda paths, name: queue.reject_candidate(paths, name, seen=body.seen))
 
 
 def list_left_out(call: Call, query: LeftOutQuery) -> DroppedListOutput:
@@ -142,7 +139,7 @@ def list_left_out(call: Call, query: LeftOutQuery) -> DroppedListOutput:
 
 def propose_left_out(call: Call) -> ResultView:
     """Makes a candidate of something that was left out."""
-    return act(call.review_paths(), call.path["item"], queue.propose_anyway)
+    return act(call, queue.propose_anyway)
 
 
 def list_actions(call: Call) -> UndoListOutput:
@@ -152,7 +149,8 @@ def list_actions(call: Call) -> UndoListOutput:
 
 def undo_action(call: Call, body: UndoBody) -> ResultView:
     """Undoes an action, by default the last one."""
-    return act(call.review_paths(), body.action, lambda paths, name: queue.undo_last(paths, name or None))
+    undone = act(call, lambda paths, _: queue.undo_last(paths, body.action or None))
+    return msgspec.structs.replace(undone, id=body.action)
 
 
 _CANDIDATES = "/projects/{project}/candidates"

@@ -52,21 +52,18 @@ class SessionPartQuery(msgspec.Struct, frozen=True, kw_only=True):
     turn: ShortText = ""
 
 
-class StatisticsQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """How to group the figures, and which sessions count."""
-
-    by: Literal["day", "agent", "model", "repo"] = "day"
-    project: ShortText = ""
-    since: ShortText = ""
-    until: ShortText = ""
-
-
 class SignalQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which proposals count."""
 
     project: ShortText = ""
     since: ShortText = ""
     until: ShortText = ""
+
+
+class StatisticsQuery(SignalQuery, frozen=True, kw_only=True):
+    """How to group the figures, and which sessions count."""
+
+    by: Literal["day", "agent", "model", "repo"] = "day"
 
 
 def list_sessions(call: Call, query: SessionQuery) -> SessionListOutput:

@@ -89,10 +89,6 @@ class Daemon:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
 
-    def note_change(self) -> None:
-        """Tells the daemon that a store has changed."""
-        self._woken.set()
-
     async def step(self) -> None:
         """Does what is due now."""
         now = self.monotonic()

@@ -57,7 +57,7 @@ def show_links(request: Request) -> Response:
     with place.open_search() as search:
         chains = find_chains(search.links())
     shown = chains[start : start + PAGE_SIZE]
-    drawn = {chain: _choose_drawn(chain) for chain in shown}
+    drawn = {chain: frozenset(chain.members[:MAX_DRAWN]) for chain in shown}
     listed = {name for chain in shown for link in chain.links[:MAX_LISTED] for name in (link.ender, link.ended)}
     titles = load_titles(place, sorted(listed.union(*drawn.values())))
     views = [
@@ -111,10 +111,6 @@ def _reach(name: str, neighbours: Mapping[str, set[str]], seen: set[str]) -> Ite
         new = neighbours[one] - seen
         seen |= new
         waiting += sorted(new)
-
-
-def _choose_drawn(chain: Chain) -> frozenset[str]:
-    return frozenset(chain.members[:MAX_DRAWN])
 
 
 def _make_view(place: Place, name: str, chain: Chain, drawn: frozenset[str], titles: Mapping[str, str]) -> ChainView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 from starlette.requests import Request
@@ -16,7 +16,6 @@ from lerim.memory import (
     Hit,
     MemoryLinks,
     MemoryView,
-    Status,
     StoredMemory,
     baselines,
     memory_view,
@@ -31,8 +30,6 @@ from lerim.web.pages.rendering import Pager, make_project_address, render_page
 
 PAGE_SIZE = 30
 MAX_QUERY = 1000
-_ENDED: dict[str, Status] = {"Superseded by": "superseded", "Resolved by": "resolved"}
-"""The status of an active memory that another one ends."""
 FILTER_HELP = "kind:pitfall tag:x file:src/app.py is:drifted is:archived since:30d"
 
 
@@ -124,11 +121,8 @@ def _act(place: Place, stored: StoredMemory, form: Form) -> ReviewResult:
 def _render_memory(request: Request, place: Place, memory_id: str, *, refused: LerimError | None = None) -> Response:
     stored = place.paths.store().load_by_id(memory_id)
     with place.open_search() as search:
-        links = search.links()
-    linked = _load_linked(place, stored, links)
-    current = stored
-    if stored.status == "active" and (ender := next((one for one in linked if one.relation in _ENDED), None)):
-        current = replace(stored, status=_ENDED[ender.relation])
+        linked = _load_linked(place, stored, search.links())
+        current = search.with_shown_status(stored) if stored.status == "active" else stored
     view = memory_view(current, place.scope)
     drift = _check_drift(place, current)
     ending = find_ending(place.paths, stored)

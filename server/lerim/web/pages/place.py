@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from lerim.errors import NotFoundError
 from lerim.memory import MemorySearch, Scope
 from lerim.paths import Home
-from lerim.project import PERSONAL_KEY, Project, list_projects, make_personal_project
+from lerim.project import Project, list_projects, make_personal_project
 from lerim.review import ReviewPaths
 from lerim.sessions import Catalog
+from lerim.views import find_project_by_key
 from lerim.web.served import Served, find_served
 
 
@@ -56,13 +56,8 @@ class Place:
 
 def find_place(request: Request) -> Place:
     """Returns the project that the address names by its key. Raises NotFoundError."""
-    served, key = find_served(request), str(request.path_params["key"])
-    if key == PERSONAL_KEY:
-        return Place(served, make_personal_project(served.home))
-    for project in list_projects(served.home)[0]:
-        if project.key == key:
-            return Place(served, project)
-    raise NotFoundError("There is no such project.", where=key[:80], todo="Choose one from the list of projects.")
+    served = find_served(request)
+    return Place(served, find_project_by_key(str(request.path_params["key"]), served.home))
 
 
 def list_places(served: Served) -> list[Place]:

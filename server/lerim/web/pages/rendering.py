@@ -118,7 +118,7 @@ def clean_shown(value: object) -> object:
     if value is None:
         return ""
     if isinstance(value, str) and not hasattr(value, "__html__"):
-        return show_hidden(redact_secrets(value).text)
+        return clean_shown_text(value)
     return value
 
 
