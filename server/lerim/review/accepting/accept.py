@@ -23,7 +23,15 @@ from lerim.review import actions
 from lerim.review.accepting.edit_or_reject import HeldBulk, check_seen, load_claim, load_waiting
 from lerim.review.accepting.effects import Effects, compute_effects
 from lerim.review.accepting.outdated import check_changed_targets, check_lost_targets, check_rating_stands
-from lerim.review.candidates import CandidateEdit, Proposal, Target, accepted_record, apply_edit, parse_candidate
+from lerim.review.candidates import (
+    CandidateEdit,
+    Proposal,
+    ProposedAction,
+    Target,
+    accepted_record,
+    apply_edit,
+    parse_candidate,
+)
 from lerim.review.compare import ACTIONS, ANSWERS, NeighbourChoice, RecordedAnswer, find_neighbours
 from lerim.review.ledger import ActionKind, ClaimState, FileChange, JudgmentKind, Ledger
 from lerim.review.proposing import open_memory_search
@@ -139,34 +147,24 @@ def _carry_out(
 def _describe_accepted(final: Proposal) -> str:
     """The label of the action: one line on what accepting did, also to the target memories."""
     title = final.record.title
-    target_title = final.target_memories[0].record.title if final.target_memories else ""
-    match final.action:
-        case "same":
-            return f"Evidence added: {target_title}"
-        case "supersede":
-            return f"Accepted: {title} (replaces “{target_title}”)"
-        case "update":
-            return (
-                f"Accepted: {title} (changes “{target_title}”)"
-                if target_title != title
-                else f"Accepted as a change: {title}"
-            )
-        case "resolve":
-            return f"Accepted: {title} (answers “{target_title}”)"
-        case "archive":
-            return f"Archived: {'; '.join(one.record.title for one in final.target_memories)}"
-        case "merge":
-            return f"Merged: {title}"
-        case "consolidate":
-            return f"Combined: {title}"
-        case "close":
-            return f"Answered: {target_title}"
-        case "refer":
-            before = final.target_memories[0].record.references
-            new = [one for one in final.record.references if one not in before]
-            return f"Refers to {', '.join(new)}: {title}" if new else f"Fewer references: {title}"
-        case "add":
-            return f"Accepted: {title}"
+    targets = [one.record for one in final.target_memories]
+    target_title = targets[0].title if targets else ""
+    if final.action == "refer":
+        new = [one for one in final.record.references if one not in targets[0].references]
+        return f"Refers to {', '.join(new)}: {title}" if new else f"Fewer references: {title}"
+    if final.action == "update" and target_title == title:
+        return f"Accepted as a change: {title}"
+    labels: dict[ProposedAction, str] = {
+        "same": f"Evidence added: {target_title}",
+        "supersede": f"Accepted: {title} (replaces “{target_title}”)",
+        "update": f"Accepted: {title} (changes “{target_title}”)",
+        "resolve": f"Accepted: {title} (answers “{target_title}”)",
+        "archive": f"Archived: {'; '.join(one.title for one in targets)}",
+        "merge": f"Merged: {title}",
+        "consolidate": f"Combined: {title}",
+        "close": f"Answered: {target_title}",
+    }
+    return labels.get(final.action, f"Accepted: {title}")
 
 
 def describe_references(paths: ReviewPaths, references: Sequence[str]) -> str:

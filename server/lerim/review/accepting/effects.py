@@ -1,7 +1,7 @@
 """Computes the file changes of accepting a proposal. Nothing is written here.
 
 - add: a new file. With a target, that archived memory is restored and rewritten as by update.
-- same: the target gains the evidence.
+- same: the target gains the evidence, in the private folder; its file stays unchanged.
 - supersede, resolve, consolidate: a new file that links to its targets; each target links back and moves to
   `archived/`.
 - update, merge: the first target is rewritten and keeps its id, `created` and what a person wrote. The other targets
@@ -65,15 +65,10 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
     target_memories = _require_targets(proposal)
     match proposal.action:
         case "archive":
-            changes = [
-                change
-                for stored in target_memories
-                for before in (store.read_text(stored.path),)
-                for change in _move_changes(store, stored, before, before, "archived")
-            ]
-            return Effects(
-                target_memories[0].record.id, tuple(changes), store.path_for(target_memories[0].record, archived=True)
-            )
+            texts = [(stored, store.read_text(stored.path)) for stored in target_memories]
+            moves = [change for one, text in texts for change in _move_changes(store, one, text, text, "archived")]
+            first = target_memories[0].record
+            return Effects(first.id, tuple(moves), store.path_for(first, archived=True))
         case "refer":
             kept = target_memories[0]
             before = store.read_text(kept.path)
@@ -88,7 +83,8 @@ def compute_effects(store: Store, proposal: Proposal, verify: Verify = lambda me
             return Effects(kept.record.id, (*changes, *_rewrite_changes(store, kept, before, after)), kept.path)
         case "same":
             kept = target_memories[0]
-            return Effects(kept.record.id, tuple(_evidence_change(store, kept.record, proposal.record)), kept.path)
+            evidence = store.quotes.text_with_evidence(kept.record, proposal.record.evidence)
+            return Effects(kept.record.id, tuple(_private_change(store, kept.record.id, evidence)), kept.path)
         case "update" | "merge":
             return _update_effects(store, proposal, target_memories[0], target_memories[1:], verify)
         case "add" if target_memories:
@@ -179,12 +175,6 @@ def _move_changes(store: Store, stored: StoredMemory, before: str, after: str, s
 
 def _rewrite_changes(store: Store, stored: StoredMemory, before: str, after: str) -> tuple[FileChange, ...]:
     return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
-
-
-def _evidence_change(store: Store, kept: MemoryRecord, again: MemoryRecord) -> list[FileChange]:
-    """The change that adds the evidence of a candidate that says the same. It is stored in the private folder; the
-    memory's file stays unchanged."""
-    return _private_change(store, kept.id, store.quotes.text_with_evidence(kept, again.evidence))
 
 
 def _quotes_change(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:

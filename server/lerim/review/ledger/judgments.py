@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -44,12 +43,6 @@ class _AsProposed(msgspec.Struct):
     kind: str | None = None
     score: float | None = None
     features: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _TimedJudgment:
-    at: float
-    judgment: Judgment
 
 
 class JudgmentTable:
@@ -105,8 +98,8 @@ def load_correction(home: Home) -> Correction:
     from lerim.extraction import MAX_JUDGMENTS, learn_correction
 
     rows = [row for path in find_ledgers(home) for row in _read_judgments(path)]
-    rows.sort(key=lambda row: row.at)
-    return learn_correction(row.judgment for row in rows[-MAX_JUDGMENTS:])
+    rows.sort(key=lambda row: row[0])
+    return learn_correction(judgment for _, judgment in rows[-MAX_JUDGMENTS:])
 
 
 def count_judgments(home: Home) -> int:
@@ -145,8 +138,8 @@ def connect_ledger(path: Path) -> sqlite3.Connection:
     return sqlite.connect(path, wait=BUSY_SECONDS)
 
 
-def _read_judgments(path: Path) -> Iterator[_TimedJudgment]:
-    """The last decision about each candidate of a project."""
+def _read_judgments(path: Path) -> Iterator[tuple[float, Judgment]]:
+    """The last decision about each candidate of a project, with its time."""
     from lerim.extraction import Judgment, passage_aspects
 
     query = f"SELECT at, what, primitive, kind, score, features FROM judgments WHERE number IN ({_LAST_PER_CANDIDATE})"
@@ -160,5 +153,4 @@ def _read_judgments(path: Path) -> Iterator[_TimedJudgment]:
             seen = msgspec.json.decode(features, type=dict[str, float])
         except msgspec.MsgspecError:
             continue
-        judged = Judgment(passage_aspects(seen, primitive, kind), score, what != "rejected")
-        yield _TimedJudgment(at, judged)
+        yield at, Judgment(passage_aspects(seen, primitive, kind), score, what != "rejected")

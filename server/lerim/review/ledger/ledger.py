@@ -152,19 +152,13 @@ class Ledger:
 
     def _claims(self, where: str, *values: str) -> list[LedgerClaim]:
         query = "SELECT id, source, text, title, words, state, memory, note, blocked, written, said FROM claims"
+        rows = self._sql.execute(query + where, values)
         return [
             LedgerClaim(
-                id=row[0],
-                source=row[1],
-                fingerprint=Fingerprint(row[2], unpack_hashes(row[3]), unpack_hashes(row[4])),
-                state=row[5],
-                memory=row[6],
-                note=row[7],
-                blocked=row[8],
-                written=row[9],
-                last_said=_EPOCH + row[10] * _MICRO,
+                *(name, source, Fingerprint(text, unpack_hashes(title), unpack_hashes(words))),
+                *(state, memory, note, blocked, written, _EPOCH + said * _MICRO),
             )
-            for row in self._sql.execute(query + where, values)
+            for name, source, text, title, words, state, memory, note, blocked, written, said in rows
         ]
 
     def states(self) -> dict[str, ClaimState]:
@@ -261,19 +255,11 @@ class Ledger:
 
     def record_start(self, action: Action) -> None:
         """Record an action before it is performed, and delete the oldest finished ones."""
-        columns = (
-            action.id,
-            action.kind,
-            action.label,
-            action.candidate,
-            action.memory,
-            action.state_before,
-            action.state_after,
-        )
+        columns = (action.id, action.kind, action.label, action.candidate, action.memory)
         self._sql.execute(
             "INSERT INTO actions (id, kind, label, candidate, memory, was, becomes, stage, time, changes) "
             "VALUES (?,?,?,?,?,?,?,?,?,?)",
-            (*columns, action.stage, action.time, _packed(action.changes)),
+            (*columns, action.state_before, action.state_after, action.stage, action.time, _packed(action.changes)),
         )
         self._sql.execute(
             "DELETE FROM actions WHERE number <= (SELECT max(number) FROM actions) - ? AND stage IN ('done', 'undone')",
@@ -360,9 +346,9 @@ class Ledger:
 
     def _actions(self, where: str, *values: str) -> Iterator[Action]:
         query = "SELECT id, kind, label, candidate, memory, was, becomes, stage, time, changes FROM actions "
-        for row in self._sql.execute(query + where, values):
-            changes = tuple(self._at_current_folder(FileChange(*change)) for change in json.loads(row[9]))
-            yield Action(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], changes)
+        for *columns, packed in self._sql.execute(query + where, values):
+            changes = tuple(self._at_current_folder(FileChange(*one)) for one in json.loads(packed))
+            yield Action(*(*columns, changes))
 
     def _at_current_folder(self, change: FileChange) -> FileChange:
         """The change with the current paths of its files: a path in `.lerim` of a former project folder is replaced by

@@ -10,7 +10,7 @@ from datetime import datetime
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, StaleError
 from lerim.extraction import Candidate
-from lerim.memory import MAX_FILE_BYTES, MemoryFilters, MemoryRecord, MemorySearch, Store, StoredMemory, Uses
+from lerim.memory import MAX_FILE_BYTES, MemoryFilters, MemorySearch, Store, StoredMemory, Uses
 from lerim.review import actions
 from lerim.review.candidates import (
     Proposal,
@@ -184,12 +184,10 @@ def _is_of_another_branch(paths: ReviewPaths, ledger: Ledger, known: LedgerClaim
     if known.state != "accepted":
         return False
     try:
-        return _is_older_than(paths.store().load_by_id(known.memory).record, ledger.load_proposed(known.id))
+        memory = paths.store().load_by_id(known.memory).record
     except (MemoryError_, BoundaryError):
         return False
-
-
-def _is_older_than(memory: MemoryRecord, proposed: Candidate | None) -> bool:
+    proposed = ledger.load_proposed(known.id)
     return proposed is not None and memory.updated < proposed.time
 
 

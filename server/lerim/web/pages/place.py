@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -13,7 +12,7 @@ from lerim.paths import Home
 from lerim.project import Project, list_projects, make_personal_project
 from lerim.review import ReviewPaths
 from lerim.sessions import Catalog
-from lerim.views import find_project_by_key
+from lerim.views import find_project_by_key, open_catalog_if_any
 from lerim.web.served import Served, find_served
 
 
@@ -44,14 +43,9 @@ class Place:
         """Gives the search of the project's and the person's memories for a block."""
         return self.served.searches.use(None if self.project.is_personal else self.project, self.home)
 
-    @contextmanager
-    def open_catalog(self) -> Iterator[Catalog | None]:
-        """Opens the catalog, or yields None if there is none yet: reading does not create one."""
-        if not self.home.catalog.exists():
-            yield None
-            return
-        with Catalog.open(self.home) as catalog:
-            yield catalog
+    def open_catalog(self) -> AbstractContextManager[Catalog | None]:
+        """Opens the catalog, or gives None if there is none yet: reading does not create one."""
+        return open_catalog_if_any(self.home)
 
 
 def find_place(request: Request) -> Place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from starlette.requests import Request
@@ -106,15 +106,13 @@ def show_transcript(request: Request) -> Response:
         turns = load_transcript_page(catalog.db, session.place, start, PAGE_TURNS)
     total = len(outline.kinds)
     context = {
-        "session": session,
-        "session_title": session_title(session),
         "summary": _find_summary(place, session),
         "turns": turns,
         "turn": turn,
         "copied": session.turns - total,
         "pager": Pager(start, len(turns), PAGE_TURNS, total),
     }
-    return render_page(request, "transcript.html", session_title(session), context, place=place, section="sessions")
+    return _render_transcript(request, place, session, context)
 
 
 def show_whole_turn(request: Request) -> Response:
@@ -126,16 +124,16 @@ def show_whole_turn(request: Request) -> Response:
         turns = load_transcript_page(catalog.db, session_place, at, 1, whole=True) if catalog is not None else []
     if session is None or not turns:
         raise NotFoundError("This turn is not on this machine.", todo="Open its session again.")
-    context = {
-        "session": session,
-        "session_title": session_title(session),
-        "summary": None,
-        "turns": turns,
-        "turn": turns[0].turn,
-        "copied": 0,
-        "pager": Pager(at, 1, 1, None),
-    }
-    return render_page(request, "transcript.html", session_title(session), context, place=place, section="sessions")
+    context = {"summary": None, "turns": turns, "turn": turns[0].turn, "copied": 0, "pager": Pager(at, 1, 1)}
+    return _render_transcript(request, place, session, context)
+
+
+def _render_transcript(
+    request: Request, place: Place, session: SessionListItem, context: Mapping[str, object]
+) -> Response:
+    title = session_title(session)
+    context = {**context, "session": session, "session_title": title}
+    return render_page(request, "transcript.html", title, context, place=place, section="sessions")
 
 
 def _make_hit_row(session: SessionListItem, turn: TurnRow, words: str) -> SessionRow:

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from lerim.models import format_dollars
 from lerim.review import AGENT_PREFIX, FILE_PREFIX, find_ledgers, outcomes_by_signal, queue
 from lerim.sessions import PLATFORM_NAMES, agent_name, turns
-from lerim.statistics import NO_FIGURES, Figures, GroupBy, Statistics, compute_statistics
+from lerim.statistics import NO_FIGURES, Figures, GroupBy, Statistics
+from lerim.views import load_statistics
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.plots import Plot, Series, plot_days, plot_groups, show_count
 from lerim.web.pages.rendering import render_page
@@ -47,7 +48,7 @@ def _first_moment(place: Place, span: str) -> datetime:
 
 def _make_session_plots(place: Place, by: str, since: datetime) -> list[Plot]:
     group_by: GroupBy = "agent" if by == "agent" else "model" if by == "model" else "day"
-    statistics = _load_statistics(place, group_by, since)
+    statistics = load_statistics(place.home, group_by, place.project, since, None)
     if group_by == "day":
         return [*_plot_days(statistics, _list_days(place, since)), _plot_memories(place, since)]
     names = {str(key): name for key, name in PLATFORM_NAMES.items()} if group_by == "agent" else {}
@@ -63,13 +64,6 @@ def _make_session_plots(place: Place, by: str, since: datetime) -> list[Plot]:
         plot("cost", "Cost", series=[Series("cost", [one.cost for one in groups])], show=format_dollars),
         _plot_memory_groups(place, group_by, since),
     ]
-
-
-def _load_statistics(place: Place, by: GroupBy, since: datetime) -> Statistics:
-    with place.open_catalog() as catalog:
-        if catalog is None:
-            return Statistics(by, [], NO_FIGURES)
-        return compute_statistics(catalog, by, place.project.key, since)
 
 
 def _list_days(place: Place, since: datetime) -> list[str]:
