@@ -7,7 +7,7 @@ An entry that several agents read (`.mcp.json`, the skills, Copilot's hooks) is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -20,6 +20,12 @@ from lerim.agents.skill import opencode_plugin_text, skill_text
 from lerim.paths import Home, claude_roots, codex_roots, copilot_roots, gemini_roots, user_home
 
 SKILL_FOLDER = "lerim"
+_FIND_ROOTS: Mapping[AgentName, Callable[[Mapping[str, str], str], Sequence[PurePath]]] = {
+    "claude": claude_roots,
+    "codex": codex_roots,
+    "copilot": copilot_roots,
+    "gemini": gemini_roots,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,45 +58,29 @@ class AgentMachine:
         return user_home(self.environ, self.platform)
 
     @property
-    def claude(self) -> PurePath:
-        """The folder of Claude Code's settings."""
-        return claude_roots(self.environ, self.platform)[0]
+    def repository(self) -> PurePath:
+        """The root of the open repository, where there is one."""
+        assert self.root is not None
+        return self.root
 
-    @property
-    def codex(self) -> PurePath:
-        """The folder of Codex."""
-        return codex_roots(self.environ, self.platform)[0]
-
-    @property
-    def copilot(self) -> PurePath:
-        """The folder of Copilot CLI."""
-        return copilot_roots(self.environ, self.platform)[0]
-
-    @property
-    def gemini(self) -> PurePath:
-        """The folder of Gemini CLI."""
-        return gemini_roots(self.environ, self.platform)[0]
-
-    @property
-    def opencode(self) -> PurePath:
-        """The folder of OpenCode's settings: XDG on every system."""
-        base = type(self.user)(self.environ.get("XDG_CONFIG_HOME", ""))
-        return (base if base.is_absolute() else self.user / ".config") / "opencode"
-
-    @property
-    def cursor(self) -> PurePath:
-        """The folder of Cursor's settings."""
-        return self.user / ".cursor"
+    def folder(self, agent: AgentName, level: InstallLevel = "user") -> PurePath:
+        """Returns the folder of an agent's settings: the person's own, or the repository's. Raises HomeError."""
+        if level == "project":
+            return self.repository / (".github" if agent == "copilot" else f".{agent}")
+        if find_roots := _FIND_ROOTS.get(agent):
+            return find_roots(self.environ, self.platform)[0]
+        if agent == "opencode":  # XDG on every system
+            base = type(self.user)(self.environ.get("XDG_CONFIG_HOME", ""))
+            return (base if base.is_absolute() else self.user / ".config") / "opencode"
+        return self.user / f".{agent}"
 
 
 def list_config_files(machine: AgentMachine) -> Sequence[ConfigFile]:
     """Returns every entry there can be: those of the person's own files, and those of the repository's if there is
     one. Raises HomeError."""
-    files = [*_list_mcp_files(machine, "user"), *_list_hook_files(machine, "user"), *_list_skills(machine, "user")]
-    if machine.root is not None:
-        files += _list_mcp_files(machine, "project")
-        files += [*_list_hook_files(machine, "project"), *_list_skills(machine, "project")]
-    return files
+    levels: tuple[InstallLevel, ...] = ("user",) if machine.root is None else ("user", "project")
+    parts = (_list_mcp_files, _list_hook_files, _list_skills)
+    return [file for level in levels for list_part in parts for file in list_part(machine, level)]
 
 
 def _list_mcp_files(machine: AgentMachine, level: InstallLevel) -> Iterator[ConfigFile]:
@@ -98,80 +88,50 @@ def _list_mcp_files(machine: AgentMachine, level: InstallLevel) -> Iterator[Conf
     words: list[Json] = [*arguments]
     server: dict[str, Json] = {"command": command, "args": words}
     typed: dict[str, Json] = {"type": "stdio", **server}
-    opencode: dict[str, Json] = {"type": "local", "command": [command, *words], "enabled": True}
-    table = TomlTable(("mcp_servers", "lerim"), {"command": command, "args": arguments})
+    own: dict[str, Json] = {"type": "local", **server, "tools": ["*"]}
 
-    def member(name: str, value: Mapping[str, Json]) -> JsonMember:
-        return JsonMember((name, "lerim"), value)
+    def member(agents: tuple[AgentName, ...], path: PurePath, value: Mapping[str, Json]) -> ConfigFile:
+        return ConfigFile(agents, "mcp", level, path, JsonMember(("mcpServers", "lerim"), value))
 
     if level == "user":
         # With its own folder of settings, Claude Code keeps this file in there.
+        claude = machine.folder("claude")
         named = machine.environ.get("CLAUDE_CONFIG_DIR", "").split(",")[0].strip()
-        has_own_folder = named != "" and machine.claude == type(machine.user)(named)
-        claude = (machine.claude if has_own_folder else machine.user) / ".claude.json"
-        yield ConfigFile(("claude",), "mcp", level, claude, member("mcpServers", typed))
-        yield ConfigFile(("codex",), "mcp", level, machine.codex / "config.toml", table)
-        own: dict[str, Json] = {"type": "local", **server, "tools": ["*"]}
-        yield ConfigFile(("copilot",), "mcp", level, machine.copilot / "mcp-config.json", member("mcpServers", own))
-        yield ConfigFile(("gemini",), "mcp", level, machine.gemini / "settings.json", member("mcpServers", server))
-        yield _opencode_file(level, machine.opencode, member("mcp", opencode))
-        yield ConfigFile(("cursor",), "mcp", level, machine.cursor / "mcp.json", member("mcpServers", server))
-        return
-    root = machine.root
-    if root is None:
-        return
-    yield ConfigFile(("claude", "copilot"), "mcp", level, root / ".mcp.json", member("mcpServers", typed))
-    yield ConfigFile(("codex",), "mcp", level, root / ".codex" / "config.toml", table)
-    yield ConfigFile(("gemini",), "mcp", level, root / ".gemini" / "settings.json", member("mcpServers", server))
-    yield _opencode_file(level, root, member("mcp", opencode))
-    yield ConfigFile(("cursor",), "mcp", level, root / ".cursor" / "mcp.json", member("mcpServers", server))
-
-
-def _opencode_file(level: InstallLevel, folder: PurePath, entry: Entry) -> ConfigFile:
-    """Returns the settings of OpenCode, which may be called `.json` or, with comments, `.jsonc`."""
-    return ConfigFile(("opencode",), "mcp", level, folder / "opencode.json", entry, folder / "opencode.jsonc")
+        has_own_folder = named != "" and claude == type(machine.user)(named)
+        yield member(("claude",), (claude if has_own_folder else machine.user) / ".claude.json", typed)
+        yield member(("copilot",), machine.folder("copilot") / "mcp-config.json", own)
+    else:
+        yield member(("claude", "copilot"), machine.repository / ".mcp.json", typed)
+    table = TomlTable(("mcp_servers", "lerim"), {"command": command, "args": arguments})
+    yield ConfigFile(("codex",), "mcp", level, machine.folder("codex", level) / "config.toml", table)
+    yield member(("gemini",), machine.folder("gemini", level) / "settings.json", server)
+    # The settings of OpenCode may be called `.json` or, with comments, `.jsonc`.
+    folder = machine.folder("opencode") if level == "user" else machine.repository
+    opencode = JsonMember(("mcp", "lerim"), {"type": "local", "command": [command, *words], "enabled": True})
+    yield ConfigFile(("opencode",), "mcp", level, folder / "opencode.json", opencode, folder / "opencode.jsonc")
+    yield member(("cursor",), machine.folder("cursor", level) / "mcp.json", server)
 
 
 def _list_hook_files(machine: AgentMachine, level: InstallLevel) -> Iterator[ConfigFile]:
     writer = HookWriter(machine.platform, machine.home, machine.deny_once)
+
+    def hooks(agent: AgentName, name: str, entry: Entry, *others: AgentName) -> ConfigFile:
+        return ConfigFile((agent, *others), "hooks", level, machine.folder(agent, level) / name, entry)
+
     program = str(writer.program)
-    root = machine.root
-    if level == "project" and root is None:
-        return
-    folder = {
-        "claude": machine.claude,
-        "codex": machine.codex,
-        "copilot": machine.copilot,
-        "gemini": machine.gemini,
-        "opencode": machine.opencode,
-        "cursor": machine.cursor,
-    }
-    if level == "project" and root is not None:
-        folder = {name: root / f".{name}" for name in folder} | {"copilot": root / ".github"}
-    claude = JsonHooks(writer.claude(level), program)
-    yield ConfigFile(("claude",), "hooks", level, folder["claude"] / "settings.json", claude)
-    yield ConfigFile(("codex",), "hooks", level, folder["codex"] / "hooks.json", JsonHooks(writer.codex(), program))
-    copilot = WholeFile(_copilot_text(writer))
-    yield ConfigFile(("copilot", "vscode"), "hooks", level, folder["copilot"] / "hooks" / "lerim.json", copilot)
-    gemini = JsonHooks(writer.gemini(), program)
-    yield ConfigFile(("gemini",), "hooks", level, folder["gemini"] / "settings.json", gemini)
-    plugin = WholeFile(opencode_plugin_text())
-    yield ConfigFile(("opencode",), "hooks", level, folder["opencode"] / "plugins" / "lerim.js", plugin)
-    cursor = JsonHooks(writer.cursor(), program, {"version": 1})
-    yield ConfigFile(("cursor",), "hooks", level, folder["cursor"] / "hooks.json", cursor)
-
-
-def _copilot_text(writer: HookWriter) -> str:
-    return json.dumps({"version": 1, "hooks": writer.copilot()}, indent=2, ensure_ascii=False) + "\n"
+    yield hooks("claude", "settings.json", JsonHooks(writer.claude(level), program))
+    yield hooks("codex", "hooks.json", JsonHooks(writer.codex(), program))
+    copilot = json.dumps({"version": 1, "hooks": writer.copilot()}, indent=2, ensure_ascii=False) + "\n"
+    yield hooks("copilot", "hooks/lerim.json", WholeFile(copilot), "vscode")
+    yield hooks("gemini", "settings.json", JsonHooks(writer.gemini(), program))
+    yield hooks("opencode", "plugins/lerim.js", WholeFile(opencode_plugin_text()))
+    yield hooks("cursor", "hooks.json", JsonHooks(writer.cursor(), program, {"version": 1}))
 
 
 def _list_skills(machine: AgentMachine, level: InstallLevel) -> Iterator[ConfigFile]:
     """Yields the skill's two places: Claude Code reads only its own, all others the common one."""
     skill = WholeFile(skill_text(SKILL_FOLDER))
-    base = machine.user if level == "user" else machine.root
-    if base is None:
-        return
-    own = machine.claude if level == "user" else base / ".claude"
+    base = machine.user if level == "user" else machine.repository
     others: tuple[AgentName, ...] = ("codex", "copilot", "gemini", "opencode", "cursor", "vscode")
-    yield ConfigFile(("claude",), "skill", level, own / "skills" / SKILL_FOLDER / "SKILL.md", skill)
-    yield ConfigFile(others, "skill", level, base / ".agents" / "skills" / SKILL_FOLDER / "SKILL.md", skill)
+    for agents, folder in ((("claude",), machine.folder("claude", level)), (others, base / ".agents")):
+        yield ConfigFile(agents, "skill", level, folder / "skills" / SKILL_FOLDER / "SKILL.md", skill)

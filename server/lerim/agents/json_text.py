@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -17,8 +18,9 @@ JsonPath = Sequence[str | int]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
-_COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
+# A string or comment that does not end takes the rest, so that each character is looked at once.
+_COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|,(?=\s*[}\]])')
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -80,19 +82,17 @@ def parse_json(text: str) -> Json:
 
 def parse_json_with_comments(text: str) -> Json:
     """Returns the value of a JSON text that may have comments and trailing commas, or None if it is not one."""
+    value: Json
     text = text.removeprefix(BYTE_ORDER_MARK)
-    try:
-        value: Json = json.loads(text, parse_constant=_refuse_constant)
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text, parse_constant=_refuse_constant)
         return value
-    except (ValueError, RecursionError):
-        pass
     bare = _COMMENT_OR_STRING.sub(lambda match: match[0] if match[0][0] == '"' else " ", text)
     bare = _TRAILING_COMMA.sub(lambda match: match[0] if match[0][0] == '"' else "", bare)
-    try:
+    with suppress(ValueError, RecursionError):
         value = json.loads(bare, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return None
-    return value
+        return value
+    return None
 
 
 def find_value(value: Json, path: JsonPath) -> Json:
@@ -130,17 +130,9 @@ def set_value(text: str | None, path: JsonPath, value: Json) -> str:
 
 def remove_value(text: str, path: JsonPath) -> str:
     """Returns the text without what is at `path`; unchanged if nothing is. Raises UneditableError."""
-    parse_json(text)
-    position = _find_root(text)
-    for depth, key in enumerate(path):
-        container = _scan_container(text, position)
-        child = container.find(key)
-        if child is None:
-            return text
-        if depth == len(path) - 1:
-            return _cut(text, container, container.children.index(child))
-        position = child.value
-    return text
+    container = _find_container(text, path[:-1])
+    child = container.find(path[-1]) if container is not None else None
+    return text if container is None or child is None else _cut(text, container, container.children.index(child))
 
 
 def prune_empty(text: str, path: JsonPath, original: str | None) -> str | None:

@@ -6,7 +6,7 @@ The same files give the same plan, and a file that already has what it should ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -52,15 +52,6 @@ class AgentPlan:
     edits: tuple[PlannedEdit, ...]
     manual: tuple[ManualStep, ...]
     unchanged: tuple[PlannedEdit, ...]
-
-    def at_level(self, level: InstallLevel) -> AgentPlan:
-        """Returns the part of the plan that concerns the person's files, or the repository's."""
-        return replace(
-            self,
-            edits=tuple(one for one in self.edits if one.level == level),
-            manual=tuple(one for one in self.manual if one.level == level),
-            unchanged=tuple(one for one in self.unchanged if one.level == level),
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,10 @@ from pathlib import Path, PurePath
 
 from lerim.agents.config_files import AgentMachine
 from lerim.agents.model import AGENTS, AgentName
-from lerim.paths import Home
 from lerim.process import find_executable
 from lerim.project import Project
 from lerim.sessions import Catalog, SessionTime, list_session_times
 
-_PROGRAMS: Mapping[AgentName, str] = {
-    "claude": "claude",
-    "codex": "codex",
-    "copilot": "copilot",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "cursor": "cursor",
-    "vscode": "code",
-}
 _PROJECT_MARKS: Mapping[AgentName, Sequence[str]] = {
     "claude": (".claude", "CLAUDE.md"),
     "codex": (".codex",),
@@ -55,9 +45,8 @@ def find_agents(machine: AgentMachine, project: Project | None) -> Sequence[Agen
 
 def _list_sessions(machine: AgentMachine, project: Project | None) -> Mapping[AgentName, Sequence[SessionTime]]:
     found: dict[AgentName, list[SessionTime]] = {agent: [] for agent in AGENTS}
-    home: Home = machine.home
-    if home.catalog.exists():
-        with Catalog.open(home) as catalog:
+    if machine.home.catalog.exists():
+        with Catalog.open(machine.home) as catalog:
             for one in list_session_times(catalog.db, project.key if project is not None else ""):
                 found[_agent_of(machine, one)].append(one)
     return found
@@ -68,7 +57,7 @@ def _agent_of(machine: AgentMachine, session: SessionTime) -> AgentName:
     if session.platform != "copilot":
         return session.platform
     place = session.place.replace("\\", "/")
-    return "copilot" if place.startswith(machine.copilot.as_posix() + "/") else "vscode"
+    return "copilot" if place.startswith(machine.folder("copilot").as_posix() + "/") else "vscode"
 
 
 def _examine(machine: AgentMachine, agent: AgentName, sessions: Sequence[SessionTime]) -> AgentPresence:
@@ -76,7 +65,7 @@ def _examine(machine: AgentMachine, agent: AgentName, sessions: Sequence[Session
     is_here = (
         bool(sessions)
         or any(map(_exists, _list_signs(machine, agent)))
-        or find_executable(_PROGRAMS[agent], machine.environ, machine.platform) is not None
+        or find_executable("code" if agent == "vscode" else agent, machine.environ, machine.platform) is not None
     )
     root = machine.root
     has_marks = root is not None and any(_exists(root / mark) for mark in _PROJECT_MARKS[agent])
@@ -85,16 +74,10 @@ def _examine(machine: AgentMachine, agent: AgentName, sessions: Sequence[Session
 
 def _list_signs(machine: AgentMachine, agent: AgentName) -> Sequence[PurePath]:
     """Returns the files and folders that an agent makes where it is used."""
-    signs: dict[AgentName, Sequence[PurePath]] = {
-        "claude": (machine.claude,),
-        "codex": (machine.codex / "config.toml", machine.codex / "sessions"),
-        "copilot": (machine.copilot,),
-        "gemini": (machine.gemini / "settings.json",),
-        "opencode": (machine.opencode,),
-        "cursor": (machine.cursor,),
-        "vscode": (),
-    }
-    return signs[agent]
+    if agent == "vscode":
+        return ()
+    names: Mapping[AgentName, Sequence[str]] = {"codex": ("config.toml", "sessions"), "gemini": ("settings.json",)}
+    return [machine.folder(agent) / name for name in names.get(agent, ("",))]
 
 
 def _exists(path: PurePath) -> bool:

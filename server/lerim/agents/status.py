@@ -19,7 +19,7 @@ from lerim.agents.config_files import AgentMachine, ConfigFile, list_config_file
 from lerim.agents.entries import JsonHooks
 from lerim.agents.json_text import UneditableError
 from lerim.agents.launcher import is_launcher_current
-from lerim.agents.model import AGENT_NAMES, AgentChannel, AgentName, InstallLevel
+from lerim.agents.model import AGENT_NAMES, AGENTS, AgentChannel, AgentName, InstallLevel
 from lerim.agents.plan import find_path, read_config
 from lerim.agents.presence import AgentPresence, find_agents
 from lerim.agents.records import InstalledFile, load_records
@@ -133,14 +133,15 @@ def _examine_file(machine: AgentMachine, file: ConfigFile) -> ChannelView:
     except (LerimError, UneditableError) as error:
         reason = error.message if isinstance(error, LerimError) else f"{error}."
         return ChannelView(file.channel, file.level, "unreadable", str(path), reason)
-    note = (
-        "It is not what would be installed: it was changed by hand or is from another version."
-        if state == "changed"
-        else ""
-    )
-    if file.agents == ("codex",) and isinstance(file.entry, JsonHooks) and text is not None and state != "missing":
-        if are_hooks_trusted(path, text, file.entry, Path(machine.codex / "config.toml")):
-            return ChannelView(file.channel, file.level, state, str(path), note)
+    note = ""
+    if state == "changed":
+        note = "It is not what would be installed: it was changed by hand or is from another version."
+    if (
+        file.agents == ("codex",)
+        and isinstance(file.entry, JsonHooks)
+        and state != "missing"
+        and not are_hooks_trusted(path, text or "", file.entry, Path(machine.folder("codex") / "config.toml"))
+    ):
         state, note = "untrusted", "Codex skips these hooks until you trust them: run /hooks in Codex."
     return ChannelView(file.channel, file.level, state, str(path), note)
 
@@ -179,26 +180,14 @@ def _percentile(durations: Sequence[float]) -> float | None:
     return round(sorted(durations)[max(0, -(-len(durations) * 95 // 100) - 1)], 1)
 
 
-_CLIENT_NAMES: Mapping[str, AgentName] = {
-    "claude": "claude",
-    "codex": "codex",
-    "copilot": "copilot",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "cursor": "cursor",
-    "visual studio code": "vscode",
-}
-"""Part of the name that an agent gives as an MCP client."""
-
-
 def _find_mcp_calls(home: Home, project: Project | None) -> Mapping[AgentName, float]:
     """Returns when each agent last got memories of this repository over MCP, in seconds since 1970."""
     found: dict[AgentName, float] = {}
     if project is None:
         return found
     for serving in load_servings(home.project(project.key))[0]:
-        client = serving.agent.lower()
-        agent = next((name for part, name in _CLIENT_NAMES.items() if part in client), None)
+        client = serving.agent.lower().replace("visual studio code", "vscode")
+        agent = next((name for name in AGENTS if name in client), None)
         if serving.channel == "mcp" and agent is not None:
             found[agent] = max(found.get(agent, 0.0), serving.at)
     return found

@@ -30,15 +30,6 @@ def build_hook_command(agent: str, home: Home, platform: str = sys.platform) -> 
     return f'h={program}; [ -x "$h" ] && {{ {run}; {watch}; wait $p; kill $w; }} 2>/dev/null; exit 0'
 
 
-def build_hook_argv(agent: str, home: Home, executable: str, platform: str = sys.platform) -> tuple[str, ...]:
-    """Returns the program and arguments for an agent that uses no shell. Windows starts only programs, no scripts, so
-    there it is the interpreter `executable`."""
-    folder = home.root / "bin"
-    if platform == "win32":
-        return (executable, "-I", "-S", str(folder / "hook.py"), agent)
-    return (str(folder / "hook"), agent)
-
-
 def _build_powershell_command(agent: str, home: Home) -> str:
     folder = '"$env:USERPROFILE\\.lerim\\bin"' if _is_usual_place(home) else _quote_powershell(str(home.root / "bin"))
     run = f'$input | & (Get-Content "$h\\hook-python" -TotalCount 1 -Encoding UTF8) -I -S "$h\\hook.py" {agent} 2>$null'

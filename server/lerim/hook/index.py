@@ -96,7 +96,8 @@ def refresh_hook_index(project: Project, home: Home, environ: Mapping[str, str] 
 
 def _make_index(path: Path, project: Project, home: Home, environ: Mapping[str, str]) -> list[Problem]:
     folders = _stat_folders(project, home)  # before the memories are read, so that a later change is noticed
-    known_meta, known = _read_meta(path), _read_known(path)
+    known_meta = _read_meta(path)
+    known = _read_known(path, known_meta)
     git = open_git(project.root, environ)
     with AgentMemories(project, home, make_approval_test(project, home), git) as memories:
         found = memories.list_servable({version for version, entry in known.items() if not entry.is_order}).memories
@@ -263,21 +264,18 @@ def _open_index(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
-def _read_known(path: Path) -> dict[FileVersion, _Entry]:
+def _read_known(path: Path, meta: Mapping[str, str]) -> dict[FileVersion, _Entry]:
     """Returns what the index before has of each fresh memory; nothing if another version of Lerim made it."""
+    if (meta.get("version"), meta.get("made_by")) != (str(lookup.INDEX_VERSION), __version__):
+        return {}
     try:
         with closing(_open_index(path)) as db:
-            meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
-            if (meta.get("version"), meta.get("made_by")) != (str(lookup.INDEX_VERSION), __version__):
-                return {}
             query = "SELECT file, mtime, size, text, title_terms, quote_terms, is_order FROM memories WHERE is_fresh"
             return {
-                FileVersion(file, mtime, size): _Entry(text, _split(title), _split(quotes), bool(is_order))
+                FileVersion(file, mtime, size): _Entry(
+                    text, tuple(title.split()), tuple(quotes.split()), bool(is_order)
+                )
                 for file, mtime, size, text, title, quotes, is_order in db.execute(query)
             }
     except (sqlite3.Error, OSError, ValueError):
         return {}
-
-
-def _split(terms: str) -> tuple[str, ...]:
-    return tuple(terms.split())

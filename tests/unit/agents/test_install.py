@@ -147,9 +147,10 @@ def test_an_entry_changed_by_hand_is_shown_as_a_change_and_keeps_what_the_person
 BROKEN = {
     "comments": '{\n  // my theme\n  "theme": "dark",\n}\n',
     "not valid JSON": '{"theme": }',
+    "not valid JSON (line 1)": '{"' + '\\"' * 300_000,  # of which each quote may begin a string
     "occurs twice": '{"hooks": {}, "hooks": {}, "mcpServers": {}, "mcpServers": {}}',
     "not UTF-8": b"\xff\xfe{\x00}\x00",
-    "not an object": '{"hooks": 3, "mcpServers": 3}',
+    "a plain value where an object is expected": '{"hooks": 3, "mcpServers": 3}',
     "a plain value": "3",
 }
 
@@ -164,6 +165,7 @@ def test_a_file_that_cannot_be_edited_safely_is_left_alone_and_the_person_sees_w
     before = path.read_bytes()
     shown = lerim("install", "gemini", "cursor", "--user", "--yes", code=3)
     assert path.read_bytes() == before
+    assert reason in shown
     assert "Add this yourself" in shown
     assert '"command": "' in shown
     assert (isolated / ".cursor" / "mcp.json").exists()  # one bad file stops none of the others

@@ -12,7 +12,7 @@ import pytest
 from hook_program import HookProgram
 from killer import DONE, at_once
 from lerim.errors import HomeError, MemoryError_
-from lerim.hook import build_hook_argv, build_hook_command, install_hook_program, is_hook_program_current
+from lerim.hook import build_hook_command, install_hook_program, is_hook_program_current
 from lerim.paths import Home
 from lerim.project import Project
 from rights import bound
@@ -96,8 +96,6 @@ def test_the_command_line_names_the_usual_place_by_the_home_variable_and_another
         "exit 0"
     )
     assert "'/data/it''s mine/lerim/bin'" in build_hook_command("codex", other, "win32")
-    assert build_hook_argv("claude", usual, "/usr/bin/python3", "linux") == ("/home/me/.lerim/bin/hook", "claude")
-    assert build_hook_argv("claude", usual, "C:\\py\\python.exe", "win32")[:3] == ("C:\\py\\python.exe", "-I", "-S")
 
 
 @pytest.mark.parametrize(
