@@ -77,6 +77,9 @@ def test_a_packed_rollout_that_is_cut_gives_what_it_holds_and_one_without_any_co
 def test_a_thread_has_the_name_it_was_given(tmp_path):
     path = put(tmp_path / "sessions" / "2026" / "03" / "01" / NAME)
     assert lines.reading(path)[1].session.title == "Use uv"
+    renamed = lines.event("thread_name_updated", thread_name=f"{'Rotate ' * 15} AKIA{'Q7XJ3PL2' * 2}")
+    put(path, SPOKEN + lines.encoded(renamed))
+    assert "AKIA" not in lines.reading(path)[1].session.title
     named = [{"id": lines.THREAD, "thread_name": "Move to uv"}, {"id": "other", "thread_name": "x"}, {"id": None}]
     put(tmp_path / "session_index.jsonl", b"".join(json.dumps(one).encode() + b"\n" for one in named) + b'{"half')
     assert lines.reading(path)[1].session.title == "Move to uv"

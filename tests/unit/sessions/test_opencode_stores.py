@@ -162,7 +162,7 @@ def test_other_sessions_and_tables_do_not_change_a_stamp(tmp_path: Path) -> None
     assert [native for native in before if before[native] != after[native]] == ["ses_2"]
 
 
-def test_a_running_session_settles_up_to_what_still_changes(tmp_path: Path) -> None:
+def test_what_comes_before_the_last_answered_prompt_is_not_read_again(tmp_path: Path) -> None:
     store = Store()
     store.say("user", text("one"))
     store.say("assistant", text("first"))
@@ -170,13 +170,17 @@ def test_a_running_session_settles_up_to_what_still_changes(tmp_path: Path) -> N
     (row,) = of_rows(path)
     reading = opencode.open_session(row)
     assert len(list(reading)) == 2
-    assert list(opencode.open_session(row, reading.resume)) == []
     store.say("user", text("two"))
     store.say("assistant", tool("bash", {"command": "ls"}, status="running"), finish=None, time={"created": 1 << 41})
     store.rows(path)
     (row,) = of_rows(path)
     running = opencode.open_session(row, reading.resume)
-    assert [turn.ordinal for turn in running] == [2, 3]
+    assert [turn.ordinal for turn in running] == [0, 1, 2, 3]
     again = list(opencode.open_session(row, running.resume))
     assert [turn.ordinal for turn in again] == [2, 3]
     assert again[1].tool_calls[0].status == "pending"
+    store.say("user", text("three"))  # it waits behind the answer, which goes on
+    store.rows(path)
+    waiting = opencode.open_session(of_rows(path)[0], running.resume)
+    assert [turn.ordinal for turn in waiting] == [2, 3, 4]
+    assert not waiting.restarted

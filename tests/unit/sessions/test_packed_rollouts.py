@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+from io import BufferedReader
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from lerim.sessions.readers.engine.compressed import (
     BASE_LINES,
     BYTES_A_BYTE,
     BYTES_A_LINE,
-    UnpackedFile,
+    UnpackedStream,
     zstd,
 )
 from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES
@@ -44,11 +45,11 @@ def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind:
     path = tmp_path / NAME
     path.write_bytes(packed(block, times))
     size = path.stat().st_size
-    with path.open("rb") as file, UnpackedFile(file, BLOCK_BYTES, size) as stream:
+    with path.open("rb") as file, BufferedReader(raw := UnpackedStream(file, size), BLOCK_BYTES) as stream:
         held = 0
         while given := stream.read1(BLOCK_BYTES):
             held += given.count(b"\n")
-        assert stream.unpacked_bytes <= BASE_BYTES + BYTES_A_BYTE * size + BLOCK_BYTES
+        assert raw.unpacked_bytes <= BASE_BYTES + BYTES_A_BYTE * size + BLOCK_BYTES
         assert held <= BASE_LINES + size // BYTES_A_LINE
     turns, done = lines.reading(path)
     assert turns[0].text == "Said before it"
@@ -60,7 +61,7 @@ def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(tmp_path: Path, kind:
 def test_work_on_a_packed_file_ends_when_its_time_is_over() -> None:
     data = packed(lines.encoded(lines.prompt("Do it")) * 1000, 10)
     clock = itertools.count(0.0, 8.0)
-    stream = UnpackedFile(io.BytesIO(data), BLOCK_BYTES, len(data), lambda: next(clock))
+    stream = UnpackedStream(io.BytesIO(data), len(data), lambda: next(clock))
     assert 0 < len(stream.read()) < len(zstd.decompress(data))
     assert "too long" in stream.stop_reason
 

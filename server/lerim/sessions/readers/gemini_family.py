@@ -22,7 +22,6 @@ from lerim.sessions.readers.engine import (
 )
 from lerim.sessions.readers.gemini import (
     GeminiMessage,
-    GeminiPlans,
     GeminiSession,
     GeminiUsage,
     extract_message_text,
@@ -99,7 +98,7 @@ def _build_turns(
 ) -> tuple[list[Turn], int]:
     turns: list[Turn] = []
     injected = 0
-    plans = GeminiPlans()
+    plans: dict[str, str] = {}
     for key, message in session.messages.items():
         # A key that begins with @ is an offset in the file, used because the record has no id.
         turn_key = f"{session_id}\n{message.type}\n{message.timestamp}\n{key}" if key.startswith("@") else key
@@ -132,7 +131,14 @@ def _build_prompt(message: GeminiMessage, typed: TypedText, turn_key: str, ordin
 
 
 def _build_answer(
-    message: GeminiMessage, turn_key: str, ordinal: int, plans: GeminiPlans, cwd: str, *, is_subagent: bool, brief: bool
+    message: GeminiMessage,
+    turn_key: str,
+    ordinal: int,
+    plans: dict[str, str],
+    cwd: str,
+    *,
+    is_subagent: bool,
+    brief: bool,
 ) -> Turn | None:
     text = without_nul(cut_blocks(extract_message_text(message.content)[0]))
     reasoning = [

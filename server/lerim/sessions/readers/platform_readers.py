@@ -156,7 +156,6 @@ class GuardedReading:
                 raise self._nothing_read_error()
 
     def checkpoint(self) -> bool:
-        """See Readable."""
         return self._inner.checkpoint()
 
     def _nothing_read_error(self) -> TranscriptError:
@@ -167,7 +166,6 @@ class GuardedReading:
 
     @property
     def session(self) -> Session:
-        """See Readable."""
         session = self._inner.session
         if all(map(can_be_folder, session.cwds)):
             return session
@@ -175,22 +173,18 @@ class GuardedReading:
 
     @property
     def resume(self) -> bytes:
-        """See Readable."""
         return self._inner.resume
 
     @property
     def problems(self) -> list[Problem]:
-        """See Readable."""
         return self._inner.problems
 
     @property
     def restarted(self) -> bool:
-        """See Readable."""
         return self._inner.restarted
 
     @property
     def ids(self) -> frozenset[str] | None:
-        """See Readable."""
         return self._inner.ids
 
 

@@ -50,7 +50,7 @@ _CONTEXT = (
     "system-reminder",
     MEMORIES_TAG,
 )
-_OPENING = re.compile(rf"<({'|'.join(map(re.escape, _CONTEXT))}|external_[\w.-]{{1,100}})(?: [^<>\n]{{1,500}})?>")
+_OPENING = re.compile(rf"\s*<({'|'.join(map(re.escape, _CONTEXT))}|external_[\w.-]{{1,100}})(?: [^<>\n]{{1,500}})?>")
 _INJECTED_STARTS = (
     "# AGENTS.md instructions",
     "<INSTRUCTIONS>",
@@ -118,15 +118,8 @@ def _strip_context(text: str) -> str:
         end = text.rfind(f"</{tag[1]}>", position)  # its contents may include a forged closing tag
         if end < 0:
             return ""
-        position = _skip_spaces(text, end + len(tag[1]) + 3)
-    return text[position:]
-
-
-def _skip_spaces(text: str, position: int) -> int:
-    """Returns the index where the next word begins."""
-    while position < len(text) and text[position].isspace():
-        position += 1
-    return position
+        position = end + len(tag[1]) + 3
+    return text[position:].lstrip()
 
 
 def parse_prompt_event(event: CodexPayload) -> tuple[TypedText | None, str]:

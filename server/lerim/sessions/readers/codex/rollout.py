@@ -45,6 +45,7 @@ from lerim.sessions.readers.engine import (
     find_object,
     find_text,
     make_own_command,
+    make_title,
     parse_fields,
     parse_timestamp,
     usable_id,
@@ -307,7 +308,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         self._tally.api_errors += 1
 
     def _rename_thread(self, payload: CodexPayload) -> None:
-        self._tally.thread_name = without_nul(payload.thread_name)[:120] or self._tally.thread_name
+        self._tally.thread_name = make_title(payload.thread_name) or self._tally.thread_name
 
     def _read_completed_item(self, payload: CodexPayload) -> None:
         """Handles a completed item, which paginated threads contain instead of an event."""

@@ -162,19 +162,24 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
     steps = _split_steps(shown) or ([_Step()] if rounds else [])
     if not shown and rounds and (texts := [text for text, _ in rounds if text]):
         steps[0].texts = ["\n\n".join(texts)]
-    for step in steps:
+    step_by_index: dict[int, int] = {}
+    for number, step in enumerate(steps):
         for part in step.shown:
             if not _is_call(part):
                 continue
             index = matched.get(id(part))
-            request_call = requested[index] if index is not None else None
+            request_call = None
+            if index is not None:
+                step_by_index[index], request_call = number, requested[index]
             step.calls.append(
                 build_chat_call(part, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
             )
-    shown_indexes = frozenset(matched.values())
+    last_step = 0
     for index, request_call in enumerate(requested):
-        if index not in shown_indexes:
-            _find_step(steps, index, matched).calls.append(
+        if index in step_by_index:
+            last_step = max(last_step, step_by_index[index])
+        else:  # not shown: it belongs to the step of the calls requested before it
+            steps[last_step].calls.append(
                 build_chat_call(None, request_call, _find_result(request_call, results), is_over=is_over, brief=brief)
             )
     calls = [call for step in steps for call in step.calls]
@@ -185,14 +190,6 @@ def _build_steps(request: ChatRequest, *, is_over: bool, brief: bool) -> list[_S
             if path and file_name(path).lower() not in edited:
                 step.calls.append(build_edit_call(without_nul(path), part.edits, brief=brief))
     return [step for step in steps if step.texts or step.reasoning or step.calls]
-
-
-def _find_step(steps: list[_Step], index: int, matched: dict[int, int]) -> _Step:
-    """Returns the step with the last shown call before the requested call at index `at`, or the first step if there is
-    none."""
-    earlier = {name for name, matched_index in matched.items() if matched_index < index}
-    candidates = [step for step in steps if any(id(one) in earlier for one in step.shown)]
-    return candidates[-1] if candidates else steps[0]
 
 
 def _find_result(own: RequestedCall | None, results: dict[str, str]) -> str | None:

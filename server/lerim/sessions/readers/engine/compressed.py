@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from io import BufferedReader, RawIOBase
+from io import RawIOBase
 from typing import IO, TYPE_CHECKING, cast
 
 if sys.version_info >= (3, 14) and not TYPE_CHECKING:
@@ -37,30 +37,12 @@ byte."""
 _NEWLINE = 10
 
 
-class UnpackedFile(BufferedReader):
-    """The contents of a packed file as a stream of lines. It ends where the file is damaged or a limit is reached;
-    `stop_reason` then says why, and is '' at the end of the file."""
+class UnpackedStream(RawIOBase):
+    """The contents of a packed file. It ends where the file is damaged or a limit is reached; `stop_reason` then says
+    why, worded to follow “it”, and is '' at the end of the file."""
 
-    def __init__(self, file: IO[bytes], block: int, size: int, clock: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, file: IO[bytes], size: int, clock: Callable[[], float] = time.thread_time) -> None:
         """`size` of the packed file determines the limits; `clock` returns the seconds this thread has worked."""
-        self._stream = _LimitedStream(file, size, clock)
-        super().__init__(self._stream, block)
-
-    @property
-    def stop_reason(self) -> str:
-        """Why the stream ended before the file did, worded to follow “it”."""
-        return self._stream.stop_reason
-
-    @property
-    def unpacked_bytes(self) -> int:
-        """How many bytes have been unpacked so far."""
-        return self._stream.unpacked_bytes
-
-
-class _LimitedStream(RawIOBase):
-    """The unpacked contents of a file, up to its limits."""
-
-    def __init__(self, file: IO[bytes], size: int, clock: Callable[[], float]) -> None:
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW_LOG}
         self._inner = zstd.ZstdFile(file, options=options)
         self._clock = clock

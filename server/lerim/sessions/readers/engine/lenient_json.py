@@ -10,8 +10,8 @@ import functools
 import json
 import math
 import re
-from collections.abc import Iterator
-from typing import Any, TypeVar, cast, get_type_hints
+from contextlib import suppress
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -46,7 +46,7 @@ def decode_broken_line(line: bytes, shape: type[Shape]) -> list[Shape]:
             value, position = OBJECT_DECODER.raw_decode(text, position)
             if not isinstance(value, dict):
                 raise BadLine("no JSON object", records)
-            records.append(_convert_record(value, shape))
+            records.append(decode_leniently(_encode_clean(value), shape))
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).split(":")[0]
             raise BadLine(reason, records) from error
@@ -64,17 +64,24 @@ OBJECT_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None, p
 """Accepts control characters in strings, and turns NaN and infinite numbers into None."""
 
 
-def _convert_record(value: dict[str, Any], shape: type[Shape]) -> Shape:
-    clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
-    return decode_leniently(clean, shape)
-
-
 def decode_leniently(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
     """Decodes JSON as `shape`. Fields of a wrong type get their default; if `data` cannot be read, all fields do."""
     try:
+        return parse_object(data, shape)
+    except ValueError:
+        return shape()
+
+
+def parse_object(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
+    """Parses a JSON object as `shape`; fields of a wrong type get their default. Raises ValueError if it is not an
+    object."""
+    try:
         return cast(Shape, _decoder(shape).decode(data))
     except DECODE_ERRORS:
-        return _fit_object(parse_json_or_none(data), shape)
+        value = parse_json(data)
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")
+    return _fit_object(value, shape)
 
 
 @functools.cache
@@ -87,37 +94,30 @@ def _field_types(shape: type[msgspec.Struct]) -> dict[str, Any]:
     return get_type_hints(shape)
 
 
-def _fit_object(value: object, shape: type[Shape]) -> Shape:
-    if not isinstance(value, dict):
-        return shape()
+def _fit_object(value: dict[str, Any], shape: type[Shape]) -> Shape:
     types = _field_types(shape)
     fields: dict[str, Any] = {}
     for attribute, name in zip(shape.__struct_fields__, shape.__struct_encode_fields__, strict=True):
         if name in value:
-            kind = types[attribute]
-            if kind is msgspec.Raw:
-                fields[attribute] = msgspec.Raw(msgspec.json.encode(value[name]))
-                continue
-            for fitted in _fit_value(value[name], kind):
-                fields[attribute] = fitted
+            with suppress(msgspec.ValidationError):
+                fields[attribute] = _fit_value(value[name], types[attribute])
     return shape(**fields)
 
 
-def _fit_value(value: object, kind: Any) -> Iterator[object]:
-    """Yields `value` once as type `kind`, or nothing if it does not fit."""
-    options = getattr(kind, "__args__", (kind,)) if not hasattr(kind, "__origin__") else (kind,)
-    for option in options:
-        if isinstance(option, type) and issubclass(option, msgspec.Struct):
-            if isinstance(value, dict):
-                yield _fit_object(value, option)
-                return
-        elif getattr(option, "__origin__", None) is list:
-            if isinstance(value, list):
-                yield [_fit_object(item, option.__args__[0]) for item in value if isinstance(item, dict)]
-                return
-        elif type(value) is option:
-            yield value
-            return
+def _fit_value(value: object, kind: Any) -> object:
+    """Returns `value` as type `kind`. Raises ValidationError if it does not fit."""
+    if kind is msgspec.Raw:
+        return msgspec.Raw(encode_json(value))
+    for option in (kind,) if get_origin(kind) is list else get_args(kind) or (kind,):
+        if isinstance(value, list) and get_origin(option) is list:
+            items: list[object] = []
+            for item in value:
+                with suppress(msgspec.ValidationError):
+                    items.append(_fit_value(item, get_args(option)[0]))
+            return items
+        if isinstance(value, dict) and isinstance(option, type) and issubclass(option, msgspec.Struct):
+            return _fit_object(value, option)
+    return msgspec.convert(value, kind)
 
 
 def decode_string(raw: msgspec.Raw) -> str:
@@ -209,18 +209,6 @@ def encode_json(value: object) -> bytes:
         return msgspec.json.encode(value)
     except DECODE_ERRORS:
         return b"null"
-
-
-def parse_object(data: bytes | msgspec.Raw, shape: type[Shape]) -> Shape:
-    """Parses a JSON object as `shape`; fields of a wrong type get their default. Raises ValueError if it is not an
-    object."""
-    try:
-        return msgspec.json.decode(data, type=shape)
-    except DECODE_ERRORS:
-        value = parse_json(data)
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
-    return decode_leniently(encode_json(value), shape)
 
 
 def salvage_objects(data: bytes, key: str) -> list[bytes]:

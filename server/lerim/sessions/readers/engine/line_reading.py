@@ -21,7 +21,7 @@ import msgspec
 from lerim.errors import Problem, TranscriptError
 from lerim.files import make_unreadable_error, open_buffered, open_unbuffered
 from lerim.sessions.model import OmittedProblems, Role, Session, Transcript, Turn, TurnKind, make_turn_id
-from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedFile
+from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedStream
 from lerim.sessions.readers.engine.lenient_json import BadLine
 from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES, LineStream, fingerprint_file
 from lerim.sessions.readers.engine.tally import RecentIds, TranscriptTally
@@ -42,12 +42,9 @@ def read_beginning(path: Path, decode: Callable[[bytes], list[Record]]) -> Itera
     """Yields the readable records in a transcript's first 256 kB; none if the file cannot be read."""
     try:
         with open_buffered(path) as file:
-            packed = path.name.endswith(COMPRESSED_SUFFIX)
-            start = (
-                UnpackedFile(file, BEGINNING_BYTES, path.stat().st_size).read(BEGINNING_BYTES)
-                if packed
-                else file.read(BEGINNING_BYTES)
-            )
+            is_packed = path.name.endswith(COMPRESSED_SUFFIX)
+            stream = BufferedReader(UnpackedStream(file, path.stat().st_size)) if is_packed else file
+            start = stream.read(BEGINNING_BYTES)
     except OSError:
         return
     for line in start.split(b"\n"):
@@ -128,8 +125,9 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
                 raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
             with open_unbuffered(self.path) as raw:
                 if self.path.name.endswith(COMPRESSED_SUFFIX):
-                    with UnpackedFile(raw, BLOCK_BYTES, stat_result.st_size) as file:
-                        yield from self._read_compressed(file)
+                    stream = UnpackedStream(raw, stat_result.st_size)
+                    with BufferedReader(stream, BLOCK_BYTES) as packed_file:
+                        yield from self._read_compressed(packed_file, stream)
                 else:
                     with BufferedReader(raw, BLOCK_BYTES) as file:
                         yield from self._read_plain(raw, file)
@@ -158,15 +156,15 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         self.session = self._build_session()
         return True
 
-    def _read_compressed(self, file: UnpackedFile) -> Iterator[Turn]:
+    def _read_compressed(self, file: BufferedReader[Any], stream: UnpackedStream) -> Iterator[Turn]:
         self.restarted = bool(self._known_resume)
         self.resume = b""
         yield from self._read_lines(file, 0)
-        if file.stop_reason and not file.unpacked_bytes:
-            what = f"This compressed transcript cannot be read: it {file.stop_reason}"
+        if stream.stop_reason and not stream.unpacked_bytes:
+            what = f"This compressed transcript cannot be read: it {stream.stop_reason}"
             raise TranscriptError(what, where=str(self.path), todo="Lerim tries again when it changes.")
-        if file.stop_reason:
-            self._report(CUT_SHORT, "", f"Only part of this compressed transcript was read: it {file.stop_reason}")
+        if stream.stop_reason:
+            self._report(CUT_SHORT, "", f"Only part of this compressed transcript was read: it {stream.stop_reason}")
         yield from self._finish()
 
     def _read_plain(self, raw: FileIO, file: BufferedReader[Any]) -> Iterator[Turn]:

@@ -33,12 +33,10 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class LoadedSession:
-    """A session with all its turns. The first `final_turns` of them are final; without it, all before the last turn of
-    the person."""
+    """A session with all its turns."""
 
     session: Session
     turns: list[Turn]
-    final_turns: int | None = None
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -78,8 +76,7 @@ class WholeReading:
         self.session = loaded.session
         self.problems = _limit_problems(loaded.problems, self.transcript.path)
         self.ids = frozenset(turn.id for turn in loaded.turns)
-        count = _count_final_turns(loaded.turns) if loaded.final_turns is None else loaded.final_turns
-        final_turns = loaded.turns[:count]
+        final_turns = loaded.turns[: _count_final_turns(loaded.turns)]
         self.resume = msgspec.json.encode(_Resume(_FORMAT, len(final_turns), _digest(final_turns)))
         yield from loaded.turns[start:]
 
@@ -203,7 +200,10 @@ def sum_tokens(turns: Iterable[Turn]) -> Tokens:
 
 
 def _count_final_turns(turns: Sequence[Turn]) -> int:
-    return next((index for index in range(len(turns) - 1, -1, -1) if turns[index].role == "user"), 0)
+    """Returns how many turns come before the last exchange: the last turn of the person that has an answer. A prompt
+    after it may wait behind an answer that is still being written."""
+    pairs = range(len(turns) - 1, 0, -1)
+    return next((at - 1 for at in pairs if turns[at - 1].role == "user" and turns[at].role != "user"), 0)
 
 
 def _limit_problems(problems: list[Problem], path: Path) -> list[Problem]:

@@ -56,32 +56,19 @@ _REFUSED_STARTS = ("Plan rejected.", "User cancelled the plan approval dialog", 
 _DENIAL_WORDS = ("denied", "did not allow", "rejected")
 
 
-class GeminiPlans:
-    """The plans written so far, by file name, because the call that leaves plan mode only names the file."""
-
-    def __init__(self) -> None:
-        self._written: dict[str, str] = {}
-
-    def remember(self, path: str, text: str) -> None:
-        """Remembers the text written to a Markdown file."""
-        if path.endswith(".md"):
-            self._written[file_name(path)] = text
-
-    def find_text(self, path: str) -> str:
-        """Returns the text last written to a file of this name; '' if there is none."""
-        return self._written.get(file_name(path), "")
-
-
-def parse_gemini_call(call: GeminiCall, plans: GeminiPlans, *, brief: bool) -> ToolCall:
-    """Parses a call with its result; `brief` leaves out the text it writes, and its output if it succeeded."""
+def parse_gemini_call(call: GeminiCall, plans: dict[str, str], *, brief: bool) -> ToolCall:
+    """Parses a call with its result; `brief` leaves out the text it writes, and its output if it succeeded. `plans` are
+    the Markdown files written so far, by name, because the call that leaves plan mode only names the file."""
     arguments = parse_fields(call.args)
     pending = _TOOLS.build_call(call.id, call.name, arguments, kind="agent" if call.agent_id else None, brief=brief)
     included = list_texts(arguments.get("include") or arguments.get("paths"))[:50]
     pending = replace(pending, paths=(*pending.paths, *(one for one in included if one)))
     if pending.kind == "write":
-        plans.remember(find_text(arguments, *_TOOLS.path), find_text(arguments, "content"))
+        if (path := find_text(arguments, *_TOOLS.path)).endswith(".md"):
+            plans[file_name(path)] = find_text(arguments, "content")
     elif pending.kind == "plan" and not pending.plan:
-        pending = replace(pending, plan=plans.find_text(find_text(arguments, "plan_filename", "plan_path")))
+        plan = plans.get(file_name(find_text(arguments, "plan_filename", "plan_path")), "")
+        pending = replace(pending, plan=plan)
     elif pending.kind == "web" and not pending.command:
         pending = replace(pending, command=find_text(arguments, "prompt"))
     return _add_result(pending, call, brief=brief)

@@ -12,6 +12,7 @@ from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     LoadedSession,
     cut_blocks,
+    make_title,
     milliseconds_to_time,
     plausible_count,
     sum_session,
@@ -30,7 +31,6 @@ _INIT_STARTS = (
 )
 """The beginnings of the prompts that OpenCode stores in place of `/init`."""
 _INIT_FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
-_UNFINISHED_REASONS = ("tool-calls", "unknown")
 _ABORT_ERROR = "MessageAbortedError"
 
 
@@ -41,7 +41,6 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
     default_cwd = without_nul(info.directory) or without_nul(stored.worktree) or transcript.cwd
     turns: list[Turn] = []
     injected = api_errors = 0
-    starts: list[int] = []
     own_command_ids: set[str] = set()
     plan = ""
     pieces_by_message = _unreverted_pieces(stored, info.revert or Revert())
@@ -49,7 +48,6 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
         without_nul(one.parent_id): _message_cwd(one, default_cwd) for one in reversed(stored.messages) if one.parent_id
     }
     for index, message in enumerate(stored.messages):
-        starts.append(len(turns))
         origin = stored.origins.get(message.id or "")
         if index >= len(pieces_by_message):
             continue
@@ -82,7 +80,6 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
     return LoadedSession(
         _build_session(replace_fields(transcript, cwd=default_cwd), stored, turns, injected, api_errors),
         turns,
-        _count_final_turns(stored, turns, starts),
         stored.problems,
     )
 
@@ -220,7 +217,7 @@ def _build_session(
     )
     return replace_fields(
         session,
-        title="" if _DEFAULT_TITLE.fullmatch(title) else title[:500],
+        title="" if _DEFAULT_TITLE.fullmatch(title) else make_title(title),
         started=milliseconds_to_time(time.created),
         ended=max(filter(None, map(milliseconds_to_time, times)), default=milliseconds_to_time(time.updated)),
         models=tuple(dict.fromkeys(without_nul(one.model_id)[:200] for one in answers if one.model_id)),
@@ -235,23 +232,3 @@ def _build_session(
 def _is_error(call: ToolCall) -> bool:
     """Returns whether a call counts as an error: it failed, or it was interrupted and is not a shell command."""
     return call.status == "error" or (call.status == "interrupted" and call.kind != "shell")
-
-
-def _count_final_turns(stored: StoredSession, turns: list[Turn], starts: list[int]) -> int:
-    """Returns how many turns are final: all once the last answer is complete, else those before the unfinished
-    exchange."""
-    messages = stored.messages
-    last_answer = max((at for at, one in enumerate(messages) if one.role == "assistant"), default=-1)
-    last_prompt = max((at for at, one in enumerate(messages) if one.role == "user"), default=-1)
-    exchange_start = max((at for at, one in enumerate(messages[: last_answer + 1]) if one.role == "user"), default=0)
-    has_open_calls = any(
-        call.status == "pending" for turn in turns[starts[exchange_start] :] for call in turn.tool_calls
-    ) if starts else False  # fmt: skip
-    if last_answer < 0 or not _is_complete(messages[last_answer]) or has_open_calls:
-        return starts[exchange_start if last_answer >= 0 else max(last_prompt, 0)] if starts else 0
-    return starts[last_prompt] if last_prompt > last_answer else len(turns)
-
-
-def _is_complete(message: OpenCodeMessage) -> bool:
-    ended = bool(message.time and message.time.completed)
-    return bool(message.error) or (ended and message.finish not in _UNFINISHED_REASONS)
