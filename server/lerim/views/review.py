@@ -81,21 +81,24 @@ def load_pending_list(
     else:
         page = queue.list_pending_page(paths, offset, limit)
         proposals, problems, blocked = page.proposals, page.problems, page.blocked
-    views = [candidate_view(proposal) for proposal in queue.with_neighbours(paths, proposals, search)]
+    views = [candidate_view(one, _scope(paths)) for one in queue.with_neighbours(paths, proposals, search)]
     return PendingListOutput(views, blocked, problems)
 
 
 def load_candidate(paths: ReviewPaths, candidate_id: str) -> CandidateView:
     """Returns a candidate with the memories most similar to it. Raises NotFoundError and MemoryError_."""
     [proposal] = queue.with_neighbours(paths, [queue.load_pending(paths, candidate_id)])
-    return candidate_view(proposal)
+    return candidate_view(proposal, _scope(paths))
 
 
 def load_left_out(paths: ReviewPaths, session: str = "", limit: int | None = None) -> DroppedListOutput:
     """Returns what was left out of the review, newest first; `session` is the beginning of a session's id."""
     items, total = queue.list_left_out(paths, session) if limit is None else queue.list_left_out(paths, session, limit)
-    scope: Scope = "global" if paths.project.is_personal else "project"
-    return DroppedListOutput([left_out_view(item, scope) for item in items], total)
+    return DroppedListOutput([left_out_view(item, _scope(paths)) for item in items], total)
+
+
+def _scope(paths: ReviewPaths) -> Scope:
+    return "global" if paths.project.is_personal else "project"
 
 
 def collect_results(

@@ -84,6 +84,9 @@ def test_reading_returns_what_the_command_line_prints(desk: Desk, server: WebSer
 
 
 def test_a_candidate_is_edited_accepted_undone_and_rejected(desk: Desk, server: WebServer) -> None:
+    own = propose(desk.place.personal(), "Answers are short")
+    assert server.get(f"/projects/global/candidates/{own}")["scope"] == "global"
+    assert [one["scope"] for one in server.get("/projects/global/candidates")["candidates"]] == ["global"]
     name = propose(desk.place)
     path = at(desk, f"/candidates/{name}")
     assert server.post(f"{path}/edit", {"title": "Use uv for everything"})["code"] == "edited"

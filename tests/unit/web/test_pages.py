@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from isolation import isolate
+from lerim.memory import Uses
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Catalog
@@ -228,8 +229,10 @@ def test_a_memory_is_archived_restored_and_not_touched_if_its_text_has_changed(
 ) -> None:
     memory = added(place, "Use uv", "It is fast.")
     name = f"memories/{memory.stem}"
+    Uses(place.private).path.unlink()
     text = page(server, place, name)
     assert "written by hand" in text
+    assert Uses(place.private).of_memories([memory.stem])[memory.stem].count == 1, "opening it is a use"
     memory.write_text(memory.read_text(encoding="utf-8").replace("fast", "very fast"), encoding="utf-8")
     refused = send(server, place, name, 409, action="archive", seen=field(text, "seen"))
     assert "This memory has changed since it was shown." in refused
@@ -287,6 +290,8 @@ def test_a_memory_whose_file_is_gone_is_marked_not_found_with_the_file(
 ) -> None:
     (repo / "cart.py").write_text("PRICE = 5\n", encoding="utf-8")
     name = remember(place, "Prices are integer cents", "In the cart.", "cart.py")
+    for wanted, typed in ((True, "file:CART.py"), (False, "file:art.py"), (False, "file:../cart.py")):
+        assert ("Prices are integer cents" in page(server, place, "memories", q=typed)) == wanted
     (repo / "cart.py").unlink()
     text = page(server, place, f"memories/{name}")
     assert '<span class="chip gone">not found</span>' in text

@@ -233,7 +233,7 @@ def _choice_field(fields: dict[str, Yaml], key: str, allowed: tuple[_T, ...], pa
     for choice in allowed:
         if choice == fields.get(key):
             return choice
-    todo = "Reject the candidate, or delete its file."
+    todo = "Correct the file, or delete it."
     raise MemoryError_(
         f"The candidate's {key} is not one of {', '.join(map(str, allowed))}.", where=str(path), todo=todo
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from starlette.requests import Request
@@ -17,13 +17,15 @@ from lerim.memory import (
     MemoryLinks,
     MemoryView,
     StoredMemory,
+    Uses,
     baselines,
     memory_view,
     parse_memory_query,
+    parse_reference,
     subject_of,
 )
 from lerim.review import ReviewResult, acts, find_ending, queue
-from lerim.views import refresh_agent_files
+from lerim.views import match_referenced_files, refresh_agent_files
 from lerim.web.pages.endpoints import Form, read_edit, read_number, redirect
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.rendering import Pager, make_project_address, render_page
@@ -58,6 +60,7 @@ def show_memories(request: Request) -> Response:
     typed = request.query_params.get("q", "")[:MAX_QUERY]
     start = read_number(request, "start")
     query, filters = parse_memory_query(typed, place.served.clock())
+    filters = replace(filters, files=tuple(found for one in filters.files for found in _resolve_file(place, one)))
     with place.open_search() as search:
         hits = search.search(query, PAGE_SIZE + 1, filters, start=start)
         total = search.count(filters) if not typed.strip() else None
@@ -74,10 +77,18 @@ def show_memories(request: Request) -> Response:
     return render_page(request, "memories.html", "Memories", context, place=place, section="memories")
 
 
+def _resolve_file(place: Place, name: str) -> tuple[str, ...]:
+    """Returns what a file filter selects, as `lerim memory search` does."""
+    reference = None if place.project.is_personal else parse_reference(name)
+    return (name,) if reference is None else match_referenced_files(place.paths, reference)
+
+
 def show_memory(request: Request) -> Response:
-    """Shows one memory with its quotes, its source, its links and how fresh it is."""
-    place = find_place(request)
-    return _render_memory(request, place, str(request.path_params["memory"]))
+    """Shows one memory with its quotes, its source, its links and how fresh it is. Opening it counts as a use."""
+    place, memory_id = find_place(request), str(request.path_params["memory"])
+    shown = _render_memory(request, place, memory_id)
+    Uses(place.paths.private).record_use([memory_id], "opened", place.served.clock())
+    return shown
 
 
 def act_on_memory(request: Request, form: Form) -> Response:
