@@ -9,7 +9,7 @@ in headers, mostly the back links of ended memories (`superseded_by`, `resolved_
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -20,11 +20,14 @@ from lerim.memory.lifecycle import ended_status
 from lerim.memory.record import MAX_FILE_BYTES, MemoryRecord
 from lerim.memory.store import Store, StoredMemory
 
-LinkKind = Literal["supersedes", "resolves"]
-_LINK_KINDS: tuple[LinkKind, ...] = ("supersedes", "resolves")
-_BACK_LINK_KEYS: dict[LinkKind, str] = {"supersedes": "superseded_by", "resolves": "resolved_by"}
-_LINK_KEYS = (*_LINK_KINDS, *_BACK_LINK_KEYS.values())
+LinkKey = Literal["supersedes", "resolves"]
 EndKind = Literal["superseded", "resolved"]
+_KEYS: dict[EndKind, tuple[LinkKey, str]] = {
+    "superseded": ("supersedes", "superseded_by"),
+    "resolved": ("resolves", "resolved_by"),
+}
+"""The key by which a memory says it ends another, and that of the back link."""
+_LINK_KEYS = [key for keys in _KEYS.values() for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,22 @@ class MemoryLinks:
     """The links of one memory, from its file or an index. `updated` is any number that grows with each change."""
 
     id: str
-    updated: float
+    updated: int
     archived: bool
     supersedes: tuple[str, ...]
     resolves: tuple[str, ...]
     superseded_by: str
     resolved_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndingLink:
+    """Says that `ender`, last changed at `updated` (any number that grows with time), ends `target`."""
+
+    ender: str
+    updated: int
+    target: str
+    kind: EndKind
 
 
 def find_memories_to_repair(linked: Sequence[MemoryLinks]) -> set[str]:
@@ -89,23 +102,23 @@ def find_linked_memories(store: Store) -> list[StoredMemory]:
 
 def find_enders(stored: Iterable[StoredMemory], memory_id: str) -> list[StoredMemory]:
     """Returns the memories that say they end this one."""
-    return [one for one in stored if any(memory_id in _targets(one.record, link) for link in _LINK_KINDS)]
+    return [one for one in stored if any(link.target == memory_id for link in ending_links(one.record))]
 
 
 def changes_without_link(record: MemoryRecord, memory_id: str) -> dict[str, HeaderValue]:
     """Returns the header changes that remove a record's links to a memory."""
-    changes: dict[str, HeaderValue] = {}
-    for link in _LINK_KINDS:
-        if memory_id in _targets(record, link):
-            changes[link] = tuple(one for one in _targets(record, link) if one != memory_id) or None
-    return changes
+    return {
+        key: tuple(one for one in _targets(record, key) if one != memory_id) or None
+        for key, _ in _KEYS.values()
+        if memory_id in _targets(record, key)
+    }
 
 
 def _links_of(one: StoredMemory) -> MemoryLinks:
     record = one.record
-    archived = one.path.parent.parent.name == "archived"
-    ends = (record.supersedes, record.resolves)
-    return MemoryLinks(record.id, record.updated.timestamp(), archived, *ends, record.superseded_by, record.resolved_by)
+    updated, archived = int(record.updated.timestamp()), one.path.parent.parent.name == "archived"
+    ends = (record.supersedes, record.resolves, record.superseded_by, record.resolved_by)
+    return MemoryLinks(record.id, updated, archived, *ends)
 
 
 def _unique_by_id(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
@@ -116,51 +129,41 @@ def _unique_by_id(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
 
 def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, HeaderValue], bool]]:
     """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
-    enders, circular = _find_enders_by_target(known)
+    enders: dict[tuple[str, EndKind], list[str]] = defaultdict(list)  # of each target, the latest first
+    circular: dict[tuple[str, EndKind], set[str]] = defaultdict(set)
+    links = (link for one in known.values() for link in ending_links(one) if link.target in known)
+    for link, counts in _judge_links(links):
+        if counts:
+            enders[link.target, link.kind].append(link.ender)
+        else:
+            circular[link.ender, link.kind].add(link.target)
     found: dict[str, tuple[dict[str, HeaderValue], bool]] = {}
     for memory_id, one in known.items():
         changes: dict[str, HeaderValue] = {}
-        for link in _LINK_KINDS:
-            if wrong := circular.get((memory_id, link)):
-                changes[link] = tuple(item for item in _targets(one, link) if item not in wrong) or None
-            back_link = _back_link(one, link)
-            enders_here = enders[link].get(memory_id, [])
+        for kind, (key, back_key) in _KEYS.items():
+            if wrong := circular.get((memory_id, kind)):
+                changes[key] = tuple(item for item in _targets(one, key) if item not in wrong) or None
+            back_link = one.superseded_by if kind == "superseded" else one.resolved_by
+            enders_here = enders.get((memory_id, kind), [])
             if enders_here and back_link not in enders_here:
-                changes[_BACK_LINK_KEYS[link]] = enders_here[0]
+                changes[back_key] = enders_here[0]
             elif back_link in known and not enders_here:
-                changes[_BACK_LINK_KEYS[link]] = None
-        ended = any(memory_id in enders[link] for link in _LINK_KINDS)
-        archive = ended and not one.archived
+                changes[back_key] = None
+        archive = not one.archived and any((memory_id, kind) in enders for kind in _KEYS)
         if changes or archive:
             found[memory_id] = (changes, archive)
     return found
 
 
-def _find_enders_by_target(
-    known: Mapping[str, MemoryLinks],
-) -> tuple[dict[LinkKind, dict[str, list[str]]], dict[tuple[str, LinkKind], set[str]]]:
-    """Returns the memories that end each target, by link, latest first; and the false links, which close a circle."""
-    enders: dict[LinkKind, dict[str, list[str]]] = {link: {} for link in _LINK_KINDS}
-    circular: dict[tuple[str, LinkKind], set[str]] = defaultdict(set)
+def _judge_links(links: Iterable[EndingLink]) -> Iterator[tuple[EndingLink, bool]]:
+    """Yields the links, the latest first, and whether each counts: one that closes a circle does not."""
     chains = EndingGraph()
-    for memory_id in sorted(known, key=lambda name: (known[name].updated, name), reverse=True):
-        for link in _LINK_KINDS:
-            for target in _targets(known[memory_id], link):
-                if target not in known:
-                    continue
-                if not chains.add(memory_id, target):
-                    circular[memory_id, link].add(target)
-                    continue
-                enders[link].setdefault(target, []).append(memory_id)
-    return enders, circular
+    for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
+        yield link, chains.add(link.ender, link.target)
 
 
-def _targets(record: MemoryRecord | MemoryLinks, link: LinkKind) -> tuple[str, ...]:
-    return record.supersedes if link == "supersedes" else record.resolves
-
-
-def _back_link(record: MemoryLinks, link: LinkKind) -> str:
-    return record.superseded_by if link == "supersedes" else record.resolved_by
+def _targets(record: MemoryRecord | MemoryLinks, key: LinkKey) -> tuple[str, ...]:
+    return record.supersedes if key == "supersedes" else record.resolves
 
 
 def _linked_ids(records: Iterable[MemoryRecord]) -> set[str]:
@@ -172,23 +175,12 @@ def _linked_ids(records: Iterable[MemoryRecord]) -> set[str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class EndingLink:
-    """Says that `ender`, last changed at `updated` (any number that grows with time), ends `target`."""
-
-    ender: str
-    updated: int
-    target: str
-    kind: EndKind
-
-
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
     """Returns how each ended memory ended, by id. If memories end each other, directly or in a circle, the one changed
     later wins; a memory that is both superseded and resolved counts as superseded."""
     found: dict[str, EndKind] = {}
-    chains = EndingGraph()
-    for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
-        if chains.add(link.ender, link.target) and found.get(link.target) != "superseded":
+    for link, counts in _judge_links(links):
+        if counts and found.get(link.target) != "superseded":
             found[link.target] = link.kind
     return found
 
@@ -208,18 +200,17 @@ def find_ender(memory_id: str, stored: Sequence[StoredMemory]) -> StoredMemory |
     """Returns the memory that ended this one, the latest if there are several; None if no memory ended it."""
     if not any(one.record.id == memory_id and one.status in get_args(EndKind) for one in with_current_status(stored)):
         return None
-    enders = [one for one in stored if any(link.target == memory_id for link in ending_links(one.record))]
-    return max(enders, key=lambda one: (one.record.updated, one.record.id), default=None)
+    return max(find_enders(stored, memory_id), key=lambda one: (one.record.updated, one.record.id), default=None)
 
 
-def ending_links(record: MemoryRecord) -> tuple[EndingLink, ...]:
+def ending_links(record: MemoryRecord | MemoryLinks) -> tuple[EndingLink, ...]:
     """Returns the links by which a memory says it ends others."""
-    updated = int(record.updated.timestamp())
-    targets: tuple[tuple[EndKind, tuple[str, ...]], ...] = (
-        ("superseded", record.supersedes),
-        ("resolved", record.resolves),
+    updated = record.updated if isinstance(record, MemoryLinks) else int(record.updated.timestamp())
+    return tuple(
+        EndingLink(record.id, updated, target, kind)
+        for kind, (key, _) in _KEYS.items()
+        for target in _targets(record, key)
     )
-    return tuple(EndingLink(record.id, updated, target, kind) for kind, ids in targets for target in ids)
 
 
 class EndingGraph:

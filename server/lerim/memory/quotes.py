@@ -17,7 +17,7 @@ import msgspec
 
 from lerim import files
 from lerim.errors import MemoryError_, NotFoundError, Problem
-from lerim.memory.record import Evidence, MemoryRecord, Speaker
+from lerim.memory.record import Evidence, MemoryRecord
 
 QuoteChoice = Literal["shared", "local"]
 MAX_EVIDENCE = 3
@@ -29,17 +29,11 @@ class _Choice(msgspec.Struct, frozen=True):
     quotes: QuoteChoice
 
 
-class _StoredQuote(msgspec.Struct, frozen=True):
-    quote: str
-    turn: str
-    who: Speaker
-
-
 class _QuotesFile(msgspec.Struct, frozen=True):
     """`quotes` belong to evidence entries in the memory's file; `gained` are additional entries."""
 
-    quotes: list[_StoredQuote] = []
-    gained: list[_StoredQuote] = []
+    quotes: list[Evidence] = []
+    gained: list[Evidence] = []
 
 
 class Quotes:
@@ -89,9 +83,7 @@ class Quotes:
 
     def join_quotes(self, record: MemoryRecord) -> tuple[MemoryRecord, list[Problem]]:
         """Returns the record with its private quotes and gained evidence, at most three entries, and any problems."""
-        if files.is_absent(
-            f"{self.folder}/{record.id}.json"
-        ):  # fast path: most have none, and thousands are read in a row
+        if files.is_absent(f"{self.folder}/{record.id}.json"):  # most have none, and thousands are read in a row
             return record, []
         path = self.path_for(record.id)
         try:
@@ -100,20 +92,20 @@ class Quotes:
             return record, [error.problem(str(path), code="quotes-unreadable")]
         if not (kept.quotes or kept.gained):
             return record, []
-        left = [item for item in (*_evidence(kept.quotes), *_evidence(kept.gained)) if item not in record.evidence]
+        left = [item for item in (*kept.quotes, *kept.gained) if item not in record.evidence]
         joined: list[Evidence] = []
         for item in record.evidence:
             words = item if item.quote else next((one for one in left if _may_be_quote_of(item, one)), item)
             if words is not item:
                 left.remove(words)
             joined.append(words)
-        gained = [item for item in _evidence(kept.gained) if item in left]
+        gained = [item for item in kept.gained if item in left]
         return replace(record, evidence=merge_evidence(joined, gained)), []
 
     def text_with_quotes(self, memory_id: str, evidence: Sequence[Evidence]) -> str:
         """Returns the private file's text after the quotes of these entries are stored in it."""
         kept = self._read(self.path_for(memory_id))
-        entries = [_StoredQuote(item.quote, item.turn, item.who) for item in evidence if item.quote]
+        entries = [item for item in evidence if item.quote]
         older = [item for item in kept.quotes if item not in entries][:_MAX_REMOVED_QUOTES]
         return _encode(_QuotesFile([*entries, *older], kept.gained))
 
@@ -140,9 +132,7 @@ class Quotes:
         if not new:
             return None
         kept = self._read(self.path_for(record.id))
-        return _encode(
-            _QuotesFile(kept.quotes, [*kept.gained, *(_StoredQuote(item.quote, item.turn, item.who) for item in new)])
-        )
+        return _encode(_QuotesFile(kept.quotes, [*kept.gained, *new]))
 
     def _read(self, path: Path) -> _QuotesFile:
         try:
@@ -178,10 +168,6 @@ def _may_be_quote_of(quoteless: Evidence, item: Evidence) -> bool:
 def strip_quotes(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Returns the entries as written to a file whose quotes stay private."""
     return tuple(replace(item, quote="") for item in evidence)
-
-
-def _evidence(kept: Sequence[_StoredQuote]) -> list[Evidence]:
-    return [Evidence(item.quote, item.turn, item.who) for item in kept]
 
 
 def _encode(content: _QuotesFile) -> str:

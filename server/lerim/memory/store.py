@@ -87,8 +87,18 @@ class Store:
     def load_all(self, *, archived: bool = False) -> tuple[list[StoredMemory], list[Problem]]:
         """Returns every readable memory, and a problem for each unreadable file."""
         found, problems = self.find_files(archived=archived)
-        memories, more = self._load_each(found)
-        return memories, [*problems, *more]
+        memories: list[StoredMemory] = []
+        for item in found:
+            try:
+                stored, more = self.load_file(item)
+            except NotFoundError:
+                continue  # removed since it was listed
+            except MemoryError_ as error:
+                problems.append(unreadable_problem(str(item.path), error))
+                continue
+            memories.append(stored)
+            problems += more
+        return memories, problems
 
     def load_many(self, names: Iterable[str]) -> tuple[dict[str, StoredMemory], list[Problem]]:
         """Returns the memories of these files (paths relative to `memory_dir`) in this order, without those that are
@@ -120,21 +130,6 @@ class Store:
         except BoundaryError as error:
             return error.problem()
         return None
-
-    def _load_each(self, found: Iterable[MemoryFile]) -> tuple[list[StoredMemory], list[Problem]]:
-        memories: list[StoredMemory] = []
-        problems: list[Problem] = []
-        for item in found:
-            try:
-                stored, more = self.load_file(item)
-            except NotFoundError:
-                continue  # removed since it was listed
-            except MemoryError_ as error:
-                problems.append(unreadable_problem(str(item.path), error))
-                continue
-            memories.append(stored)
-            problems += more
-        return memories, problems
 
     def load(self, path: Path) -> tuple[StoredMemory, list[Problem]]:
         """Reads one memory from its file. Raises MemoryError_, BoundaryError."""
@@ -169,18 +164,6 @@ class Store:
             with suppress(OSError), os.scandir(self.memory_dir / name) as entries:  # listing the memories reports it
                 found.update(entry.name[:-3] for entry in entries if entry.name.endswith(".md"))
         return found
-
-    def live_path(self, memory_id: str) -> Path | None:
-        """Returns an active memory's file; None if it is gone, archived or ended. Raises MemoryError_,
-        BoundaryError."""
-        path = self.path_of(memory_id)
-        if path is None:
-            return None
-        try:
-            found = stat_memory_file(self.memory_dir, self.relative_name(path))
-            return path if read_memory_file(found, self.anchor)[0].status == "active" else None
-        except NotFoundError:
-            return None
 
     def load_by_id(self, memory_id: str) -> StoredMemory:
         """Reads one memory by its id. Raises NotFoundError, and MemoryError_ if its file cannot be read."""

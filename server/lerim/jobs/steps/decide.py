@@ -187,8 +187,12 @@ class LeadPass:
             claims = [one for one in ledger.claims() if one.state in ("accepted", "known")]
         related: list[assistant.RelatedMemory] = []
         for neighbour in proposal.neighbours:
-            if store.live_path(neighbour.stored.record.id) is not None:
-                record = store.load_by_id(neighbour.stored.record.id).record
+            try:
+                stored = store.load_by_id(neighbour.stored.record.id)
+            except NotFoundError:
+                continue
+            if stored.status == "active":
+                record = stored.record
                 claim_times = (one.last_said for one in claims if one.memory == record.id)
                 related.append(assistant.RelatedMemory(record, max([record.updated, *claim_times])))
         if not related:
