@@ -96,7 +96,10 @@ def parse_memory_query(text: str, now: datetime | None = None) -> tuple[str, Mem
     for found in _FILTER_TERM.finditer(text):
         value = found["plain"] if found["quoted"] is None else found["quoted"]
         read = _FILTER_PARSERS.get(found["prefix"])
-        narrowed = read(filters, value.strip(), now) if read and value.strip() else None
+        try:
+            narrowed = read(filters, value.strip(), now) if read and value.strip() else None
+        except ValueError:  # not a time
+            narrowed = None
         if narrowed is not None:
             left.append(text[end : found.start()].strip())
             end = found.end()
@@ -142,30 +145,13 @@ def _parse_status(filters: MemoryFilters, value: str, _: datetime) -> MemoryFilt
     return None
 
 
-def _parse_since(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
-    at = _parse_moment(value, now)
-    return replace(filters, since=at) if at else None
-
-
-def _parse_until(filters: MemoryFilters, value: str, now: datetime) -> MemoryFilters | None:
-    at = _parse_moment(value, now)
-    return replace(filters, until=at) if at else None
-
-
-def _parse_moment(value: str, now: datetime) -> datetime | None:
-    try:
-        return parse_time(value, now)
-    except ValueError:
-        return None
-
-
 _FILTER_PARSERS: dict[str, Callable[[MemoryFilters, str, datetime], MemoryFilters | None]] = {
     "kind": _parse_kind,
     "tag": lambda filters, value, _: replace(filters, tags=(*filters.tags, value)),
     "file": lambda filters, value, _: replace(filters, files=(*filters.files, value)),
     "is": _parse_status,
-    "since": _parse_since,
-    "until": _parse_until,
+    "since": lambda filters, value, now: replace(filters, since=parse_time(value, now)),
+    "until": lambda filters, value, now: replace(filters, until=parse_time(value, now)),
     "by": lambda filters, value, _: replace(filters, session_prefix=value),
 }
 

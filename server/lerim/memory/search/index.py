@@ -267,11 +267,11 @@ class Index:
         query = f"SELECT {columns} FROM {table} WHERE rowid >= ? AND rowid <= ?{where} {order}"
         return self._rows(query, (*bounds, *values, limit))
 
-    def ranked_memories(self, rows: Iterable[int]) -> dict[int, RankedMemory]:
-        """Returns what the index knows about these rows, by row."""
+    def ranked_memories(self, rows: Sequence[int]) -> list[RankedMemory]:
+        """Returns what the index knows about these rows, in their order."""
         query = f"SELECT {_RANKED_COLUMNS} FROM files WHERE id IN (SELECT value FROM json_each(?))"
-        found = self._rows(query, (json.dumps(list(rows)),))
-        return {row[0]: _ranked(row) for row in found}
+        found = {row[0]: _ranked(row) for row in self._rows(query, (json.dumps(rows),))}
+        return [found[row] for row in rows if row in found]
 
     def rows_present(self, found: Iterable[RankedMemory]) -> set[int]:
         """Returns the rows of another index whose memory is in this one, too, by id or with the same title and body: in

@@ -115,9 +115,8 @@ class IndexedFolder:
 
         def find_rows(index: Index) -> list[RankedMemory]:
             row_filter = index.make_filter(filters)
-            rows = match_rows(index, text, limit, row_filter, _MAX_RANKED_SIMILAR, any_word=True)[:limit]
-            known = index.ranked_memories(one.row for one in rows)
-            return [known[one.row] for one in rows if one.row in known]
+            matches = match_rows(index, text, limit, row_filter, _MAX_RANKED_SIMILAR, any_word=True)[:limit]
+            return index.ranked_memories([one.row for one in matches])
 
         return list(self.load(self.query_index(find_rows, [])).values())
 
@@ -129,8 +128,7 @@ class IndexedFolder:
         """Returns the active memories with these ids, without unreadable ones."""
 
         def find_rows(index: Index) -> list[RankedMemory]:
-            rows = index.newest(index.make_filter(ACTIVE_MEMORIES, ids), len(ids))
-            return list(index.ranked_memories(rows).values())
+            return index.ranked_memories(index.newest(index.make_filter(ACTIVE_MEMORIES, ids), len(ids)))
 
         return list(self.load(self.query_index(find_rows, [])).values()) if ids else []
 
@@ -270,15 +268,11 @@ def _find_ranked(
 ) -> list[RankedMemory]:
     row_filter = _make_row_filter(index, filters, states)
     if not query.strip():
-        rows = index.newest(row_filter, limit)
-        known = index.ranked_memories(rows)
-        return [known[row] for row in rows if row in known]
-    found = match_rows(index, query, limit, row_filter)
-    known = index.ranked_memories(one.row for one in found)
+        return index.ranked_memories(index.newest(row_filter, limit))
+    matches = {one.row: one for one in match_rows(index, query, limit, row_filter)}
     return [
-        replace(known[one.row], has_every_word=one.has_every_word, relevance=one.relevance)
-        for one in found
-        if one.row in known
+        replace(one, has_every_word=matches[one.row].has_every_word, relevance=matches[one.row].relevance)
+        for one in index.ranked_memories(list(matches))
     ]
 
 

@@ -32,7 +32,7 @@ from lerim.streams import claim_streams
 IDLE_SECONDS = 600.0
 MAX_READING_SECONDS = 1.0
 """How long a search reads new memories before it answers; the others are read after that."""
-_STEP = Reading(batch_size=4)
+_BATCH_SIZE = 4
 _MAX_LINE = 1_000_000
 
 
@@ -105,7 +105,7 @@ class _Searcher:
         else:
             memories.refresh_if_changed()
         words, filters = parse_memory_query(query.query, datetime.now(UTC))
-        reading = Reading(deadline=deadline, batch_size=_STEP.batch_size)
+        reading = Reading(deadline=deadline, batch_size=_BATCH_SIZE)
         found = memories.find_by_meaning(
             words, MOST_BY_MEANING, filters, self.model, skip=frozenset(query.skip), reading=reading
         )

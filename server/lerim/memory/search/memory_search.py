@@ -148,7 +148,7 @@ class MemorySearch:
                 IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), location)
             )
         self._neighbours = NeighbourFinder(self._folders)
-        self._project_neighbours = NeighbourFinder([one for one in self._folders if one.scope == "project"])
+        self._project_neighbours = NeighbourFinder(self._folders[:])  # without the person's, which `refresh` adds
         self.refresh()
 
     def __enter__(self) -> MemorySearch:
@@ -304,10 +304,8 @@ class MemorySearch:
         """Returns the project's own memories that pass the filters, most recently changed first: up to `limit` after
         the first `start`. Without a project, the person's own."""
         states = self._drift_states()
-        loaded: list[StoredMemory] = []
-        for folder in self._folders[:1]:
-            loaded += folder.load(folder.find("", start + limit, filters, states)[start:]).values()
-        return loaded
+        found = {folder: folder.find("", start + limit, filters, states)[start:] for folder in self._folders[:1]}
+        return [memory for folder, ranked in found.items() for memory in folder.load(ranked).values()]
 
     def with_shown_status(self, stored: StoredMemory) -> StoredMemory:
         """Returns one of the own memories with the status it has once the links of the others are considered."""
@@ -343,8 +341,7 @@ class MemorySearch:
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""
-        own = [scope for scope in self._folders if scope.scope == "project"]
-        copies = {row for scope in own for row in scope.rows_present(ranked)}
+        copies = {row for folder in self._folders if folder.scope == "project" for row in folder.rows_present(ranked)}
         return [one for one in ranked if one.row not in copies]
 
     def _drift_states(self) -> dict[str, DriftState]:

@@ -47,10 +47,6 @@ class RankedMemory:
     has_every_word: bool = True
     relevance: float = 1.0
 
-    @property
-    def band(self) -> tuple[int, int]:
-        return relevance_band(self.has_every_word, self.relevance)
-
 
 RankKey = tuple[tuple[int, int], int, int, float, str]
 
