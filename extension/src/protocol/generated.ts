@@ -507,7 +507,7 @@ export interface CandidateView {
   diff: string | null;
   tags: string[];
   references: string[];
-  evidence: EvidenceView[];
+  evidence: Evidence[];
   session: string;
   turn: string;
   platform: string;
@@ -527,9 +527,11 @@ export interface CandidateView {
   suggested: SuggestedView | null;
 }
 /**
- * A quote ("" if it is stored elsewhere), the turn it comes from and its speaker.
+ * A verbatim quote of at most 200 characters, the turn it comes from and its speaker.
+ *
+ * `quote` is "" if the person chose to keep quotes out of git; it is then stored in the project's private folder.
  */
-export interface EvidenceView {
+export interface Evidence {
   quote: string;
   turn: string;
   who: Speaker;
@@ -880,7 +882,7 @@ export interface MemoryView {
   updated: string;
   tags: string[];
   references: string[];
-  evidence: EvidenceView[];
+  evidence: Evidence[];
   session: string;
   platform: string;
   path: string;

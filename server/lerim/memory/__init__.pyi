@@ -149,9 +149,7 @@ from .summaries import open_summaries as open_summaries
 from .uses import UseKind as UseKind
 from .uses import Uses as Uses
 from .uses import unused_since as unused_since
-from .views import EvidenceView as EvidenceView
 from .views import MemoryView as MemoryView
-from .views import evidence_views as evidence_views
 from .views import file_handle as file_handle
 from .views import memory_view as memory_view
 from .views import redact_record as redact_record

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,16 +11,8 @@ from typing import Literal
 import msgspec
 
 from lerim.memory.header_lines import format_time
-from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope, Speaker
+from lerim.memory.record import Evidence, MemoryRecord, Primitive, Scope
 from lerim.memory.store import StoredMemory
-
-
-class EvidenceView(msgspec.Struct, frozen=True):
-    """A quote ("" if it is stored elsewhere), the turn it comes from and its speaker."""
-
-    quote: str
-    turn: str
-    who: Speaker
 
 
 class MemoryView(msgspec.Struct, frozen=True):
@@ -39,7 +30,7 @@ class MemoryView(msgspec.Struct, frozen=True):
     updated: str
     tags: list[str]
     references: list[str]
-    evidence: list[EvidenceView]
+    evidence: list[Evidence]
     session: str
     platform: str
     path: str
@@ -83,7 +74,7 @@ def memory_view(stored: StoredMemory, scope: Scope = "project") -> MemoryView:
         updated=format_time(record.updated),
         tags=list(record.tags),
         references=list(record.references),
-        evidence=evidence_views(record.evidence),
+        evidence=list(record.evidence),
         session=session,
         platform=platform,
         path=str(stored.path),
@@ -91,11 +82,6 @@ def memory_view(stored: StoredMemory, scope: Scope = "project") -> MemoryView:
         scope=scope,
         source=record.source,
     )
-
-
-def evidence_views(evidence: Iterable[Evidence]) -> list[EvidenceView]:
-    """Returns evidence for display."""
-    return [EvidenceView(item.quote, item.turn, item.who) for item in evidence]
 
 
 def source_parts(source: str) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.memory import EvidenceView, Primitive, Scope, StoredMemory, evidence_views, format_time, redact_record
+from lerim.memory import Evidence, Primitive, Scope, StoredMemory, format_time, redact_record
 from lerim.redaction import redact_secrets, remove_orders, show_hidden
 from lerim.review.candidates import Maker, Proposal, ProposedAction
 from lerim.review.compare import ANSWERS, NearMemory, NeighbourAnswer
@@ -72,7 +72,7 @@ class CandidateView(msgspec.Struct, frozen=True):
     diff: str | None
     tags: list[str]
     references: list[str]
-    evidence: list[EvidenceView]
+    evidence: list[Evidence]
     session: str
     turn: str
     platform: str
@@ -137,7 +137,7 @@ def candidate_view(proposal: Proposal, scope: Scope = "project") -> CandidateVie
         diff=proposal.diff or None,
         tags=list(record.tags),
         references=list(record.references),
-        evidence=evidence_views(record.evidence),
+        evidence=list(record.evidence),
         session=proposal.session,
         turn=proposal.turn,
         platform=proposal.platform or "",

@@ -17,7 +17,8 @@ from lerim.jobs import agent_states
 from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
 from lerim.lsp.features.memories import memory_rows
 from lerim.lsp.protocol import agents, core, memories, models, sessions
-from lerim.memory.views import EvidenceView, MemoryView
+from lerim.memory.record import Evidence
+from lerim.memory.views import MemoryView
 from lerim.models.money.usage import Usage
 from lerim.review.results import ReviewResult
 from lerim.review.views import CandidateView, LeftOutView, TargetView, UndoView
@@ -33,7 +34,7 @@ def test_every_message_is_on_the_page() -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        *(CandidateView, EvidenceView, MemoryView, TargetView, ReviewResult, UndoView, LeftOutView, Problem),
+        *(CandidateView, Evidence, MemoryView, TargetView, ReviewResult, UndoView, LeftOutView, Problem),
         *(DroppedView, WithdrawnView, SyncReport, Usage),
         *(memory_rows.TitleView, memory_rows.TreeGroup, memory_rows.TreeProposal, memory_rows.TreeMemory),
         *(memories.MemoryActView, answers.Citation, answers.Sentence, answers.Passage, answers.Answer),

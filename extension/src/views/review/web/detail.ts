@@ -1,4 +1,4 @@
-import type { CandidateView, EvidenceView, ReferenceProblemView } from "../../../protocol";
+import type { CandidateView, Evidence, ReferenceProblemView } from "../../../protocol";
 import { confidenceHelp, kindHelp, kindOf } from "../../../text/wording";
 import { proposedText } from "../../../text/memorywording";
 import { momentText } from "../../../text/sessionwording";
@@ -83,7 +83,7 @@ function referenceItem(reference: string, problem: ReferenceProblemView | undefi
   return h("li", { class: "reference-problem" }, link, h("span", { class: "reference-state", role: "note" }, ` ⚠ ${text} `), ...places);
 }
 
-function evidenceItem(item: EvidenceView, candidate: CandidateView, actions: DetailActions): HTMLElement {
+function evidenceItem(item: Evidence, candidate: CandidateView, actions: DetailActions): HTMLElement {
   return h(
     "li",
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },
