@@ -20,6 +20,7 @@ import cursor_store
 import damage
 import gemini_files
 import opencode_store
+from catalog_dump import listed
 from desk import Desk
 from lerim.errors import Problem, ReaderError
 from lerim.jobs.agent_states import examine_agents
@@ -169,7 +170,7 @@ def test_a_damaged_store_keeps_no_other_agent_from_being_read(repo: Path, isolat
         report = desk.sync()
         assert report.state in ("done", "partial"), what
         with Catalog.open(desk.home) as catalog:
-            read = {row.session_id for row in catalog.list_sessions(desk.place.project.key)}
+            read = {row.session_id for row in listed(catalog, desk.place.project.key)}
         assert len(read) >= len(others), f"{what}: {report.problems}"
         views = examine_agents(desk.home, os.environ, desk.place.project)
         failed = sum(one.found - one.parsed - one.waiting for one in views)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog_dump import listed
 from desk import Desk
 from finished import finish
 from lerim.sessions import platforms
@@ -23,7 +24,7 @@ def numbers(desk: Desk) -> dict[str, int]:
     """How many turns stand in the catalog, how often the busiest of them, and how many sessions are listed."""
     with Catalog.open(desk.home) as catalog:
         (turns,) = catalog.db.execute("SELECT count(*) FROM turns").fetchone()
-        return {"turns": turns, "listed": len(catalog.list_sessions(desk.place.project.key))}
+        return {"turns": turns, "listed": len(listed(catalog, desk.place.project.key))}
 
 
 def test_a_session_deleted_in_its_database_and_then_the_database_itself_take_nothing_that_was_learned(
@@ -101,8 +102,8 @@ def test_a_store_that_was_moved_counts_its_sessions_once_and_goes_on_where_it_wa
     again = desk.sync()
     assert again.sessions.found == again.sessions.unchanged == len(PLACES)
     with Catalog.open(desk.home) as catalog:
-        listed = [row for row in catalog.list_sessions(desk.place.project.key) if not row.vanished]
-    assert len(listed) == len(PLACES)
+        places = [row for row in listed(catalog, desk.place.project.key) if not row.vanished]
+    assert len(places) == len(PLACES)
 
 
 def test_files_of_opencode_that_it_moves_into_a_database_in_the_middle_count_once(desk: Desk, isolated: Path) -> None:

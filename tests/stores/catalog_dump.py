@@ -11,6 +11,7 @@ from lerim.sessions.discovery import compare_stamps, discover_stores
 from lerim.sessions.model import Transcript
 from lerim.sessions.queue.jobs import enqueue_job
 from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.search import SessionFilters, SessionListItem
 
 ROWS = (
     "SELECT place, platform, session, parent, size, mtime_ns, inode, vanished, error FROM transcripts ORDER BY place",
@@ -46,6 +47,12 @@ def index_all(catalog: Catalog, root: Path) -> list[IndexResult]:
             yield one, ClaudeReading(one, catalog.load_resume(one.place), brief=True)
 
     return list(catalog.index_transcripts(readings(), ByName()))
+
+
+def listed(catalog: Catalog, project: str | None = None, limit: int = 1_000_000) -> list[SessionListItem]:
+    """The sessions of a project, or all, as `lerim sessions list` finds them."""
+    filters = SessionFilters(projects=None if project is None else (project,))
+    return catalog.list_filtered_sessions(filters, limit)
 
 
 def dump(catalog: Catalog, *words: str) -> list[object]:

@@ -15,7 +15,6 @@ from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.tables import frictions
 from lerim.sessions.tables.frictions import Friction
 from lerim.sqlite import transaction
-from older_catalog import written_as
 
 REFUSED = "Exit code 1\nError: connect ECONNREFUSED 127.0.0.1:{port} (database of the shop)"
 
@@ -126,16 +125,6 @@ def test_a_project_keeps_a_bounded_number_of_errors_the_newest(desk: Desk) -> No
         assert (kept, oldest) == (2_000, 10.0)
         [(others,)] = catalog.db.execute("SELECT count(*) FROM frictions WHERE project = 'other'")
         assert others == 3
-
-
-def test_a_catalog_of_the_form_before_is_kept_and_remembers_errors_from_then_on(desk: Desk) -> None:
-    desk.session("s1", *ran("one", REFUSED.format(port=1)))
-    desk.sync()
-    written_as(desk.home, 2)
-    desk.session("s2", *ran("two", REFUSED.format(port=2)))
-    report = desk.sync()
-    assert report.problems == []
-    assert [session for session, _ in rows(desk)] == ["s2"]
 
 
 def test_fingerprints_see_through_numbers_folders_and_hashes_and_tell_errors_apart() -> None:

@@ -20,7 +20,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import Problem
-from lerim.review import FILE_PREFIX, AlreadyKnown, CandidateProposed, FileClaim
+from lerim.review import FILE_PREFIX, AlreadyKnown, CandidateProposed, FileClaim, propose_from_files
 
 if TYPE_CHECKING:
     from lerim.export import ImportPlan
@@ -64,7 +64,7 @@ def import_command(
     Reads AGENTS.md, CLAUDE.md, GEMINI.md and the rules of Claude Code, Cursor, Copilot, Windsurf and Cline in the
     repository, and Claude Code's memories of it; with --global, what Gemini CLI and Codex remember about you.
     """
-    from lerim.export import carry_out_import, plan_import
+    from lerim.export import plan_import
 
     if dry_run and yes:
         raise typer.BadParameter("Give only one of --dry-run and --yes.")
@@ -77,7 +77,7 @@ def import_command(
     question = f"Propose {_count(len(plan.new), 'claim')} for your review?"
     results: list[FileClaimResult] | None = None
     if plan.new and not dry_run and (yes or (can_ask and typer.confirm(question))):
-        results = carry_out_import(paths, plan, now)
+        results = propose_from_files(paths, plan.new, now)
     if as_json:
         output.show_json(_make_output(plan, results))
     elif results is not None:

@@ -11,7 +11,6 @@ from .export import write_export as write_export
 from .hand_edits import EditedLine as EditedLine
 from .importing import ImportPlan as ImportPlan
 from .importing import RulesLine as RulesLine
-from .importing import carry_out_import as carry_out_import
 from .importing import list_rules_lines as list_rules_lines
 from .importing import plan_import as plan_import
 from .keeping import keeps_rules as keeps_rules

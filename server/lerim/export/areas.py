@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Iterable
 
@@ -19,16 +20,9 @@ _GLOB_CHARACTER = re.compile(r"[^\w ./@+~=-]|\s")
 def find_area(record: MemoryRecord) -> str:
     """Returns the folder that contains all files a memory refers to, with forward slashes; "" for the whole
     repository."""
-    paths = [reference.path for reference in map(parse_reference, record.references) if reference is not None]
-    common: list[str] | None = None
-    for path in paths:
-        folder = path.split("/")[:-1]
-        if common is None:
-            common = folder
-        else:
-            same = next((at for at, (one, other) in enumerate(zip(common, folder, strict=False)) if one != other), None)
-            common = common[: same if same is not None else min(len(common), len(folder))]
-    return "/".join(common or ())
+    references = filter(None, map(parse_reference, record.references))
+    folders = [posixpath.dirname(reference.path) for reference in references]
+    return posixpath.commonpath(folders) if folders else ""
 
 
 def group_by_area(memories: Iterable[RuleMemory]) -> dict[str, list[RuleMemory]]:

@@ -71,11 +71,6 @@ def estimate_worth(memory: RuleMemory) -> float:
     return confidence_after_outcomes(record.confidence, memory.outcomes) * weight * used * repeated
 
 
-def order_by_worth(memories: Iterable[RuleMemory]) -> list[RuleMemory]:
-    """Returns the memories, those worth most first; equal ones by id."""
-    return sorted(memories, key=lambda one: (-estimate_worth(one), one.record.id))
-
-
 def find_text_reason(record: MemoryRecord) -> LeftOutReason | None:
     """Returns why a memory's text must not be in a file, or None."""
     if record.primitive not in ("decision", "learning", "question"):
@@ -108,7 +103,7 @@ def fit_memories(memories: Iterable[RuleMemory], frame: Sequence[str]) -> tuple[
     room_bytes = MAX_BYTES - sum(len(line.encode()) + 1 for line in frame)
     fitting: list[RuleMemory] = []
     left_out: list[LeftOutMemory] = []
-    for memory in order_by_worth(memories):
+    for memory in sorted(memories, key=lambda one: (-estimate_worth(one), one.record.id)):
         size = len(memory.line.encode("utf-8", "replace")) + 1
         if len(fitting) < room_lines and size <= room_bytes:
             fitting.append(memory)

@@ -12,7 +12,7 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import LerimError, Problem
 from lerim.export.choosing import REASON_TEXTS, RuleMemory
-from lerim.export.hand_edits import EditedLine, find_edited_lines, make_claims
+from lerim.export.hand_edits import EditedLine, find_edited_lines, make_claim
 from lerim.export.plan import ExportPlan, plan_export, plan_removal
 from lerim.export.project_files import read_project_files
 from lerim.export.rule_files import FOLDERS
@@ -94,7 +94,8 @@ def write_export(
     edits = list(export.plan.edits)
     taken: list[FileClaimResult] = []
     if take_edits and export.plan.hand_edited:
-        taken = propose_from_files(ReviewPaths(project, home), make_claims(export.edited_lines, now), now)
+        claims = [make_claim(line, now) for line in export.edited_lines]
+        taken = propose_from_files(ReviewPaths(project, home), claims, now)
         edits += [one.edit for one in export.plan.hand_edited]
     made = make_edits(edits)
     _remove_empty_folders(project.root, made)

@@ -3,7 +3,7 @@ a line of their own a new claim. The lines are written anew only afterwards, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -49,12 +49,8 @@ def find_edited_lines(file: HandEditedFile, memories: Iterable[StoredMemory]) ->
     return found
 
 
-def make_claims(lines: Sequence[EditedLine], now: datetime) -> list[FileClaim]:
-    """Returns the edited lines as claims for the review."""
-    return [_make_claim(one, now) for one in lines]
-
-
-def _make_claim(line: EditedLine, now: datetime) -> FileClaim:
+def make_claim(line: EditedLine, now: datetime) -> FileClaim:
+    """Returns an edited line as a claim for the review."""
     place = f"{line.path}#L{line.number}"
     evidence = (Evidence(line.title[:MAX_QUOTE_CHARS], place, "user"),)
     new = MemoryRecord(

@@ -49,15 +49,6 @@ class DamagedMarkers:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a text, without its end, and where it is."""
-
-    text: str
-    start: int
-    number: int
-
-
 def hash_lines(lines: Sequence[str]) -> str:
     """Returns the hash of lines, whatever their line ends are."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
@@ -65,29 +56,30 @@ def hash_lines(lines: Sequence[str]) -> str:
 
 def find_block(text: str) -> ManagedBlock | DamagedMarkers | None:
     """Returns the block in a text; None if there is no marker."""
-    opened: tuple[_Line, str] | None = None
+    opened: tuple[int, int, str] | None = None
     found: ManagedBlock | None = None
-    lines = _split_lines(text)
-    for line in lines:
-        begin, end = _BEGIN.fullmatch(line.text), _END.fullmatch(line.text)
+    parts = text.split("\n")
+    lines = [part.removesuffix("\r") for part in parts]
+    start = 0
+    for number, (line, part) in enumerate(zip(lines, parts, strict=True), 1):
+        begin, end = _BEGIN.fullmatch(line), _END.fullmatch(line)
         if begin is not None:
             if opened is not None or found is not None:
-                return DamagedMarkers(line.number, "it begins a second block")
+                return DamagedMarkers(number, "it begins a second block")
             if begin["version"] != "1":
-                return DamagedMarkers(line.number, "it was written by a newer version of Lerim")
-            opened = (line, begin["sha"])
+                return DamagedMarkers(number, "it was written by a newer version of Lerim")
+            opened = (number, start + line.startswith("\ufeff"), begin["sha"])
         elif end is not None:
             if opened is None:
-                return DamagedMarkers(line.number, "it ends a block that does not begin")
-            first, sha = opened
-            inside = tuple(one.text for one in lines[first.number : line.number - 1])
-            start = first.start + (1 if first.text.startswith("\ufeff") else 0)
-            found = ManagedBlock(start, line.start + len(line.text), sha, inside, first.number + 1)
+                return DamagedMarkers(number, "it ends a block that does not begin")
+            first, at, sha = opened
+            found = ManagedBlock(at, start + len(line), sha, tuple(lines[first : number - 1]), first + 1)
             opened = None
-        elif _ANY_BEGIN.search(line.text) or _ANY_END.search(line.text):
-            return DamagedMarkers(line.number, "it is not a whole line as Lerim writes it")
+        elif _ANY_BEGIN.search(line) or _ANY_END.search(line):
+            return DamagedMarkers(number, "it is not a whole line as Lerim writes it")
+        start += len(part) + 1
     if opened is not None:
-        return DamagedMarkers(opened[0].number, "it begins a block that does not end")
+        return DamagedMarkers(opened[0], "it begins a block that does not end")
     return found
 
 
@@ -135,12 +127,3 @@ def find_newline(text: str) -> str:
     """Returns the line end of a text's first line; a new line if it has none."""
     at = text.find("\n")
     return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
-
-
-def _split_lines(text: str) -> list[_Line]:
-    found: list[_Line] = []
-    start = 0
-    for number, part in enumerate(text.split("\n"), 1):
-        found.append(_Line(part.removesuffix("\r"), start, number))
-        start += len(part) + 1
-    return found

@@ -6,6 +6,7 @@ were when the day began and ended, whenever it is built.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
@@ -95,12 +96,9 @@ def list_days(scope: JournalScope) -> list[JournalDay]:
         with Catalog.open(scope.home) as catalog, convert_sqlite_errors(catalog.path):
             times = list_worked_times(catalog.db, scope.project.key)
     said = {local_day(time, scope.zone) for time in times}
-    commits: dict[date, int] = {}
-    for time in () if scope.project.is_personal else _history(scope).list_commit_times() or ():
-        day = local_day(time, scope.zone)
-        commits[day] = commits.get(day, 0) + 1
-    days = sorted(said | commits.keys(), reverse=True)
-    return [JournalDay(day.isoformat(), commits.get(day, 0), day in said) for day in days]
+    committed = [] if scope.project.is_personal else _history(scope).list_commit_times() or []
+    commits = Counter(local_day(time, scope.zone) for time in committed)
+    return [JournalDay(day.isoformat(), commits[day], day in said) for day in sorted(said | set(commits), reverse=True)]
 
 
 def collect_material(scope: JournalScope, span: DaySpan, only: Collection[str] | None = None) -> DayMaterial:

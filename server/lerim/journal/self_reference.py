@@ -7,7 +7,8 @@ of what is then included and sent is Lerim's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -73,18 +74,13 @@ class SelfReference(msgspec.Struct, frozen=True):
 
 def measure_self_reference(scope: JournalScope, spans: Iterable[DaySpan]) -> SelfReference:
     """Measures these days. Raises CatalogError, MemoryError_."""
-    days = list(_measure_days(scope, spans))
+    days = [_measure_day(scope.project, collect_material(scope, span)) for span in spans]
     total = DaySelfReference(
         "total",
         sum((day.sentences for day in days), OriginCounts()),
         sum((day.tokens for day in days), OriginCounts()),
     )
     return SelfReference(days, total, max((day.sentences.share_included or 0.0 for day in days), default=0.0))
-
-
-def _measure_days(scope: JournalScope, spans: Iterable[DaySpan]) -> Iterator[DaySelfReference]:
-    for span in spans:
-        yield _measure_day(scope.project, collect_material(scope, span))
 
 
 def _measure_day(project: Project, material: DayMaterial) -> DaySelfReference:
@@ -109,14 +105,14 @@ def _count_sentences(drafts: Sequence[DraftSentence], kept: Sequence[DraftSenten
 
 
 def _count_tokens(passages: Sequence[JournalPassage], sent: Sequence[JournalPassage]) -> OriginCounts:
-    by_kind: dict[str, int] = {}
+    by_kind: Counter[str] = Counter()
     for one in passages:
-        by_kind[one.source.kind] = by_kind.get(one.source.kind, 0) + one.tokens
+        by_kind[one.source.kind] += one.tokens
     return OriginCounts(
-        session=by_kind.get("turn", 0),
-        git=by_kind.get("commit", 0) + by_kind.get("tag", 0),
-        note=by_kind.get("note", 0),
-        own=by_kind.get("memory", 0),
+        session=by_kind["turn"],
+        git=by_kind["commit"] + by_kind["tag"],
+        note=by_kind["note"],
+        own=by_kind["memory"],
         included=sum(one.tokens for one in sent),
         included_own=sum(one.tokens for one in sent if one.is_own_output),
     )

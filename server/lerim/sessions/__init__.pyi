@@ -31,7 +31,6 @@ from .discovery import split_likely_transcripts as split_likely_transcripts
 from .display import clean_line as clean_line
 from .display import make_turn_snippet as make_turn_snippet
 from .display import session_title as session_title
-from .display import shorten_line as shorten_line
 from .exporting import export_session as export_session
 from .model import NO_TOKENS as NO_TOKENS
 from .model import PLATFORM_NAMES as PLATFORM_NAMES
@@ -92,6 +91,7 @@ from .settling import find_settling_time as find_settling_time
 from .tables import EXTRACT_JOB as EXTRACT_JOB
 from .tables import IS_MAIN_SESSION as IS_MAIN_SESSION
 from .tables import RELATIONS as RELATIONS
+from .tables import TRANSCRIPT_COLUMNS as TRANSCRIPT_COLUMNS
 from .tables import UNREADABLE_ERROR as UNREADABLE_ERROR
 from .tables import Fact as Fact
 from .tables import Friction as Friction
@@ -107,6 +107,7 @@ from .tables import keep_model_facts as keep_model_facts
 from .tables import list_facts as list_facts
 from .tables import list_facts_between as list_facts_between
 from .tables import list_model_turns as list_model_turns
+from .tables import make_transcript as make_transcript
 from .tables import parse_stored_calls as parse_stored_calls
 from .tables import place_file as place_file
 from .transcript_page import MAX_TEXT as MAX_TEXT

@@ -21,9 +21,9 @@ def session_title(session: SessionListItem) -> str:
     return clean_line(session.title or session.opening) or f"Session {clean_line(session.session_id)[:8]}"
 
 
-def clean_line(text: str) -> str:
+def clean_line(text: str, limit: int = MAX_TITLE) -> str:
     """Cleans text from a session into one short line for display; it is redacted as a whole before it is cut."""
-    return shorten_line(_SPACES.sub(" ", clean_text(text)).strip(), MAX_TITLE)
+    return shorten_line(_SPACES.sub(" ", clean_text(text)).strip(), limit)
 
 
 def shorten_line(text: str, limit: int) -> str:

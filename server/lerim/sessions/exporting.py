@@ -13,10 +13,8 @@ from lerim.sessions.model import (
     NO_TOKENS,
     FileEdit,
     Platform,
-    QuestionAnswer,
     Role,
     Tokens,
-    ToolCall,
     ToolKind,
     ToolStatus,
     Transcript,
@@ -25,17 +23,9 @@ from lerim.sessions.model import (
 )
 from lerim.sessions.readers import read_session
 from lerim.sessions.redacted import redact_text, redact_turn
-from lerim.sessions.tables import place_file, replace_surrogates
+from lerim.sessions.tables import TRANSCRIPT_COLUMNS, make_transcript, replace_surrogates
 
 FORMAT_VERSION = 1
-
-
-class ExportedEdit(msgspec.Struct, frozen=True):
-    """One replacement in a file; if the whole file was written, `old` is ""."""
-
-    path: str
-    old: str
-    new: str
 
 
 class ExportedAnswer(msgspec.Struct, frozen=True):
@@ -55,22 +45,13 @@ class ExportedCall(msgspec.Struct, frozen=True):
     command: str
     description: str
     paths: tuple[str, ...]
-    edits: tuple[ExportedEdit, ...]
+    edits: tuple[FileEdit, ...]
     answers: tuple[ExportedAnswer, ...]
     plan: str
     output: str
     output_cut: int
     exit_code: int | None
     feedback: str
-
-
-class ExportedTokens(msgspec.Struct, frozen=True):
-    """The tokens of a turn."""
-
-    input: int
-    output: int
-    cache_read: int
-    cache_write: int
 
 
 class ExportedTurn(msgspec.Struct, frozen=True):
@@ -94,7 +75,7 @@ class ExportedTurn(msgspec.Struct, frozen=True):
     text: str
     reasoning: str
     calls: tuple[ExportedCall, ...]
-    tokens: ExportedTokens | None
+    tokens: Tokens | None
 
 
 def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) -> Iterator[ExportedTurn]:
@@ -112,20 +93,15 @@ def export_session(db: sqlite3.Connection, place: str, problems: list[Problem]) 
 
 def find_transcript(db: sqlite3.Connection, place: str) -> Transcript:
     """Returns the transcript at a place of the catalog. Raises NotFoundError if its agent deleted it."""
-    row = db.execute(
-        "SELECT platform, session, coalesce(size, 0), coalesce(mtime_ns, 0), coalesce(inode, 0), parent, within, cwd,"
-        " vanished FROM transcripts WHERE place = ?",
-        (replace_surrogates(place),),
-    ).fetchone()
-    if row is None or row[-1]:
+    query = f"SELECT {TRANSCRIPT_COLUMNS} FROM transcripts t WHERE place = ? AND NOT vanished"
+    row = db.execute(query, (replace_surrogates(place),)).fetchone()
+    if row is None:
         todo = "`lerim sessions show` prints what was read of it."
         raise NotFoundError("The transcript of this session was deleted by its agent.", where=place, todo=todo)
-    platform, session, size, mtime_ns, inode, parent, within, cwd, _ = row
-    return Transcript(platform, place_file(place, within), session, size, mtime_ns, inode, parent, within, cwd)
+    return make_transcript(row)
 
 
 def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
-    tokens = None if turn.tokens == NO_TOKENS else _make_tokens(turn.tokens)
     return ExportedTurn(
         format=FORMAT_VERSION,
         platform=transcript.platform,
@@ -143,36 +119,6 @@ def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
         unattended=turn.unattended,
         text=turn.text,
         reasoning=turn.reasoning,
-        calls=tuple(map(_make_call, turn.tool_calls)),
-        tokens=tokens,
+        calls=msgspec.convert(turn.tool_calls, tuple[ExportedCall, ...], from_attributes=True),
+        tokens=None if turn.tokens == NO_TOKENS else turn.tokens,
     )
-
-
-def _make_tokens(tokens: Tokens) -> ExportedTokens:
-    return ExportedTokens(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
-
-
-def _make_call(call: ToolCall) -> ExportedCall:
-    return ExportedCall(
-        name=call.name,
-        kind=call.kind,
-        status=call.status,
-        command=call.command,
-        description=call.description,
-        paths=call.paths,
-        edits=tuple(map(_make_edit, call.edits)),
-        answers=tuple(map(_make_answer, call.answers)),
-        plan=call.plan,
-        output=call.output,
-        output_cut=call.output_cut,
-        exit_code=call.exit_code,
-        feedback=call.feedback,
-    )
-
-
-def _make_edit(edit: FileEdit) -> ExportedEdit:
-    return ExportedEdit(edit.path, edit.old, edit.new)
-
-
-def _make_answer(answer: QuestionAnswer) -> ExportedAnswer:
-    return ExportedAnswer(answer.question, answer.options, answer.answer)

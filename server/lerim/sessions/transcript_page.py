@@ -12,7 +12,7 @@ from lerim.redaction import clean_text
 from lerim.sessions.display import shorten_line
 from lerim.sessions.model import Role
 from lerim.sessions.search import RedactedTurn, browsing
-from lerim.sessions.tables import StoredCall, parse_stored_calls
+from lerim.sessions.tables import parse_stored_calls
 
 MAX_TEXT = 20_000
 """Characters of one turn in a page. The page says how much was cut; a request for the whole turn returns it."""
@@ -85,8 +85,7 @@ def _make_turn(stored_turn: RedactedTurn, limit: int) -> ShownTurn:
 
 
 def _make_calls(tools: str, limit: int) -> list[ShownCall]:
-    parsed = parse_stored_calls(tools)
-    calls = parsed or ([StoredCall("ok", None, tools)] if tools else [])  # older catalogs store all calls as one text
+    calls = parse_stored_calls(tools)
     views: list[ShownCall] = []
     size = 0
     for position, call in enumerate(calls):
@@ -100,10 +99,10 @@ def _make_calls(tools: str, limit: int) -> list[ShownCall]:
         views.append(
             ShownCall(
                 shorten_line(title, _MAX_CALL_TITLE),
-                call.status if parsed else "",
+                call.status,
                 call.exit_code,
                 rest,
-                edits=bool(parsed) and call.status == "ok" and call.changes_files,
+                edits=call.status == "ok" and call.changes_files,
             )
         )
     return views

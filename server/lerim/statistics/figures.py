@@ -8,7 +8,6 @@ folder. All sums use integers, so the groups add up to the total.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -72,31 +71,27 @@ class _GroupSum:
     untold: set[int] = field(default_factory=set)
     unpriced: set[int] = field(default_factory=set)
     has_tokens: bool = False
-    priced: bool = False
+    tokens: Tokens = NO_TOKENS
     prompts: int = 0
     calls: int = 0
     errors: int = 0
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
     milliseconds: int = 0
-    cost_pico_usd: int = 0
+    cost_pico_usd: int | None = None
 
     def to_figures(self, key: str | None) -> Figures:
-        has_tokens = self.has_tokens
+        has_tokens, tokens = self.has_tokens, self.tokens
         return Figures(
             key=key,
             sessions=len(self.sessions),
             prompts=self.prompts,
             tool_calls=self.calls,
             errors=self.errors,
-            input=self.input if has_tokens else None,
-            output=self.output if has_tokens else None,
-            cache_read=self.cache_read if has_tokens else None,
-            cache_write=self.cache_write if has_tokens else None,
+            input=tokens.input if has_tokens else None,
+            output=tokens.output if has_tokens else None,
+            cache_read=tokens.cache_read if has_tokens else None,
+            cache_write=tokens.cache_write if has_tokens else None,
             seconds=self.milliseconds / 1000,
-            cost=self.cost_pico_usd / 1e12 if self.priced else None,
+            cost=None if self.cost_pico_usd is None else self.cost_pico_usd / 1e12,
             untold=len(self.untold),
             unpriced=len(self.unpriced),
         )
@@ -116,35 +111,28 @@ def compute_statistics(
     """
     bounds = Bounds(project, since.timestamp() if since else None, until.timestamp() if until else None)
     sums: defaultdict[str | None, _GroupSum] = defaultdict(_GroupSum)
+    total = _GroupSum()
     with convert_sqlite_errors(catalog.path):
         session_parts.count_changed_sessions(catalog.db)
         tables = cut_sessions(catalog.db, bounds)
         found = sum_groups(catalog.db, by, bounds, tables)
         prices = {model: find_price(model) for model in {one.model for one in found}}
         for one in found:
-            _add_sum(sums[_make_key(one.key)], one, prices[one.model])
+            for group in (sums[_make_key(one.key)], total):
+                _add_sum(group, one, prices[one.model])
         unpriced_models = [model for model, price in prices.items() if price is None]
         for session in list_group_sessions(catalog.db, by, bounds, tables, unpriced_models):
-            group = sums[_make_key(session.key)]
-            group.sessions.add(session.transcript)
-            if session.untold:
-                group.untold.add(session.transcript)
-            if session.unpriced:
-                group.unpriced.add(session.transcript)
+            for group in (sums[_make_key(session.key)], total):
+                group.sessions.add(session.transcript)
+                if session.untold:
+                    group.untold.add(session.transcript)
+                if session.unpriced:
+                    group.unpriced.add(session.transcript)
     groups = [one.to_figures(key) for key, one in sums.items()]
     groups.sort(
         key=lambda one: (one.key is None, one.key or "") if by == "day" else (-(one.output or 0), one.key or "")
     )
-    return Statistics(by, groups, _sum_groups(sums.values()).to_figures(None))
-
-
-def _sum_groups(groups: Iterable[_GroupSum]) -> _GroupSum:
-    total = _GroupSum()
-    for group in groups:
-        for name in _GroupSum.__slots__:
-            one, other = getattr(total, name), getattr(group, name)
-            setattr(total, name, one | other if isinstance(one, set | bool) else one + other)
-    return total
+    return Statistics(by, groups, total.to_figures(None))
 
 
 def _make_key(key: str | int | None) -> str | None:
@@ -160,18 +148,13 @@ def _format_day(time: float) -> str | None:
 
 def _add_sum(group: _GroupSum, one: GroupSum, price: ModelPrice | None) -> None:
     tokens = Tokens(one.input, one.output, one.cache_read, one.cache_write)
-    group.has_tokens = group.has_tokens or bool(one.has_tokens)
+    group.has_tokens |= bool(one.has_tokens)
+    group.tokens += tokens
     group.prompts += one.prompts
     group.calls += one.calls
     group.errors += one.errors
-    group.input += tokens.input
-    group.output += tokens.output
-    group.cache_read += tokens.cache_read
-    group.cache_write += tokens.cache_write
     group.milliseconds += one.milliseconds
-    if one.cost is not None:
-        group.priced = True
-        group.cost_pico_usd += one.cost
-    if one.by_price and price is not None and tokens != NO_TOKENS:
-        group.priced = True
-        group.cost_pico_usd += price.of(tokens)
+    by_price = price.of(tokens) if one.by_price and price is not None and tokens != NO_TOKENS else None
+    for cost in (one.cost, by_price):
+        if cost is not None:
+            group.cost_pico_usd = (group.cost_pico_usd or 0) + cost

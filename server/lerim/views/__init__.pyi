@@ -59,7 +59,6 @@ from .sessions import make_session_output as make_session_output
 from .sessions import make_turn_output as make_turn_output
 from .sessions import open_catalog_if_any as open_catalog_if_any
 from .sessions import search_turns as search_turns
-from .sessions import shorten_line as shorten_line
 from .statistics import SignalStatisticsOutput as SignalStatisticsOutput
 from .statistics import load_signal_statistics as load_signal_statistics
 from .statistics import load_statistics as load_statistics

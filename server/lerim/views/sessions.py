@@ -18,21 +18,14 @@ from lerim.sessions import (
     SessionFact,
     SessionFilters,
     SessionListItem,
+    Tokens,
     TurnRow,
+    clean_line,
     list_facts,
 )
 from lerim.views.summaries import SummaryView, find_folder_projects, find_summary_view
 
 TITLE_CHARACTERS = 120
-
-
-class TokensOutput(msgspec.Struct, frozen=True):
-    """The tokens that the model calls of a session used."""
-
-    input: int
-    output: int
-    cache_read: int
-    cache_write: int
 
 
 class SessionOutput(msgspec.Struct, frozen=True):
@@ -52,7 +45,7 @@ class SessionOutput(msgspec.Struct, frozen=True):
     tool_calls: int
     tool_errors: int
     files: int
-    tokens: TokensOutput | None
+    tokens: Tokens | None
     cost: float | None
     parent: str
     parent_missing: bool
@@ -194,7 +187,6 @@ def open_catalog_if_any(home: Home) -> AbstractContextManager[Catalog | None]:
 
 def make_session_output(session: SessionListItem) -> SessionOutput:
     """Returns a session of the catalog for display, without secrets."""
-    tokens = session.tokens
     return SessionOutput(
         id=clean_text(session.session_id),
         platform=session.platform,
@@ -209,7 +201,7 @@ def make_session_output(session: SessionListItem) -> SessionOutput:
         tool_calls=session.tool_calls,
         tool_errors=session.tool_errors,
         files=session.files,
-        tokens=TokensOutput(tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None,
+        tokens=session.tokens,
         cost=session.cost,
         place=clean_text(session.place),
         parent=clean_text(session.parent),
@@ -251,14 +243,8 @@ def _make_fact_output(one: SessionFact) -> FactOutput:
 
 def format_title(session: SessionListItem) -> str:
     """Returns the title of a session, or its first prompt, on one line."""
-    return shorten_line(session.title or session.opening, TITLE_CHARACTERS) or "(no title)"
+    return clean_line(session.title or session.opening, TITLE_CHARACTERS) or "(no title)"
 
 
 def _clean_texts(texts: Iterable[str]) -> list[str]:
     return [clean_text(text) for text in texts]
-
-
-def shorten_line(text: str, limit: int) -> str:
-    """Returns a text on one line. Secrets are removed before it is cut: part of a secret would not be recognized."""
-    flat = " ".join(clean_text(text).split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"

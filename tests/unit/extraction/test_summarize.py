@@ -19,16 +19,7 @@ from lerim.extraction.summaries.summary import (
     split_sections,
 )
 from lerim.sessions.catalog.summary_turns import SummaryTurn
-from lerim.sessions.model import QuestionAnswer, ToolCall, ToolKind
-from lerim.sessions.readers.antigravity import tools as gemini_antigravity_tools
-from lerim.sessions.readers.claude import tools
-from lerim.sessions.readers.codex import calls
-from lerim.sessions.readers.copilot_chat import tools as copilot_chat_tools
-from lerim.sessions.readers.copilot_cli import calls as copilot_cli_calls
-from lerim.sessions.readers.cursor import tools as cursor_tools
-from lerim.sessions.readers.gemini import tools as gemini_tools
-from lerim.sessions.readers.opencode import tools as opencode_tools
-from lerim.sessions.tables.turn_text import StoredCall
+from lerim.sessions.model import QuestionAnswer, ToolCall
 from told_turns import edit, prompt, shell, turn
 
 FACTS = SummaryFacts("claude", "Claude Code", "")
@@ -162,26 +153,6 @@ def test_a_plan_that_was_handed_over_gives_its_title() -> None:
         facts=replace(FACTS, title="Implement the following plan: # Plan: Group the table by day ## Context The t"),
     )
     assert made.title == "Implement the plan: Group the table by day"
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        tools._TOOLS.kinds,
-        calls._TOOLS.kinds,
-        copilot_chat_tools._TOOLS.kinds,
-        copilot_cli_calls._TOOLS.kinds,
-        cursor_tools._KINDS,
-        gemini_tools._TOOLS.kinds,
-        gemini_antigravity_tools._TOOLS.kinds,
-        opencode_tools._TOOLS.kinds,
-    ],
-)
-def test_the_tools_that_change_files_are_known_of_every_agent_also_where_the_kind_was_not_stored(
-    names: dict[str, ToolKind],
-) -> None:
-    for name, kind in names.items():
-        assert StoredCall("ok", None, f"{name} src/app.py").changes_files == (kind in ("edit", "write")), name
 
 
 def test_a_look_through_a_tool_that_also_edits_is_no_change() -> None:

@@ -84,9 +84,9 @@ def test_days_come_newest_first_and_hold_the_sessions_that_ended_on_them(catalog
     assert [number for _, number in found] == [2, 1]
     assert found[0][0] > found[1][0]
     assert [number for _, number in browsing.list_days(catalog.db, None)] == [2, 2]
-    listed, total = browsing.list_day_sessions(catalog.db, ["shop"], found[0][0], 0, 1)
+    listed, total = browsing.list_recent_sessions(catalog.db, ["shop"], 0, 1, found[0][0])
     assert (total, [one.session_id for one in listed]) == (2, ["c"])
-    listed, _ = browsing.list_day_sessions(catalog.db, ["shop"], found[0][0], 1, 1)
+    listed, _ = browsing.list_recent_sessions(catalog.db, ["shop"], 1, 1, found[0][0])
     assert [(one.session_id, one.title, one.opening) for one in listed] == [("b", "", "How it begins")]
 
 

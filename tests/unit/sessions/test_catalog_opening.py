@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog_dump import ByName, index_all
+from catalog_dump import ByName, index_all, listed
 from claude_lines import SESSION, encoded, prompt
 from lerim.errors import CatalogError
 from lerim.paths import Home
@@ -62,7 +62,7 @@ def test_damage_met_later_is_told_and_the_next_opening_rebuilds(home, root):
     with Catalog.open(home) as catalog, pytest.raises(CatalogError, match="Run the command again"):
         for number, turn in enumerate(turns):
             catalog.search_turns(f"Number {number}")
-            catalog.list_sessions("app")
+            listed(catalog, "app")
             catalog.load_turn(turn)
     with Catalog.open(home) as catalog:
         assert [one.code for one in catalog.problems] == ["catalog-rebuilt"]
@@ -70,7 +70,7 @@ def test_damage_met_later_is_told_and_the_next_opening_rebuilds(home, root):
         assert len(catalog.search_turns("Number", limit=999)) == 300
 
 
-@pytest.mark.parametrize("form", [1, 2, 3, 4, 5, 6, 7, 8, 9])
+@pytest.mark.parametrize("form", [4, 5, 6, 7, 8, 9])
 def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, root, form):
     write(root, SESSION, prompt("Kept"))
     with Catalog.open(home) as first:
@@ -89,6 +89,17 @@ def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, r
         assert job is None or (job.resume, job.state) == (b"resume", b"state")
     with Catalog.open(home) as third:
         assert third.problems == []
+
+
+def test_a_catalog_of_the_first_day_is_made_anew(home, root):
+    write(root, SESSION, prompt("Kept"))
+    with Catalog.open(home) as first:
+        index_all(first, root)
+    written_as(home, 3)
+    with Catalog.open(home) as second:
+        assert [one.code for one in second.problems] == ["catalog-rebuilt"]
+        index_all(second, root)
+        assert found(second, "Kept") == [["Kept"]]
 
 
 def test_what_a_text_has_in_tokens_is_kept_without_the_text(home):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gemini_files as files
-from catalog_dump import ByName
+from catalog_dump import ByName, listed
 from gemini_files import call, prompt, reply
 from lerim.errors import TranscriptError, UnfinishedError
 from lerim.paths import Home
@@ -28,7 +28,7 @@ def test_a_session_met_half_written_is_told_to_nobody_and_read_by_the_next_sync(
         (met,) = sync(catalog, tmp_path)
         assert (met.problems, met.failed, met.is_busy) == ((), False, True)
         assert "first" in [turn.text for turn in catalog.search_turns("first")]
-        assert catalog.list_sessions()[0].error == ""
+        assert listed(catalog)[0].error == ""
         path.write_bytes(complete)
         (met,) = sync(catalog, tmp_path)
         assert (met.problems, met.failed, met.is_busy) == ((), False, False)
@@ -43,8 +43,8 @@ def test_a_session_resumed_in_a_log_beside_its_old_file_stays_one_session_of_the
         sync(catalog, tmp_path)
         files.log(path.with_suffix(".jsonl"), *told, prompt("two"), reply("second"))
         (met,) = sync(catalog, tmp_path)
-        (row,) = catalog.list_sessions()
-        assert (met.new_turns, row.session_id, row.own_turns) == (2, files.SESSION, 4)
+        (row,) = listed(catalog)
+        assert (met.new_turns, row.session_id, row.turns) == (2, files.SESSION, 4)
 
 
 def test_a_session_that_nobody_writes_any_more_and_that_is_damaged_gives_what_is_whole_in_it_and_a_problem(tmp_path):

@@ -19,8 +19,8 @@ OWN = ToolCall("", OWN_COMMAND, "shell", "ok", command="ls", output="app.py", ex
 def test_calls_come_back_one_by_one_with_how_they_ended() -> None:
     assert parse_stored_calls(render_calls((SHELL, EDIT, OWN))) == [
         StoredCall("error", 1, "$ pytest -q\n# all\n1 failed"),
-        StoredCall("ok", None, "Edit src/app.py", edits=True),
-        StoredCall("ok", None, "app.py", edits=False),
+        StoredCall("ok", None, "Edit src/app.py", changes_files=True),
+        StoredCall("ok", None, "app.py"),
     ]
 
 
@@ -41,7 +41,3 @@ def test_people_read_lines_without_marks() -> None:
 def test_marks_in_a_transcript_forge_no_call_and_no_exit_code() -> None:
     evil = ToolCall("3", "Bash", "shell", "denied", command="a\x1e\x01b\x1d0\x1fc")
     assert parse_stored_calls(render_calls((evil,))) == [StoredCall("denied", None, "$ a \x01b 0 c")]
-
-
-def test_what_an_older_catalog_kept_is_read_as_it_is() -> None:
-    assert format_stored_calls("$ ls\nEdit a.py") == "$ ls\nEdit a.py"

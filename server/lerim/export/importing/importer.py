@@ -1,8 +1,8 @@
-"""Plans and carries out `lerim import`."""
+"""Plans `lerim import`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,10 +13,8 @@ from lerim.review import (
     AlreadyKnown,
     ClaimBlocked,
     FileClaim,
-    FileClaimResult,
     ReviewPaths,
     preview_file_claims,
-    propose_from_files,
 )
 
 
@@ -55,10 +53,3 @@ def plan_import(
             known.append((claim, outcome))
     names = tuple(source.name for source in sources)
     return ImportPlan(names, tuple(new), tuple(known), found.with_secret, found.too_many, tuple(problems))
-
-
-def carry_out_import(
-    paths: ReviewPaths, plan: ImportPlan, now: datetime, raise_if_cancelled: Callable[[], None] = lambda: None
-) -> list[FileClaimResult]:
-    """Makes candidates of the new claims of a plan. Returns what became of each. Raises MemoryError_, BusyError."""
-    return propose_from_files(paths, plan.new, now, raise_if_cancelled)

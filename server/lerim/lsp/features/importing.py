@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lerim.export import ImportPlan, carry_out_import, plan_import
+from lerim.export import ImportPlan, plan_import
 from lerim.lsp.protocol import ImportClaimView, ImportDoneView, ImportPlanView, RootParams
 from lerim.lsp.window import Sidecar, candidate_counts
-from lerim.review import FILE_PREFIX, CandidateProposed, ReviewPaths
+from lerim.review import FILE_PREFIX, CandidateProposed, ReviewPaths, propose_from_files
 
 FEATURE = "Importing rules files"
 
@@ -48,5 +48,5 @@ def _plan(sidecar: Sidecar, paths: ReviewPaths) -> ImportPlan:
 
 
 def _import(sidecar: Sidecar, paths: ReviewPaths) -> int:
-    results = carry_out_import(paths, _plan(sidecar, paths), sidecar.clock().replace(microsecond=0))
+    results = propose_from_files(paths, _plan(sidecar, paths).new, sidecar.clock().replace(microsecond=0))
     return sum(isinstance(one, CandidateProposed) for one in results)

@@ -168,7 +168,6 @@ class Catalog:
 
     # Contents
 
-    list_sessions = _make_method(session_rows.list_session_rows)
     count_sessions = _make_method(session_rows.count_sessions)
     find_project_places = _make_method(session_rows.find_project_places)
     find_project_platforms = _make_method(session_rows.find_project_platforms)

@@ -121,18 +121,18 @@ def skip_jobs(db: sqlite3.Connection, project: str, jobs: Sequence[int] = ()) ->
 
 def hold_removed_platforms(db: sqlite3.Connection, platforms: Iterable[Platform]) -> None:
     """Skips the jobs of agents that are not connected, and puts those of all other agents back into the queue."""
-    removed_platforms = tuple(platforms)
-    their_transcripts = f"(SELECT id FROM transcripts WHERE platform IN ({', '.join('?' * len(removed_platforms))}))"
+    parameters = (NOT_CONNECTED_REASON, to_json_list(platforms))
+    their_transcripts = "(SELECT id FROM transcripts WHERE platform IN (SELECT value FROM json_each(?)))"
     with transaction(db):
         db.execute(
             "UPDATE jobs SET state = 'pending', tries = 0, not_before = 0, error = ''"
             f" WHERE state = 'skipped' AND error = ? AND transcript NOT IN {their_transcripts}",
-            (NOT_CONNECTED_REASON, *removed_platforms),
+            parameters,
         )
         db.execute(
             "UPDATE jobs SET state = 'skipped', error = ?"
             f" WHERE state IN ('pending', 'failed', 'dead') AND transcript IN {their_transcripts}",
-            (NOT_CONNECTED_REASON, *removed_platforms),
+            parameters,
         )
 
 

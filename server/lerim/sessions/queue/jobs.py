@@ -18,12 +18,13 @@ from lerim.sessions.tables import (
     EXTRACT_JOB,
     IS_MAIN_SESSION,
     OVERLAPS_BOUNDS,
+    TRANSCRIPT_COLUMNS,
     Friction,
     deflate,
     facts,
     frictions,
     inflate,
-    place_file,
+    make_transcript,
     time_bounds,
 )
 from lerim.sqlite import transaction
@@ -92,8 +93,7 @@ def claim_job(
     """
     with transaction(db):
         row = db.execute(
-            "SELECT j.id, j.kind, j.project, t.platform, t.place, t.session, t.size, t.mtime_ns, t.inode, t.parent,"
-            " t.within, t.cwd, p.resume, p.state, j.tries, j.runs, p.redactions"
+            f"SELECT j.id, p.resume, p.state, j.tries, j.runs, p.redactions, {TRANSCRIPT_COLUMNS}"
             " FROM jobs j JOIN transcripts t ON t.id = j.transcript"
             " LEFT JOIN sessions s ON s.transcript = t.id"
             " LEFT JOIN positions p ON p.transcript = t.id AND p.project = j.project AND p.kind = j.kind"
@@ -101,24 +101,16 @@ def claim_job(
             " AND (j.not_before <= :now OR j.claimed < :started)"
             f" AND {OVERLAPS_BOUNDS}"
             " ORDER BY j.interrupted, s.ended DESC, t.mtime_ns DESC, j.id LIMIT 1",
-            {
-                "project": project,
-                "kind": kind,
-                "now": now,
-                "started": started,
-                **time_bounds(since, until),
-            },
+            {"project": project, "kind": kind, "now": now, "started": started, **time_bounds(since, until)},
         ).fetchone()
         if row is None:
             return None
         start = "UPDATE jobs SET state = 'running', claimed = ?, runs = runs + 1, again = 0 WHERE id = ?"
         db.execute(start, (now, row[0]))
-    number, kind, owner, platform, place, session, size, mtime_ns, inode, parent, within, cwd, *position = row
-    resume, state, tries, runs, redactions = position
-    stamp = (size or 0, mtime_ns or 0, inode or 0)
-    transcript = Transcript(platform, place_file(place, within), session, *stamp, parent, within, cwd)
+    number, resume, state, tries, runs, redactions, *columns = row
     resume, state = (None if packed is None else inflate(packed) for packed in (resume, state))
-    return QueueJob(number, kind, owner, transcript, resume, state, tries, runs + 1, redactions or 0)
+    transcript = make_transcript(tuple(columns))
+    return QueueJob(number, kind, project, transcript, resume, state, tries, runs + 1, redactions or 0)
 
 
 def finish_job(

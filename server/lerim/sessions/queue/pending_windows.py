@@ -56,8 +56,7 @@ def count_pending_turns(
         return PendingTurns()
     step = max(1, -(-len(waiting_sessions) // SAMPLE_SESSIONS))
     sample = waiting_sessions[step // 2 :: step]
-    folders = [number for (number,) in db.execute("SELECT id FROM folders WHERE project = ?", (project,))]
-    pending = [one for transcript, _ in sample if (one := _count_session(db, transcript, project, folders)).turns]
+    pending = [one for transcript, _ in sample if (one := _count_session(db, transcript, project)).turns]
     scale = sum(turns for _, turns in waiting_sessions) / max(1, sum(turns for _, turns in sample))
     return PendingTurns(
         round(len(pending) * len(waiting_sessions) / len(sample)),
@@ -67,15 +66,15 @@ def count_pending_turns(
     )
 
 
-def _count_session(db: sqlite3.Connection, transcript: int, project: str, folders: list[int]) -> PendingTurns:
+def _count_session(db: sqlite3.Connection, transcript: int, project: str) -> PendingTurns:
     row = db.execute(
         "SELECT substr(state, 1, ?) FROM positions WHERE transcript = ? AND project = ? AND kind = ?",
         (_STATE_HEAD_BYTES, transcript, project, MODEL_JOB),
     ).fetchone()
     [(turns, calls, size)] = db.execute(
         "SELECT count(*), coalesce(sum(calls), 0), coalesce(sum(length(body)), 0) FROM turns"
-        f" WHERE transcript = ? AND ordinal > ? AND folder IN ({', '.join('?' * len(folders))})",
-        (transcript, _read_last_sent_turn(row[0]) if row else -1, *folders),
+        " WHERE transcript = ? AND ordinal > ? AND folder IN (SELECT id FROM folders WHERE project = ?)",
+        (transcript, _read_last_sent_turn(row[0]) if row else -1, project),
     )
     return PendingTurns(1, turns, calls, size)
 

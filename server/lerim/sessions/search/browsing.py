@@ -113,31 +113,17 @@ def list_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> list[tu
     return [(str(day), int(number)) for day, number in rows]
 
 
-def list_day_sessions(
-    db: sqlite3.Connection, projects: Sequence[str] | None, day: str, start: int, limit: int
-) -> tuple[list[SessionListItem], int]:
-    """Returns the sessions of a day from index `start` on, newest first, and how many the day has."""
-    parameters = {**_select_projects(db, projects), "day": day, "start": start, "limit": limit}
-    [(total,)] = db.execute(f"SELECT count(*){_FROM_LISTED_SESSIONS} AND {_DAY_COLUMN} = :day", parameters)
-    rows = db.execute(
-        f"SELECT {_ITEM_COLUMNS}{_FROM_LISTED_SESSIONS} AND {_DAY_COLUMN} = :day"
-        " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
-        parameters,
-    )
-    return [_make_list_item(db, row) for row in named_rows(rows)], int(total)
-
-
 def list_recent_sessions(
-    db: sqlite3.Connection, projects: Sequence[str] | None, start: int, limit: int
+    db: sqlite3.Connection, projects: Sequence[str] | None, start: int, limit: int, day: str | None = None
 ) -> tuple[list[SessionListItem], int]:
     """Returns the sessions of the projects from index `start` on, the most recently ended first, and how many there
-    are. None means every project."""
-    parameters = {**_select_projects(db, projects), "start": start, "limit": limit}
-    [(total,)] = db.execute(f"SELECT count(*){_FROM_LISTED_SESSIONS}", parameters)
+    are. None means every project. With `day`, as `list_days` returns it, only those that ended on it."""
+    parameters = {**_select_projects(db, projects), "start": start, "limit": limit, "day": day}
+    listed = f"{_FROM_LISTED_SESSIONS} AND (:day IS NULL OR {_DAY_COLUMN} = :day)"
+    [(total,)] = db.execute(f"SELECT count(*){listed}", parameters)
     # only the rows of the page are read in full: counting the files of each session takes a query of its own
     rows = db.execute(
-        f"SELECT t.place{_FROM_LISTED_SESSIONS}"
-        " ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
+        f"SELECT t.place{listed} ORDER BY coalesce(s.ended, s.started) DESC, t.id DESC LIMIT :limit OFFSET :start",
         parameters,
     ).fetchall()
     found = (find_list_item(db, place) for (place,) in rows)

@@ -73,10 +73,10 @@ def parse_query(text: str) -> SearchQuery:
     than two other words remain."""
     plain = replace_surrogates(text).replace("\0", " ").replace('"', " ").replace("\x1a", " ")
     words = [piece for word in plain.split() for piece in split_unspaced(word) or (word,)]
-    found = {term.fts_expression: (word, term) for word in words if (term := _make_term(word))}
-    meaningful = {match: one for match, one in found.items() if one[1].joined not in STOP_WORDS}
-    terms = tuple(term for _, term in (meaningful if len(meaningful) > 1 else found).values())
-    return SearchQuery(terms[:MOST_TERMS], bool(_TIME_QUESTION.match(text.strip())))
+    found = {term.fts_expression: term for word in words if (term := _make_term(word))}
+    meaningful = [term for term in found.values() if term.joined not in STOP_WORDS]
+    terms = meaningful if len(meaningful) > 1 else list(found.values())
+    return SearchQuery(tuple(terms[:MOST_TERMS]), bool(_TIME_QUESTION.match(text.strip())))
 
 
 def tokenize_text(text: str) -> list[str]:

@@ -68,23 +68,19 @@ def search_sessions(db: sqlite3.Connection, text: str, filters: SessionFilters, 
 def _rank_candidates(
     db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions, limit: int
 ) -> list[TurnMatch]:
-    word_counts = [_count_turns_with_word(db, term.fts_expression, conditions) for term in query.terms]
-    expression = _choose_expression(db, query, [machine_count for _, machine_count in word_counts])
+    project_counts, machine_counts = _count_words(db, query, conditions)
+    expression = _choose_expression(db, query, machine_counts)
     candidates = _find_candidates(db, expression, conditions, max(limit, RANKED_TURNS))
     if not candidates and expression != query.fts_expression:  # the rarest words do not occur in these projects
         candidates = _find_candidates(db, query.fts_expression, conditions, max(limit, RANKED_TURNS))
-    return ranking.rank_turns(
-        query, candidates, [project_count for project_count, _ in word_counts], _count_turns(db, conditions)
-    )
+    return ranking.rank_turns(query, candidates, project_counts, _count_turns(db, conditions))
 
 
 def count_matching_turns(db: sqlite3.Connection, query: SearchQuery, filters: SessionFilters) -> tuple[list[int], int]:
     """Returns how many of the projects' turns contain each word of a query (at most MOST_COUNTED), and how many there
     are."""
     conditions = _make_conditions(db, filters)
-    return [_count_turns_with_word(db, term.fts_expression, conditions)[0] for term in query.terms], _count_turns(
-        db, conditions
-    )
+    return _count_words(db, query, conditions)[0], _count_turns(db, conditions)
 
 
 def filter_places(db: sqlite3.Connection, filters: SessionFilters, limit: int) -> list[str]:
@@ -151,19 +147,19 @@ def _make_conditions(db: sqlite3.Connection, filters: SessionFilters) -> _SqlCon
     return _SqlConditions(project_where + turn_where, project_where, values)
 
 
-def _count_turns_with_word(db: sqlite3.Connection, match: str, conditions: _SqlConditions) -> tuple[int, int]:
-    """Returns how many turns of the projects contain a word, and how many do overall, among the first MOST_COUNTED
+def _count_words(db: sqlite3.Connection, query: SearchQuery, conditions: _SqlConditions) -> tuple[list[int], list[int]]:
+    """Returns how many turns of the projects contain each word, and how many do overall, among the first MOST_COUNTED
     found."""
     rows = f"SELECT rowid FROM words WHERE words MATCH :match LIMIT {MOST_COUNTED}"
     count_query = f"SELECT count(*) FROM ({rows}) AS held"
-    values = {**conditions.values, "match": f"{_OWN_COLUMNS} : {match}"}
-    [(machine_count,)] = db.execute(count_query, values)
-    if not conditions.project_where:
-        return machine_count, machine_count
-    [(project_count,)] = db.execute(
-        f"{count_query} JOIN turns ON turns.id = held.rowid WHERE 1{conditions.project_where}", values
-    )
-    return project_count, machine_count
+    project_query = f"{count_query} JOIN turns ON turns.id = held.rowid WHERE 1{conditions.project_where}"
+
+    def count(statement: str) -> list[int]:
+        matches = (f"{_OWN_COLUMNS} : {term.fts_expression}" for term in query.terms)
+        return [db.execute(statement, {**conditions.values, "match": match}).fetchone()[0] for match in matches]
+
+    machine_counts = count(count_query)
+    return count(project_query) if conditions.project_where else machine_counts, machine_counts
 
 
 def _count_turns(db: sqlite3.Connection, conditions: _SqlConditions) -> int:

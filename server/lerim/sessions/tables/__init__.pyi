@@ -27,9 +27,10 @@ from .schema import IS_MAIN_SESSION as IS_MAIN_SESSION
 from .schema import PARENT_MISSING as PARENT_MISSING
 from .schema import convert_sqlite_errors as convert_sqlite_errors
 from .schema import open_catalog as open_catalog
+from .session_rows import TRANSCRIPT_COLUMNS as TRANSCRIPT_COLUMNS
 from .session_rows import UNREADABLE_ERROR as UNREADABLE_ERROR
 from .session_rows import SessionCount as SessionCount
-from .session_rows import SessionRow as SessionRow
+from .session_rows import make_transcript as make_transcript
 from .turn_text import DEFLATE_WINDOW as DEFLATE_WINDOW
 from .turn_text import StoredCall as StoredCall
 from .turn_text import deflate as deflate

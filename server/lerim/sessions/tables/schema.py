@@ -11,7 +11,6 @@ from lerim import sqlite
 from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.project import make_private_folder
-from lerim.sessions.tables import turn_words
 
 VERSION = 10
 
@@ -150,52 +149,6 @@ PARENT_MISSING = (
 IS_MAIN_SESSION = f"(t.parent = '' OR {PARENT_MISSING})"
 """SQL condition on a transcript `t`: lists and counts show it as a session rather than as part of its parent's."""
 
-# Version 1 had only one kind of job. Sessions read by the rules wait for a model from now on.
-UPGRADE_FROM_1 = """
-ALTER TABLE positions RENAME TO positions_1;
-CREATE TABLE positions (
-    transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
-    PRIMARY KEY (transcript, project, kind)
-) WITHOUT ROWID;
-INSERT INTO positions SELECT transcript, project, 'extract', resume, state FROM positions_1;
-DROP TABLE positions_1;
-INSERT INTO jobs (kind, transcript, project, state) SELECT 'model', transcript, project, 'pending' FROM positions;
-"""
-# Version 2 did not save errors; sessions read before are not searched for them again.
-UPGRADE_FROM_2 = f"""
-{FRICTIONS}
-"""
-# Version 3 knew only files, and nothing about the results of tool calls. Every existing transcript is read again; the
-# turns of vanished ones are kept and still found.
-UPGRADE_FROM_3 = f"""
-ALTER TABLE transcripts RENAME COLUMN path TO place;
-ALTER TABLE transcripts ADD COLUMN within TEXT NOT NULL DEFAULT '';
-ALTER TABLE transcripts ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
-UPDATE transcripts SET size = NULL, mtime_ns = NULL, inode = NULL, generation = generation + 1;
-ALTER TABLE sessions RENAME TO sessions_3;
-{SESSIONS}
-INSERT INTO sessions SELECT *, NULL FROM sessions_3;
-UPDATE sessions SET resume = X'0300';
-DROP TABLE sessions_3;
-{STORES}
-ALTER TABLE transcripts ADD COLUMN failed REAL;
-ALTER TABLE positions ADD COLUMN redactions INTEGER NOT NULL DEFAULT 0;
-{SYNCS}
-ALTER TABLE jobs RENAME TO jobs_3;
-{JOBS}
-INSERT INTO jobs
-    SELECT id, kind, transcript, project, state, tries, interrupted, again, not_before, claimed, error, tries
-    FROM jobs_3;
-DROP TABLE jobs_3;
-CREATE INDEX jobs_waiting ON jobs (project, state);
-ALTER TABLE turns RENAME TO turns_3;
-{TURNS}
-INSERT INTO turns SELECT id, turn, transcript, ordinal, folder, role, kind, time, 0, '', '', 0, 0, 0,
-    NULL, NULL, NULL, NULL, body FROM turns_3;
-DROP TABLE turns_3;
-DROP TABLE words;
-{INDEXES}
-"""
 # Version 4 did not save token counts and had no summaries.
 UPGRADE_FROM_4 = f"""
 {COUNTED}
@@ -223,17 +176,19 @@ UPGRADE_FROM_8 = f"""
 UPGRADE_FROM_9 = f"""
 {SESSION_PARTS}
 """
-_UPGRADE_SCRIPTS = (
-    *(UPGRADE_FROM_1, UPGRADE_FROM_2, UPGRADE_FROM_3, UPGRADE_FROM_4, UPGRADE_FROM_5, UPGRADE_FROM_6, UPGRADE_FROM_7),
-    *(UPGRADE_FROM_8, UPGRADE_FROM_9),
-)
+_OLDEST_UPGRADED = 4
+_UPGRADE_SCRIPTS = (UPGRADE_FROM_4, UPGRADE_FROM_5, UPGRADE_FROM_6, UPGRADE_FROM_7, UPGRADE_FROM_8, UPGRADE_FROM_9)
+
+
+class _TooOldError(Exception):
+    """The catalog is of a version that is not upgraded but made anew (docs/decisions/0091-catalogs-made-anew.md)."""
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> None:
-    for script in _UPGRADE_SCRIPTS[version - 1 :] if version else (SCHEMA,):
+    if 0 < version < _OLDEST_UPGRADED:
+        raise _TooOldError
+    for script in _UPGRADE_SCRIPTS[version - _OLDEST_UPGRADED :] if version else (SCHEMA,):
         sqlite.run_script(db, script)
-    if 0 < version < 4:
-        turn_words.refill_index(db)
 
 
 CATALOG_SCHEMA = sqlite.Schema(
@@ -248,7 +203,7 @@ CATALOG_SCHEMA = sqlite.Schema(
     failure="The catalog of sessions cannot be used",
     todo="Check the free disk space and the folder's permissions, or set LERIM_HOME to another folder. Then try again.",
     todo_damaged="Run the command again: the catalog is rebuilt from the transcripts.",
-    damage_errors=(zlib.error,),
+    damage_errors=(zlib.error, _TooOldError),
     replacement_notice="It is rebuilt from the transcripts.",
     code="catalog-rebuilt",
 )

@@ -6,45 +6,16 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from lerim.errors import Problem
 from lerim.redaction import redact_secrets
 from lerim.sessions.model import Platform, Session, Transcript
-from lerim.sessions.tables.column_values import (
-    EXTRACT_JOB,
-    place_file,
-    seconds_to_time,
-    to_json_list,
-)
+from lerim.sessions.tables.column_values import EXTRACT_JOB, place_file, seconds_to_time, to_json_list
 from lerim.sessions.tables.schema import IS_MAIN_SESSION
 from lerim.sessions.tables.turn_text import deflate, inflate, replace_surrogates
 
 UNREADABLE_ERROR = "unreadable"
 """The problem code of a transcript that could not be opened; it is tried again in every cycle."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """One session from the catalog. `own_turns` and `last` cover the requested project only. `is_waiting`: there is
-    work to do for that project. `error` is why the transcript could not be read the last time. `is_main`: not part of
-    another session."""
-
-    session_id: str
-    parent: str
-    place: str
-    within: str
-    is_main: bool
-    own_turns: int
-    last: datetime | None
-    is_waiting: bool
-    vanished: bool
-    error: str
-
-    @property
-    def path(self) -> Path:
-        """The file or database that contains the session."""
-        return place_file(self.place, self.within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +25,18 @@ class SessionCount:
     number: int
     waiting: int
     newest: datetime | None
+
+
+TRANSCRIPT_COLUMNS = "t.platform, t.place, t.session, t.size, t.mtime_ns, t.inode, t.parent, t.within, t.cwd"
+"""What `make_transcript` takes of a transcript `t`."""
+_TranscriptRow = tuple[Platform, str, str, int | None, int | None, int | None, str, str, str]
+
+
+def make_transcript(row: _TranscriptRow) -> Transcript:
+    """Returns a transcript from its columns."""
+    platform, place, session, size, mtime_ns, inode, parent, within, cwd = row
+    stamp = (size or 0, mtime_ns or 0, inode or 0)
+    return Transcript(platform, place_file(place, within), session, *stamp, parent, within, cwd)
 
 
 def load_generation(db: sqlite3.Connection, place: str) -> int:
@@ -173,7 +156,7 @@ def find_session_places(db: sqlite3.Connection, session: str) -> list[str]:
 
 _PROJECT_FOLDERS = "SELECT id FROM folders WHERE project = :project OR cwd IN (SELECT value FROM json_each(:folders))"
 _COPIED_TRANSCRIPTS = (
-    "SELECT t.id AS transcript, 0 AS number, s.ended AS last FROM transcripts t"
+    "SELECT t.id AS transcript, s.ended AS last FROM transcripts t"
     " JOIN sessions s ON s.transcript = t.id"
     " WHERE NOT t.vanished AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.transcript = t.id) AND s.turns > 0"
     " AND (:project IS NULL OR EXISTS (SELECT 1 FROM folders"
@@ -183,49 +166,9 @@ _COPIED_TRANSCRIPTS = (
 from."""
 
 
-def list_session_rows(
-    db: sqlite3.Connection,
-    project: str | None = None,
-    limit: int = 1000,
-    folders: Iterable[str] = (),
-    kind: str = EXTRACT_JOB,
-) -> list[SessionRow]:
-    """Returns the sessions with turns of a project (None: every session), newest first. `folders` count as the
-    project's too; a session that matches only through them counts as waiting, because it has no job yet. `kind` is the
-    kind of job a session may be waiting for."""
-    rows = db.execute(
-        f"SELECT t.session, t.parent, t.place, t.within, {IS_MAIN_SESSION}, own.number, own.last,"
-        " EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
-        "  AND (:project IS NULL OR jobs.project = :project) AND jobs.kind = :kind"
-        "  AND jobs.state IN ('pending', 'running', 'failed'))"
-        " OR (own.number AND :project IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.transcript = t.id"
-        f"  AND jobs.project = :project AND jobs.kind = '{EXTRACT_JOB}')), t.vanished, t.error"
-        " FROM (SELECT transcript, count(*) AS number, max(time) AS last FROM turns"
-        f"  WHERE :project IS NULL OR folder IN ({_PROJECT_FOLDERS}) GROUP BY transcript"
-        f"  UNION ALL {_COPIED_TRANSCRIPTS})"
-        "  AS own JOIN transcripts t ON t.id = own.transcript JOIN sessions s ON s.transcript = t.id"
-        " ORDER BY own.last DESC, t.id DESC LIMIT :limit",
-        {"project": project, "kind": kind, "folders": to_json_list(folders), "limit": limit},
-    )
-    return [
-        SessionRow(
-            session_id=session,
-            parent=parent,
-            place=place,
-            within=within,
-            is_main=bool(is_main),
-            own_turns=own_turns,
-            last=seconds_to_time(last),
-            is_waiting=bool(is_waiting),
-            vanished=bool(vanished),
-            error=error,
-        )
-        for session, parent, place, within, is_main, own_turns, last, is_waiting, vanished, error in rows
-    ]
-
-
 def count_sessions(db: sqlite3.Connection, project: str, folders: Iterable[str], kinds: Sequence[str]) -> SessionCount:
-    """Counts the sessions that `list_session_rows` lists; those that wait for a job of any of these kinds count."""
+    """Counts the sessions with turns of a project, and those of them that wait for a job of any of these kinds.
+    `folders` count as the project's too; a session that matches only through them waits, because it has no job yet."""
     open_jobs = (
         "SELECT transcript FROM jobs WHERE project = :project AND state IN ('pending', 'running', 'failed')"
         " AND kind IN (SELECT value FROM json_each(:kinds))"

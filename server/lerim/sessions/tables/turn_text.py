@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lerim.patterns import compile_later
 from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall, ToolStatus, Turn
 from lerim.sessions.readers import trim_torn_words
 
@@ -40,40 +39,17 @@ _STATUS_BY_MARK = {mark: status for status, mark in _STATUS_MARKS.items()}
 _EDIT_MARK, _OTHER_MARK = "\x06", "\x07"
 _MARK_PATTERN = re.compile("\x1e[\x01-\x05][\x06\x07]?|\x1d-?[0-9]{1,20}")
 _MARK_REPLACEMENTS = str.maketrans(dict.fromkeys((_SEPARATOR, _CALL_MARK, _EXIT_MARK), " "))
-_EDITING_NAMES = """
-edit multiedit notebookedit write applypatch patch createfile replacestring replacestringinfile insertedit
-multireplacestring multireplacestringinfile inserteditintofile editnotebook editnotebookfile editfile editfiles
-strreplace strreplaceeditor create searchreplace reapply deletefile delete writefile replace replacefilecontent
-multireplacefilecontent writetofile
-"""
-_EDITING_TOOLS = frozenset(_EDITING_NAMES.split())
-"""Names of the tools that change files, for all agents, in lower case and reduced to letters: for calls stored before
-their kind was."""
-_VERSION = compile_later(r"_v\d{1,3}$")
-_LETTERS = compile_later(r"[^a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
     """A tool call from the catalog. The first line of `text` says what was done. `exit_code` is None if it was 0 or
-    unknown. `edits`: its reader found that it edits or writes files; None if that was not stored."""
+    unknown. `changes_files`: its reader found that it edits or writes files."""
 
     status: ToolStatus
     exit_code: int | None
     text: str
-    edits: bool | None = None
-
-    @property
-    def changes_files(self) -> bool:
-        """Whether the call edits or writes files; where its kind was not stored, by the tool's name."""
-        if self.edits is not None:
-            return self.edits
-        first, _, rest = self.text.partition("\n")
-        name = (
-            first.partition(" ")[0].lower().removeprefix("copilot_").removeprefix("vscode_").removesuffix("_internal")
-        )
-        has_editing_name = _LETTERS.sub("", _VERSION.sub("", name)) in _EDITING_TOOLS
-        return has_editing_name and rest.partition("\n")[0] != "view"  # Copilot has one tool for viewing and editing
+    changes_files: bool = False
 
     @property
     def answers(self) -> tuple[QuestionAnswer, ...]:
@@ -119,35 +95,30 @@ def unpack_turn_text(body: str | bytes) -> tuple[str, str]:
 
 def format_stored_calls(tools: str) -> str:
     """Converts the output of `render_calls` to readable lines without marks."""
-    if _CALL_MARK not in tools:
-        return tools
     return _MARK_PATTERN.sub(lambda mark: "\n" if mark[0].startswith(_CALL_MARK) else "", tools).lstrip("\n")
 
 
 def parse_stored_calls(tools: str) -> list[StoredCall]:
     """Parses the output of `render_calls` into tool calls."""
     found = []
-    for part in tools.split(_CALL_MARK):
-        status = _STATUS_BY_MARK.get(part[:1])
-        if status is not None:
-            kind = part[1:2] if part[1:2] in (_EDIT_MARK, _OTHER_MARK) else ""
-            text, _, code = part[1 + len(kind) :].partition(_EXIT_MARK)
-            found.append(StoredCall(status, int(code) if code else None, text, kind == _EDIT_MARK if kind else None))
+    for mark, text, code in _split_calls(tools):
+        if status := _STATUS_BY_MARK.get(mark[:1]):
+            found.append(StoredCall(status, int(code) if code else None, text, mark[1:] == _EDIT_MARK))
     return found
 
 
 def map_stored_calls(tools: str, change: Callable[[str], str]) -> str:
     """Applies `change` to the text of each tool call in the output of `render_calls`, keeping the marks."""
-    parts = []
+    parts = ((mark, change(text), f"{_EXIT_MARK}{code}" if code else "") for mark, text, code in _split_calls(tools))
+    return _CALL_MARK.join(map("".join, parts))
+
+
+def _split_calls(tools: str) -> Iterator[tuple[str, str, str]]:
+    """Yields the marks before the text of each call, the text, and its exit code; first what precedes the calls."""
     for part in tools.split(_CALL_MARK):
-        mark = part[:1] if part[:1] in _STATUS_BY_MARK else ""
-        if mark and part[1:2] in (_EDIT_MARK, _OTHER_MARK):
-            mark = part[:2]
-        text, exit_mark, code = (
-            part[len(mark) :].rpartition(_EXIT_MARK) if _EXIT_MARK in part else (part[len(mark) :], "", "")
-        )
-        parts.append(f"{mark}{change(text)}{exit_mark}{code}")
-    return _CALL_MARK.join(parts)
+        length = (part[:1] in _STATUS_BY_MARK) and 1 + (part[1:2] in (_EDIT_MARK, _OTHER_MARK))
+        text, _, code = part[length:].partition(_EXIT_MARK)
+        yield part[:length], text, code
 
 
 def deflate(data: bytes) -> bytes:

@@ -143,20 +143,6 @@ def update_index(
     db.executemany("INSERT INTO words (rowid, text, tools, near) VALUES (?, ?, ?, ?)", added)
 
 
-def refill_index(db: sqlite3.Connection) -> None:
-    """Fills the empty index from the texts of all turns and sets which are prose; call it inside a transaction."""
-    for (transcript,) in db.execute("SELECT DISTINCT transcript FROM turns").fetchall():
-        rows = {}
-        found = db.execute("SELECT id, ordinal, kind, time, body FROM turns WHERE transcript = ?", (transcript,))
-        for row, ordinal, kind, time, body in found:
-            text, tools = unpack_turn_text(body)
-            rows[row] = IndexedTurn(ordinal, is_prose(kind, text), time, text, tools)
-        db.executemany(
-            "UPDATE turns SET prose = 1 WHERE id = ?", [(row,) for row, turn in rows.items() if turn.is_prose]
-        )
-        update_index(db, (), (rows,))
-
-
 def make_index_columns(rows: Mapping[int, IndexedTurn]) -> dict[int, IndexColumns]:
     """Returns by row the index columns for these turns of one transcript."""
     texts = {row: make_index_text(turn.text) for row, turn in rows.items()}

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import msgspec
+
 from lerim.errors import LerimError, Problem
 from lerim.memory import MemoryRecord, ServedOutcomes, Serving, Store, Uses, format_time, load_servings
 from lerim.paths import Home
@@ -252,21 +254,10 @@ def _make_figures(
     return sorted(figures, key=lambda one: (-one.served, one.id))
 
 
+_SUMMED = ["served", "mcp", "hook", "editor", "followed", "contradicted", "corrected", "not_seen", "unknown", "missed"]
+
+
 def _sum_figures(memories: Sequence[BenefitFigures], given: Sequence[_GivenTo]) -> BenefitFigures:
-    return BenefitFigures(
-        id="",
-        title="",
-        kind="",
-        served=sum(one.served for one in memories),
-        mcp=sum(one.mcp for one in memories),
-        hook=sum(one.hook for one in memories),
-        editor=sum(one.editor for one in memories),
-        sessions=len({one.session.transcript.place for one in given}),
-        followed=sum(one.followed for one in memories),
-        contradicted=sum(one.contradicted for one in memories),
-        corrected=sum(one.corrected for one in memories),
-        not_seen=sum(one.not_seen for one in memories),
-        unknown=sum(one.unknown for one in memories),
-        missed=sum(one.missed for one in memories),
-        last=max((one.last for one in memories), default=""),
-    )
+    sessions = len({one.session.transcript.place for one in given})
+    total = BenefitFigures("", "", "", sessions=sessions, last=max((one.last for one in memories), default=""))
+    return msgspec.structs.replace(total, **{name: sum(getattr(one, name) for one in memories) for name in _SUMMED})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lerim.memory import Serving
-from lerim.sessions import Platform, Transcript, place_file
+from lerim.sessions import TRANSCRIPT_COLUMNS, Platform, Transcript, make_transcript
 
 AGENT_NAMES: Mapping[str, Platform] = {
     "claude": "claude",
@@ -23,10 +23,7 @@ AGENT_NAMES: Mapping[str, Platform] = {
 """The agent whose sessions these are, by a part of the name that a hook or an MCP client goes by."""
 CLOCK_SLACK_SECONDS = 5.0
 """How much earlier than the session's first turn a serving may be: the briefing at the start comes before it."""
-_COLUMNS = (
-    "t.platform, t.place, t.session, t.size, t.mtime_ns, t.inode, t.parent, t.within, t.cwd, t.vanished,"
-    " s.started, s.ended"
-)
+_COLUMNS = f"t.vanished, s.started, s.ended, {TRANSCRIPT_COLUMNS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ def _load_by_id(db: sqlite3.Connection, ids: Iterable[str]) -> dict[str, list[Se
     found: dict[str, list[ServedSession]] = {}
     query = f"SELECT {_COLUMNS} FROM transcripts t JOIN sessions s ON s.transcript = t.id WHERE t.session = ?"
     for session in sorted(ids):
-        rows = [_make_session(row) for row in db.execute(query, (session,))]
+        rows = _make_sessions(db.execute(query, (session,)))
         main = [one for one in rows if not one.transcript.parent] or rows
         # a session that was copied to another folder is one session: the one with more in it
         found[session] = sorted(main, key=lambda one: (one.is_gone, -one.transcript.size))[:1]
@@ -91,14 +88,11 @@ def _load_timed(db: sqlite3.Connection, project: str | None) -> list[ServedSessi
         " FROM turns WHERE folder IN (SELECT id FROM folders WHERE project = :project))) ORDER BY s.started, t.id",
         {"project": project},
     )
-    return [_make_session(row) for row in rows]
+    return _make_sessions(rows)
 
 
-_Row = tuple[Platform, str, str, int | None, int | None, int | None, str, str, str, int, float | None, float | None]
-
-
-def _make_session(row: _Row) -> ServedSession:
-    platform, place, session, size, mtime_ns, inode, parent, within, cwd, vanished, started, ended = row
-    stamp = (size or 0, mtime_ns or 0, inode or 0)
-    transcript = Transcript(platform, place_file(place, within), session, *stamp, parent, within, cwd)
-    return ServedSession(transcript, bool(vanished), started or 0.0, ended or 0.0)
+def _make_sessions(rows: sqlite3.Cursor) -> list[ServedSession]:
+    return [
+        ServedSession(make_transcript(tuple(columns)), bool(vanished), started or 0.0, ended or 0.0)
+        for vanished, started, ended, *columns in rows
+    ]

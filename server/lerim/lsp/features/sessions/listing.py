@@ -60,7 +60,7 @@ def _load_days(db: sqlite3.Connection, projects: Sequence[str] | None) -> DaysVi
 
 
 def _load_sessions(db: sqlite3.Connection, projects: Sequence[str] | None, params: SessionsParams) -> SessionsView:
-    found, total = browsing.list_day_sessions(db, projects, params.day, max(0, params.start), PAGE_SESSIONS)
+    found, total = browsing.list_recent_sessions(db, projects, max(0, params.start), PAGE_SESSIONS, params.day)
     return SessionsView([make_session_view(session) for session in found], total)
 
 
