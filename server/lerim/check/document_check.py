@@ -34,7 +34,7 @@ def check_document(document: MemoryDocument, path: Path, kind: DocumentKind, con
 def _make_conflict_finding(document: MemoryDocument, path: Path) -> Finding:
     start = document.text.index("<<<<<<<")
     end = document.text.find("\n", start)
-    todo = f"Merge them with `lerim memory merge {path.stem}`, or resolve the conflict by hand."
+    todo = f"Merge them in the Memories view, with `lerim memory merge {path.stem}`, or by hand."
     message = f"Two branches changed this memory, and git left both sides in it. {todo}"
     span = text_span(document.text, start, end if end >= 0 else len(document.text))
     return Finding("memory-conflict", message, str(path), span)

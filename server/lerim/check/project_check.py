@@ -76,7 +76,7 @@ def check_project(
     candidate_count = pending_count.count_pending(paths)
     if candidate_count:
         what = "1 candidate waits" if candidate_count == 1 else f"{candidate_count} candidates wait"
-        message = f"{what} for review. See `lerim review list`."
+        message = f"{what} for your review (`lerim review list`)."
         findings.append(Finding("unreviewed", message, str(_first_candidate(paths)), FIRST_LINE))
     findings.sort(key=lambda one: (one.path, one.span.start_line, one.span.start_character))
     return CheckReport(str(project.root), tuple(findings), len(memory_paths), candidate_count)

@@ -38,7 +38,7 @@ class Plot:
 
 
 def plot_days(name: str, title: str, days: Sequence[str], series: Sequence[Series], show: FormatValue) -> Plot:
-    """Plots values by day, as columns beside one another. `days` are ISO dates without gaps, in order."""
+    """Plots values by day, as columns beside one another. `days` are the names of all days, in order."""
     top = _round_up(max((value or 0 for one in series for value in one.values), default=0))
     height = _DAYS_HEIGHT - _DAYS_TOP - _DAYS_BOTTOM
     slot = (WIDTH - _DAYS_LEFT) / max(1, len(days))
@@ -149,8 +149,9 @@ def _tooltip(label: str, series: str, value: str) -> Markup:
 
 
 def _round_up(value: float) -> float:
-    """Returns the end of the axis: 1, 2 or 5 times a power of ten, at least the value."""
+    """Returns the end of the axis: an even number times a power of ten, at least the value. Half of it is a round
+    number as well."""
     if value <= 0:
-        return 1
+        return 2
     power = 10.0 ** math.floor(math.log10(value))
-    return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= value * 0.999999))
+    return float(next(factor * power for factor in (2, 4, 6, 8, 10) if factor * power >= value * 0.999999))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 
 from starlette.requests import Request
@@ -14,6 +14,7 @@ from lerim.models import format_dollars
 from lerim.review import AGENT_PREFIX, FILE_PREFIX, find_ledgers, outcomes_by_signal, queue
 from lerim.sessions import PLATFORM_NAMES, agent_name, turns
 from lerim.statistics import NO_FIGURES, Figures, GroupBy, Statistics
+from lerim.times import format_date
 from lerim.views import load_statistics
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.plots import Plot, Series, plot_days, plot_groups, show_count
@@ -66,14 +67,15 @@ def _make_session_plots(place: Place, by: str, since: datetime) -> list[Plot]:
     ]
 
 
-def _list_days(place: Place, since: datetime) -> list[str]:
+def _list_days(place: Place, since: datetime) -> list[date]:
     first, last = since.date(), place.served.clock().astimezone().date()
-    return [(first + timedelta(days=at)).isoformat() for at in range((last - first).days + 1)]
+    return [first + timedelta(days=at) for at in range((last - first).days + 1)]
 
 
-def _plot_days(statistics: Statistics, days: Sequence[str]) -> list[Plot]:
+def _plot_days(statistics: Statistics, dates: Sequence[date]) -> list[Plot]:
     found = {group.key: group for group in statistics.groups}
-    groups = [found.get(day, NO_FIGURES) for day in days]
+    groups = [found.get(day.isoformat(), NO_FIGURES) for day in dates]
+    days = list(map(format_date, dates))
     sessions = [Series("sessions", [one.sessions for one in groups])]
     cost = [Series("cost", [one.cost for one in groups])]
     return [
@@ -91,10 +93,10 @@ def _token_series(groups: Sequence[Figures]) -> list[Series]:
 
 
 def _plot_memories(place: Place, since: datetime) -> Plot:
-    counts = Counter(time.astimezone().date().isoformat() for time in queue.acceptance_times(place.paths).values())
-    days = _list_days(place, since)
-    series = [Series("memories", [counts[day] for day in days])]
-    return plot_days("memories", "Memories accepted by day", days, series, show_count)
+    counts = Counter(time.astimezone().date() for time in queue.acceptance_times(place.paths).values())
+    dates = _list_days(place, since)
+    series = [Series("memories", [counts[day] for day in dates])]
+    return plot_days("memories", "Memories accepted by day", list(map(format_date, dates)), series, show_count)
 
 
 def _plot_memory_groups(place: Place, group_by: GroupBy, since: datetime) -> Plot:
