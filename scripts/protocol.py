@@ -21,13 +21,13 @@ from lerim.agents.status import ChannelState
 from lerim.jobs.report import Stage
 from lerim.lsp.features import asking, maintaining, syncing
 from lerim.lsp.protocol import agent_tools, core, memories, models
-from lerim.lsp.protocol.sessions import Role
 from lerim.lsp.server import REQUESTS
 from lerim.lsp.window.state import Sidecar
 from lerim.memory import record
 from lerim.models import editor
 from lerim.review.candidates import ProposedAction
 from lerim.review.compare import NeighbourAnswer
+from lerim.sessions import Role
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 GENERATED = REPOSITORY / "extension" / "src" / "protocol" / "generated.ts"

@@ -203,7 +203,7 @@ test("a key is forgotten, and the sidecar starts without it", async () => {
 
 /** The model reads one session for a trial. */
 function reads(changes: Partial<protocol.SessionTrialView>): void {
-  const found = (title: string): protocol.ProposalView => ({ primitive: "decision", title, quote: "" });
+  const found = (title: string): protocol.TrialProposal => ({ primitive: "decision", title, quote: "" });
   const cost = { seconds: 9.5, tokens: 1200, cost: null, again: 4 };
   context.answer(protocol.modelTry, () => ({ ok: true, message: "", code: "", model: "claude-code:sonnet", session: "s1", rules: [found("One")], found: [found("Two"), found("Three")], ...cost, ...changes }));
 }

@@ -42,7 +42,7 @@ export async function editCandidate(context: Pick<Context, "request">, { root, i
 }
 
 /** Says which references of a candidate do not name one place in the checkout, and asks what to do; true: accept it as it is. */
-async function confirmReferences(context: Pick<Context, "request">, target: protocol.CandidateReferencesParams): Promise<boolean> {
+async function confirmReferences(context: Pick<Context, "request">, target: protocol.ItemParams): Promise<boolean> {
   const { problems } = await context.request(protocol.reviewReferences, target);
   if (problems.length === 0) return true;
   const acceptButton = "Accept Anyway";

@@ -7,7 +7,7 @@ import { otherFolderText } from "../text/sessionwording";
 type OtherContext = Pick<Context, "request">;
 
 /** The folders whose sessions look like those of a root that has none. */
-export async function findOtherFolders(context: OtherContext, root: string): Promise<protocol.OtherFolderView[]> {
+export async function findOtherFolders(context: OtherContext, root: string): Promise<protocol.OtherFolder[]> {
   return (await context.request(protocol.sessionsElsewhere, { root })).folders;
 }
 
@@ -29,7 +29,7 @@ export async function useOtherSessions(context: OtherContext, folder: string | u
   if (folder === undefined || (await vscode.window.showInformationMessage(message, { modal: true }, use)) === use) await useFolder(context, root, chosen);
 }
 
-async function chooseFolder(folders: readonly protocol.OtherFolderView[]): Promise<string | undefined> {
+async function chooseFolder(folders: readonly protocol.OtherFolder[]): Promise<string | undefined> {
   const another = { label: "Enter a folder…", path: undefined };
   const items = [...folders.map((folder) => ({ label: folder.path, description: otherFolderText(folder), path: folder.path })), another];
   const picked = folders.length === 0 ? another : await vscode.window.showQuickPick(items, { title: "Lerim: Use Sessions of Another Folder", placeHolder: "Choose the folder in which the sessions ran" });

@@ -87,10 +87,10 @@ export interface AddMemoryParams {
 export interface AgentApplyParams {
   action: "install" | "remove";
   level: InstallLevel;
-  hashes: string[];
   agents: string[];
   channels: string[];
   root?: string | null;
+  hashes: string[];
 }
 /**
  * Whether everything was written, a message about it, and what `lerim/agents/undo` takes (None if nothing was
@@ -221,7 +221,7 @@ export interface LastErrorView {
   time: string;
 }
 /**
- * The folder whose sessions are counted; by default the window's first repository.
+ * A folder of the window; by default that of its first repository.
  */
 export interface AgentsParams {
   root?: string | null;
@@ -448,17 +448,6 @@ export interface UnknownSessions {
   nothingToSee: number;
 }
 /**
- * A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
- * changed files, so that `lerim/session/edits` can be asked how.
- */
-export interface CallView {
-  title: string;
-  status: "" | "denied" | "error" | "interrupted" | "ok" | "pending";
-  exitCode: number | null;
-  text: string;
-  edits: boolean;
-}
-/**
  * A candidate as a comment on a file. `heading` says what is proposed, `text` is the comment as markdown; `title`,
  * `body` and `tags` are what can be edited. `line` (from 0) defines `symbol`; where that is not found (`found` is
  * false), and for a reference to the whole file, it is the first. `choice`: accepting needs a decision about similar
@@ -476,14 +465,6 @@ export interface CandidateComment {
   symbol: string;
   found: boolean;
   choice: boolean;
-}
-/**
- * A candidate whose references are to be checked.
- */
-export interface CandidateReferencesParams {
-  root: string;
-  id: string;
-  scope?: Scope;
 }
 /**
  * A waiting candidate.
@@ -649,12 +630,6 @@ export interface ConnectionView {
   findings: string[];
 }
 /**
- * The folder whose repository's files are looked at; by default the window's first repository.
- */
-export interface ConnectionsParams {
-  root?: string | null;
-}
-/**
  * Every agent, and what it gets in the repository `project` ('' outside one).
  */
 export interface ConnectionsView {
@@ -760,8 +735,8 @@ export interface EditsView {
  */
 export interface ExportApplyParams {
   root: string;
-  stamp: string;
   remove?: boolean;
+  stamp: string;
   takeEdits?: boolean;
 }
 /**
@@ -934,6 +909,14 @@ export interface ImportPlanView {
   known: number;
   notes: string[];
   problems: Problem[];
+}
+/**
+ * A candidate, or an item that was left out, and its scope.
+ */
+export interface ItemParams {
+  root: string;
+  id: string;
+  scope?: Scope;
 }
 /**
  * An entry as markdown. `previous` and `next` are the nearest days that have an entry, "" if there is none;
@@ -1224,10 +1207,10 @@ export interface OpenParams {
   turn?: string;
 }
 /**
- * A folder whose sessions look like those of the repository. `reason`: the remote, the first commit or the
- * name is the same.
+ * A folder in which sessions ran that belong to no repository of this machine. `reason`: a repository with the same
+ * remote or the same first commit was there, or the folder has this repository's name.
  */
-export interface OtherFolderView {
+export interface OtherFolder {
   path: string;
   sessions: number;
   reason: "commit" | "name" | "remote";
@@ -1236,7 +1219,7 @@ export interface OtherFolderView {
  * The folders to offer, those with the most sessions first.
  */
 export interface OtherFoldersView {
-  folders: OtherFolderView[];
+  folders: OtherFolder[];
 }
 /**
  * Whether an action was performed, and a message about it.
@@ -1282,7 +1265,7 @@ export interface SessionView {
   toolCalls: number;
   toolErrors: number;
   denials: number;
-  tokens: TokensView | null;
+  tokens: Tokens | null;
   cost: number | null;
   parent: string;
   parentMissing: boolean;
@@ -1290,9 +1273,9 @@ export interface SessionView {
   error: string;
 }
 /**
- * The tokens used by a session's model calls.
+ * The tokens of one turn or session. Each API message is counted once.
  */
-export interface TokensView {
+export interface Tokens {
   input: number;
   output: number;
   cacheRead: number;
@@ -1303,22 +1286,6 @@ export interface TokensView {
  */
 export interface PositionsView {
   positions: number[];
-}
-/**
- * One proposal of a trial.
- */
-export interface ProposalView {
-  primitive: string;
-  title: string;
-  quote: string;
-}
-/**
- * An item that was left out, to be proposed anyway; `scope` is the item's.
- */
-export interface ProposeParams {
-  root: string;
-  id: string;
-  scope?: Scope;
 }
 /**
  * A job of `lerim/agents` to retry or skip.
@@ -1421,12 +1388,20 @@ export interface SessionTrialView {
   code: string;
   model: string;
   session: string;
-  rules: ProposalView[];
-  found: ProposalView[];
+  rules: TrialProposal[];
+  found: TrialProposal[];
   seconds: number;
   tokens: number;
   cost: number | null;
   again: number;
+}
+/**
+ * One proposal, by the rules or by the model.
+ */
+export interface TrialProposal {
+  primitive: string;
+  title: string;
+  quote: string;
 }
 /**
  * A turn with its text; `left` is the number of characters cut off.
@@ -1438,7 +1413,18 @@ export interface SessionTurn {
   time: string;
   text: string;
   left: number;
-  calls: CallView[];
+  calls: ShownCall[];
+}
+/**
+ * A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
+ * changed files, and there may be a record of how.
+ */
+export interface ShownCall {
+  title: string;
+  status: "" | "denied" | "error" | "interrupted" | "ok" | "pending";
+  exitCode: number | null;
+  text: string;
+  edits: boolean;
 }
 /**
  * A page of the sessions of one day of `lerim/sessions/days`, from `start` on, as many as fit into one answer.
@@ -1704,10 +1690,10 @@ export const sync = request<SyncParams, SyncReport>("lerim/sync");
 export const reviewList = request<RootParams, ReviewList>("lerim/review/list");
 export const reviewAct = request<ActParams, ReviewResult>("lerim/review/act");
 export const reviewActOnMany = request<ActOnManyParams, ManyResult>("lerim/review/actOnMany");
-export const reviewReferences = request<CandidateReferencesParams, ReferenceCheck>("lerim/review/references");
+export const reviewReferences = request<ItemParams, ReferenceCheck>("lerim/review/references");
 export const reviewForFile = request<FileParams, FileComments>("lerim/review/forFile");
 export const reviewLeftOut = request<LeftOutParams, LeftOutList>("lerim/review/leftOut");
-export const reviewPropose = request<ProposeParams, ReviewResult>("lerim/review/propose");
+export const reviewPropose = request<ItemParams, ReviewResult>("lerim/review/propose");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");
 export const memorySearch = request<SearchParams, FoundMemories>("lerim/memory/search");
 export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
@@ -1736,7 +1722,7 @@ export const sessionEdits = request<EditsParams, EditsView>("lerim/session/edits
 export const sessionFind = request<FindParams, PositionsView>("lerim/session/find");
 export const agents = request<AgentsParams, AgentsView>("lerim/agents");
 export const connect = request<ConnectParams, OutcomeView>("lerim/connect");
-export const agentConnections = request<ConnectionsParams, ConnectionsView>("lerim/agents/list");
+export const agentConnections = request<AgentsParams, ConnectionsView>("lerim/agents/list");
 export const agentPlan = request<AgentPlanParams, AgentPlanView>("lerim/agents/plan");
 export const agentApply = request<AgentApplyParams, AgentApplyView>("lerim/agents/apply");
 export const agentUndo = request<AgentUndoParams, OutcomeView>("lerim/agents/undo");

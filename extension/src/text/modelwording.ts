@@ -1,5 +1,5 @@
 // Texts about models: waiting sessions, costs, and results of tests.
-import type { ProposalView, ModelView, SessionTrialView, SyncReport, ModelTestView, WaitingWork } from "../protocol";
+import type { TrialProposal, ModelView, SessionTrialView, SyncReport, ModelTestView, WaitingWork } from "../protocol";
 import { counted } from "./wording";
 
 /** An amount with cents, or "less than $0.01". */
@@ -38,7 +38,7 @@ const maxListed = 8;
 /** The result of a trial on one session: the counts, and what was found without the model and with it. */
 export function sessionTrialText({ model, rules, found, seconds, tokens, again }: SessionTrialView): { message: string; detail: string } {
   const message = `In one session, Lerim found ${counted(rules.length, "candidate")} without a model, and ${model} found ${found.length} more.`;
-  const list = (who: string, proposals: readonly ProposalView[]): string => {
+  const list = (who: string, proposals: readonly TrialProposal[]): string => {
     const more = proposals.length > maxListed ? [`… and ${proposals.length - maxListed} more`] : [];
     return [`${who}:`, ...proposals.slice(0, maxListed).map(({ title }) => `• ${title}`), ...more, ...(proposals.length === 0 ? ["• nothing"] : [])].join("\n");
   };

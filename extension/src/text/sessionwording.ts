@@ -1,11 +1,11 @@
 // Texts of the lists of sessions, agents and jobs. Plain text only, since titles come from transcripts.
-import type { AgentView, HitView, JobView, OtherFolderView, SessionView } from "../protocol";
+import type { AgentView, HitView, JobView, OtherFolder, SessionView } from "../protocol";
 import { counted } from "./wording";
 
 const notRecorded = "not recorded";
 
 /** What a folder's sessions have in common with this repository. */
-export function otherFolderText({ sessions, reason }: Pick<OtherFolderView, "sessions" | "reason">): string {
+export function otherFolderText({ sessions, reason }: Pick<OtherFolder, "sessions" | "reason">): string {
   return `${counted(sessions, "session")}, the same ${reason === "commit" ? "first commit" : reason}`;
 }
 

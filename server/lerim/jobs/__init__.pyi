@@ -44,6 +44,7 @@ from .report import SyncReport as SyncReport
 from .report import SyncState as SyncState
 from .report import combine_reports as combine_reports
 from .session_trial import SessionTrial as SessionTrial
+from .session_trial import TrialProposal as TrialProposal
 from .sync_context import SyncContext as SyncContext
 from .sync_context import SyncOptions as SyncOptions
 from .sync_context import with_settings as with_settings

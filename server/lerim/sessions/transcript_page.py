@@ -31,7 +31,7 @@ CallStatus = Literal["", "ok", "error", "denied", "interrupted", "pending"]
 @dataclass(frozen=True, slots=True)
 class ShownCall:
     """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
-    changed files, and `find_call_edits` may find how."""
+    changed files, and there may be a record of how."""
 
     title: str
     status: CallStatus

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
+
+from lerim.lsp.boundary.parent import StdinReader
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -23,16 +25,6 @@ _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MAX_ID = 2**53
 
 MessageId = int | str | None
-
-
-class ByteSource(Protocol):
-    """A stream that messages are read from."""
-
-    async def readline(self) -> bytes:
-        """The next line; empty at the end of the stream."""
-
-    async def readexactly(self, size: int) -> bytes | None:
-        """Exactly `size` bytes, or None if the stream ends first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,7 @@ class RpcMessage:
 class FrameReader:
     """Reads the bodies of messages from a stream."""
 
-    def __init__(self, source: ByteSource) -> None:
+    def __init__(self, source: StdinReader) -> None:
         self._source = source
         self._is_out_of_sync = False
 

@@ -38,8 +38,8 @@ from lerim.lsp.protocol import (
     AgentManualView,
     AgentPlanParams,
     AgentPlanView,
+    AgentsParams,
     AgentUndoParams,
-    ConnectionsParams,
     OutcomeView,
 )
 from lerim.lsp.window import Repo, Sidecar
@@ -61,7 +61,7 @@ class ConnectionsView(msgspec.Struct, frozen=True):
     agents: list[ConnectionView]
 
 
-async def list_connections(sidecar: Sidecar, params: ConnectionsParams) -> ConnectionsView:
+async def list_connections(sidecar: Sidecar, params: AgentsParams) -> ConnectionsView:
     """Lists every agent with its channels."""
     sidecar.require_trust("The list of agents")
     repo = await sidecar.find_repo_if_any(params.root)
@@ -108,7 +108,7 @@ def _load_connections(sidecar: Sidecar, repo: Repo | None) -> ConnectionsView:
     return ConnectionsView(project.name if project is not None else "", list(examine_connections(machine, project)))
 
 
-def _make_plan(sidecar: Sidecar, repo: Repo | None, params: AgentPlanParams | AgentApplyParams) -> AgentPlan:
+def _make_plan(sidecar: Sidecar, repo: Repo | None, params: AgentPlanParams) -> AgentPlan:
     machine, project = _open_machine(sidecar, repo)
     agents = _parse_names(params.agents, AGENTS)
     if not agents and params.action == "install":

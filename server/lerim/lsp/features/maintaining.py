@@ -43,14 +43,8 @@ async def follow_maintaining(
 
     def send_progress(line: JobLine) -> None:
         if isinstance(line, MaintainProgress):
-            progress = line
-            sidecar.notify(
-                repo,
-                MAINTAIN_PROGRESS,
-                lambda root: MaintainProgressParams(
-                    root, progress.stage, progress.done, progress.total, progress.message
-                ),
-            )
+            fields = msgspec.structs.asdict(line)
+            sidecar.notify(repo, MAINTAIN_PROGRESS, lambda root: MaintainProgressParams(root=root, **fields))
 
     project = repo.project
     try:

@@ -8,8 +8,10 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lerim.config import EDITOR_VARIABLE, PROVIDERS, Role, load
-from lerim.jobs import JobError, ModelTestLine, SessionTrialLine
+from lerim.jobs import JobError, ModelTestLine, SessionTrialLine, TrialProposal
 from lerim.lsp.protocol import (
     AllowParams,
     ChoicesView,
@@ -17,9 +19,7 @@ from lerim.lsp.protocol import (
     NoParams,
     OptionView,
     OutcomeView,
-    ProposalView,
     RootParams,
-    SessionTrialView,
 )
 from lerim.lsp.window import editor_models
 from lerim.models import ModelsView, ModelView, RoleView, Usage, consent, key_variables, list_models, load_model_view
@@ -31,6 +31,23 @@ if TYPE_CHECKING:
 
 MAX_SERVER_MODELS = 30
 """Most models listed for one server."""
+
+
+class SessionTrialView(msgspec.Struct, frozen=True):
+    """What the rules and the chosen model find in one session. If not `ok`, `code` and `message` describe the error;
+    `code` is "not-found" if no session waits for a model. `again` is the number of other sessions that wait."""
+
+    ok: bool
+    message: str
+    code: str = ""
+    model: str = ""
+    session: str = ""
+    rules: list[TrialProposal] = []
+    found: list[TrialProposal] = []
+    seconds: float = 0.0
+    tokens: int = 0
+    cost: float | None = None
+    again: int = 0
 
 
 async def list_choices(sidecar: Sidecar, _params: NoParams) -> ChoicesView:
@@ -199,8 +216,8 @@ async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionT
         message="",
         model=trial.model,
         session=trial.session,
-        rules=[ProposalView(one.primitive, one.title, one.quote) for one in trial.rules],
-        found=[ProposalView(one.primitive, one.title, one.quote) for one in trial.found],
+        rules=trial.rules,
+        found=trial.found,
         seconds=usage.seconds,
         tokens=usage.input_tokens + usage.output_tokens,
         cost=_known_cost(usage),

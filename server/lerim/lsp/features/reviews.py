@@ -17,10 +17,9 @@ from lerim.lsp.features.changes import update_after_change
 from lerim.lsp.protocol import (
     ActOnManyParams,
     ActParams,
-    CandidateReferencesParams,
     Edit,
+    ItemParams,
     LeftOutParams,
-    ProposeParams,
     RootParams,
     UndoParams,
 )
@@ -115,7 +114,7 @@ async def act_on_many(sidecar: Sidecar, params: ActOnManyParams) -> ManyResult:
     return result
 
 
-async def check_candidate_references(sidecar: Sidecar, params: CandidateReferencesParams) -> ReferenceCheck:
+async def check_candidate_references(sidecar: Sidecar, params: ItemParams) -> ReferenceCheck:
     """Checks whether the references of a candidate are found in the checkout. One that no longer waits has no
     problems."""
     sidecar.require_trust("Review")
@@ -133,7 +132,7 @@ async def list_left_out(sidecar: Sidecar, params: LeftOutParams) -> LeftOutList:
     return await sidecar.run_in_thread(_load_left_out, sidecar, repo, params.session, max(0, params.most))
 
 
-async def propose_left_out(sidecar: Sidecar, params: ProposeParams) -> queue.ReviewResult:
+async def propose_left_out(sidecar: Sidecar, params: ItemParams) -> queue.ReviewResult:
     """Makes a candidate of an item that was left out."""
     sidecar.require_trust("Review")
     repo = await sidecar.find_repo(params.root)

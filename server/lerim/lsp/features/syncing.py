@@ -131,15 +131,7 @@ class SyncNotifier:
         self._sidecar.notify(
             self._repo,
             SYNC_PROGRESS,
-            lambda root: SyncProgressParams(
-                root=root,
-                stage=progress.stage,
-                sessions_done=progress.sessions_done,
-                sessions_total=progress.sessions_total,
-                candidates=progress.candidates,
-                message=progress.message,
-                settling=progress.settling,
-            ),
+            lambda root: SyncProgressParams(root=root, **msgspec.structs.asdict(progress)),
         )
 
     async def _announce_counts(self) -> None:

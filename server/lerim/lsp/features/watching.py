@@ -23,7 +23,6 @@ from lerim.lsp.window import (
     announce_memories,
     candidate_counts,
     check_for_changes,
-    check_for_checkouts,
     drift,
     file_watchers,
     head_stamp,
@@ -158,13 +157,9 @@ async def handle_configuration(sidecar: Sidecar, params: types.DidChangeConfigur
         await _show_repos(sidecar)
 
 
-async def handle_opened_file(sidecar: Sidecar, uri: str) -> None:
-    """Checks HEAD and the memories of a file that was opened or saved."""
-    await check_for_checkouts(sidecar)
-    place = await sidecar.repos.locate_file(uri)
-    if place is not None:
-        drift.check_drift(sidecar, place.repo, (place.path,))
-    await candidate_counts.announce_changed_candidates(sidecar, sidecar.repos.known)
+async def look_around(sidecar: Sidecar, _params: object) -> None:
+    """Looks for changes that the editor does not report, when the window gets the focus."""
+    await check_for_changes(sidecar)
 
 
 def schedule_file_check(sidecar: Sidecar, place: FileLocation) -> None:

@@ -9,12 +9,6 @@ import msgspec
 from lerim.lsp.protocol.core import Params
 
 
-class ConnectionsParams(Params, frozen=True):
-    """The folder whose repository's files are looked at; by default the window's first repository."""
-
-    root: str | None = None
-
-
 class AgentPlanParams(Params, frozen=True):
     """What to install or remove: for which agents, over which channels, in the person's own files (`user`) or in those
     of the repository of `root` (`project`). No agents are all that are found, no channels are all."""
@@ -26,16 +20,11 @@ class AgentPlanParams(Params, frozen=True):
     root: str | None = None
 
 
-class AgentApplyParams(Params, frozen=True):
+class AgentApplyParams(AgentPlanParams, frozen=True, kw_only=True):
     """A plan that was agreed to. `hashes` are those of the edits that were shown: nothing is written if what would be
     written now differs."""
 
-    action: Literal["install", "remove"]
-    level: Literal["user", "project"]
     hashes: list[str]
-    agents: list[str]
-    channels: list[str]
-    root: str | None = None
 
 
 class AgentUndoParams(Params, frozen=True):

@@ -157,14 +157,6 @@ class ActOnManyParams(Params, frozen=True):
     quotes: Literal["shared", "local"] | None = None
 
 
-class CandidateReferencesParams(Params, frozen=True):
-    """A candidate whose references are to be checked."""
-
-    root: str
-    id: str
-    scope: Literal["project", "global"] = "project"
-
-
 class LeftOutParams(Params, frozen=True):
     """How many items left out of the review to list, newest first, of one session or of all."""
 
@@ -173,8 +165,8 @@ class LeftOutParams(Params, frozen=True):
     session: str = ""
 
 
-class ProposeParams(Params, frozen=True):
-    """An item that was left out, to be proposed anyway; `scope` is the item's."""
+class ItemParams(Params, frozen=True):
+    """A candidate, or an item that was left out, and its scope."""
 
     root: str
     id: str

@@ -18,13 +18,11 @@ class ExportParams(Params, frozen=True):
     remove: bool = False
 
 
-class ExportApplyParams(Params, frozen=True):
+class ExportApplyParams(ExportParams, frozen=True, kw_only=True):
     """The plan to carry out, by the `stamp` it was shown with. `take_edits`: lines edited by hand become candidates,
     and their files are written too."""
 
-    root: str
     stamp: str
-    remove: bool = False
     take_edits: bool = False
 
 

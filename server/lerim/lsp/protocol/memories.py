@@ -1,4 +1,5 @@
-"""The part of the protocol about the Memories view, manual actions, maintain and ask (docs/PROTOCOL.md §1)."""
+"""The part of the protocol about the Memories view, manual actions, maintain, ask and the journal (docs/PROTOCOL.md
+§1)."""
 
 from __future__ import annotations
 
@@ -85,3 +86,10 @@ class AskParams(Params, frozen=True):
     token: str
     all: bool = False
     passages: bool = False
+
+
+class JournalParams(Params, frozen=True):
+    """The journal of a root's repository on a local day (`2026-03-02`); "" is today."""
+
+    root: str
+    day: str = ""

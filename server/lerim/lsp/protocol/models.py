@@ -80,31 +80,6 @@ class ModelTestView(msgspec.Struct, frozen=True):
     cost: float | None = None
 
 
-class ProposalView(msgspec.Struct, frozen=True):
-    """One proposal of a trial."""
-
-    primitive: str
-    title: str
-    quote: str
-
-
-class SessionTrialView(msgspec.Struct, frozen=True):
-    """What the rules and the chosen model find in one session. If not `ok`, `code` and `message` describe the error;
-    `code` is "not-found" if no session waits for a model. `again` is the number of other sessions that wait."""
-
-    ok: bool
-    message: str
-    code: str = ""
-    model: str = ""
-    session: str = ""
-    rules: list[ProposalView] = []
-    found: list[ProposalView] = []
-    seconds: float = 0.0
-    tokens: int = 0
-    cost: float | None = None
-    again: int = 0
-
-
 class AskModelParams(Params, frozen=True):
     """A question to one of the editor's models. `explicit`: the person started the sync, so the editor may ask for
     permission to use the model. `token` identifies the question in the streamed parts of its answer; "" for no

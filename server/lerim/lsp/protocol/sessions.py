@@ -11,8 +11,6 @@ import msgspec
 
 from lerim.lsp.protocol.core import Params, WholeNumber
 
-Role = Literal["user", "assistant"]
-
 
 class DaysParams(Params, frozen=True):
     """Which sessions to include: those of the window's repositories, or those `everywhere` on this machine."""
@@ -60,7 +58,7 @@ class FindParams(Params, frozen=True):
 
 
 class AgentsParams(Params, frozen=True):
-    """The folder whose sessions are counted; by default the window's first repository."""
+    """A folder of the window; by default that of its first repository."""
 
     root: str | None = None
 
@@ -80,150 +78,11 @@ class QueueParams(Params, frozen=True):
     action: Literal["retry", "skip"]
 
 
-class DayView(msgspec.Struct, frozen=True):
-    """A day in local time (`2026-11-21`, '' for sessions without a time) and the number of sessions that ended on
-    it."""
-
-    day: str
-    sessions: int
-
-
 class UseSessionsParams(Params, frozen=True):
     """A folder whose sessions are to count as those of a workspace folder's repository."""
 
     root: str
     folder: str
-
-
-class OtherFolderView(msgspec.Struct, frozen=True):
-    """A folder whose sessions look like those of the repository. `reason`: the remote, the first commit or the
-    name is the same."""
-
-    path: str
-    sessions: int
-    reason: Literal["remote", "commit", "name"]
-
-
-class OtherFoldersView(msgspec.Struct, frozen=True):
-    """The folders to offer, those with the most sessions first."""
-
-    folders: list[OtherFolderView]
-
-
-class DaysView(msgspec.Struct, frozen=True):
-    """The days with sessions, newest first."""
-
-    days: list[DayView]
-
-
-class TokensView(msgspec.Struct, frozen=True):
-    """The tokens used by a session's model calls."""
-
-    input: int
-    output: int
-    cache_read: int
-    cache_write: int
-
-
-class SessionView(msgspec.Struct, frozen=True):
-    """A session as shown in lists and in the viewer's header. `files` is the number of files it touched; it and
-    `tokens` are None if the agent does not record them. `parent` is the session that started a subagent's session;
-    `parent_missing`: that one was not read."""
-
-    id: str
-    session: str
-    platform: str
-    agent: str
-    title: str
-    started: str
-    ended: str
-    folder: str
-    branches: list[str]
-    models: list[str]
-    files: int | None
-    turns: int
-    prompts: int
-    tool_calls: int
-    tool_errors: int
-    denials: int
-    tokens: TokensView | None
-    cost: float | None
-    parent: str
-    parent_missing: bool
-    gone: bool
-    error: str
-
-
-class SessionsView(msgspec.Struct, frozen=True):
-    """One page of a day's sessions, newest first; `total` counts all of them."""
-
-    sessions: list[SessionView]
-    total: int
-
-
-class HitView(msgspec.Struct, frozen=True):
-    """A turn that matches a search; `id` is that of its session."""
-
-    id: str
-    turn: str
-    platform: str
-    agent: str
-    title: str
-    time: str
-    role: Role
-    snippet: str
-
-
-class HitsView(msgspec.Struct, frozen=True):
-    """Matching turns, best first; `problems` are filters that were not understood."""
-
-    hits: list[HitView]
-    problems: list[str]
-
-
-class OutlineView(msgspec.Struct, frozen=True):
-    """A session without its text. `kinds` has one letter per turn (p: prompt, s: shell command of the person, c: slash
-    command, r: reply), `sizes` the approximate number of characters of each. `at` is the position of the requested turn
-    (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none).
-    `resume` is the command that continues it in a terminal, "" if its agent has none."""
-
-    session: SessionView
-    kinds: str
-    sizes: list[int]
-    at: int
-    note: str
-    summary: str
-    resume: str
-
-
-class CallView(msgspec.Struct, frozen=True):
-    """A tool call: its first line, how it ended ('' if unknown), the exit code, and the rest of its text. `edits`: it
-    changed files, so that `lerim/session/edits` can be asked how."""
-
-    title: str
-    status: Literal["", "ok", "error", "denied", "interrupted", "pending"]
-    exit_code: int | None
-    text: str
-    edits: bool
-
-
-class SessionTurn(msgspec.Struct, frozen=True):
-    """A turn with its text; `left` is the number of characters cut off."""
-
-    turn: str
-    role: Role
-    kind: str
-    time: str
-    text: str
-    left: int
-    calls: list[CallView]
-
-
-class TurnsView(msgspec.Struct, frozen=True):
-    """One page of the turns of a session, from position `start` on."""
-
-    start: int
-    turns: list[SessionTurn]
 
 
 class EditsParams(Params, frozen=True):
@@ -232,38 +91,6 @@ class EditsParams(Params, frozen=True):
     id: str
     turn: str
     call: int
-
-
-class EditView(msgspec.Struct, frozen=True):
-    """What a call changed in one file: the texts it replaced and the new ones; `before` is "" for a whole file."""
-
-    path: str
-    before: str
-    after: str
-
-
-class EditsView(msgspec.Struct, frozen=True):
-    """The edits of a call, one for each file."""
-
-    edits: list[EditView]
-
-
-class PositionsView(msgspec.Struct, frozen=True):
-    """Positions of turns, in ascending order."""
-
-    positions: list[int]
-
-
-class JobView(msgspec.Struct, frozen=True):
-    """A job that failed or was given up; `id` is that of its session."""
-
-    job: int
-    kind: str
-    state: Literal["failed", "dead"]
-    tries: int
-    id: str
-    title: str
-    error: str
 
 
 class OutcomeView(msgspec.Struct, frozen=True):

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 def can_watch(sidecar: Sidecar) -> bool:
     """Whether the editor reports changed files on request."""
-    capability = _get_capability(sidecar)
-    return capability is not None and bool(capability.dynamic_registration)
+    return bool(sidecar.capability("workspace", "did_change_watched_files", "dynamic_registration"))
 
 
 def can_watch_outside(sidecar: Sidecar) -> bool:
     """Whether the editor also reports files outside the window's folders."""
-    capability = _get_capability(sidecar)
-    return can_watch(sidecar) and capability is not None and bool(capability.relative_pattern_support)
+    return can_watch(sidecar) and bool(
+        sidecar.capability("workspace", "did_change_watched_files", "relative_pattern_support")
+    )
 
 
 async def watch_files(sidecar: Sidecar, globs: Sequence[types.GlobPattern]) -> None:
@@ -35,8 +35,3 @@ async def watch_files(sidecar: Sidecar, globs: Sequence[types.GlobPattern]) -> N
         register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
     )
     await sidecar.server.client_register_capability_async(types.RegistrationParams([registration]))
-
-
-def _get_capability(sidecar: Sidecar) -> types.DidChangeWatchedFilesClientCapabilities | None:
-    workspace = sidecar.server.client_capabilities.workspace
-    return workspace.did_change_watched_files if workspace else None

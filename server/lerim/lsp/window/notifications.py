@@ -36,8 +36,7 @@ def announce_memories(sidecar: Sidecar, repo: Repo) -> None:
 
 def refresh_lenses(sidecar: Sidecar) -> None:
     """Asks the editor to refresh its code lenses."""
-    asked = sidecar.server.client_capabilities.workspace
-    if asked is not None and asked.code_lens is not None and asked.code_lens.refresh_support:
+    if sidecar.capability("workspace", "code_lens", "refresh_support"):
         sidecar.spawn("Refreshing lenses", _refresh(sidecar))
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lsprotocol import types
 
@@ -162,6 +162,13 @@ class Sidecar:
         self.last_hover.cancel()
         for clock in filter(None, (self.idle_clock, self.maintenance_clock)):
             clock.touch()
+
+    def capability(self, *names: str) -> Any:
+        """What the editor says about one of its capabilities, such as `workspace`, `code_lens`; None if nothing."""
+        found: Any = self.server.client_capabilities
+        for name in names:
+            found = getattr(found, name, None)
+        return found
 
     def require_trust(self, feature: str) -> None:
         """Raises UntrustedError in Restricted Mode."""

@@ -1,4 +1,4 @@
-import type { CallView, SessionTurn } from "../../../protocol";
+import type { ShownCall, SessionTurn } from "../../../protocol";
 import { clockText, momentText } from "../../../text/sessionwording";
 import { button, h } from "../../shared/web/dom";
 import { prose, literalText } from "../../shared/web/prose";
@@ -67,7 +67,7 @@ function articleAttributes({ position, count }: TurnContext): Record<string, str
 const statusMarks: Readonly<Record<string, string>> = { ok: "✓", error: "✗", denied: "⊘", interrupted: "◼", pending: "…" };
 
 /** "exit code 2", "failed", "denied by you"; "" if there is nothing to show. */
-export function callStatus({ status, exitCode }: CallView): string {
+export function callStatus({ status, exitCode }: ShownCall): string {
   switch (status) {
     case "error":
       return exitCode === null ? "failed" : `exit code ${exitCode}`;
@@ -83,7 +83,7 @@ export function callStatus({ status, exitCode }: CallView): string {
   }
 }
 
-function callDetails(call: CallView, at: number, actions: TurnActions): HTMLElement {
+function callDetails(call: ShownCall, at: number, actions: TurnActions): HTMLElement {
   const status = callStatus(call);
   const summary = [
     h("span", { class: "mark", attributes: { "aria-hidden": "true" } }, statusMarks[call.status] ?? "•"),

@@ -32,7 +32,7 @@ class MemoryCheckView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def check_memories(sidecar: Sidecar, params: RootParams) -> MemoryCheckView:
-    """Checks the memories of a repository and sends the diagnostics. Cancelling ends the process. Raises JobError."""
+    """Checks the memories of a repository and sends the diagnostics. Raises JobError."""
     sidecar.require_trust("Checking memories")
     repo = await sidecar.find_repo(params.root)
     result = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckLine)

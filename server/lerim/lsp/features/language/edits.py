@@ -56,8 +56,7 @@ def make_workspace_edit(
 ) -> types.WorkspaceEdit:
     """One edit of several files: the files that it first creates, by their URIs, and those that it then renames.
     `edits` have the new name of a renamed file."""
-    capability = _workspace_edit_capability(sidecar)
-    if not renamed and not created and (capability is None or not capability.document_changes):
+    if not renamed and not created and not sidecar.capability("workspace", "workspace_edit", "document_changes"):
         return types.WorkspaceEdit(
             changes={
                 edit.text_document.uri: [one for one in edit.edits if isinstance(one, types.TextEdit)] for edit in edits
@@ -69,19 +68,13 @@ def make_workspace_edit(
 
 def can_rename_files(sidecar: Sidecar) -> bool:
     """Whether the editor renames files as a part of an edit."""
-    return _can_change_files(sidecar, types.ResourceOperationKind.Rename)
+    return types.ResourceOperationKind.Rename in _file_operations(sidecar)
 
 
 def can_create_files(sidecar: Sidecar) -> bool:
     """Whether the editor creates files as a part of an edit."""
-    return _can_change_files(sidecar, types.ResourceOperationKind.Create)
+    return types.ResourceOperationKind.Create in _file_operations(sidecar)
 
 
-def _can_change_files(sidecar: Sidecar, operation: types.ResourceOperationKind) -> bool:
-    capability = _workspace_edit_capability(sidecar)
-    return capability is not None and operation in (capability.resource_operations or ())
-
-
-def _workspace_edit_capability(sidecar: Sidecar) -> types.WorkspaceEditClientCapabilities | None:
-    workspace = sidecar.server.client_capabilities.workspace
-    return workspace.workspace_edit if workspace is not None else None
+def _file_operations(sidecar: Sidecar) -> Sequence[types.ResourceOperationKind]:
+    return sidecar.capability("workspace", "workspace_edit", "resource_operations") or ()

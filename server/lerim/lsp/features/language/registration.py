@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 if TYPE_CHECKING:
+    from lerim.lsp.window import Sidecar
     from lerim.paths import Home
 
 TRANSCRIPT_SCHEME = "lerim-transcript"
@@ -69,24 +70,20 @@ LANGUAGE_FEATURES = (
 )
 
 
-def can_register_later(capabilities: types.ClientCapabilities, feature: LanguageFeature) -> bool:
-    """Whether an editor can be told about a feature after `initialize`."""
-    capability = getattr(capabilities.text_document, feature.capability, None)
-    return bool(capability is not None and capability.dynamic_registration)
+def can_register_later(sidecar: Sidecar, feature: LanguageFeature) -> bool:
+    """Whether the editor can be told about a feature after `initialize`."""
+    return bool(sidecar.capability("text_document", feature.capability, "dynamic_registration"))
 
 
-def make_registrations(
-    capabilities: types.ClientCapabilities, features: Iterable[LanguageFeature], home: Home
-) -> list[types.Registration]:
+def make_registrations(sidecar: Sidecar, features: Iterable[LanguageFeature]) -> list[types.Registration]:
     """The registrations of these features, and of transcripts as documents if the editor can show them."""
-    selector = [{"scheme": "file", "pattern": pattern} for pattern in _list_patterns(home)]
+    selector = [{"scheme": "file", "pattern": pattern} for pattern in _list_patterns(sidecar.home)]
     found = [
         types.Registration(f"lerim-{one.method}", one.method, {"documentSelector": selector, **one.registered_options})
         for one in features
         if one.registered_options is not None
     ]
-    content = capabilities.workspace.text_document_content if capabilities.workspace is not None else None
-    if content is not None and content.dynamic_registration:
+    if sidecar.capability("workspace", "text_document_content", "dynamic_registration"):
         method = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
         found.append(types.Registration(f"lerim-{method}", method, {"schemes": [TRANSCRIPT_SCHEME]}))
     return found

@@ -46,13 +46,6 @@ async def rename_id(sidecar: Sidecar, params: types.RenameParams) -> types.Works
     return await sidecar.run_in_thread(_rename, sidecar, text, target.id, params.new_name.strip())
 
 
-def _tells_of_renamed_files(sidecar: Sidecar) -> bool:
-    """Whether the editor notifies the sidecar of files it renamed (`keep_quotes`)."""
-    workspace = sidecar.server.client_capabilities.workspace
-    operations = workspace.file_operations if workspace is not None else None
-    return operations is not None and bool(operations.did_rename)
-
-
 def _find_id(text: MemoryText, position: types.Position) -> IdTarget | None:
     target = find_target_at(text, position.line, text.index(position))
     return target if isinstance(target, IdTarget) and target.key != "targets" else None
@@ -72,7 +65,7 @@ def _rename(sidecar: Sidecar, text: MemoryText, old: str, new: str) -> types.Wor
     renamed = path.with_name(f"{new}.md")
     # The file is renamed first: an editor that saves by itself would write an edited text under the old name again.
     edits = [_follow_rename(edit, path, renamed) for edit in edit_id(sidecar, text.repo, path, old, new)]
-    if not _tells_of_renamed_files(sidecar):
+    if not sidecar.capability("workspace", "file_operations", "did_rename"):  # else `keep_quotes` does it
         text.store.quotes.copy_quotes(old, new)
     sidecar.id_rename = (path, renamed)
     return make_workspace_edit(sidecar, edits, {path: renamed})

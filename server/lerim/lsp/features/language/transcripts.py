@@ -92,5 +92,4 @@ def _speaker(turn: ShownTurn, agent: str) -> str:
 
 def can_show_transcripts(sidecar: Sidecar) -> bool:
     """Whether the editor asks a server for the text of documents that are no files."""
-    workspace = sidecar.server.client_capabilities.workspace
-    return workspace is not None and workspace.text_document_content is not None
+    return sidecar.capability("workspace", "text_document_content") is not None

@@ -6,7 +6,7 @@ Examining the stores needs the transcript readers, which the sidecar does not us
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 
@@ -14,7 +14,7 @@ from lerim.errors import UsageError
 from lerim.heap import release_heap
 from lerim.jobs import AgentView, examine_agents
 from lerim.lsp.features.sessions import listing
-from lerim.lsp.protocol import AgentsParams, ConnectParams, JobView, OutcomeView, QueueParams
+from lerim.lsp.protocol import AgentsParams, ConnectParams, OutcomeView, QueueParams
 from lerim.lsp.window import Repo, Sidecar
 from lerim.sessions import (
     PLATFORM_NAMES,
@@ -30,6 +30,18 @@ from lerim.sessions import (
 )
 
 MAX_JOBS = 200
+
+
+class JobView(msgspec.Struct, frozen=True):
+    """A job that failed or was given up; `id` is that of its session."""
+
+    job: int
+    kind: str
+    state: Literal["failed", "dead"]
+    tries: int
+    id: str
+    title: str
+    error: str
 
 
 class AgentsView(msgspec.Struct, frozen=True):

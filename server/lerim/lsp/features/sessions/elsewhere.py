@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import msgspec
 
-from lerim.jobs import find_other_folders, register_aliases, with_alias
-from lerim.lsp.protocol import OtherFoldersView, OtherFolderView, OutcomeView, RootParams, UseSessionsParams
+from lerim.jobs import OtherFolder, find_other_folders, register_aliases, with_alias
+from lerim.lsp.protocol import OutcomeView, RootParams, UseSessionsParams
 from lerim.lsp.window import Sidecar
+
+
+class OtherFoldersView(msgspec.Struct, frozen=True):
+    """The folders to offer, those with the most sessions first."""
+
+    folders: list[OtherFolder]
 
 
 async def list_other_folders(sidecar: Sidecar, params: RootParams) -> OtherFoldersView:
@@ -14,7 +20,7 @@ async def list_other_folders(sidecar: Sidecar, params: RootParams) -> OtherFolde
     sidecar.require_trust("The list of sessions")
     repo = await sidecar.find_repo(params.root)
     found = await sidecar.run_in_thread(find_other_folders, repo.project, sidecar.home)
-    return OtherFoldersView([OtherFolderView(**asdict(one)) for one in found])
+    return OtherFoldersView(found)
 
 
 async def use_sessions(sidecar: Sidecar, params: UseSessionsParams) -> OutcomeView:

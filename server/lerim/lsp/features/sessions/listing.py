@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from lerim.lsp.protocol import DaysParams, DaysView, DayView, SessionsParams, SessionsView, SessionView, TokensView
+import msgspec
+
+from lerim.lsp.protocol import DaysParams, SessionsParams
 from lerim.lsp.window import Sidecar
 from lerim.memory import format_time
 from lerim.sessions import (
     Catalog,
     SessionListItem,
+    Tokens,
     agent_name,
     browsing,
     clean_line,
@@ -26,6 +29,56 @@ PAGE_SESSIONS = 200
 """Sessions per answer."""
 MAX_NAMES = 20
 """Most branches or models listed for one session."""
+
+
+class DayView(msgspec.Struct, frozen=True):
+    """A day in local time (`2026-11-21`, '' for sessions without a time) and the number of sessions that ended on
+    it."""
+
+    day: str
+    sessions: int
+
+
+class DaysView(msgspec.Struct, frozen=True):
+    """The days with sessions, newest first."""
+
+    days: list[DayView]
+
+
+class SessionView(msgspec.Struct, frozen=True):
+    """A session as shown in lists and in the viewer's header. `files` is the number of files it touched; it and
+    `tokens` are None if the agent does not record them. `parent` is the session that started a subagent's session;
+    `parent_missing`: that one was not read."""
+
+    id: str
+    session: str
+    platform: str
+    agent: str
+    title: str
+    started: str
+    ended: str
+    folder: str
+    branches: list[str]
+    models: list[str]
+    files: int | None
+    turns: int
+    prompts: int
+    tool_calls: int
+    tool_errors: int
+    denials: int
+    tokens: Tokens | None
+    cost: float | None
+    parent: str
+    parent_missing: bool
+    gone: bool
+    error: str
+
+
+class SessionsView(msgspec.Struct, frozen=True):
+    """One page of a day's sessions, newest first; `total` counts all of them."""
+
+    sessions: list[SessionView]
+    total: int
 
 
 async def list_days(sidecar: Sidecar, params: DaysParams) -> DaysView:
@@ -83,7 +136,7 @@ def make_session_view(session: SessionListItem) -> SessionView:
         tool_calls=session.tool_calls,
         tool_errors=session.tool_errors,
         denials=session.denials,
-        tokens=None if session.tokens is None else TokensView(*_token_counts(session)),
+        tokens=session.tokens,
         cost=session.cost,
         parent=clean_line(session.parent),
         parent_missing=session.parent_missing,
@@ -95,8 +148,3 @@ def make_session_view(session: SessionListItem) -> SessionView:
 def wire_time(time: datetime | None) -> str:
     """A time as sent to the editor; '' for None."""
     return format_time(time) if time is not None else ""
-
-
-def _token_counts(session: SessionListItem) -> tuple[int, int, int, int]:
-    assert session.tokens is not None
-    return session.tokens.input, session.tokens.output, session.tokens.cache_read, session.tokens.cache_write

@@ -6,13 +6,16 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
+
 from lerim.lsp.features.sessions import listing
-from lerim.lsp.protocol import HitsView, HitView, SessionSearchParams
+from lerim.lsp.protocol import SessionSearchParams
 from lerim.lsp.window import Sidecar
 from lerim.project import list_projects
 from lerim.sessions import (
     Catalog,
     ParsedQuery,
+    Role,
     TurnRow,
     agent_name,
     browsing,
@@ -23,6 +26,26 @@ from lerim.sessions import (
 
 MAX_QUERY = 1000
 MAX_HITS = 200
+
+
+class HitView(msgspec.Struct, frozen=True):
+    """A turn that matches a search; `id` is that of its session."""
+
+    id: str
+    turn: str
+    platform: str
+    agent: str
+    title: str
+    time: str
+    role: Role
+    snippet: str
+
+
+class HitsView(msgspec.Struct, frozen=True):
+    """Matching turns, best first; `problems` are filters that were not understood."""
+
+    hits: list[HitView]
+    problems: list[str]
 
 
 async def search_sessions(sidecar: Sidecar, params: SessionSearchParams) -> HitsView:

@@ -8,20 +8,17 @@ from __future__ import annotations
 import re
 import sqlite3
 
+import msgspec
+
 from lerim.errors import NotFoundError
 from lerim.lsp.boundary import show_hidden_characters
 from lerim.lsp.features.memories import loading
 from lerim.lsp.features.sessions import listing
 from lerim.lsp.protocol import (
-    CallView,
     FindParams,
     OpenParams,
-    OutlineView,
-    PositionsView,
-    SessionTurn,
     TurnParams,
     TurnsParams,
-    TurnsView,
     TurnView,
 )
 from lerim.lsp.window import Sidecar
@@ -29,6 +26,8 @@ from lerim.memory import MemoryRecord
 from lerim.paths import Home
 from lerim.sessions import (
     MAX_TEXT,
+    Role,
+    ShownCall,
     ShownTurn,
     agent_name,
     browsing,
@@ -45,6 +44,46 @@ MAX_FOUND = 10_000
 MAX_KINDS = 200_000
 KIND_LETTERS = {"prompt": "p", "shell": "s", "command": "c", "reply": "r"}
 TURN_IDS = re.compile(r" \[[0-9a-f, ]{12,200}\]$")
+
+
+class OutlineView(msgspec.Struct, frozen=True):
+    """A session without its text. `kinds` has one letter per turn (p: prompt, s: shell command of the person, c: slash
+    command, r: reply), `sizes` the approximate number of characters of each. `at` is the position of the requested turn
+    (-1: not found), `note` a remark about the whole session, and `summary` its short summary ("" if there is none).
+    `resume` is the command that continues it in a terminal, "" if its agent has none."""
+
+    session: listing.SessionView
+    kinds: str
+    sizes: list[int]
+    at: int
+    note: str
+    summary: str
+    resume: str
+
+
+class SessionTurn(msgspec.Struct, frozen=True):
+    """A turn with its text; `left` is the number of characters cut off."""
+
+    turn: str
+    role: Role
+    kind: str
+    time: str
+    text: str
+    left: int
+    calls: list[ShownCall]
+
+
+class TurnsView(msgspec.Struct, frozen=True):
+    """One page of the turns of a session, from position `start` on."""
+
+    start: int
+    turns: list[SessionTurn]
+
+
+class PositionsView(msgspec.Struct, frozen=True):
+    """Positions of turns, in ascending order."""
+
+    positions: list[int]
 
 
 async def session_outline(sidecar: Sidecar, params: OpenParams) -> OutlineView:
@@ -151,7 +190,7 @@ def _make_turn(turn: ShownTurn) -> SessionTurn:
         time=listing.wire_time(turn.time),
         text=turn.text,
         left=turn.left,
-        calls=[CallView(call.title, call.status, call.exit_code, call.text, call.edits) for call in turn.calls],
+        calls=turn.calls,
     )
 
 

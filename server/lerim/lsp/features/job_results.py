@@ -1,0 +1,72 @@
+"""What a job computes for one request, since it reads transcripts: the benefit of memories, a day's journal, and the
+edits of a call."""
+
+from __future__ import annotations
+
+import msgspec
+
+from lerim.jobs import BenefitLine, CallEditsLine, JournalLine
+from lerim.journal import JournalPage
+from lerim.lsp.protocol import EditsParams, JournalParams, RootParams
+from lerim.lsp.window import HandleTarget, Sidecar
+from lerim.statistics import BenefitFigures, UnknownSessions
+
+
+class BenefitRowView(msgspec.Struct, frozen=True):
+    """The figures of one memory; `handle` opens it, "" if it is no longer active."""
+
+    handle: str
+    figures: BenefitFigures
+
+
+class BenefitView(msgspec.Struct, frozen=True):
+    """The figures of all memories that were ever served, as in `lerim benefit --json`; `problems` are messages."""
+
+    memories: list[BenefitRowView]
+    total: BenefitFigures
+    servings: int
+    unknown: UnknownSessions
+    problems: list[str]
+
+
+class EditView(msgspec.Struct, frozen=True):
+    """What a call changed in one file: the texts it replaced and the new ones; `before` is "" for a whole file."""
+
+    path: str
+    before: str
+    after: str
+
+
+class EditsView(msgspec.Struct, frozen=True):
+    """The edits of a call, one for each file."""
+
+    edits: list[EditView]
+
+
+async def compute_benefit(sidecar: Sidecar, params: RootParams) -> BenefitView:
+    """Computes the figures of a repository's memories. Raises JobError."""
+    sidecar.require_trust("Reading sessions")
+    root = (await sidecar.find_repo(params.root)).project.root
+    benefit = (await sidecar.jobs.run_once(["benefit", "--repo", str(root)], "computation", BenefitLine)).benefit
+    rows = [
+        BenefitRowView(sidecar.handles.remember(HandleTarget(root, one.id)) if one.title else "", one)
+        for one in benefit.memories
+    ]
+    problems = [problem.message for problem in benefit.problems]
+    return BenefitView(rows, benefit.total, benefit.servings, benefit.unknown, problems)
+
+
+async def open_journal_page(sidecar: Sidecar, params: JournalParams) -> JournalPage:
+    """Returns the entry of a day of a repository. Raises JobError."""
+    sidecar.require_trust("Reading sessions")
+    repo = await sidecar.find_repo(params.root)
+    arguments = ["journal", "--repo", str(repo.project.root), "--day", params.day or "today"]
+    return (await sidecar.jobs.run_once(arguments, "journal", JournalLine)).page
+
+
+async def read_call_edits(sidecar: Sidecar, params: EditsParams) -> EditsView:
+    """Reads what a call changed, one pair of texts for each file. Raises JobError."""
+    sidecar.require_trust("The transcript")
+    arguments = ["edits", "--session", params.id, "--turn", params.turn, "--call", str(max(0, params.call))]
+    found = await sidecar.jobs.run_once(arguments, "reading", CallEditsLine)
+    return EditsView([EditView(one.path, one.old, one.new) for one in found.edits])
