@@ -62,9 +62,6 @@ class RecordedAnswers:
             id=name, model=file.model or "recorded", message=message, finish_reason="stop", usage=lm15.Usage()
         )
 
-    def close(self) -> None:
-        """Does nothing, since nothing is kept open."""
-
 
 def describe_request(request: lm15.Request) -> tuple[str, str]:
     """The name of a request in the file, and its whole text."""

@@ -33,6 +33,3 @@ class Script:
         finish = "length" if isinstance(text, Cut) else "stop"
         message = lm15.Message.assistant([lm15.TextPart(text)])
         return lm15.Response(id="1", model="scripted", message=message, finish_reason=finish, usage=lm15.Usage())
-
-    def close(self) -> None:
-        pass

@@ -147,9 +147,6 @@ class Engine:
             else:
                 return _make_response(request, answer)
 
-    def close(self) -> None:
-        """Does nothing, because no connection stays open between calls."""
-
     def _ask_with_retries(self, request: lm15.Request, model: Model, listener: TextListener | None) -> ModelAnswer:
         """Returns one answer, retrying errors that may pass and limits that can be corrected."""
         tries = 0

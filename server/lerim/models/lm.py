@@ -14,13 +14,10 @@ from lerim.models.model import Model
 
 
 class AnsweringEngine(Protocol):
-    """The interface DSPy expects of an engine."""
+    """The interface DSPy expects of an engine. It never closes one that it was given."""
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Returns one answer."""
-
-    def close(self) -> None:
-        """Closes whatever stays open between calls."""
 
 
 @dataclass(slots=True)
@@ -51,9 +48,6 @@ class _EndingRecorder:
             ending.cut = response.finish_reason == "length"
         # DSPy would print a warning about a cut answer to the terminal, which the person should not see.
         return replace(response, finish_reason="stop")
-
-    def close(self) -> None:
-        self._engine.close()
 
 
 def make_language_model(model: Model, engine: AnsweringEngine) -> dspy.LM:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from lerim.errors import LerimError, ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
+from lerim.errors import ModelAwayError, ModelError, ModelGoneError, ModelKeyError, ModelSilentError
 from lerim.models.model import Model
 from lerim.models.services import faults
 from lerim.redaction import clean_text
 
 if TYPE_CHECKING:
+    from lerim.models.dspy_import import lm15
     from lerim.models.engine import Engine
 
 
@@ -28,15 +29,15 @@ def stream_answer(
     try:
         response = engine.complete(request, feed)
     except lm15.LM15Error as error:
-        raise _to_lerim_error(error, model, role) from error
+        raise convert_error(error, model, "did not finish its answer", role) from error
     return bool(response.finish_reason != "length")
 
 
-def _to_lerim_error(error: Exception, model: Model, role: str) -> LerimError:
+def convert_error(error: lm15.LM15Error, model: Model, what: str, role: str) -> ModelError:
+    """Return the error of an engine as one of ours, which says `what` the model did."""
     from lerim.models.dspy_import import lm15
 
-    assert isinstance(error, lm15.LM15Error)
-    message = f"{model.label} did not finish its answer: {clean_text(faults.error_message(error)).rstrip('.')}."
+    message = f"{model.label} {what}: {clean_text(faults.error_message(error)).rstrip('.')}."
     if isinstance(error, lm15.AuthError | lm15.BillingError):
         todo = "Set a valid key in the environment, or choose another model."
         return ModelKeyError(message, where=model.key_variable, todo=todo)

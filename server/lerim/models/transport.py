@@ -7,14 +7,14 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from lerim.models.agents import call, command
 from lerim.models.answer import ModelAnswer
 from lerim.models.dspy_import import lm15
 from lerim.models.editor import EditorBridge, EditorRefusedError
 from lerim.models.model import Model
-from lerim.models.services import EventStream, OutputBound, ServiceReply, WireError, anthropic, chat, faults, post_json
+from lerim.models.services import EventStream, OutputBound, WireError, anthropic, chat, faults, post_json
 from lerim.paths import Home
 from lerim.redaction import clean_text
 
@@ -42,26 +42,9 @@ class Transport:
     ) -> ModelAnswer:
         """Sends the request once and returns the answer; `listener` receives its text as it arrives if the wire
         streams. Raises errors of `dspy.lm15`, and ModelGoneError."""
-        stream = listener is not None
         match model.wire:
-            case "chat":
-                body = chat.encode_chat_request(
-                    request, model, output.max_output_tokens, output.parameter, stream=stream
-                )
-                chat_stream = chat.ChatStream(model)
-                on_piece = _make_stream_handler(chat_stream, listener)
-                reply = self._post(model, chat.chat_url(model), body, chat.chat_headers(model), on_piece)
-                return chat_stream.answer() if reply.is_stream and stream else chat.parse_chat_reply(reply, model)
-            case "anthropic":
-                body = anthropic.encode_anthropic_request(request, model, output.max_output_tokens, stream=stream)
-                anthropic_stream = anthropic.AnthropicStream(model)
-                on_piece = _make_stream_handler(anthropic_stream, listener)
-                reply = self._post(
-                    model, anthropic.anthropic_url(model), body, anthropic.anthropic_headers(model), on_piece
-                )
-                if reply.is_stream and stream:
-                    return anthropic_stream.answer()
-                return anthropic.parse_anthropic_reply(reply, model)
+            case "chat" | "anthropic":
+                return self._ask_service(request, model, output, listener)
             case "command":
                 folder = Path(tempfile.gettempdir()) if self._home is None else self._home.root
                 printed = command.run_command(
@@ -85,26 +68,33 @@ class Transport:
                 return ModelAnswer(self._ask_editor(request, model, output, listener))
         assert_never(model.wire)
 
-    def _post(
-        self,
-        model: Model,
-        url: str,
-        body: bytes,
-        key_headers: Mapping[str, str],
-        on_piece: Callable[[bytes], None] | None,
-    ) -> ServiceReply:
+    def _ask_service(
+        self, request: lm15.Request, model: Model, output: OutputBound, listener: TextListener | None
+    ) -> ModelAnswer:
+        answer_stream: chat.AnswerStream
+        most, stream = output.max_output_tokens, listener is not None
+        if model.wire == "chat":
+            body = chat.encode_chat_request(request, model, most, output.parameter, stream=stream)
+            url, key_headers, parse_reply = chat.chat_url(model), chat.chat_headers(model), chat.parse_chat_reply
+            answer_stream = chat.ChatStream(model)
+        else:
+            body = anthropic.encode_anthropic_request(request, model, most, stream=stream)
+            url, key_headers = anthropic.anthropic_url(model), anthropic.anthropic_headers(model)
+            parse_reply = anthropic.parse_anthropic_reply
+            answer_stream = anthropic.AnthropicStream(model)
         try:
-            return post_json(
+            reply = post_json(
                 url,
                 body,
                 key_headers,
                 seconds=model.timeout,
                 cancelled=self._cancelled,
                 local=model.local,
-                on_piece=on_piece,
+                on_piece=_make_stream_handler(answer_stream, listener),
             )
         except WireError as error:
             raise faults.exchange_error(error) from error
+        return answer_stream.answer() if reply.is_stream and stream else parse_reply(reply, model)
 
     def _ask_editor(
         self, request: lm15.Request, model: Model, output: OutputBound, listener: TextListener | None
@@ -139,15 +129,8 @@ class TextListener:
             self._on_text(text)
 
 
-class _StreamedAnswer(Protocol):
-    """A streamed answer in the format of either service."""
-
-    def take(self, data: bytes) -> str:
-        """Returns the text of one event."""
-
-
 def _make_stream_handler(
-    stream_answer: _StreamedAnswer, listener: TextListener | None
+    stream_answer: chat.AnswerStream, listener: TextListener | None
 ) -> Callable[[bytes], None] | None:
     """Returns a function that takes the bytes of an event stream and passes the text on, None without a listener."""
     if listener is None:

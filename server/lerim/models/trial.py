@@ -9,14 +9,14 @@ from datetime import datetime
 import msgspec
 
 from lerim.config import editor, load
-from lerim.errors import ModelError, ModelGoneError, ModelKeyError, SettingsError
+from lerim.errors import ModelGoneError, ModelKeyError, SettingsError
 from lerim.models.choose import choose_model
 from lerim.models.dspy_import import lm15
 from lerim.models.editor import EditorBridge
 from lerim.models.engine import Engine
 from lerim.models.model import Model
 from lerim.models.money import DayBudget, ModelStep, Usage
-from lerim.models.services import error_message
+from lerim.models.plain_request import convert_error
 from lerim.paths import Home
 from lerim.redaction import clean_text
 
@@ -81,17 +81,13 @@ def find_extraction_model(settings: load.Settings, environ: Mapping[str, str]) -
 def probe_model(model: Model, engine: Engine) -> ModelTrial:
     """Asks the model through its `engine` and returns the result.
 
-    Raises ModelKeyError if the key or the account is at fault, ModelError for other failures, and BudgetError,
-    SpendingError and ModelGoneError.
+    Raises ModelError: BudgetError and SpendingError too, and ModelKeyError if the key or the account is at fault.
     """
     request = lm15.Request(model=model.name, messages=(lm15.Message.user(_QUESTION),), system="You are being tested.")
     try:
         response = engine.complete(request)
-    except (lm15.AuthError, lm15.BillingError) as error:
-        todo = "Set a valid key in the environment, or choose another model."
-        raise ModelKeyError(_message(model, error), where=model.key_variable, todo=todo) from error
     except lm15.LM15Error as error:
-        raise ModelError(_message(model, error), where=model.base_url, todo="See `lerim model list`.") from error
+        raise convert_error(error, model, "did not answer", "extract") from error
     answer = " ".join(clean_text(response.text or "").split())[:MOST_SHOWN_CHARACTERS]
     return ModelTrial(_answering_label(model, engine), answer, engine.usage, engine.steps)
 
@@ -99,7 +95,3 @@ def probe_model(model: Model, engine: Engine) -> ModelTrial:
 def _answering_label(model: Model, engine: Engine) -> str:
     """Returns the label of the model that answered, which may be a fallback."""
     return engine.role_usage[-1].model if engine.role_usage else model.label
-
-
-def _message(model: Model, error: lm15.LM15Error) -> str:
-    return f"{model.label} did not answer: {clean_text(error_message(error)).rstrip('.')}."

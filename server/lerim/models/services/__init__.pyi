@@ -5,7 +5,6 @@ from . import local as local
 from .bounds import ModelBounds as ModelBounds
 from .bounds import OutputBound as OutputBound
 from .faults import cancelled_error as cancelled_error
-from .faults import error_message as error_message
 from .wire import EventStream as EventStream
 from .wire import ServiceReply as ServiceReply
 from .wire import WireError as WireError

@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 
 import msgspec
+from msgspec.structs import replace
 
-from lerim.models.answer import ONE_CALL, FinishReason, ModelAnswer, valid_count
+from lerim.models.answer import ONE_CALL, ModelAnswer, valid_count
 from lerim.models.dspy_import import lm15
 from lerim.models.model import Model
 from lerim.models.money import Usage
-from lerim.models.services.chat import system_text
+from lerim.models.services.chat import AnswerStream, make_answer, system_text
 from lerim.models.services.faults import BrokenOffError, decode_reply, invalid_reply_error, refusal_error
 from lerim.models.services.wire import ServiceReply
 
@@ -53,13 +54,6 @@ class _Event(msgspec.Struct):
     usage: _TokenCounts | None = None
 
 
-_FINISH_REASONS: dict[str | None, FinishReason] = {
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "content_filter",
-}
-
-
 def anthropic_url(model: Model) -> str:
     """Returns the URL to post requests to."""
     return f"{model.base_url}/messages"
@@ -95,21 +89,15 @@ def parse_anthropic_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
     if message.content is None:
         raise invalid_reply_error(reply.status)
     text = "".join(block.text for block in message.content if block.type == "text")
-    return ModelAnswer(text, _FINISH_REASONS.get(message.stop_reason, "stop"), _usage(message.usage))
+    return make_answer(text, message.stop_reason, _usage(message.usage))
 
 
-class AnthropicStream:
-    """A streamed answer: `take` reads its events, `answer` returns the whole answer at the end."""
+class AnthropicStream(AnswerStream):
+    """A streamed answer of the Messages API."""
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._parts: list[str] = []
-        self._finish: str | None = None
-        self._counts = _TokenCounts()
-        self._is_over = False
+    _counts = _TokenCounts()
 
     def take(self, data: bytes) -> str:
-        """Returns the text of one event. Raises an error of `dspy.lm15` if the event reports one."""
         event = decode_reply(data, _Event)
         if event.type == "error":
             if not self._parts:
@@ -118,7 +106,8 @@ class AnthropicStream:
         if event.type == "message_start" and event.message is not None:
             self._counts = event.message.usage or self._counts
         if event.type == "message_delta" and event.usage is not None:
-            self._counts.output_tokens = event.usage.output_tokens
+            self._counts = replace(self._counts, output_tokens=event.usage.output_tokens)
+        self._usage = _usage(self._counts)
         self._is_over = self._is_over or event.type == "message_stop"
         delta = event.delta or _EventDelta()
         self._finish = delta.stop_reason or self._finish
@@ -126,12 +115,6 @@ class AnthropicStream:
             return ""
         self._parts.append(delta.text)
         return delta.text
-
-    def answer(self) -> ModelAnswer:
-        """Returns the whole answer. Raises BrokenOffError if the stream ended before the answer was complete."""
-        if not self._is_over and self._finish is None:
-            raise BrokenOffError("its answer broke off", usage=None)
-        return ModelAnswer("".join(self._parts), _FINISH_REASONS.get(self._finish, "stop"), _usage(self._counts))
 
 
 def _usage(counts: _TokenCounts | None) -> Usage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -60,7 +61,9 @@ _FINISH_REASONS: dict[str | None, FinishReason] = {
     "model_context_window_exceeded": "length",
     "content_filter": "content_filter",
     "sensitive": "content_filter",
+    "refusal": "content_filter",
 }
+"""The reasons that services give, Anthropic's included, for an answer that is not complete."""
 
 
 def chat_url(model: Model) -> str:
@@ -113,12 +116,15 @@ def parse_chat_reply(reply: ServiceReply, model: Model) -> ModelAnswer:
     if choice.finish_reason in ("error", "network_error"):
         usage = _usage(completion.usage) if completion.usage else None
         raise BrokenOffError("it failed while it answered", usage=usage)
-    return ModelAnswer(
-        _text(choice.message), _FINISH_REASONS.get(choice.finish_reason, "stop"), _usage(completion.usage)
-    )
+    return make_answer(_text(choice.message), choice.finish_reason, _usage(completion.usage))
 
 
-class ChatStream:
+def make_answer(text: str, finish: str | None, usage: Usage) -> ModelAnswer:
+    """Returns an answer that ended for this reason, in the service's words."""
+    return ModelAnswer(text, _FINISH_REASONS.get(finish, "stop"), usage)
+
+
+class AnswerStream(ABC):
     """A streamed answer: `take` reads its events, `answer` returns the whole answer at the end."""
 
     def __init__(self, model: Model) -> None:
@@ -128,8 +134,21 @@ class ChatStream:
         self._usage = ONE_CALL
         self._is_over = False
 
+    @abstractmethod
     def take(self, data: bytes) -> str:
         """Returns the text of one event. Raises an error of `dspy.lm15` if the event reports one."""
+
+    def answer(self) -> ModelAnswer:
+        """Returns the whole answer. Raises BrokenOffError if the stream ended before the answer was complete."""
+        if not self._is_over and self._finish is None:
+            raise BrokenOffError("its answer broke off", usage=None)
+        return make_answer("".join(self._parts), self._finish, self._usage)
+
+
+class ChatStream(AnswerStream):
+    """A streamed answer of chat completions."""
+
+    def take(self, data: bytes) -> str:
         if data.strip() == b"[DONE]":
             self._is_over = True
             return ""
@@ -146,12 +165,6 @@ class ChatStream:
         if text:
             self._parts.append(text)
         return text
-
-    def answer(self) -> ModelAnswer:
-        """Returns the whole answer. Raises BrokenOffError if the stream ended before the answer was complete."""
-        if not self._is_over and self._finish is None:
-            raise BrokenOffError("its answer broke off", usage=None)
-        return ModelAnswer("".join(self._parts), _FINISH_REASONS.get(self._finish, "stop"), self._usage)
 
 
 def system_text(request: lm15.Request) -> str:

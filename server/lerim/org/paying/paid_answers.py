@@ -64,10 +64,6 @@ class PaidAnswers:
         )
         return _make_response(request, answer)
 
-    def close(self) -> None:
-        """Close what the engine keeps open."""
-        self.engine.close()
-
     def _find(self, digest: str) -> _Answer | None:
         with self.budget.database.open() as connection:
             row = connection.execute(
