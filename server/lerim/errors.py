@@ -1,32 +1,4 @@
-"""Every error Lerim raises on purpose.
-
-LerimError
-├── UsageError         the command line is invalid
-├── SettingsError      a setting is unknown, invalid or not allowed in this file
-├── HomeError          the home folder is not set, not owned by the person, or inside the repository
-├── ProjectError       no repository, or one that cannot be used
-├── TranscriptError    a transcript cannot be opened at all (bad records are counted, never raised)
-│   ├── UnfinishedError  it is still being written; the next sync reads it
-│   └── ReaderError    the reader failed on it unexpectedly
-├── CatalogError       the catalog of sessions cannot be used
-├── MemoryError_       a memory file cannot be read or written
-│   ├── NotFoundError  no memory or candidate has that id
-│   ├── ConflictError  git left both sides of a merge in the file
-│   └── StaleError     the file changed since the person looked at it
-├── ModelError         a language model gave no usable answer
-│   ├── ModelKeyError  its key is missing or refused, or the account has no credit
-│   ├── ModelSilentError no answer came: too slow, too busy, unreachable
-│   │   └── ModelAwayError  unreachable or rate limited: the request itself is fine
-│   ├── ModelGoneError the model does not exist (any more): a wrong name, or it was removed from the editor
-│   ├── WindowTooLargeError the request exceeds its context window
-│   ├── ModelRefusedError the service rejects the request, for a reason other than its content
-│   ├── BudgetError    the day's budget does not allow another call
-│   │   └── TooDearError  this one call may cost more than the budget of a whole day
-│   └── SpendingError  the cost of a call cannot be determined or recorded
-├── ServerError        `lerim serve` cannot be started or reached
-├── OrgError           an organisation's database cannot be used
-├── BoundaryError      a path leads outside the folder it must stay in
-└── BusyError          another process holds the project's lock
+"""Every error Lerim raises on purpose: `LerimError` and its subclasses.
 
 Expected outcomes (nothing to extract, a duplicate, a claim that was rejected before) are return values, not errors.
 """

@@ -142,9 +142,9 @@ def kill_group(pid: int, environ: Mapping[str, str]) -> None:
             os.kill(pid, signal.SIGTERM)
 
 
-def lower_priority(platform: str = sys.platform) -> None:
+def lower_priority() -> None:
     """Lower the priority of this process; on Windows the parent has already done so when starting it."""
-    if platform != "win32":
+    if sys.platform != "win32":
         os.nice(NICE)
 
 

@@ -83,10 +83,10 @@ def open_database(
             return _open_or_make(path, schema, problems, wait)
 
 
-def open_existing(path: Path, schema: Schema, wait: float | None = None) -> sqlite3.Connection | None:
+def open_existing(path: Path, schema: Schema) -> sqlite3.Connection | None:
     """Open the database at `path` as it is; None where there is none of this version. Raises the schema's error."""
     with convert_errors(path, schema):
-        return _open_current(path, schema, wait)
+        return _open_current(path, schema, None)
 
 
 def connect(

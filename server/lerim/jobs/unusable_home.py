@@ -6,7 +6,6 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Mapping
 from pathlib import Path
 
 from lerim.errors import LerimError, SettingsError, error_reason
@@ -17,11 +16,11 @@ _ACCESS_SQLITE_CODES = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite
 _TODO = "Make the folder readable and writable, or set LERIM_HOME to another folder."
 
 
-def explain_unusable_home(error: BaseException, environ: Mapping[str, str] = os.environ) -> LerimError | None:
+def explain_unusable_home(error: BaseException) -> LerimError | None:
     """Return the error to report if `error`, or one that caused it, comes from an unreadable or unwritable home; None
     otherwise."""
     try:
-        home = Home.from_environ(environ).root
+        home = Home.from_environ(os.environ).root
     except LerimError as home_error:
         return home_error
     cause: BaseException | None = error

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lerim.process import find_executable
-from lerim.project.git import make_git_launch, run_git
+from lerim.project.git import ask_git
 
 MAX_MESSAGE_CHARS = 20_000
 """How much of a commit message is kept."""
@@ -75,7 +74,6 @@ class History:
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
         self._environ = environ
-        self._program = find_executable("git", environ)
 
     def list_commits(self, since: datetime, until: datetime) -> list[Commit] | None:
         """Returns the commits of all local branches, tags and HEAD that were made from `since` to before `until`,
@@ -135,10 +133,7 @@ class History:
         return ("--branches", "--tags", *(("HEAD",) if has_head else ()))
 
     def _run(self, *arguments: str) -> bytes | None:
-        if self._program is None:
-            return None
-        launch = make_git_launch(self._program, arguments, self._environ)
-        return run_git(launch, self._root, seconds=LISTING_SECONDS)
+        return ask_git(self._root, self._environ, *arguments, seconds=LISTING_SECONDS)
 
 
 def _parse_log(output: str) -> Iterator[Commit]:

@@ -42,9 +42,8 @@ _KEPT_VARIABLES = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTE
 class Git:
     """Runs git in one worktree, only to ask about commits."""
 
-    def __init__(self, root: Path, program: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root
-        self._program = program
         self._environ = environ
         self._moves: dict[tuple[str, str], dict[str, str]] = {}
 
@@ -61,7 +60,7 @@ class Git:
         for at in range(0, len(objects), BATCH_OBJECTS):
             batch = objects[at : at + BATCH_OBJECTS]
             lines = "".join(f"{commit}:{path}\n" for commit, path in batch).encode("utf-8", "surrogatepass")
-            output = self._run(("cat-file", "--batch"), lines) or b""
+            output = self._run("cat-file", "--batch", stdin=lines) or b""
             texts.update(zip(batch, _parse_blobs(output, len(batch)), strict=False))
         return {pair: text for pair, text in texts.items() if text is not None}
 
@@ -69,7 +68,7 @@ class Git:
         """Returns the paths of the files that a commit has below a folder; None if git cannot tell."""
         if not COMMIT_PATTERN.fullmatch(commit):
             return None
-        output = self._run(("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", f"{folder}/"))
+        output = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", f"{folder}/")
         return None if output is None else list(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
     def list_changing_commits(self, path: str, since: str, until: str) -> list[str]:
@@ -77,14 +76,14 @@ class Git:
         tell."""
         if not COMMIT_PATTERN.fullmatch(since) or not COMMIT_PATTERN.fullmatch(until):
             return []
-        output = self._run(("rev-list", "--reverse", f"{since}..{until}", "--", path)) or b""
+        output = self._run("rev-list", "--reverse", f"{since}..{until}", "--", path) or b""
         return output.decode("ascii", "replace").split()
 
     def find_fork_point(self, revision: str) -> str:
         """Returns the commit at which HEAD left a branch, tag or commit; "" if git cannot tell."""
         if not REVISION_PATTERN.fullmatch(revision):
             return ""
-        output = self._run(("merge-base", "--end-of-options", revision, "HEAD")) or b""
+        output = self._run("merge-base", "--end-of-options", revision, "HEAD") or b""
         return output.decode("ascii", "replace").strip()
 
     def list_changed_paths(self, since: str) -> set[str] | None:
@@ -93,24 +92,23 @@ class Git:
         if not COMMIT_PATTERN.fullmatch(since):
             return None
         options = ("-r", "--no-renames", "--name-only", "--no-ext-diff", "--no-textconv", "-z")
-        output = self._run(("diff-tree", *options, since, "HEAD", "--"))
+        output = self._run("diff-tree", *options, since, "HEAD", "--")
         return None if output is None else set(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
     def find_first_commit(self) -> str:
         """Returns the oldest commit without a parent that HEAD has; "" if git cannot tell within a few seconds."""
-        launch = make_git_launch(self._program, ("rev-list", "--max-parents=0", "HEAD"), self._environ)
-        output = run_git(launch, self._root, seconds=FIRST_COMMIT_SECONDS) or b""
+        output = self._run("rev-list", "--max-parents=0", "HEAD", seconds=FIRST_COMMIT_SECONDS) or b""
         return output.decode("ascii", "replace").split()[-1] if output.strip() else ""
 
     def _compare_commits(self, old: str, new: str) -> dict[str, str]:
         if not COMMIT_PATTERN.fullmatch(old) or not COMMIT_PATTERN.fullmatch(new) or new.startswith(old):
             return {}
         options = ("-r", "-M", f"-l{MOST_RENAMES}", "--diff-filter=AR", "--raw", "-z")
-        output = self._run(("diff-tree", "--no-ext-diff", "--no-textconv", *options, old, new, "--"))
+        output = self._run("diff-tree", "--no-ext-diff", "--no-textconv", *options, old, new, "--")
         return _select_unambiguous_renames(_parse_changes((output or b"").decode("utf-8", "surrogateescape")))
 
-    def _run(self, arguments: Iterable[str], stdin: bytes = b"") -> bytes | None:
-        return run_git(make_git_launch(self._program, arguments, self._environ), self._root, stdin)
+    def _run(self, *arguments: str, stdin: bytes = b"", seconds: float = TIMEOUT_SECONDS) -> bytes | None:
+        return ask_git(self._root, self._environ, *arguments, stdin=stdin, seconds=seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +147,21 @@ def _select_unambiguous_renames(changes: Sequence[_Change]) -> dict[str, str]:
     return {one.old: one.path for one in changes if one.old and not is_guessed(one)}
 
 
+def ask_git(
+    root: Path,
+    environ: Mapping[str, str],
+    *arguments: str,
+    stdin: bytes = b"",
+    seconds: float = TIMEOUT_SECONDS,
+) -> bytes | None:
+    """Returns what git prints in a folder; None if the machine has no git, or as `run_git` says."""
+    program = find_executable("git", environ)
+    return run_git(make_git_launch(program, arguments, environ), root, stdin, seconds=seconds) if program else None
+
+
 def open_git(root: Path, environ: Mapping[str, str]) -> Git | None:
     """Returns the git of a worktree, or None if the machine has no git."""
-    program = find_executable("git", environ)
-    return Git(root, program, environ) if program else None
+    return Git(root, environ) if find_executable("git", environ) else None
 
 
 def make_git_launch(

@@ -28,12 +28,10 @@ class LockHolder(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def hold_project_lock(
-    home: Home, key: str, doing: str = "syncing", *, wait: float = 0.0, shared: bool = False
-) -> Iterator[None]:
+def hold_project_lock(home: Home, key: str, doing: str = "syncing", *, shared: bool = False) -> Iterator[None]:
     """Holds the project's lock for the block; `doing` is what other processes see ("syncing", "accepting a memory").
 
-    Waits up to `wait` seconds. With `shared`, blocks within this one, in the same thread, may hold the lock too, so
+    Does not wait for it. With `shared`, blocks within this one, in the same thread, may hold the lock too, so
     that work of many parts lets nobody in between. Raises BusyError naming the holder, ProjectError if the lock's
     folder cannot be used.
     """
@@ -48,7 +46,7 @@ def hold_project_lock(
             if outer is not None:
                 _write_holder(holder_file, outer.doing)
         return
-    lock = filelock.FileLock(folder / "project.lock", timeout=wait, thread_local=False, mode=0o600)
+    lock = filelock.FileLock(folder / "project.lock", timeout=0, thread_local=False, mode=0o600)
     try:
         make_private_folder(home, folder)
         lock.acquire()

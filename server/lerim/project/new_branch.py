@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from lerim.process import find_executable
-from lerim.project.git import COMMIT_PATTERN, make_git_launch, run_git
+from lerim.project.git import COMMIT_PATTERN, ask_git
 
 _GIVEN_BY_GITHUB = re.compile(r"(?:\d+\+)?([\w-]+)@users\.noreply\.github\.com")
 _BRANCH = re.compile(r"[a-z][\w/-]{0,100}")
@@ -16,7 +15,7 @@ _BRANCH = re.compile(r"[a-z][\w/-]{0,100}")
 def read_identity(root: Path, environ: Mapping[str, str]) -> list[str]:
     """Returns how git's settings name the person: their address, and `@name` for a name at GitHub; [] if not at
     all."""
-    output = _run(root, environ, "config", "-z", "--get-regexp", r"^(user\.email|github\.user)$") or b""
+    output = ask_git(root, environ, "config", "-z", "--get-regexp", r"^(user\.email|github\.user)$") or b""
     names: dict[str, None] = {}
     for entry in output.decode("utf-8", "replace").split("\0"):
         key, _, value = entry.partition("\n")
@@ -29,7 +28,7 @@ def read_identity(root: Path, environ: Mapping[str, str]) -> list[str]:
 
 def find_branch(root: Path, environ: Mapping[str, str], branch: str) -> tuple[str, str]:
     """Returns the commit of a local branch and that commit's parent; "" for each that there is not."""
-    output = _run(root, environ, "rev-list", "--max-count=1", "--parents", f"refs/heads/{branch}", "--") or b""
+    output = ask_git(root, environ, "rev-list", "--max-count=1", "--parents", f"refs/heads/{branch}", "--") or b""
     commit, parent = (*output.decode("ascii", "replace").split(), "", "")[:2]
     return commit, parent
 
@@ -47,7 +46,7 @@ def create_branch(
 
     It is there whole or not at all. `changes` has paths in the repository, with forward slashes.
     """
-    ident = _run(root, environ, "var", "GIT_AUTHOR_IDENT")
+    ident = ask_git(root, environ, "var", "GIT_AUTHOR_IDENT")
     if ident is None or not _BRANCH.fullmatch(branch) or not COMMIT_PATTERN.fullmatch(parent):
         return ""
     who = ident.strip()
@@ -59,7 +58,7 @@ def create_branch(
     stream = b"\n".join([*lines, b"done", b""])
     # git waits for a lock on the branch: the git of a killed process may still be making it
     waiting = ("-c", "core.filesRefLockTimeout=5000")
-    if _run(root, environ, *waiting, "fast-import", "--quiet", "--done", stdin=stream) is None:
+    if ask_git(root, environ, *waiting, "fast-import", "--quiet", "--done", stdin=stream) is None:
         return ""
     return find_branch(root, environ, branch)[0]
 
@@ -72,8 +71,3 @@ def _quote(path: str) -> bytes:
     """Returns a path as `git fast-import` reads it, whatever characters it has."""
     encoded = path.encode("utf-8", "surrogateescape")
     return b'"' + encoded.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
-
-
-def _run(root: Path, environ: Mapping[str, str], *arguments: str, stdin: bytes = b"") -> bytes | None:
-    program = find_executable("git", environ)
-    return run_git(make_git_launch(program, arguments, environ), root, stdin) if program else None
