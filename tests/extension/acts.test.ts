@@ -110,8 +110,8 @@ const report: protocol.MaintainReport = {
 test("maintain says how far it is and what it proposes, and leads to the review", async () => {
   const opened: unknown[] = [];
   context.answer(protocol.maintain, () => {
-    context.notify(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9, message: "" });
-    context.notify(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0, message: "" });
+    context.notify(protocol.maintainProgress, { root, stage: "freshness", done: 3, total: 9 });
+    context.notify(protocol.maintainProgress, { root: "file:///other", stage: "links", done: 0, total: 0 });
     return report;
   });
   answers.choices.push("Open Review");

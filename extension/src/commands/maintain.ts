@@ -42,7 +42,7 @@ const stageTexts: Readonly<Record<string, string>> = {
   proposing: "writing candidates",
 };
 
-function maintainProgressText({ stage, done, total, message }: protocol.MaintainProgressParams): string {
-  const text = message || (stageTexts[stage] ?? "");
+function maintainProgressText({ stage, done, total }: protocol.MaintainProgressParams): string {
+  const text = stageTexts[stage] ?? "";
   return total > 0 ? `${text} (${done} of ${total})` : text;
 }

@@ -1005,7 +1005,6 @@ export interface MaintainProgressParams {
   stage: "cancelled" | "done" | "freshness" | "links" | "planning" | "proposing" | "reading";
   done: number;
   total: number;
-  message: string;
 }
 /**
  * The outcome of one maintenance run.
@@ -1483,7 +1482,7 @@ export interface SyncProgressParams {
  */
 export interface SyncReport {
   project: string;
-  sessions: SessionCounts;
+  sessions: SessionCounts1;
   candidates: CandidateView[];
   dropped: {
     [k: string]: number;
@@ -1504,6 +1503,17 @@ export interface SyncReport {
   run: string;
   state: "busy" | "cancelled" | "done" | "failed" | "partial";
   message: string;
+}
+/**
+ * Counts of this project's sessions: found = new + changed + unchanged + failed. `new` sessions were not learned
+ * from before; another project's sync may have indexed them already.
+ */
+export interface SessionCounts1 {
+  found: number;
+  new: number;
+  changed: number;
+  unchanged: number;
+  failed: number;
 }
 /**
  * A waiting candidate that was withdrawn, and why.

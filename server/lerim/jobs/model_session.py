@@ -8,12 +8,12 @@ answer for a reason unrelated to its session, it waits for a later sync and keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from lerim import models
+from lerim import extraction, models
 from lerim.errors import (
     BudgetError,
     LerimError,
@@ -43,6 +43,7 @@ from lerim.models import (
     total_usage,
 )
 from lerim.paths import Home
+from lerim.review import ReviewPaths
 from lerim.sessions import Catalog, QueueJob
 
 if TYPE_CHECKING:
@@ -199,6 +200,40 @@ class ModelSession:
             steps = self._engine.steps
             self._steps += steps[self._steps_taken :]
             self._steps_taken = len(steps)
+
+
+def extract_with_model(
+    session: ModelSession,
+    material: extraction.Material,
+    place: ReviewPaths,
+    guidance: extraction.Guidance,
+    earlier_claims: Sequence[extraction.EarlierClaim],
+    *,
+    gate: bool,
+    settled: bool = True,
+    limit: Callable[[], int] | None = None,
+    lower_limit: Callable[[int], None] = lambda _: None,
+    count: Callable[[str], int] = models.count_tokens,
+) -> Generator[extraction.ModelResult, None, None]:
+    """Ask about the new turns of one session, with the answers that are kept in the project's private folder. The
+    arguments, results and errors are those of `extraction.extract_candidates`."""
+    model = session.model
+    cache_key = "\n".join((model.label, guidance.person)).strip()
+    return extraction.extract_candidates(
+        session.lm,
+        material,
+        extraction.make_brief(material, place.project.root.name, guidance),
+        earlier_claims,
+        settled=settled,
+        max_tokens=model.max_window_tokens,
+        overlap_tokens=model.window_overlap_tokens,
+        limit=limit,
+        lower_limit=lower_limit,
+        answer_cache=extraction.WindowAnswerCache(place.private / "windows", cache_key),
+        count=count,
+        gate=gate,
+        model=model.label,
+    )
 
 
 def ask_about_jobs(

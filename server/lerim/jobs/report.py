@@ -84,12 +84,12 @@ class SyncReport(msgspec.Struct, frozen=True):
     """
 
     project: str
-    sessions: SessionCounts
-    candidates: list[CandidateView]
-    dropped: dict[str, int]
-    dropped_items: list[DroppedView]
-    withdrawn: list[WithdrawnView]
-    problems: list[Problem]
+    sessions: SessionCounts = SessionCounts()
+    candidates: list[CandidateView] = []
+    dropped: dict[str, int] = {}
+    dropped_items: list[DroppedView] = []
+    withdrawn: list[WithdrawnView] = []
+    problems: list[Problem] = []
     accepted: list[str] = []
     left_out: int = 0
     model: str = "none"

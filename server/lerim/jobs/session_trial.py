@@ -16,7 +16,7 @@ from lerim import extraction, models, review
 from lerim.config import load
 from lerim.errors import NotFoundError, SettingsError
 from lerim.jobs.extracting import make_extraction, make_material
-from lerim.jobs.model_session import ModelSession
+from lerim.jobs.model_session import ModelSession, extract_with_model
 from lerim.models import DayBudget, EditorBridge, Model, ModelStep, Usage, consent
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, hold_project_lock
@@ -87,30 +87,16 @@ def run_session_trial(
     budget = DayBudget(home, settings.daily_budget_usd, lambda: datetime.now().astimezone())
     session = ModelSession(model, home, trial.cancelled, budget, trial.bridge, trial.environ)
     known = extraction.Guidance(tuple(one.title for one in rules), person=settings.guidance)
-    answers = extraction.WindowAnswerCache(
-        ReviewPaths(project, home).private / "windows", "\n".join((model.label, settings.guidance)).strip()
-    )
-    results = list(
-        extraction.extract_candidates(
-            session.lm,
-            material,
-            extraction.make_brief(material, project.root.name, known),
-            [extraction.make_earlier_claim(one) for one in rules],
-            max_tokens=model.max_window_tokens,
-            overlap_tokens=model.window_overlap_tokens,
-            answer_cache=answers,
-            gate=settings.window_gate == "signal",
-            model=model.label,
-        )
-    )
+    earlier = [extraction.make_earlier_claim(one) for one in rules]
+    gate = settings.window_gate == "signal"
+    results = list(extract_with_model(session, material, ReviewPaths(project, home), known, earlier, gate=gate))
     joined_away = [one.withdrawn for one in results if isinstance(one, extraction.JoinedCandidates)]
     found = [one for one in results if isinstance(one, extraction.Candidate) and one not in joined_away]
-    shown = [_to_proposal(one) for one in found]
     return SessionTrial(
         transcript.session_id,
         model.label,
         [_to_proposal(one) for one in rules],
-        shown,
+        [_to_proposal(one) for one in found],
         session.usage,
         session.steps,
         other_waiting,

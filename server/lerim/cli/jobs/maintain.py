@@ -132,7 +132,7 @@ def _maintain_project(project: Project, *, dry_run: bool, quiet: bool) -> Mainta
 
 def _describe_progress(event: MaintainProgress) -> str:
     count = f" {event.done}/{event.total}" if event.total else ""
-    return f"{event.message or event.stage}{count}"
+    return f"{event.stage}{count}"
 
 
 def show_maintain_report(report: MaintainReport) -> None:

@@ -11,6 +11,7 @@ from .session_reading import ReadingScope as ReadingScope
 from .session_reading import SessionReading as SessionReading
 from .session_reading import earlier_progress as earlier_progress
 from .session_reading import make_extraction as make_extraction
+from .session_reading import make_locator as make_locator
 from .session_reading import make_material as make_material
 from .worker_process import ExtractionRequest as ExtractionRequest
 from .worker_process import run_extraction_process as run_extraction_process

@@ -163,6 +163,12 @@ def make_extraction(
     )
 
 
+def make_locator(project: Project) -> extraction.Locator:
+    """Return what makes the paths in a session's tool calls repo-relative, also those of deleted files."""
+    roots = (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
+    return extraction.Locator(() if project.is_personal else roots)
+
+
 def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:
     """Return the project's root, and a function that tells whether a path relative to it exists. The personal project
     has no root, and no path exists there."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lerim import extraction
+from lerim.jobs.extracting.session_reading import make_locator
 from lerim.project import Project
 from lerim.sessions import Fact, Transcript, Turn, encode_facts
 
@@ -21,8 +22,7 @@ class FactCollector:
     def __init__(self, project: Project, transcript: Transcript) -> None:
         self.by_turn: dict[str, bytes] = {}
         self.model_turns: list[str] = []
-        roots = (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
-        self._locate = extraction.Locator(() if project.is_personal else roots)
+        self._locate = make_locator(project)
         self._is_subagent = bool(transcript.parent)
 
     def take(self, turn: Turn | None) -> None:

@@ -171,6 +171,6 @@ class MaintainJob:
         self.state = "partial"
         self.problems.append(error.problem())
 
-    def emit_progress(self, stage: MaintainStage, done: int = 0, total: int = 0, message: str = "") -> None:
+    def emit_progress(self, stage: MaintainStage, done: int = 0, total: int = 0) -> None:
         """Emit progress: `done` of `total` items of this stage."""
-        self.emit(MaintainProgress(stage, done, total, message))
+        self.emit(MaintainProgress(stage, done, total))

@@ -20,7 +20,6 @@ class MaintainProgress(msgspec.Struct, frozen=True, tag_field="event", tag="main
     stage: MaintainStage
     done: int = 0
     total: int = 0
-    message: str = ""
 
 
 class StaleMemory(msgspec.Struct, frozen=True):

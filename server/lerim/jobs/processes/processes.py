@@ -17,7 +17,7 @@ from lerim.assistant import Answer, Question, Sentence, SentenceEvent
 from lerim.errors import LerimError, error_reason
 from lerim.jobs.maintain import MaintainReport
 from lerim.jobs.processes.editor_questions import EditorAsker, JobQuestions
-from lerim.jobs.report import SessionCounts, SyncReport, SyncState
+from lerim.jobs.report import SyncReport, SyncState
 from lerim.jobs.worker import (
     AnswerLine,
     CancelLine,
@@ -315,19 +315,8 @@ def send_line(process: asyncio.subprocess.Process, line: ParentLine) -> None:
 
 def make_empty_report(job: RunningJob, state: SyncState, message: str) -> JobReport:
     """Makes the report of a job that did nothing."""
-    if job.kind == "maintain":
-        return MaintainReport("", state=state, message=message)
-    return SyncReport(
-        project="",
-        sessions=SessionCounts(),
-        candidates=[],
-        dropped={},
-        dropped_items=[],
-        withdrawn=[],
-        problems=[],
-        state=state,
-        message=message,
-    )
+    report_type = MaintainReport if job.kind == "maintain" else SyncReport
+    return report_type("", state=state, message=message)
 
 
 def _make_job_error(failure: FailureLine) -> JobError:

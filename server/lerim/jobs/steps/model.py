@@ -16,7 +16,7 @@ from lerim import extraction
 from lerim.config import Settings
 from lerim.errors import BusyError, LerimError, Problem, StoppedError
 from lerim.jobs.extracting import SessionReading, earlier_progress, make_material
-from lerim.jobs.model_session import ModelSession, ask_about_jobs
+from lerim.jobs.model_session import ModelSession, ask_about_jobs, extract_with_model
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
 from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.models import Model, ModelChoice, ModelStep, WaitingWork, WaitReason, estimate_waiting, find_role_model
@@ -119,26 +119,18 @@ class _ModelPass:
         emit_message: EmitMessage,
     ) -> None:
         """Send the new turns in windows and handle the results as they come. Raises StoppedError, ModelError."""
-        model, place, engine = self.session.model, self.part.context.place, self.session.engine
-        user_guidance = self.part.context.options.guidance or self.settings.guidance
-        earlier_claims = self._load_earlier_claims(job)
-        guidance = self._make_guidance(material, is_settled, earlier_claims, user_guidance)
-        results = extraction.extract_candidates(
-            self.session.lm,
+        engine, earlier_claims = self.session.engine, self._load_earlier_claims(job)
+        results = extract_with_model(
+            self.session,
             material,
-            extraction.make_brief(material, place.project.root.name, guidance),
+            self.part.context.place,
+            self._make_guidance(material, is_settled, earlier_claims),
             earlier_claims,
+            gate=self.settings.window_gate == "signal",
             settled=is_settled,
-            max_tokens=model.max_window_tokens,
-            overlap_tokens=model.window_overlap_tokens,
             limit=lambda: min(self._max_window_tokens, engine.window_tokens),
             lower_limit=self._lower_window_limit,
-            answer_cache=extraction.WindowAnswerCache(
-                place.private / "windows", "\n".join((model.label, user_guidance)).strip()
-            ),
             count=token_counter,
-            gate=self.settings.window_gate == "signal",
-            model=model.label,
         )
         with closing(results):
             for result in results:
@@ -195,11 +187,7 @@ class _ModelPass:
         ]
 
     def _make_guidance(
-        self,
-        material: extraction.Material,
-        is_settled: bool,
-        earlier_claims: Sequence[extraction.EarlierClaim],
-        user_guidance: str,
+        self, material: extraction.Material, is_settled: bool, earlier_claims: Sequence[extraction.EarlierClaim]
     ) -> extraction.Guidance:
         """Return the guidance for the model: what it need not propose again (earlier claims of this session, similar
         memories), what the person cares about, and the person's own instruction."""
@@ -208,4 +196,5 @@ class _ModelPass:
         )
         newest = self.part.sink.memories.search("", MAX_TAGGED_MEMORIES)
         known = dict.fromkeys((*(one.title for one in earlier_claims), *(one.record.title for one in related)))
+        user_guidance = self.part.context.options.guidance or self.settings.guidance
         return extraction.Guidance(tuple(known), extraction.find_focus(hit.record for hit in newest), user_guidance)

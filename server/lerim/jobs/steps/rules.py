@@ -26,7 +26,7 @@ from lerim.jobs.model_session import UNFINISHED_SECONDS
 from lerim.jobs.other_folders import remember_first_commit
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncProgress, SyncReport, SyncState
-from lerim.jobs.steps.summaries import has_summary_model, make_locator, summarize_by_rules
+from lerim.jobs.steps.summaries import has_summary_model, locate_paths, summarize_by_rules
 from lerim.jobs.sync_context import SyncContext, SyncPart, resume_reading
 from lerim.project import FolderOwners
 from lerim.project import project as projects
@@ -299,7 +299,7 @@ def _find_requests(
     if as_of is not None:
         turns = [turn for turn in turns if turn.time is None or turn.time < as_of]
     requests = []
-    for exchange in split_exchanges(turns, make_locator(sink.place, turns)):
+    for exchange in split_exchanges(turns, locate_paths(sink.place.project, turns)):
         prompt = exchange.prompt
         if prompt is not None and prompt.kind == "prompt" and prompt.time is not None and exchange.changed_files:
             requests.append(ThemeRequest(prompt.id, prompt.text, prompt.time, tuple(exchange.changed_files)))

@@ -15,14 +15,16 @@ from functools import partial
 from lerim import extraction
 from lerim.config import editor
 from lerim.errors import BoundaryError, BusyError, LerimError, MemoryError_, Problem, StoppedError, TranscriptError
+from lerim.jobs.extracting import make_locator
 from lerim.jobs.model_session import ModelSession, ask_about_jobs
 from lerim.jobs.proposal_sink import ProposalSink
 from lerim.jobs.report import SessionCounts, SyncReport, combine_reports, with_no_model_asked
 from lerim.jobs.sync_context import EmitMessage, SyncContext, SyncPart
 from lerim.memory import MemoryRecord, Summaries, open_summaries
 from lerim.models import ModelChoice, ModelStep, WaitingWork, choose_model
+from lerim.project import Project
 from lerim.redaction import clean_text
-from lerim.review import ReviewPaths, SummaryAction
+from lerim.review import SummaryAction
 from lerim.sessions import (
     PLATFORM_NAMES,
     SUMMARY_JOB,
@@ -111,7 +113,7 @@ def _summarize_one(catalog: Catalog, sink: ProposalSink, summaries: Summaries, o
         facts = _make_facts(catalog, one.platform, one.place, one.title)
     try:
         with faults_as_errors(one.platform, one.place):
-            summary = extraction.summarize_by_rules(turns, facts, make_locator(place, turns))
+            summary = extraction.summarize_by_rules(turns, facts, locate_paths(place.project, turns))
     except TranscriptError as error:
         sink.problems.append(error.problem(one.place))
         return False
@@ -208,7 +210,7 @@ def _summarize_with_model(
     briefs = catalog.find_sessions_by_id(transcript.session_id)
     title = next((brief.title for brief in briefs if brief.place == transcript.place), "")
     facts = _make_facts(catalog, transcript.platform, transcript.place, title)
-    rules_summary = extraction.summarize_by_rules(turns, facts, make_locator(place, turns))
+    rules_summary = extraction.summarize_by_rules(turns, facts, locate_paths(place.project, turns))
     parts = extraction.unpack_parts(job.state, label, turns)
     if rules_summary is None or summaries.is_edited(name):
         catalog.finish_job(job, b"", parts.model_dump_json().encode())
@@ -256,12 +258,9 @@ def _make_facts(catalog: Catalog, platform: Platform, place: str, title: str) ->
     return extraction.SummaryFacts(platform, PLATFORM_NAMES[platform], title, decided)
 
 
-def make_locator(place: ReviewPaths, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
-    """Return a function that makes the paths in a session's tool calls repo-relative, also those of deleted files."""
-    project = place.project
-    locate = extraction.Locator(
-        (str(project.root), *((str(project.main_worktree),) if project.main_worktree else ()), *project.folders)
-    )
+def locate_paths(project: Project, turns: list[SummaryTurn]) -> Callable[[str, str], str]:
+    """Return the locator of `make_locator` for these turns."""
+    locate = make_locator(project)
     for turn in turns:
         locate.record_cwd(turn.cwd)
     return locate

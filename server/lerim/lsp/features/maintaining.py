@@ -26,7 +26,6 @@ class MaintainProgressParams(msgspec.Struct, frozen=True):
     stage: MaintainStage
     done: int
     total: int
-    message: str
 
 
 async def maintain_memories(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
