@@ -75,6 +75,9 @@ def test_many_agents_at_once_propose_no_more_than_one_hour_allows(place: ReviewP
         agent.join(HANG)
     found, problems, _ = queue.list_pending(place)
     assert (len(found), problems) == (10, [])
+    with McpClient(repo) as client:
+        text, is_error = client.call("propose", kind="insight", title="One lesson more")
+        assert is_error and "limit" in text
 
 
 def test_a_server_killed_while_it_proposes_leaves_a_review_that_goes_on(place: ReviewPaths, repo: Path) -> None:

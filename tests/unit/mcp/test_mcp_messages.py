@@ -148,26 +148,20 @@ def test_the_project_is_found_by_working_directory_environment_or_the_clients_fo
         assert "lazy" in client.tell("recall", question="loading")
 
 
-def run_server(repo: Path, lines: list[dict[str, Any]], *arguments: str) -> list[dict[str, Any]]:
+def test_the_command_answers_what_it_was_asked_and_ends_with_its_input(place: ReviewPaths, repo: Path) -> None:
+    remember(place, "Loading is lazy")
+    call = {"name": "recall", "arguments": {"question": "loading"}}
+    lines = [{"id": 1, "method": "initialize", "params": {}}, {"id": 2, "method": "tools/call", "params": call}]
     done = subprocess.run(
-        [sys.executable, "-m", "lerim", "mcp", *arguments],
+        [sys.executable, "-m", "lerim", "mcp"],
         cwd=repo,
         input="".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines),
         capture_output=True,
         text=True,
         timeout=HANG,
-        check=False,
+        check=True,
     )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def test_the_command_answers_what_it_was_asked_and_ends_with_its_input(place: ReviewPaths, repo: Path) -> None:
-    remember(place, "Loading is lazy")
-    call = {"name": "recall", "arguments": {"question": "loading"}}
-    hello, answer = run_server(
-        repo, [{"id": 1, "method": "initialize", "params": {}}, {"id": 2, "method": "tools/call", "params": call}]
-    )
+    hello, answer = map(json.loads, done.stdout.splitlines())
     assert hello["id"] == 1 and "Loading is lazy" in answer["result"]["content"][0]["text"]
 
 

@@ -188,15 +188,6 @@ def test_what_the_person_rejected_is_not_proposed_again(place: ReviewPaths, repo
     assert waiting(place) == []
 
 
-def test_agents_propose_at_most_ten_memories_an_hour(place: ReviewPaths, repo: Path) -> None:
-    with McpClient(repo) as client:
-        for number in range(10):
-            client.tell("propose", kind="insight", title=f"Lesson number {number} of the day")
-        text, is_error = client.call("propose", kind="insight", title="One lesson more")
-        assert is_error and "limit" in text
-    assert len(waiting(place)) == 10
-
-
 def test_a_secret_in_what_is_proposed_or_remembered_is_shown_nowhere(place: ReviewPaths, repo: Path) -> None:
     key = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA" * 2
     with McpClient(repo) as client:

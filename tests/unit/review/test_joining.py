@@ -82,19 +82,13 @@ def test_two_files_of_one_id_become_one(place: ReviewPaths) -> None:
     live = put(place, OURS)
     put(place, THEIRS, "archived/decisions")
     before = files_of(place)
-    merge_conflict(place, live)
+    look = merge_conflict(place, live)
+    assert f"+++ b/decisions/{NAME}.md" in look.diff and "@@ -1,20 +0,0 @@" not in look.diff
+    assert f"archived/decisions/{NAME}.md is removed" in look.diff.splitlines()[-1]
     assert place.store().paths_of(NAME) == [live]
     record = place.store().load_by_id(NAME).record
     assert record.body.startswith("It is very fast.") and "We measured 4 s" in record.body
     assert queue.undo_last(place).ok and files_of(place) == before
-
-
-def test_the_file_that_stays_is_named_and_the_other_is_not_shown_as_lost(place: ReviewPaths) -> None:
-    live = put(place, OURS)
-    put(place, THEIRS, "archived/decisions")
-    look = merge_conflict(place, live, preview=True)
-    assert f"+++ b/decisions/{NAME}.md" in look.diff and "@@ -1,20 +0,0 @@" not in look.diff
-    assert f"archived/decisions/{NAME}.md is removed" in look.diff.splitlines()[-1]
 
 
 def test_what_git_is_to_be_told_next_is_said(place: ReviewPaths, git: Git) -> None:

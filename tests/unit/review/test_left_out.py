@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from killer import DONE, at_once, every_kill
+from killer import every_kill
 from lerim.errors import UsageError
 from lerim.extraction.candidate import DroppedSignal, DropReason, drop_candidate
 from lerim.review import queue
@@ -154,14 +154,3 @@ def test_killed_at_any_instant_it_is_left_out_or_waits_and_never_both(place: Rev
         kill(queue.propose_anyway, place, item.id)
         assert queue.propose_anyway(place, item.id).ok
         assert waiting(place).count(title) == 1 and title not in titles(place)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_two_processes_that_propose_it_at_once_make_one_candidate(place: ReviewPaths, make: Make) -> None:
-    [item] = leave_out(place, drop_candidate(make(), "duplicate", ""))
-
-    def propose(_: int) -> None:
-        assert queue.propose_anyway(place, item.id).ok
-
-    assert at_once(propose, 3) == [DONE] * 3
-    assert waiting(place) == ["Use uv, not pip"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.errors import LerimError, NotFoundError, StaleError
+from lerim.errors import LerimError, StaleError
 from lerim.memory.record import parse_record
 from lerim.memory.search.memory_search import MemorySearch
 from lerim.review import queue
@@ -129,19 +129,6 @@ def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepte
     assert parse_record(path.read_text(), path).confidence == 0.9
 
 
-def test_every_step_can_be_taken_back(place: ReviewPaths, make: Make) -> None:
-    proposal = proposed(place, make())
-    before = proposal.path.read_text()
-    queue.edit_candidate(place, proposal.id, queue.CandidateEdit("Other", "Words", ()))
-    path = accept(place, proposal.id)
-    assert queue.undo_last(place).ok and not path.exists()
-    assert queue.undo_last(place).ok and proposal.path.read_text() == before
-    queue.reject_candidate(place, proposal.id)
-    assert queue.undo_last(place).ok and proposal.path.read_text() == before
-    assert queue.undo_last(place).code == "nothing"
-    accept(place, proposal.id)
-
-
 def test_undo_says_what_a_person_changed_since_and_keeps_it(place: ReviewPaths, make: Make) -> None:
     path = accepted(place, make())
     path.write_text(path.read_text() + "My own line.\n")
@@ -159,14 +146,6 @@ def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make:
     again = queue.propose_candidate(place, make())
     assert isinstance(again, queue.AlreadyKnown) and "pip after all" in again.reason
     assert queue.find_undoable(place) is None
-
-
-def test_accepting_twice_is_accepting_once(place: ReviewPaths, make: Make) -> None:
-    proposal = proposed(place, make())
-    path = accept(place, proposal.id)
-    assert queue.accept_candidate(place, proposal.id).path == str(path)
-    with pytest.raises(NotFoundError):
-        queue.accept_candidate(place, "20260101-none")
 
 
 def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPaths, make: Make, tmp_path: Path) -> None:

@@ -86,3 +86,4 @@ def test_a_ledger_of_the_first_version_is_taken_over(place: ReviewPaths, make: M
         book.execute("PRAGMA user_version=1")
     assert [one.id for one in queue.list_pending(place)[0]] == [found.id]
     assert queue.accept_candidate(place, found.id, quotes="shared").ok
+    assert queue.list_left_out(place) == ([], 0)

@@ -137,7 +137,9 @@ def test_text_of_a_session_is_escaped_redacted_and_its_hidden_characters_written
     assert "⟨U+202E⟩" in text
 
 
-def test_an_accept_asks_once_about_quotes_and_can_be_undone(server: WebServer, place: ReviewPaths) -> None:
+def test_an_accept_asks_once_about_quotes_and_each_decision_can_be_undone(
+    server: WebServer, place: ReviewPaths
+) -> None:
     proposed(place, made_candidate("Use uv, not pip"))
     fields = {name: field(page(server, place, "review"), name) for name in ("candidate", "seen")}
     asked = send(server, place, "review/act", 200, action="accept", **fields)
@@ -148,6 +150,10 @@ def test_an_accept_asks_once_about_quotes_and_can_be_undone(server: WebServer, p
     text = page(server, place, "review")
     assert "Accepted: Use uv, not pip" in text
     send(server, place, "review/undo", action=field(text, "action"))
+    assert waiting(place) == ["Use uv, not pip"]
+    send(server, place, "review/act", action="reject", **fields)
+    assert waiting(place) == []
+    send(server, place, "review/undo", action=field(page(server, place, "review"), "action"))
     assert waiting(place) == ["Use uv, not pip"]
 
 
@@ -161,15 +167,6 @@ def test_the_keys_work_at_once_and_are_named(server: WebServer, place: ReviewPat
     assert re.findall(r"<(\w+)[^>]* autofocus>", edited) == ["input"]
     added(place, "Use pip, not uv", "Installs go through pip.")
     assert {"s", "p", "c", "b"} <= set(re.findall(r"<kbd>(.)</kbd>", page(server, place, "review")))
-
-
-def test_a_rejected_candidate_is_gone_and_comes_back_with_undo(server: WebServer, place: ReviewPaths) -> None:
-    proposed(place, made_candidate("Use uv, not pip"))
-    text = page(server, place, "review")
-    send(server, place, "review/act", action="reject", candidate=field(text, "candidate"), seen=field(text, "seen"))
-    assert waiting(place) == []
-    send(server, place, "review/undo", action=field(page(server, place, "review"), "action"))
-    assert waiting(place) == ["Use uv, not pip"]
 
 
 def test_a_decision_about_a_text_that_has_changed_since_is_refused_with_the_reason(
@@ -207,8 +204,9 @@ def test_an_answer_about_a_similar_memory_that_has_changed_since_is_refused(
     send(server, place, "review/act", action="accept", answer="replaces", **fields)
     assert titles(place) == ["Use uv for packages"]
     linked = page(server, place, "memories/links")
-    assert "Use uv for packages" in linked
     assert "supersedes" in linked
+    drawn = dict(re.findall(r'aria-label="([^"]*)"><rect class="[^"]*" x="(\d+)"', linked))
+    assert int(drawn["Use pip for packages (ended)"]) < int(drawn["Use uv for packages"])
 
 
 def test_an_edit_changes_only_what_the_person_changed(server: WebServer, place: ReviewPaths) -> None:

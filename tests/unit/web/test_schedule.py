@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lerim.web.daemon.schedule import Schedule, Timings
 
 TIMINGS = Timings(quiet=60, longest_wait=90, settle=1, tick=900, jump=120, retry=120, longest_retry=7200)
@@ -27,25 +29,20 @@ def looks(
             schedule.note_looked(now, settles_in if len(found) == 1 else None)
 
 
-def test_it_looks_once_when_a_burst_of_changes_is_over() -> None:
-    assert looks(Schedule(TIMINGS), until=3600, changes=(10, 11, 30)) == [90]
-
-
-def test_a_session_that_never_rests_puts_it_off_for_a_minute_and_a_half_at_most() -> None:
-    busy = tuple(float(second) for second in range(0, 2000, 30))
-    assert looks(Schedule(TIMINGS), until=2000, changes=busy)[:2] == [90, 210]
-
-
-def test_it_looks_again_when_an_unfinished_session_has_settled() -> None:
-    assert looks(Schedule(TIMINGS), until=3600, changes=(0,), settles_in=30) == [60, 91]
-
-
-def test_another_session_s_changes_do_not_put_off_the_look_at_one_that_settles() -> None:
-    assert looks(Schedule(TIMINGS), until=3600, changes=(0, 85), settles_in=30) == [60, 91]
-
-
-def test_nothing_happens_without_a_change() -> None:
-    assert looks(Schedule(TIMINGS), until=86_400) == []
+@pytest.mark.parametrize(
+    ("changes", "settles_in", "at"),
+    [
+        pytest.param((), None, [], id="nothing happens without a change"),
+        pytest.param((10, 11, 30), None, [90], id="once when a burst is over"),
+        pytest.param(tuple(range(0, 240, 30)), None, [90, 210], id="every minute and a half in a busy session"),
+        pytest.param((0,), 30, [60, 91], id="again when an unfinished session has settled"),
+        pytest.param((0, 85), 30, [60, 91], id="another session does not put that off"),
+    ],
+)
+def test_it_looks_when_it_is_quiet_and_when_a_session_has_settled(
+    changes: tuple[float, ...], settles_in: float | None, at: list[float]
+) -> None:
+    assert looks(Schedule(TIMINGS), until=3600, changes=changes, settles_in=settles_in) == at
 
 
 def test_it_looks_when_the_machine_wakes_up_and_not_when_the_clock_is_set_back() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,24 +23,16 @@ STATE_LABELS = {
 KIND_LABELS = {EXTRACT_JOB: "read without a model", MODEL_JOB: "read with the model"}
 
 
-@dataclass(frozen=True, slots=True)
-class QueueView:
-    """One page of a project's open jobs, those that need the person first, and how many are in each state."""
-
-    jobs: list[JobRow]
-    counts: dict[str, int]
-    total: int
-
-
 def show_agents(request: Request) -> Response:
     """Shows the agents and the queue."""
     place, start = find_place(request), read_number(request, "start")
     project = None if place.project.is_personal else place.project
-    queue = _load_queue(place, start)
+    jobs, counts = _load_queue(place, start)
     context = {
         "agents": examine_agents(place.home, place.served.environ, project),
-        "queue": queue,
-        "pager": Pager(start, len(queue.jobs), PAGE_SIZE, queue.total),
+        "jobs": jobs,
+        "counts": counts,
+        "pager": Pager(start, len(jobs), PAGE_SIZE, sum(counts.values())),
         "state_labels": STATE_LABELS,
         "kind_labels": KIND_LABELS,
         "clean_line": clean_line,
@@ -69,13 +59,14 @@ def act_on_jobs(request: Request, form: Form) -> Response:
     return redirect(f"{make_project_address(place, 'agents', done=done).unescape()}#queue")
 
 
-def _load_queue(place: Place, start: int) -> QueueView:
+def _load_queue(place: Place, start: int) -> tuple[list[JobRow], dict[str, int]]:
+    """Returns a page of the open jobs, those that need the person first, and how many are in each state."""
     with place.open_catalog() as catalog:
         if catalog is None:
-            return QueueView([], {}, 0)
+            return [], {}
         # Model jobs wait for ever if no model is chosen, so only their failures are listed, as in the editor.
         shown = catalog.list_open_jobs(
             place.project.key, (EXTRACT_JOB,), failed_kinds=(MODEL_JOB,), limit=PAGE_SIZE, offset=start
         )
         counts = catalog.count_open_jobs(place.project.key, (EXTRACT_JOB,), failed_kinds=(MODEL_JOB,))
-    return QueueView(shown, counts, sum(counts.values()))
+    return shown, counts

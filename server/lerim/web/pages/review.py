@@ -5,6 +5,7 @@ Each form carries the hash of the text that was shown; a decision about a text t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -84,14 +85,6 @@ class NeighbourRow:
     answers: list[AnswerButton]
 
 
-@dataclass(frozen=True, slots=True)
-class QuoteQuestion:
-    """The decision that is repeated once the person has said whether quotes are shared."""
-
-    address: str
-    fields: list[tuple[str, str]]
-
-
 def show_review(request: Request) -> Response:
     """Shows the candidates, and one of them in full."""
     return _render_review(request, find_place(request))
@@ -104,9 +97,8 @@ def act_on_candidate(request: Request, form: Form) -> Response:
         result = _act(place, form)
     except LerimError as error:
         return _render_review(request, place, form=form, refused=error)
-    if result.ask_quotes:
-        address = str(make_project_address(place, "review", "act"))
-        return _render_review(request, place, form=form, ask_quotes=QuoteQuestion(address, list(form.items())))
+    if result.ask_quotes:  # the decision is repeated once the person has said whether quotes are shared
+        return _render_review(request, place, form=form, repeated=list(form.items()))
     refresh_agent_files(place.project, place.home)
     following = form.get("candidate", "") if form.get("action") == "edit" else form.get("next", "")
     return redirect(_review_address(place, candidate=following, done=result.action or ""))
@@ -179,7 +171,7 @@ def _render_review(
     *,
     form: Form | None = None,
     refused: LerimError | None = None,
-    ask_quotes: QuoteQuestion | None = None,
+    repeated: Sequence[tuple[str, str]] = (),
 ) -> Response:
     query = request.query_params
     chosen_id = (form or query).get("candidate", "")
@@ -196,7 +188,7 @@ def _render_review(
         "refused": refused,
         "done": done,
         "undo": undo,
-        "ask_quotes": ask_quotes,
+        "ask_quotes": repeated,
         "blocked": page.blocked,
         "left_out": [left_out_view(item, place.scope) for item in left_out],
         "left_out_total": left_out_total,
