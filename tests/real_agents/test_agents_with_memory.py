@@ -73,7 +73,7 @@ def most_in_a_request(machine: AgentMachine, words: str) -> int:
 def remember(machine: AgentMachine) -> None:
     """Writes the memories by hand, as a person does."""
     machine.lerim("memory", "add", "--title", TITLE, "--body", BODY, "--reference", "src/app.py")
-    pitfall = ("memory", "add", "--primitive", "learning", "--kind", "pitfall", "--title")
+    pitfall = ("memory", "add", "--kind", "pitfall", "--title")
     machine.lerim(*pitfall, PITFALL)
     machine.lerim(*pitfall, READ_PITFALL, "--reference", "src/app.py")
 

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -114,8 +113,7 @@ def test_nobody_is_asked_about_a_price_that_was_not_shown(desk: Desk, monkeypatc
     live(desk)
     desk.home.config.write_text('[roles.extract]\nprovider = "openrouter"\n', encoding="utf-8")
     monkeypatch.setenv("OPENROUTER_API_KEY", "k")
-    terminal = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr("lerim.cli.jobs.backfill.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
+    monkeypatch.setattr("lerim.cli.terminal.output.can_ask", lambda: True)
     asked = run("backfill", "--repo", str(desk.repo), typed="n\n")
     assert asked.exit_code != 0 and "Start, and approve the cost?" in asked.stderr
     assert "5 sessions wait for openrouter" in asked.stdout

@@ -72,7 +72,7 @@ def test_archived_memories_come_back(repo: Path, memory: str) -> None:
 
 
 def test_a_question_is_answered(repo: Path) -> None:
-    asked = answer("memory", "add", "--title", "Which installer?", "--primitive", "question", "--repo", str(repo))["id"]
+    asked = answer("memory", "add", "--title", "Which installer?", "--kind", "question", "--repo", str(repo))["id"]
     assert "Say what was decided" in act(repo, "promote", asked, code=2)["error"]["message"]
     path = act(repo, "promote", asked, "--title", "Use uv", "--body", "Fast.")["results"][0]["path"]
     assert (shown(repo, asked)["status"], shown(repo, Path(path).stem)["primitive"]) == ("resolved", "decision")
@@ -101,12 +101,9 @@ def test_what_was_added_is_named_and_can_be_taken_back(repo: Path) -> None:
 
 
 def test_a_kind_a_theme_a_word_and_a_check(repo: Path, memory: str) -> None:
-    assert "Give --primitive, or --kind for a learning" in act(repo, "kind", memory, code=2)["error"]["message"]
-    assert act(repo, "kind", memory, "--primitive", "theme")["results"][0]["ok"]
-    assert (
-        "has no kind"
-        in act(repo, "kind", memory, "--primitive", "theme", "--kind", "pitfall", code=2)["error"]["message"]
-    )
+    assert act(repo, "kind", memory, "--kind", "pitfall")["results"][0]["ok"]
+    assert (shown(repo, memory)["primitive"], shown(repo, memory)["kind"]) == ("learning", "pitfall")
+    assert act(repo, "kind", memory, "--kind", "theme")["results"][0]["ok"]
     assert act(repo, "verify", memory)["results"][0]["code"] == "verify"
     assert act(repo, "feedback", memory, "wrong")["results"][0]["ok"]
     assert shown(repo, memory)["confidence"] == pytest.approx(0.19)

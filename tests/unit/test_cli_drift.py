@@ -181,12 +181,12 @@ def test_a_search_looks_at_what_came_with_git(repo: Path, app_file: Path) -> Non
 
 def test_the_filters_of_the_editor_count_among_the_words_of_a_search(repo: Path) -> None:
     run(repo, "memory", "add", "--title", "Plan the work", "--tag", "plan")
-    run(repo, "memory", "add", "--title", "Plan falls apart", "--primitive", "learning", "--kind", "pitfall")
+    run(repo, "memory", "add", "--title", "Plan falls apart", "--kind", "pitfall")
     find = lambda *words: set(drifts(repo, "search", *words))  # noqa: E731
     assert find("plan") == {"Plan the work", "Plan falls apart"}
     assert find("kind:pitfall", "plan") == {"Plan falls apart"}
     assert find("tag:plan") == {"Plan the work"}
-    assert find("kind:pitfall", "--primitive", "decision") == {"Plan the work", "Plan falls apart"}
+    assert find("kind:pitfall", "--kind", "decision") == {"Plan the work", "Plan falls apart"}
     run(repo, "memory", "archive", answer(repo, "memory", "search", "tag:plan")["memories"][0]["id"])
     assert find("plan") == {"Plan falls apart"}
     assert find("plan", "is:archived") == {"Plan the work"}

@@ -23,7 +23,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_memory_of_ones_own_is_added_found_and_taken_back(outside: Path) -> None:
-    added = answer("memory", "add", "--global", "--title", "Answer in French", "--primitive", "learning", "--tag", "x")
+    added = answer("memory", "add", "--global", "--title", "Answer in French", "--kind", "learning", "--tag", "x")
     assert Path(added["path"]).is_relative_to(os.environ["LERIM_HOME"]) and added["scope"] == "global"
     for found in (("search", "french"), ("search", "french", "--scan"), ("search",), ("list",)):
         [view] = answer("memory", *found, "--global")["memories"]

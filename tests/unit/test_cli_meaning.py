@@ -56,7 +56,7 @@ def test_memories_found_by_meaning_follow_those_with_every_word(repo: Path, mode
     assert set(titles(found)[1:]) == {"Store amounts as cents", "Use Decimal for money"}
     assert mine["id"] in found["by_meaning"] and len(found["by_meaning"]) == 2
     assert len(find(repo, "price", "--limit", "2")["memories"]) == 2
-    assert titles(find(repo, "price", "--primitive", "theme")) == []
+    assert titles(find(repo, "price", "--kind", "theme")) == []
     add(repo, "Customers are asked first")
     shown = run("memory", "search", "price", "customers", "--meaning", "--repo", str(repo)).stdout
     places = [

@@ -16,7 +16,7 @@ def test_a_memory_written_by_hand_is_a_file_and_says_so(repo: Path):
     added = add(
         repo,
         "Load configuration once",
-        *("--body", "Because it is slow.", "--primitive", "learning", "--kind", "insight"),
+        *("--body", "Because it is slow.", "--kind", "insight"),
         *("--tag", "config", "--tag", "speed", "--reference", "src\\app.py#load", "--reference", "./README.md"),
     )
     text = Path(added["path"]).read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def test_two_memories_of_one_title_are_two_files_unless_they_say_the_same(repo: 
     assert add(repo, "use  UV", "--body", "It is\nfast.", "--tag", "x") == first
     said = run("memory", "add", "--title", "Use uv", "--body", "It is fast.", "--repo", str(repo))
     assert said.stdout.startswith("It exists already: Use uv") and first["id"] in said.stdout
-    assert add(repo, "Use uv", "--primitive", "theme", "--body", "It is fast.")["primitive"] == "theme"
+    assert add(repo, "Use uv", "--kind", "theme", "--body", "It is fast.")["primitive"] == "theme"
     answer("memory", "archive", first["id"], "--repo", str(repo))
     assert add(repo, "Use uv", "--body", "It is fast.")["id"] != first["id"]
 
@@ -72,9 +72,9 @@ def test_a_secret_written_into_a_file_by_hand_is_not_printed(repo: Path):
 
 def test_the_list_is_filtered_and_a_search_finds_by_words_and_takes_any_text(repo: Path):
     add(repo, "Load configuration once", "--body", "Reading settings.toml is slow.", "--tag", "a", "--tag", "b")
-    add(repo, "Use uv, not pip", "--body", "It is locked.", "--primitive", "learning", "--tag", "a")
+    add(repo, "Use uv, not pip", "--body", "It is locked.", "--kind", "learning", "--tag", "a")
     titles = lambda *more: [m["title"] for m in answer("memory", "list", *more, "--repo", str(repo))["memories"]]  # noqa: E731
-    assert titles("--primitive", "learning") == ["Use uv, not pip"]
+    assert titles("--kind", "learning") == ["Use uv, not pip"]
     assert titles("--tag", "a", "--tag", "b") == ["Load configuration once"]
     find = lambda *words: [m["title"] for m in answer("memory", "search", *words, "--repo", str(repo))["memories"]]  # noqa: E731
     assert find("settings.toml") == ["Load configuration once"]
@@ -106,7 +106,7 @@ def test_a_file_that_is_no_memory_is_a_problem_beside_the_others(repo: Path):
 
 
 def test_what_a_person_opens_counts_as_used_and_what_only_searches_does_not(repo: Path, isolated: Path):
-    name = add(repo, "Port 8443 is taken", "--primitive", "learning")["id"]
+    name = add(repo, "Port 8443 is taken", "--kind", "learning")["id"]
     [private] = (isolated / ".lerim" / "projects").iterdir()
 
     def used() -> int:

@@ -74,7 +74,7 @@ def test_without_a_catalog_there_is_nothing_and_none_is_made(desk: Desk, tmp_pat
     assert answer()["groups"] == []
     assert "Run `lerim sync` to read them" in run().stdout
     assert not desk.home.root.exists()
-    assert run("--repo", str(tmp_path)).exit_code == 2
+    assert run("--repo", str(tmp_path)).exit_code == 1
 
 
 def test_figures_stand_below_each_other(said: Desk) -> None:

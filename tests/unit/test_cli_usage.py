@@ -21,9 +21,8 @@ WRONG = (
     ["sync", "--accept-above", "two"],
     ["sync", "--since", "banana"],
     ["sync", "--model", "gpt"],
-    ["memory", "add", "--title", "Use uv", "--primitive", "decision", "--kind", "pitfall"],
     ["status", "more"],
-    ["memory", "list", "--primitive", "opinion"],
+    ["memory", "list", "--kind", "opinion"],
     ["memory", "search", "--limit", "0", "x"],
     ["project", "alias"],
 )

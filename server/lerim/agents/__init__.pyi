@@ -8,8 +8,6 @@ from .launcher import update_installed_programs as update_installed_programs
 from .model import AGENT_NAMES as AGENT_NAMES
 from .model import AGENTS as AGENTS
 from .model import CHANNEL_NAMES as CHANNEL_NAMES
-from .model import CHANNELS as CHANNELS
-from .model import LEVELS as LEVELS
 from .model import AgentChannel as AgentChannel
 from .model import AgentName as AgentName
 from .model import InstallLevel as InstallLevel
@@ -17,13 +15,8 @@ from .plan import AgentPlan as AgentPlan
 from .plan import ManualStep as ManualStep
 from .plan import PlanAction as PlanAction
 from .plan import PlannedEdit as PlannedEdit
-from .plan import PlanScope as PlanScope
-from .plan import plan_installation as plan_installation
-from .plan import plan_removal as plan_removal
-from .presence import AgentPresence as AgentPresence
-from .presence import find_agents as find_agents
-from .records import InstalledFile as InstalledFile
-from .records import load_records as load_records
+from .plan import make_agent_plan as make_agent_plan
+from .plan import open_machine as open_machine
 from .skill import skill_text as skill_text
 from .status import ChannelView as ChannelView
 from .status import ConnectionView as ConnectionView

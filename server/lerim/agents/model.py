@@ -27,4 +27,3 @@ CHANNEL_NAMES: Mapping[AgentChannel, str] = {"mcp": "MCP server", "hooks": "hook
 InstallLevel = Literal["user", "project"]
 """user: the person's own files, for every repository; project: files of one repository, for everybody who works in
 it."""
-LEVELS: tuple[InstallLevel, ...] = get_args(InstallLevel)

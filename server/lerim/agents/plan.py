@@ -5,18 +5,23 @@ The same files give the same plan, and a file that already has what it should ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from lerim.agents.config_files import AgentMachine, ConfigFile, list_config_files
 from lerim.agents.entries import Entry
 from lerim.agents.json_text import UneditableError
-from lerim.agents.model import AGENT_NAMES, CHANNEL_NAMES, AgentChannel, AgentName, InstallLevel
-from lerim.agents.records import InstalledFile, has_backup, load_backup
-from lerim.errors import LerimError, NotFoundError
+from lerim.agents.model import AGENT_NAMES, AGENTS, CHANNEL_NAMES, CHANNELS, AgentChannel, AgentName, InstallLevel
+from lerim.agents.presence import find_agents
+from lerim.agents.records import InstalledFile, has_backup, load_backup, load_records
+from lerim.config import load
+from lerim.errors import LerimError, NotFoundError, Problem, UsageError
 from lerim.files import FileEdit, hash_text, is_absent, read_text
+from lerim.paths import Home
+from lerim.project import Project
 
 MAX_FILE_BYTES = 32_000_000
 PlanAction = Literal["install", "remove"]
@@ -55,20 +60,62 @@ class AgentPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanScope:
-    """Which agents, channels and levels a plan is about."""
+class _Scope:
+    """Which agents, channels and level a plan is about."""
 
-    agents: frozenset[AgentName]
-    channels: frozenset[AgentChannel]
-    levels: frozenset[InstallLevel]
+    agents: Collection[AgentName]
+    channels: Collection[AgentChannel]
+    level: InstallLevel
 
     def includes(self, file: ConfigFile) -> bool:
-        """Returns whether a file is for one of the agents, and of one of the channels and levels."""
-        return file.level in self.levels and file.channel in self.channels and not self.agents.isdisjoint(file.agents)
+        is_wanted = file.level == self.level and file.channel in self.channels
+        return is_wanted and any(agent in self.agents for agent in file.agents)
 
 
-def plan_installation(machine: AgentMachine, scope: PlanScope) -> AgentPlan:
-    """Returns what is missing for these agents. Raises HomeError."""
+def open_machine(
+    environ: Mapping[str, str], home: Home, project: Project | None
+) -> tuple[AgentMachine, Sequence[Problem]]:
+    """Returns where agents' files are on this machine and in a repository, with the problems of the settings."""
+    root = project.root if project is not None else None
+    settings, problems = load.load_settings(environ, home, root)
+    return AgentMachine(sys.platform, environ, home, root, settings.deny_once), problems
+
+
+def make_agent_plan(
+    action: PlanAction,
+    machine: AgentMachine,
+    project: Project | None,
+    agents: Sequence[str],
+    channels: Sequence[str],
+    level: InstallLevel,
+) -> AgentPlan:
+    """Returns what an installation adds to, or a removal takes out of, the person's files or the repository's.
+
+    Without agents, an installation is for those that are here or, in the repository's files, that it uses; a removal
+    is for all. Without channels, it is for all. Raises UsageError for an unknown name, HomeError, SettingsError,
+    CatalogError.
+    """
+    chosen = _parse_names(agents, AGENTS, "agent")
+    wanted = _parse_names(channels, CHANNELS, "channel") or CHANNELS
+    if action == "remove":
+        return _plan_removal(machine, _Scope(chosen or AGENTS, wanted, level), load_records(machine.home))
+    if not chosen:
+        presence = find_agents(machine, project)
+        chosen = [one.agent for one in presence if (one.is_here if level == "user" else one.is_used_in_project)]
+    return _plan_installation(machine, _Scope(chosen, wanted, level))
+
+
+Name = TypeVar("Name", bound=str)
+
+
+def _parse_names(typed: Sequence[str], known: Sequence[Name], what: str) -> list[Name]:
+    for name in typed:
+        if name not in known:
+            raise UsageError(f"There is no such {what}.", where=name[:40], todo=f"Use one of: {', '.join(known)}.")
+    return [name for name in known if name in typed]
+
+
+def _plan_installation(machine: AgentMachine, scope: _Scope) -> AgentPlan:
     drafts = [_read_draft(machine, path, files) for path, files in _group_by_path(machine, scope).items()]
     for draft in drafts:
         if not draft.problem:
@@ -76,11 +123,11 @@ def plan_installation(machine: AgentMachine, scope: PlanScope) -> AgentPlan:
     return _make_plan("install", drafts, scope)
 
 
-def plan_removal(machine: AgentMachine, scope: PlanScope, installed: Mapping[str, InstalledFile]) -> AgentPlan:
+def _plan_removal(machine: AgentMachine, scope: _Scope, installed: Mapping[str, InstalledFile]) -> AgentPlan:
     """Returns what takes our entries out again.
 
     A file that still has exactly the text we gave it gets back the text it had before, and any other loses our entries
-    only. An entry that other agents read, too, stays while one of them uses it. Raises HomeError.
+    only. An entry that other agents read, too, stays while one of them uses it.
     """
     every = list_config_files(machine)
     drafts: list[_Draft] = []
@@ -97,7 +144,7 @@ def plan_removal(machine: AgentMachine, scope: PlanScope, installed: Mapping[str
     return _make_plan("remove", drafts, scope)
 
 
-def _is_used_by_others(file: ConfigFile, scope: PlanScope, record: InstalledFile | None) -> bool:
+def _is_used_by_others(file: ConfigFile, scope: _Scope, record: InstalledFile | None) -> bool:
     """Returns whether agents that stay have this entry installed, too."""
     users = record.agents if record is not None else ()
     return any(agent in file.agents and agent not in scope.agents for agent in users)
@@ -161,7 +208,7 @@ def read_config(path: Path, anchor: Path | None) -> str | None:
         return None
 
 
-def _group_by_path(machine: AgentMachine, scope: PlanScope) -> dict[Path, list[ConfigFile]]:
+def _group_by_path(machine: AgentMachine, scope: _Scope) -> dict[Path, list[ConfigFile]]:
     found: dict[Path, list[ConfigFile]] = {}
     for file in list_config_files(machine):
         if scope.includes(file):
@@ -172,12 +219,12 @@ def _group_by_path(machine: AgentMachine, scope: PlanScope) -> dict[Path, list[C
 def find_path(file: ConfigFile) -> Path:
     """Returns where the entry of a file goes: the other name of the file, if only that exists."""
     path = Path(file.path)
-    if file.instead is not None and is_absent(path) and not is_absent(file.instead.as_posix()):
+    if file.instead is not None and is_absent(path) and not is_absent(Path(file.instead)):
         return Path(file.instead)
     return path
 
 
-def _make_plan(action: PlanAction, drafts: Iterable[_Draft], scope: PlanScope) -> AgentPlan:
+def _make_plan(action: PlanAction, drafts: Iterable[_Draft], scope: _Scope) -> AgentPlan:
     edits: list[PlannedEdit] = []
     manual: list[ManualStep] = []
     unchanged: list[PlannedEdit] = []

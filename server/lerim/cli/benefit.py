@@ -67,22 +67,10 @@ MAX_TITLE_CHARS = 60
 
 
 def _format_row(one: BenefitFigures, servings: int) -> tuple[str, ...]:
-    is_total = not one.id
-    title = (
-        f"all ({output.pluralize(servings, 'serving')})" if is_total else one.title or f"{one.id} (no longer active)"
-    )
-    numbers = (
-        one.served,
-        one.sessions,
-        one.followed,
-        one.contradicted,
-        one.corrected,
-        one.not_seen,
-        one.unknown,
-        one.missed,
-    )
+    title = one.title or f"{one.id} (no longer active)" if one.id else f"all ({output.pluralize(servings, 'serving')})"
     name = title if len(title) <= MAX_TITLE_CHARS else f"{title[: MAX_TITLE_CHARS - 1]}…"
-    return name, *(f"{number:,}" for number in numbers), format_day(one.last) if one.last else ""
+    numbers = (f"{getattr(one, column.replace(' ', '_')):,}" for column in _NUMBERS)
+    return name, *numbers, format_day(one.last) if one.last else ""
 
 
 def _explain_unknown(benefit: Benefit) -> Iterator[str]:

@@ -131,8 +131,7 @@ def _show_text(report: CheckReport, touched: Sequence[TouchedMemory] | None) -> 
         output.pluralize(report.count("error"), "error"),
         output.pluralize(report.count("warning"), "warning"),
     ]
-    checked = f"Checked {report.memory_count} {'memory' if report.memory_count == 1 else 'memories'}"
-    output.print_line(f"{checked}: {', '.join(counts)}.")
+    output.print_line(f"Checked {output.pluralize(report.memory_count, 'memory')}: {', '.join(counts)}.")
 
 
 def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, ok: bool) -> CheckView:
@@ -150,16 +149,16 @@ def _make_view(report: CheckReport, touched: Sequence[TouchedMemory] | None, *, 
         )
         for one in report.findings
     ]
-    counts = (report.count("error"), report.count("warning"))
     touched_views = [
         TouchedMemoryView(one.id, report.shown_path(one.path), one.kind, one.title, list(one.references))
         for one in touched or ()
     ]
     return CheckView(
-        ok,
-        report.memory_count,
-        report.candidate_count,
-        *counts,
-        views,
-        None if touched is None else touched_views,
+        ok=ok,
+        memories=report.memory_count,
+        candidates=report.candidate_count,
+        errors=report.count("error"),
+        warnings=report.count("warning"),
+        findings=views,
+        touched=None if touched is None else touched_views,
     )

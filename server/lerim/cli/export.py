@@ -14,23 +14,23 @@ import typer
 
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    EXIT_CODES,
     JsonOption,
     RepoOption,
     find_home,
+    find_project,
     open_command_context,
     output,
-    resolve_folder,
     with_error_exit,
 )
-from lerim.errors import Problem, ProjectError
+from lerim.errors import Problem
 from lerim.files import FileEdit, render_diff
-from lerim.project import Project, locate_project
+from lerim.project import Project
+from lerim.review import AlreadyKnown, CandidateProposed
 from lerim.views import ProjectContext
 
 if TYPE_CHECKING:
     from lerim.export import CheckResult, Export, ExportResult
-
-EXIT_PARTLY = 3
 
 
 class FileView(msgspec.Struct, frozen=True):
@@ -142,11 +142,10 @@ def export_command(
     is_changing = bool(export.plan.edits or export.plan.hand_edited)
     result: ExportResult | None = None
     if is_changing and not diff:
-        can_ask = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
-        if export.plan.hand_edited and not take_edits and can_ask and not yes:
-            take_edits = typer.confirm("Make candidates of the edited lines, then write those files too?")
+        if export.plan.hand_edited and not (take_edits or as_json or yes):
+            take_edits = output.confirm("Make candidates of the edited lines, then write those files too?")
         count = len(export.plan.edits) + (len(export.plan.hand_edited) if take_edits else 0)
-        if yes or (can_ask and count and typer.confirm(f"Write {output.pluralize(count, 'file')}?")):
+        if yes or (count and not as_json and output.confirm(f"Write {output.pluralize(count, 'file')}?")):
             result = write_export(
                 project, home, export, datetime.now(UTC).replace(microsecond=0), take_edits=take_edits
             )
@@ -156,16 +155,13 @@ def export_command(
     else:
         _show_result(project, export, result, keep, is_shown_only=diff)
     if result is not None and (is_held or export.plan.problems):
-        raise typer.Exit(EXIT_PARTLY)
+        raise typer.Exit(EXIT_CODES["partial"])
 
 
 def _check(repo: Path, *, as_json: bool) -> None:
     from lerim.export import check_export
 
-    folder = resolve_folder(repo)
-    project = locate_project(folder, find_home())
-    if project is None:
-        raise ProjectError("This folder is not in a git repository.", where=str(folder), todo="Name one with --repo.")
+    project = find_project(repo, find_home())
     result = check_export(project, os.environ)
     plan = result.plan
     held = [one.edit for one in plan.hand_edited]
@@ -223,7 +219,9 @@ def _show_result(
         )
     if not plan.edits and not plan.hand_edited:
         output.print_line(
-            f"Nothing to do: the files hold {_count_memories(len(plan.written))}." if plan.written else "Nothing to do."
+            f"Nothing to do: the files hold {output.pluralize(len(plan.written), 'memory')}."
+            if plan.written
+            else "Nothing to do."
         )
         return
     if result is None:
@@ -234,15 +232,10 @@ def _show_result(
         verb = "Removed" if edit.after is None else "Created" if edit.before is None else "Changed"
         output.print_line(output.escape_controls(f"{verb} {_relative(project, edit.path)}."))
     if result.taken:
-        output.print_line(f"{output.pluralize(_count_proposed(result), 'candidate')} made of the edited lines.")
+        proposed = sum(isinstance(one, CandidateProposed) for one in result.taken)
+        output.print_line(f"{output.pluralize(proposed, 'candidate')} made of the edited lines.")
     elif plan.hand_edited and not any(one.edit in result.made for one in plan.hand_edited):
         output.print_line("Files edited by hand were not written; `--take-edits` makes candidates of the edits first.")
-
-
-def _count_proposed(result: ExportResult) -> int:
-    from lerim.review import CandidateProposed
-
-    return sum(isinstance(one, CandidateProposed) for one in result.taken)
 
 
 def _make_output(context: ProjectContext, export: Export, result: ExportResult | None, *, keeps: bool) -> ExportOutput:
@@ -271,8 +264,6 @@ def _make_output(context: ProjectContext, export: Export, result: ExportResult |
 
 
 def _name_result(result: object) -> str:
-    from lerim.review import AlreadyKnown, CandidateProposed
-
     if isinstance(result, CandidateProposed):
         return f"proposed as {result.proposal.id}"
     return result.reason if isinstance(result, AlreadyKnown) else "You rejected this before."
@@ -282,10 +273,6 @@ def _make_file_view(project: Project, edit: FileEdit, made: Sequence[FileEdit], 
     action = "remove" if edit.after is None else "create" if edit.before is None else "change"
     path = _relative(project, edit.path)
     return FileView(path, action, render_diff(edit, path), edited, edit in made)
-
-
-def _count_memories(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count} memories"
 
 
 def _relative(project: Project, path: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,16 +72,16 @@ def import_command(
     plan = plan_import(paths, os.environ, now, with_local=local)
     if not as_json:
         _show_plan(plan)
-    can_ask = not as_json and not dry_run and sys.stdin.isatty() and sys.stdout.isatty()
-    question = f"Propose {_count(len(plan.new), 'claim')} for your review?"
+    question = f"Propose {output.pluralize(len(plan.new), 'claim')} for your review?"
     results: list[FileClaimResult] | None = None
-    if plan.new and not dry_run and (yes or (can_ask and typer.confirm(question))):
+    if plan.new and not dry_run and (yes or (not as_json and output.confirm(question))):
         results = propose_from_files(paths, plan.new, now)
     if as_json:
         output.show_json(_make_output(plan, results))
     elif results is not None:
         proposed = sum(isinstance(one, CandidateProposed) for one in results)
-        output.print_line(f"{_count(proposed, 'candidate')} wait for your review; see `lerim review list`.")
+        wait = "1 candidate waits" if proposed == 1 else f"{proposed} candidates wait"
+        output.print_line(f"{wait} for your review; see `lerim review list`.")
     elif plan.new and not dry_run:
         output.print_line("Nothing was proposed. `lerim import --yes` proposes it.")
 
@@ -95,13 +94,15 @@ def _show_plan(plan: ImportPlan) -> None:
     if not plan.files:
         output.print_line("No rules files were found.")
     elif not plan.new:
-        output.print_line(f"Nothing new in {_count(len(plan.files), 'file')}.")
+        output.print_line(f"Nothing new in {output.pluralize(len(plan.files), 'file')}.")
     if plan.known:
-        output.print_note(f"note: {_count(len(plan.known), 'claim')} known already or rejected by you before")
+        output.print_note(f"note: {output.pluralize(len(plan.known), 'claim')} known already or rejected by you before")
     if plan.with_secret:
-        output.print_note(f"note: {_count(plan.with_secret, 'claim')} left out because of a secret")
+        output.print_note(f"note: {output.pluralize(plan.with_secret, 'claim')} left out because of a secret")
     if plan.too_many:
-        output.print_note(f"note: {_count(plan.too_many, 'claim')} left out: import again once these are reviewed")
+        output.print_note(
+            f"note: {output.pluralize(plan.too_many, 'claim')} left out: import again once these are reviewed"
+        )
     output.print_problems(plan.problems)
 
 
@@ -129,7 +130,3 @@ def _make_view(claim: FileClaim, outcome: FileClaimResult | None) -> ImportedVie
 
 def _place(claim: FileClaim) -> str:
     return claim.memory.source.removeprefix(FILE_PREFIX).replace("#L", ":")
-
-
-def _count(number: int, noun: str) -> str:
-    return output.pluralize(number, noun)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    EXIT_CODES,
     JsonOption,
     ModelChoice,
     RepoOption,
     interruptible,
     open_command_context,
     output,
+    parse_day_option,
     with_error_exit,
 )
 from lerim.models import describe_spent, merge_role_usage
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 FormatName = Literal["md", "json"]
 DAY_HELP = "such as 2026-03-02, today, yesterday, or 3d (three days ago)"
-LEFT_ALONE = 3
-"""The exit code if a file was not written because a person edited it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +119,17 @@ def _choose(
         return _Chosen(list_parts(scope, found.since, found.until), release, found.commits, is_release=True)
     if since or until or week:
         if week:
-            first, last = week_of(_parse(day or "today", "--day", now))
+            first, last = week_of(parse_day_option(day or "today", "--day", now))
         else:
-            first, last = _parse(since or until, "--since", now), _parse(until or "today", "--until", now)
+            first, last = (
+                parse_day_option(since or until, "--since", now),
+                parse_day_option(until or "today", "--until", now),
+            )
         if first > last:
             raise typer.BadParameter("The first day is after the last.", param_hint="--since")
         title = f"Journal of {format_date(first)}" + (f" to {format_date(last)}" if last > first else "")
         return _Chosen(list_span(scope, first, last, now), title)
-    span = day_span(_parse(day or "today", "--day", now), scope.zone)
+    span = day_span(parse_day_option(day or "today", "--day", now), scope.zone)
     return _Chosen([DaySpan(span.day, span.since, max(span.since, min(span.until, now)))])
 
 
@@ -147,15 +150,6 @@ def _tell(
         material = collect_material(scope, span, chosen.commits)
         entries.append(tell_day_with_model(scope, material, choice.model, cancelled, lambda: datetime.now(UTC)))
     return entries
-
-
-def _parse(text: str, option: str, now: datetime) -> date:
-    from lerim.journal import parse_day
-
-    try:
-        return parse_day(text, now)
-    except ValueError as error:
-        raise typer.BadParameter(f"{error}.", param_hint=option) from error
 
 
 def _render(chosen: _Chosen, entries: list[JournalEntry]) -> str:
@@ -187,7 +181,7 @@ def _write_entries(scope: JournalScope, entries: list[JournalEntry], *, quiet: b
                 else f"{written.change.capitalize()}: {path}"
             )
     if left_alone:
-        raise typer.Exit(LEFT_ALONE)
+        raise typer.Exit(EXIT_CODES["partial"])
 
 
 def _show_self_reference(scope: JournalScope, chosen: _Chosen, *, as_json: bool) -> None:

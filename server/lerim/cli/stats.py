@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
@@ -12,18 +11,15 @@ from lerim.cli.terminal import (
     JsonOption,
     OnlyRepoOption,
     find_home,
+    find_project,
     output,
     parse_time_option,
-    resolve_folder,
     with_error_exit,
 )
-from lerim.paths import Home
-from lerim.project import locate_project
 from lerim.review import COUNT_FIELDS
-from lerim.views import load_signal_statistics, load_statistics
+from lerim.views import SignalStatisticsOutput, load_signal_statistics, load_statistics
 
 if TYPE_CHECKING:
-    from lerim.project import Project
     from lerim.statistics import Figures
 
 GroupByName = Literal["day", "agent", "model", "repo", "signal"]
@@ -43,12 +39,12 @@ def stats_command(
 
     With `--by signal`, show how many memories each signal proposed, and what you decided about them.
     """
-    if by == "signal":
-        _show_signals(since, until, repo, as_json=as_json)
-        return
     home = find_home()
-    project = _find_project(repo, home)
+    project = find_project(repo, home) if repo else None
     since_time, until_time = parse_time_option(since, "--since"), parse_time_option(until, "--until")
+    if by == "signal":
+        _show_signals(load_signal_statistics(home, project, since_time, until_time), as_json=as_json)
+        return
     statistics = load_statistics(home, by, project, since_time, until_time)
     if as_json:
         output.show_json(statistics)
@@ -76,18 +72,7 @@ def stats_command(
         )
 
 
-def _find_project(repo: Path | None, home: Home) -> Project | None:
-    project = locate_project(resolve_folder(repo), home) if repo else None
-    if repo and project is None:
-        raise typer.BadParameter("This folder is not in a git repository.", param_hint="--repo")
-    return project
-
-
-def _show_signals(since: str, until: str, repo: Path | None, *, as_json: bool) -> None:
-    home = find_home()
-    project = _find_project(repo, home)
-    since_time, until_time = parse_time_option(since, "--since"), parse_time_option(until, "--until")
-    statistics = load_signal_statistics(home, project, since_time, until_time)
+def _show_signals(statistics: SignalStatisticsOutput, *, as_json: bool) -> None:
     if as_json:
         output.show_json(statistics)
         return

@@ -244,6 +244,7 @@ def test_a_link_out_of_the_repository_is_not_read_and_one_inside_is_read_once(
     found = answer("import", "--dry-run")
     assert [one["title"] for one in found["claims"]] == ["Deploys happen on Fridays"]
     assert "out of the repository" in found["problems"][0]["message"]
+    assert "1 candidate waits for your review" in run("import", "--yes").stdout
 
 
 def test_nested_repositories_and_dependencies_are_not_read(place: ReviewPaths, repo: Path) -> None:

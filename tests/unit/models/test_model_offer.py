@@ -101,3 +101,14 @@ def test_use_says_what_it_is_paid_with(desk: Desk, claude: Path) -> None:
     assert "claude-code:sonnet" in result.stdout
     assert "uses your Claude plan" in result.stdout
     assert "/bin/claude, uses your Claude plan" in run("model", "list").stdout
+
+
+def test_an_offered_server_is_tried_as_it_is_used_with_its_model_and_address(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = "http://127.0.0.1:1234/v1"
+    offer = model_offer.ModelOffer("openai", "qwen 3", address, "qwen 3 (LM Studio)", "on this machine")
+    model_offer.show_offers([offer], desk.sync())
+    shown = capsys.readouterr().out
+    for command in ("use", "try"):
+        assert f"`lerim model {command} openai 'qwen 3' --base-url {address}`" in shown

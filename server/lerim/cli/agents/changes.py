@@ -87,7 +87,7 @@ def _is_agreed(plan: AgentPlan, *, yes: bool, as_json: bool) -> bool:
         return False
     count = output.pluralize(len(plan.edits), "file")
     whose = "your own files" if plan.edits[0].level == "user" else "files of this repository, which others get as well"
-    return output.ask_question(f"Change {count} ({whose})? [y/N] ").lower() in ("y", "yes")
+    return output.ask_consent(f"Change {count} ({whose})?")
 
 
 def _show_plan(plan: AgentPlan) -> None:

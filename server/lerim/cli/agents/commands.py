@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -17,17 +16,17 @@ from lerim.cli.terminal import (
     JsonOption,
     RepoOption,
     find_home,
+    find_project,
     output,
     resolve_folder,
     with_error_exit,
 )
-from lerim.config import load
-from lerim.errors import ProjectError, UsageError
+from lerim.errors import UsageError
 from lerim.project import Project, locate_project
 from lerim.times import format_moment
 
 if TYPE_CHECKING:
-    from lerim.agents import AgentMachine, AgentPlan, ChannelView, ConnectionView, InstallLevel, PlanAction
+    from lerim.agents import AgentMachine, ChannelView, ConnectionView, InstallLevel, PlanAction
 
 _AGENT_LIST = "claude, codex, copilot, gemini, opencode, cursor, vscode"
 
@@ -146,14 +145,13 @@ def _examine(repo: Path) -> tuple[Project | None, Sequence[ConnectionView]]:
 
 def _open_machine(repo: Path) -> tuple[AgentMachine, Project | None]:
     """Returns where agents' files are, seen from a folder, and the repository around it."""
-    from lerim.agents import AgentMachine
+    from lerim.agents import open_machine
 
     home = find_home()
     project = locate_project(resolve_folder(repo), home)
-    settings, problems = load.load_settings(os.environ, home, project.root if project else None)
+    machine, problems = open_machine(os.environ, home, project)
     output.print_problems(problems)
-    deny_once = settings.values.get("agents.deny_once") is True
-    return AgentMachine(sys.platform, os.environ, home, project.root if project else None, deny_once), project
+    return machine, project
 
 
 def _change(
@@ -170,52 +168,18 @@ def _change(
     if yes and not (user or project):
         todo = "Add --user for your own files, --project for those of this repository, or both."
         raise UsageError("--yes does not say which files to change.", todo=todo)
+    from lerim.agents import make_agent_plan
+
     machine, found_project = _open_machine(repo)
     if project and found_project is None:
-        todo = "Run `git init` there, or name a repository with --repo."
-        raise ProjectError("This folder is not in a git repository.", where=str(resolve_folder(repo)), todo=todo)
-    both = not user and not project
-    plans: list[AgentPlan] = []
-    if user or both:
-        plans.append(_make_plan(action, machine, found_project, agents, channels, "user"))
-    if (project or both) and found_project is not None:
-        plans.append(_make_plan(action, machine, found_project, agents, channels, "project"))
+        found_project = find_project(repo, machine.home)  # says that there is none
+    levels: list[InstallLevel] = []
+    if user or not project:
+        levels.append("user")
+    if found_project is not None and (project or not user):
+        levels.append("project")
+    plans = [make_agent_plan(action, machine, found_project, agents or [], channels or [], level) for level in levels]
     carry_out(action, plans, machine, dry_run=dry_run, yes=yes, as_json=as_json)
-
-
-def _make_plan(
-    action: PlanAction,
-    machine: AgentMachine,
-    project: Project | None,
-    agents: list[str] | None,
-    channels: list[str] | None,
-    level: InstallLevel,
-) -> AgentPlan:
-    from lerim.agents import AGENTS, CHANNELS, PlanScope, find_agents, load_records, plan_installation, plan_removal
-
-    chosen = _parse_names(agents or [], AGENTS, "agent")
-    if not chosen and action == "install":
-        presence = find_agents(machine, project)
-        chosen = [one.agent for one in presence if (one.is_here if level == "user" else one.is_used_in_project)]
-    scope = PlanScope(
-        frozenset(chosen or ([] if action == "install" else AGENTS)),
-        frozenset(_parse_names(channels or [], CHANNELS, "channel") or CHANNELS),
-        frozenset([level]),
-    )
-    if action == "install":
-        return plan_installation(machine, scope)
-    return plan_removal(machine, scope, load_records(machine.home))
-
-
-Name = TypeVar("Name", bound=str)
-
-
-def _parse_names(typed: Sequence[str], known: Sequence[Name], what: str) -> list[Name]:
-    """Returns the names that the person typed. Raises UsageError for an unknown one."""
-    for name in typed:
-        if name not in known:
-            raise UsageError(f"There is no such {what}.", where=name, todo=f"Use one of: {', '.join(known)}.")
-    return [name for name in known if name in typed]
 
 
 _NO_FILE = ("missing", "extension")

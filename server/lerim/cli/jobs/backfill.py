@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +19,7 @@ from lerim.cli.terminal import (
     interruptible,
     open_command_context,
     output,
+    parse_day_option,
     refresh_agent_files,
     show_progress,
     with_error_exit,
@@ -69,17 +69,11 @@ def backfill_command(
     the same command continues it."""
     from lerim.jobs import BackfillOptions, SyncContext, SyncOptions, backfill_project, plan_backfill
 
-    last = _parse_until(until)
+    last = parse_day_option(until, "--until", datetime.now(UTC)) if until else None
     opened = open_command_context(repo)
     with interruptible() as cancelled:
-        context = SyncContext(
-            opened.project,
-            opened.home,
-            os.environ,
-            SyncOptions(model=model),
-            lambda _: None,
-            cancelled,
-        )
+        asked = SyncOptions(model=model)
+        context = SyncContext(opened.project, opened.home, os.environ, asked, lambda _: None, cancelled)
         try:
             plan = plan_backfill(context, last)
         except StoppedError:
@@ -106,26 +100,15 @@ def backfill_command(
     raise typer.Exit(EXIT_CODES[report.state])
 
 
-def _parse_until(until: str) -> date | None:
-    from lerim.journal import parse_day
-
-    if not until:
-        return None
-    try:
-        return parse_day(until, datetime.now(UTC))
-    except ValueError as error:
-        raise typer.BadParameter(f"{error}.", param_hint="--until") from error
-
-
 def require_consent(*, yes: bool, price_shown: bool) -> None:
     """Asks whether the shown price may be paid. Raises UsageError if no price was shown or there is nobody to ask,
     typer.Exit for a no."""
     if yes:
         return
-    if not (price_shown and sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (price_shown and output.can_ask()):
         todo = "Add --yes to approve the price that --dry-run shows, or --model none to use no model."
         raise UsageError("The model costs money, and you have not approved it.", where="--yes", todo=todo)
-    if output.ask_question("Start, and approve the cost? [y/N] ").lower() not in ("y", "yes"):
+    if not output.ask_consent("Start, and approve the cost?"):
         raise typer.Exit(EXIT_CODES["cancelled"])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -154,9 +153,7 @@ def _ask_consent(context: ProjectContext, waits: WaitingWork) -> bool:
     """
     from lerim.models import consent
 
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    if output.ask_question(f"{describe_waiting(waits)}. Approve the cost? [y/N] ").lower() not in ("y", "yes"):
+    if not (output.can_ask() and output.ask_consent(f"{describe_waiting(waits)}. Approve the cost?")):
         return False
     consent.allow_model(context.home, waits.model)
     return True
@@ -187,7 +184,7 @@ def offer_model(context: ProjectContext, options: SyncOptions, report: SyncRepor
     if context.settings.origins["roles.extract.provider"] != DEFAULT_ORIGIN:
         return report
     offers = model_offer.find_offers(context.home, os.environ)
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not output.can_ask():
         model_offer.show_offers(offers, report)
         return report
     if not model_offer.ask_for_model(context, offers, report):
@@ -233,9 +230,7 @@ def show_sync_report(report: SyncReport, today: str, claim_states: Mapping[str, 
     for line in summarize_steps(report.steps):
         output.print_line(output.escape_controls(line))
     if report.waits.sessions and report.waits.why in _WAIT_HINTS:
-        output.print_line(
-            output.escape_controls(f"{describe_waiting(report.waits)}. {_WAIT_HINTS[report.waits.why]}".strip())
-        )
+        output.print_line(output.escape_controls(f"{describe_waiting(report.waits)}. {_WAIT_HINTS[report.waits.why]}"))
     if report.candidates:
         accepted = set(report.accepted)
         pending = [name for name, state in claim_states.items() if state == "pending"]

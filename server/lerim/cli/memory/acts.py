@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from lerim.cli.memory.commands import PrimitiveName, memory_app
+from lerim.cli.memory.commands import KindName, memory_app, split_kind
 from lerim.cli.review import act_on_each, show_result
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
@@ -24,7 +24,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.errors import UsageError
-from lerim.memory import MAX_FILE_BYTES, Feedback, LearningKind
+from lerim.memory import MAX_FILE_BYTES, Feedback
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts
 from lerim.views import find_missing_references, merge_memory
 
@@ -149,21 +149,16 @@ def globalize_command(
 @with_error_exit
 def kind_command(
     memory_id: IdArgument,
-    primitive: Annotated[PrimitiveName | None, typer.Option(help="The new primitive.")] = None,
     kind: Annotated[
-        LearningKind | None, typer.Option(help="The kind of a learning. The default is its former kind, or “insight”.")
-    ] = None,
+        KindName, typer.Option(help="The new kind. A learning gets its former kind again, or is an insight.")
+    ],
     personal: GlobalOption = False,
     repo: RepoOption = CURRENT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Change a memory's primitive, or the kind of a learning."""
-    if primitive is None and kind is None:
-        raise typer.BadParameter("Give --primitive, or --kind for a learning.")
-    to: PrimitiveName = primitive or "learning"
-    if kind and to != "learning":
-        raise typer.BadParameter(f"A {to} has no kind; leave --kind out.", param_hint="--kind")
-    _act_on_memories([memory_id], lambda paths, one: acts.change_kind(paths, one, to, kind), repo, personal, as_json)
+    """Change a memory's kind, such as a learning into a decision."""
+    to = split_kind(kind)
+    _act_on_memories([memory_id], lambda paths, one: acts.change_kind(paths, one, *to), repo, personal, as_json)
 
 
 @memory_app.command("delete")
@@ -221,7 +216,7 @@ def merge_command(
     preview = merge_memory(paths, memory_id, preview=True)
     if not as_json:
         output.show_difference(preview.diff)
-        if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Merge them like this?")):
+        if not yes and not output.confirm("Merge them like this?"):
             output.print_note("note: nothing was written; add `--yes` to confirm")
             return
     if as_json and not yes:

@@ -54,19 +54,15 @@ from lerim.views import (
 memory_app = typer.Typer(help="List, search and change memories.", no_args_is_help=True)
 
 PrimitiveName = Literal["decision", "learning", "question", "theme"]
+KindName = Literal[PrimitiveName, LearningKind]
+"""What a person calls the kind of a memory: its primitive, or the kind of a learning."""
 Choice = TypeVar("Choice", bound=str)
 TagsOption = Annotated[list[str], typer.Option("--tag", metavar="TAG", help="Can be repeated.")]
-PrimitivesOption = Annotated[
-    list[str],
-    typer.Option(
-        "--primitive",
-        metavar="PRIMITIVE",
-        help=f"Only this primitive; can be repeated: {', '.join(get_args(PrimitiveName))}.",
-    ),
-]
 KindsOption = Annotated[
     list[str],
-    typer.Option("--kind", metavar="KIND", help=f"Only learnings of this kind; can be repeated: {', '.join(KINDS)}."),
+    typer.Option(
+        "--kind", metavar="KIND", help=f"Only of this kind; can be repeated: {', '.join(get_args(KindName))}."
+    ),
 ]
 FileOption = Annotated[
     str,
@@ -97,8 +93,7 @@ AsOfOption = Annotated[
 @memory_app.command("list")
 @with_error_exit
 def list_command(
-    primitive: PrimitivesOption = [],  # noqa: B006 - typer reads it and never writes it
-    kind: KindsOption = [],  # noqa: B006 - as above
+    kind: KindsOption = [],  # noqa: B006 - typer reads it and never writes it
     tag: TagsOption = [],  # noqa: B006 - as above
     file: FileOption = "",
     status: StatusesOption = [],  # noqa: B006 - as above
@@ -112,7 +107,7 @@ def list_command(
 ) -> None:
     """List this repository's memories, most recently changed first."""
     paths = find_review_paths(repo, personal)
-    filters = _make_filters(paths, primitive, kind, tag, file, status, archived, since, until)
+    filters = _make_filters(paths, kind, tag, file, status, archived, since, until)
     moment = parse_time_option(as_of, "--as-of")
     as_of_time = end_of_day(moment) if moment else None
     # text that is not printed need not be searched for secrets
@@ -126,7 +121,6 @@ def search_command(
         list[str],
         typer.Argument(metavar="WORDS", help="The words to find; if left out, the newest memories are shown."),
     ] = [],  # noqa: B006
-    primitive: PrimitivesOption = [],  # noqa: B006 - as above
     kind: KindsOption = [],  # noqa: B006 - as above
     tag: TagsOption = [],  # noqa: B006 - as above
     file: FileOption = "",
@@ -148,11 +142,11 @@ def search_command(
 ) -> None:
     """Search memories, including your personal ones; best match first.
 
-    The words may include the editor's filters, such as `kind:pitfall` or `is:drifted`. Repeating `--kind` or
-    `--primitive` widens the search; repeating `--tag` narrows it.
+    The words may include the editor's filters, such as `kind:pitfall` or `is:drifted`. Repeating `--kind` widens
+    the search; repeating `--tag` narrows it.
     """
     context = open_personal_context() if personal else open_command_context(repo)
-    filters = _make_filters(context.review_paths, primitive, kind, tag, file, status, archived, since, until)
+    filters = _make_filters(context.review_paths, kind, tag, file, status, archived, since, until)
     found = find_memories(
         context,
         " ".join(words),
@@ -172,7 +166,6 @@ def search_command(
 
 def _make_filters(
     paths: ReviewPaths,
-    primitives: Sequence[str],
     kinds: Sequence[str],
     tags: Sequence[str],
     file: str,
@@ -185,17 +178,27 @@ def _make_filters(
         raise typer.BadParameter(
             "Personal memories belong to no repository; leave this option out.", param_hint="--file"
         )
+    wanted_kinds = _validate_choices("--kind", get_args(KindName), kinds)
     wanted_statuses = _validate_choices("--status", (*STATUSES, "any"), statuses)
     include_all = archived or "any" in wanted_statuses
     return MemoryFilters(
-        primitives=_validate_choices("--primitive", SEARCHED_PRIMITIVES, primitives),
-        kinds=_validate_choices("--kind", KINDS, kinds),
+        primitives=tuple(one for one in SEARCHED_PRIMITIVES if one in wanted_kinds),
+        kinds=tuple(one for one in KINDS if one in wanted_kinds),
         tags=tuple(tags),
         files=resolve_file_filter(paths, file) if file else (),
         statuses=STATUSES if include_all else tuple(one for one in STATUSES if one in wanted_statuses) or ("active",),
         since=parse_time_option(since, "--since"),
         until=parse_time_option(until, "--until"),
     )
+
+
+def split_kind(kind: KindName) -> tuple[PrimitiveName, LearningKind | None]:
+    """Returns the primitive that is meant, and the kind of a learning if one is named."""
+    match kind:
+        case "decision" | "learning" | "question" | "theme":
+            return kind, None
+        case _:
+            return "learning", kind
 
 
 def _validate_choices(option: str, choices: Sequence[Choice], words: Sequence[str]) -> tuple[Choice, ...]:
@@ -257,9 +260,8 @@ def show_command(
 @with_error_exit
 def add_command(
     title: Annotated[str, typer.Option(metavar="TEXT", help="The memory in one line, such as “Use uv, not pip”.")],
-    primitive: Annotated[PrimitiveName, typer.Option(help="The primitive of the memory.")] = "decision",
+    kind: Annotated[KindName, typer.Option(help="The kind of memory; a learning is an insight.")] = "decision",
     body: Annotated[str | None, typer.Option(metavar="TEXT", help="The details: what, why and where.")] = None,
-    kind: Annotated[LearningKind | None, typer.Option(help="The kind of a learning. The default is “insight”.")] = None,
     tag: TagsOption = [],  # noqa: B006 - as above
     reference: Annotated[
         list[str], typer.Option("--reference", metavar="PATH[#SYMBOL]", help="A file it is about. Can be repeated.")
@@ -273,21 +275,16 @@ def add_command(
         raise typer.BadParameter(
             "Personal memories belong to no repository; leave this option out.", param_hint="--reference"
         )
-    if kind and primitive != "learning":
-        raise typer.BadParameter(
-            f"A {primitive} has no kind; leave --kind out, or add a learning.", param_hint="--kind"
-        )
     if body is not None and not body.strip():
         raise typer.BadParameter("The text is empty. Write some, or leave --body out.", param_hint="--body")
-    if kind is None and primitive == "learning":
-        kind = "insight"
+    primitive, learning_kind = split_kind("insight" if kind == "learning" else kind)
     paths = find_review_paths(repo, personal)
     result = queue.add_memory(
         paths,
         primitive,
         title,
         body or "",
-        kind=kind,
+        kind=learning_kind,
         tags=tag,
         references=parse_typed_references(paths.project, reference),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from datetime import datetime
 from typing import Annotated
 
@@ -205,11 +204,10 @@ def _load_extract_model(settings: load.Settings) -> Model:
 def _confirm_paid_test(model: Model, *, ask: bool) -> bool:
     """Asks the person whether to send a test question that costs money. Raises SettingsError if there is no terminal to
     ask on."""
-    if not (ask and sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (ask and output.can_ask()):
         todo = "Use `lerim model test --yes` for this once, or `lerim model allow` to approve it for good."
         raise SettingsError(f"{model.label} costs money, and you have not approved it.", where=EXTRACT_TABLE, todo=todo)
-    question = f"{model.label} costs money; this test costs very little. Continue? [y/N] "
-    return output.ask_question(question).lower() in ("y", "yes")
+    return output.ask_consent(f"{model.label} costs money; this test costs very little. Continue?")
 
 
 def _describe_role(role: RoleView) -> str:

@@ -4,16 +4,17 @@ choice."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lerim.cli.terminal import output
+from lerim.cli.terminal import interruptible, output
 from lerim.config import load, write_model_choice
 from lerim.errors import LerimError, SettingsError, StoppedError
 from lerim.jobs import SessionTrial, SyncReport, session_trial
 from lerim.models import AGENTS, choose_model, consent, list_models, summarize_steps
 from lerim.paths import Home
+from lerim.process import format_command_line
 from lerim.views import ProjectContext
 
 MAX_PROPOSALS = 20
@@ -30,43 +31,36 @@ class ModelOffer:
     name: str
     price: str
 
+    @property
+    def arguments(self) -> str:
+        """How the command line names it, after `lerim model use` and `try`."""
+        options = ("--base-url", self.base_url) if self.base_url else ()
+        return format_command_line(self.provider, *filter(None, [self.model]), *options)
+
 
 def find_offers(home: Home, environ: Mapping[str, str]) -> list[ModelOffer]:
     """Returns the usable models of this machine: installed agents, model servers and providers with a key. The
     models of the editor are not included."""
-    return list(_iterate_offers(home, environ))
-
-
-def _iterate_offers(home: Home, environ: Mapping[str, str]) -> Iterator[ModelOffer]:
     view = list_models(home, environ, datetime.now().astimezone())
-    for agent in view.agents:
-        if agent.program:
-            yield ModelOffer(agent.provider, "", "", agent.name, agent.price)
+    offers = [ModelOffer(agent.provider, "", "", agent.name, agent.price) for agent in view.agents if agent.program]
     for server in view.servers:
         if server.models:
             provider = "ollama" if server.name == "Ollama" else "openai"
             name = f"{server.models[0]} ({server.name or server.base_url})"
-            yield ModelOffer(provider, server.models[0], server.base_url, name, "on this machine")
-    limit = f"at most ${view.budget:g} a day" if view.budget else "no limit"
-    for service in view.providers:
-        if service.key:
-            yield ModelOffer(service.name, "", "", f"{service.name} {service.model}", f"each call costs money, {limit}")
+            offers.append(ModelOffer(provider, server.models[0], server.base_url, name, "on this machine"))
+    price = f"each call costs money, {f'at most ${view.budget:g} a day' if view.budget else 'no limit'}"
+    keyed = [one for one in view.providers if one.key]
+    return [*offers, *(ModelOffer(one.name, "", "", f"{one.name} {one.model}", price) for one in keyed)]
 
 
 def show_offers(offers: Sequence[ModelOffer], report: SyncReport) -> None:
     """Prints that no model was used, and how to choose one."""
     output.print_line(_describe_rules_result(report))
     for offer in offers:
-        name = f" {offer.model}" if offer.model else ""
-        url = f" --base-url {offer.base_url}" if offer.base_url else ""
-        output.print_line(
-            output.escape_controls(f"  {offer.name}, {offer.price}: `lerim model use {offer.provider}{name}{url}`")
-        )
+        output.print_line(output.escape_controls(f"  {offer.name}, {offer.price}: `lerim model use {offer.arguments}`"))
     if offers:
-        output.print_line(
-            f"Try one on one session with `lerim model try {offers[0].provider}`, or turn this "
-            f"message off with `lerim model use none`."
-        )
+        trial = output.escape_controls(f"`lerim model try {offers[0].arguments}`")
+        output.print_line(f"Try one on one session with {trial}, or turn this message off with `lerim model use none`.")
     else:
         output.print_line("No model was found on this machine; `lerim model list` shows what is supported.")
 
@@ -113,8 +107,6 @@ def try_model(
     context: ProjectContext, provider: str, model: str, base_url: str, *, paid: bool, quiet: bool
 ) -> SessionTrial:
     """Lets a model read one session; Ctrl-C cancels it. Raises the errors of `session_trial.run_session_trial`."""
-    from lerim.cli.terminal import interruptible
-
     if not quiet:
         name = AGENTS[provider].name if provider in AGENTS else provider or "The chosen model"
         output.print_note(f"{name} is reading one session; this may take a minute.")

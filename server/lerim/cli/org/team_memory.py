@@ -50,7 +50,7 @@ def share_command(
     if as_json:
         output.show_json(result)
         return
-    count = f"{result.shared} {'memory' if result.shared == 1 else 'memories'}"
+    count = output.pluralize(result.shared, "memory")
     gone = f", {result.removed} removed" if result.removed else ""
     output.print_line(f"{count} of {result.project} shared with team {chosen.team}{gone}.")
     if result.note:

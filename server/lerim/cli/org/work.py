@@ -120,7 +120,7 @@ def _show_status(status: OrgStatus) -> None:
     output.print_line(rate)
     output.print_line(f"Models cost ${status.today_usd:,.4f} today, ${status.total_usd:,.4f} in total.")
     shared = status.shared
-    count = f"{shared.memories:,} {'memory' if shared.memories == 1 else 'memories'}"
+    count = output.pluralize(shared.memories, "memory")
     output.print_line(f"{count} shared, {shared.by_meaning:,} found by meaning. {shared.note}".rstrip())
     if status.workers:
         rows = [(one.name, str(one.done), f"{one.per_minute:.1f}", one.session) for one in status.workers]
@@ -129,7 +129,7 @@ def _show_status(status: OrgStatus) -> None:
         counts = [(one.project, one.reviewer or "nobody", str(one.candidates)) for one in status.reviewers]
         output.show_table(("repository", "reviewer", "candidates"), counts)
     for one in status.failures:
-        tries = "1 try" if one.tries == 1 else f"{one.tries} tries"
+        tries = output.pluralize(one.tries, "try")
         output.show_item(one.key, [f"{one.session} of {one.project}: {one.state}, {tries}", one.problem])
     if status.failures:
         output.print_line("`lerim org retry` sends them again.")

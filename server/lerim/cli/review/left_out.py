@@ -3,7 +3,6 @@ learned from the person's decisions."""
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from lerim.cli.review.commands import review_app
 from lerim.cli.review.output import act_on_each, format_type
 from lerim.cli.terminal import (
     CURRENT_FOLDER,
+    EXIT_CODES,
     GlobalOption,
     JsonOption,
     RepoOption,
@@ -96,8 +96,7 @@ def forget_command(
     home = find_home()
     decisions = count_judgments(home)
     question = f"Forget what the ranking learned from {output.pluralize(decisions, 'decision')} of yours?"
-    can_ask = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
-    if decisions and not yes and not (can_ask and typer.confirm(question)):
+    if decisions and not yes and (as_json or not output.confirm(question)):
         output.print_note("note: nothing was forgotten; add `--yes` to confirm")
         result = ForgetResult(0, [])
     else:
@@ -108,7 +107,7 @@ def forget_command(
     if as_json:
         output.show_json(result)
     if result.problems:
-        raise typer.Exit(3 if result.forgotten else 1)
+        raise typer.Exit(EXIT_CODES["partial" if result.forgotten else "failed"])
 
 
 def _format_forgotten(decisions: int) -> str:

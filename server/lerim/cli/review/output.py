@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import typer
 
-from lerim.cli.terminal import output, refresh_agent_files, shortest_prefix
+from lerim.cli.terminal import EXIT_CODES, output, refresh_agent_files, shortest_prefix
 from lerim.review import CandidateView, ReviewPaths, ReviewResult, flag_text
 from lerim.views import ResultListOutput, ResultView, collect_results
 
@@ -117,7 +117,7 @@ def act_on_each(
     failures = sum(not result.ok for result in results)
     if failures:
         exit_code = first_error.exit_code if first_error else 1
-        raise typer.Exit(3 if failures < len(results) else exit_code)
+        raise typer.Exit(EXIT_CODES["partial"] if failures < len(results) else exit_code)
 
 
 def show_result(result: ResultView, *, personal: bool = False) -> None:

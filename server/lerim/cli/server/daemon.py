@@ -124,7 +124,7 @@ def _write_shown_file(path: Path, text: str, *, yes: bool) -> bool:
     not possible."""
     output.print_line(output.escape_controls(f"# {path}"))
     output.print_line(output.escape_controls(text, lines=True))
-    if not yes and not (sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Write this file?")):
+    if not (yes or output.confirm("Write this file?")):
         output.print_note("note: nothing was written; add `--yes` to confirm")
         return False
     make_folder(path.parent)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lerim.cli.terminal import CURRENT_FOLDER, JsonOption, RepoOption, open_command_context, output, with_error_exit
 from lerim.times import format_moment
 from lerim.views import ChangedJobsOutput, change_jobs, load_queue
-
-if TYPE_CHECKING:
-    pass
 
 queue_app = typer.Typer(
     help="Show and manage the sessions that are waiting to be read or have failed.", no_args_is_help=True

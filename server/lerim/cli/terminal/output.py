@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 import msgspec
+import typer
 
 from lerim.errors import LerimError, Problem, error_reason
 from lerim.files import encode_writable_json
@@ -59,8 +60,9 @@ def _escape_character(character: str, *, lines: bool) -> str:
 
 
 def pluralize(number: int, noun: str) -> str:
-    """`1 session`, `2 sessions`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """`1 session`, `2 sessions`, `2 memories`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith(("mory", "mary", "try")) else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def format_percent(share: float) -> str:
@@ -129,6 +131,21 @@ def ask_question(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
+def can_ask() -> bool:
+    """Returns whether there is a person at a terminal who sees a question and can answer it."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask_consent(question: str) -> bool:
+    """Asks a question on standard error and returns whether the answer is a yes."""
+    return ask_question(f"{question} [y/N] ").lower() in ("y", "yes")
+
+
+def confirm(question: str) -> bool:
+    """Asks whether to go on with what was printed; False if standard output or input is no terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm(question)
+
+
 def print_note(text: str) -> None:
     """Prints a line to standard error: remarks that are not part of the output."""
     try:
@@ -143,18 +160,18 @@ def show_json(answer: object) -> None:
 
     Invisible characters are written as JSON escapes, which decode to the same text.
     """
-    from lerim.redaction import redact_json
-
-    text = redact_json(msgspec.json.format(encode_writable_json(answer), indent=2).decode())
-    _print(_INVISIBLE_CHARACTERS.sub(_escape_match, text))
+    _show_json(msgspec.json.format(encode_writable_json(answer), indent=2))
 
 
 def show_json_line(answer: object) -> None:
     """Prints the output as one JSON object on one line, otherwise like `show_json`."""
+    _show_json(encode_writable_json(answer))
+
+
+def _show_json(encoded: bytes) -> None:
     from lerim.redaction import redact_json
 
-    text = redact_json(encode_writable_json(answer).decode())
-    _print(_INVISIBLE_CHARACTERS.sub(_escape_match, text))
+    _print(_INVISIBLE_CHARACTERS.sub(_escape_match, redact_json(encoded.decode())))
 
 
 def _escape_match(match: re.Match[str]) -> str:

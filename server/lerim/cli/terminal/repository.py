@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
@@ -17,7 +17,7 @@ from lerim.cli.terminal import output
 from lerim.errors import LerimError, ProjectError
 from lerim.jobs import explain_unusable_home, with_alias
 from lerim.paths import Home
-from lerim.project import check_home_outside_repository, locate_project, make_personal_project
+from lerim.project import Project, check_home_outside_repository, locate_project, make_personal_project
 from lerim.review import ReviewPaths
 from lerim.times import parse_time
 from lerim.views import ProjectContext, load_context
@@ -65,14 +65,7 @@ def open_command_context(repo: Path, aliases: list[str] | None = None) -> Projec
     Raises HomeError, and ProjectError outside a repository or for an invalid alias.
     """
     home = find_home()
-    folder = resolve_folder(repo)
-    project = locate_project(folder, home)
-    if project is None:
-        raise ProjectError(
-            "This folder is not in a git repository.",
-            where=str(folder),
-            todo="Run `git init` there, or name a repository with --repo.",
-        )
+    project = find_project(repo, home)
     for alias in aliases or ():
         project = with_alias(project, alias, home)
     context = load_context(project, home, os.environ)
@@ -80,13 +73,22 @@ def open_command_context(repo: Path, aliases: list[str] | None = None) -> Projec
     return context
 
 
+def find_project(repo: Path, home: Home) -> Project:
+    """Returns the repository that contains a folder. Raises ProjectError if there is none."""
+    folder = resolve_folder(repo)
+    project = locate_project(folder, home)
+    if project is None:
+        todo = "Run `git init` there, or name a repository with --repo."
+        raise ProjectError("This folder is not in a git repository.", where=str(folder), todo=todo)
+    return project
+
+
 def find_review_paths(repo: Path, personal: bool) -> ReviewPaths:
     """Returns the paths of the repository's memories, or of the personal ones. Raises ProjectError."""
-    return (
-        ReviewPaths(make_personal_project(find_home()), find_home())
-        if personal
-        else open_command_context(repo).review_paths
-    )
+    if not personal:
+        return open_command_context(repo).review_paths
+    home = find_home()
+    return ReviewPaths(make_personal_project(home), home)
 
 
 def open_personal_context() -> ProjectContext:
@@ -113,6 +115,16 @@ def parse_time_option(text: str, option: str) -> datetime | None:
         return None
     try:
         return parse_time(text, datetime.now(UTC))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint=option) from error
+
+
+def parse_day_option(text: str, option: str, now: datetime) -> date:
+    """Parses the value of an option that names a day. Raises typer.BadParameter."""
+    from lerim.journal import parse_day
+
+    try:
+        return parse_day(text, now)
     except ValueError as error:
         raise typer.BadParameter(f"{error}.", param_hint=option) from error
 

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import logging
 import secrets
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from lerim.agents import (
-    AGENTS,
-    CHANNELS,
     AgentMachine,
     AgentPlan,
     ConnectionView,
     PlannedEdit,
-    PlanScope,
     apply_plan,
     examine_connections,
-    find_agents,
-    load_records,
-    plan_installation,
-    plan_removal,
+    make_agent_plan,
+    open_machine,
     undo_plan,
     update_installed_programs,
 )
-from lerim.config import load
-from lerim.errors import StaleError, UsageError
+from lerim.errors import StaleError
 from lerim.files import hash_text
 from lerim.lsp.protocol import (
     AgentApplyParams,
@@ -97,10 +88,7 @@ def update_programs(sidecar: Sidecar) -> None:
 
 def _open_machine(sidecar: Sidecar, repo: Repo | None) -> tuple[AgentMachine, Project | None]:
     project = repo.project if repo is not None else None
-    root = project.root if project is not None else None
-    settings, _ = load.load_settings(sidecar.environ, sidecar.home, root)
-    deny_once = settings.values.get("agents.deny_once") is True
-    return AgentMachine(sys.platform, sidecar.environ, sidecar.home, root, deny_once), project
+    return open_machine(sidecar.environ, sidecar.home, project)[0], project
 
 
 def _load_connections(sidecar: Sidecar, repo: Repo | None) -> ConnectionsView:
@@ -109,29 +97,7 @@ def _load_connections(sidecar: Sidecar, repo: Repo | None) -> ConnectionsView:
 
 
 def _make_plan(sidecar: Sidecar, repo: Repo | None, params: AgentPlanParams) -> AgentPlan:
-    machine, project = _open_machine(sidecar, repo)
-    agents = _parse_names(params.agents, AGENTS)
-    if not agents and params.action == "install":
-        presence = find_agents(machine, project)
-        agents = [one.agent for one in presence if (one.is_here if params.level == "user" else one.is_used_in_project)]
-    scope = PlanScope(
-        frozenset(agents or ([] if params.action == "install" else AGENTS)),
-        frozenset(_parse_names(params.channels, CHANNELS) or CHANNELS),
-        frozenset([params.level]),
-    )
-    if params.action == "install":
-        return plan_installation(machine, scope)
-    return plan_removal(machine, scope, load_records(sidecar.home))
-
-
-Name = TypeVar("Name", bound=str)
-
-
-def _parse_names(typed: Sequence[str], known: Sequence[Name]) -> list[Name]:
-    unknown = [name for name in typed if name not in known]
-    if unknown:
-        raise UsageError(f"There is no {unknown[0][:40]!r}.", todo=f"Use one of: {', '.join(known)}.")
-    return [name for name in known if name in typed]
+    return make_agent_plan(params.action, *_open_machine(sidecar, repo), params.agents, params.channels, params.level)
 
 
 def _describe_plan(sidecar: Sidecar, repo: Repo | None, params: AgentPlanParams) -> AgentPlanView:
