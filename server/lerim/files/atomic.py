@@ -85,7 +85,7 @@ def create_file(
     the same `temporary_folder`.
     """
     with (
-        _convert_write_errors(path),
+        _convert_errors(path),
         open_directory(path.parent, anchor) as folder,
         _open_temporary_folder(folder, temporary_folder, anchor) as staging,
     ):
@@ -124,7 +124,7 @@ def replace_file(
     replaced; otherwise raises StaleError. Raises MemoryError_.
     """
     with (
-        _convert_write_errors(path),
+        _convert_errors(path),
         open_directory(path.parent, anchor) as folder,
         _open_temporary_folder(folder, temporary_folder, anchor) as staging,
     ):
@@ -143,31 +143,23 @@ def replace_file(
 def remove_file(path: Path, *, anchor: Path | None = None, before: str | None = None) -> None:
     """Removes a file; does nothing if it is gone. With `before`, raises StaleError unless the file still has that
     content. Raises MemoryError_."""
-    try:
-        with open_directory(path.parent, anchor) as folder:
-            if before is None:
-                with contextlib.suppress(FileNotFoundError):
+    with _convert_errors(path, "The file cannot be removed", "Make the folder writable, then try again."):
+        try:
+            with open_directory(path.parent, anchor) as folder:
+                if before is None:
                     folder.unlink(path.name)
-            elif not remove_if_unchanged(folder, path.name, _encode_text(before)):
-                raise _make_stale_error(path)
-            folder.flush()
-    except FileNotFoundError:
-        if before is not None:
-            raise _make_stale_error(path) from None
-    except OSError as error:
-        todo = "Make the folder writable, then try again."
-        raise MemoryError_(f"The file cannot be removed: {error_reason(error)}.", where=str(path), todo=todo) from error
+                elif not remove_if_unchanged(folder, path.name, _encode_text(before)):
+                    raise _make_stale_error(path)
+                folder.flush()
+        except FileNotFoundError:
+            if before is not None:
+                raise _make_stale_error(path) from None
 
 
 def make_folder(path: Path, mode: int = 0o777, *, anchor: Path | None = None) -> None:
     """Creates a folder and its parents. Raises MemoryError_, BoundaryError."""
-    try:
-        with open_directory(path, anchor, make=mode):
-            pass
-    except OSError as error:
-        raise MemoryError_(
-            f"This folder cannot be created: {error_reason(error)}.", where=str(path), todo=_WRITE_TODO
-        ) from error
+    with _convert_errors(path, "This folder cannot be created"), open_directory(path, anchor, make=mode):
+        pass
 
 
 def is_absent(path: Path | str) -> bool:
@@ -176,22 +168,17 @@ def is_absent(path: Path | str) -> bool:
 
 
 @contextlib.contextmanager
-def _convert_write_errors(path: Path) -> Iterator[None]:
+def _convert_errors(path: Path, failure: str = "The file cannot be written", todo: str = _WRITE_TODO) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise MemoryError_(
-            (f"The file cannot be written: {error_reason(error)}."), where=str(path), todo=_WRITE_TODO
-        ) from error
+        raise MemoryError_(f"{failure}: {error_reason(error)}.", where=str(path), todo=todo) from error
 
 
-@contextlib.contextmanager
-def _open_temporary_folder(folder: Directory, other: Path | None, anchor: Path | None) -> Iterator[Directory]:
-    if other is None:
-        yield folder
-    else:
-        with open_directory(other, anchor) as found:
-            yield found
+def _open_temporary_folder(
+    folder: Directory, other: Path | None, anchor: Path | None
+) -> contextlib.AbstractContextManager[Directory]:
+    return contextlib.nullcontext(folder) if other is None else open_directory(other, anchor)
 
 
 def _encode_text(text: str) -> bytes:

@@ -11,7 +11,6 @@ import json
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -65,18 +64,15 @@ class Summaries:
     def made_by(self, session: str) -> str:
         """Returns what made the last summary of a session (`claude:5e1f…`): "rules", a model's label, or "" if it has
         none."""
-        with _convert_sqlite_errors(self._path):
-            row = self._db.execute("SELECT maker FROM summaries WHERE session = ?", (session,)).fetchone()
-        return str(row[0]) if row else ""
+        return self._load(session)[1]
 
     def is_edited(self, session: str) -> bool:
         """Returns whether a person edited the summary of a session. Raises MemoryError_, BoundaryError."""
-        with _convert_sqlite_errors(self._path):
-            row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
-        if row is None or files.is_absent(path := self._memory_dir / str(row[0])):
+        name, _, hashes = self._load(session)
+        if not name or files.is_absent(path := self._memory_dir / name):
             return False
         text = files.read_text(path, MAX_FILE_BYTES, self._anchor)
-        return bool(text.strip()) and files.hash_text(text) not in json.loads(row[1])
+        return bool(text.strip()) and files.hash_text(text) not in hashes
 
     def write(self, record: MemoryRecord, session: str, maker: str) -> tuple[Path, SummaryChange]:
         """Writes the summary of a session, or rewrites it if the file is still as we wrote it.
@@ -84,9 +80,7 @@ class Summaries:
         `record.created` is the session's start; the record's id follows from the path. Raises MemoryError_ or
         BoundaryError, and then leaves an existing file as it was.
         """
-        with _convert_sqlite_errors(self._path):
-            row = self._db.execute("SELECT name, hashes FROM summaries WHERE session = ?", (session,)).fetchone()
-        name, hashes = (str(row[0]), [str(one) for one in json.loads(row[1])]) if row else ("", [])
+        name, _, hashes = self._load(session)
         path = self._memory_dir / name if name else None
         if path is None or files.is_absent(path):
             path = find_summary(self._memory_dir, self._anchor, session, record.created) or path
@@ -111,9 +105,8 @@ class Summaries:
     def _create(self, record: MemoryRecord, session: str, maker: str, place: Path | None, hashes: list[str]) -> Path:
         folder = _session_folder(self._memory_dir, record.created)
         first = make_slug(record.title)
-        places: list[Path] = [place] if place else []
-        names = chain((first,), (f"{first}-{number}" for number in range(2, _MAX_NAME_NUMBER)))
-        for path in chain(places, (folder / f"{name}.md" for name in names)):
+        names = [first, *(f"{first}-{number}" for number in range(2, _MAX_NAME_NUMBER))]
+        for path in (*([place] if place else []), *(folder / f"{name}.md" for name in names)):
             if not files.is_absent(path):
                 continue
             text = render_record(replace(record, id=id_of(path)))
@@ -130,6 +123,13 @@ class Summaries:
         """Returns the folder for temporary files. A session's folder may never be written to again, so that the
         temporary file of a killed process would stay there."""
         return self._memory_dir / FOLDERS["summary"]
+
+    def _load(self, session: str) -> tuple[str, str, list[str]]:
+        """Returns the name, the maker and the hashes of a session's summary; empty if it has none."""
+        with _convert_sqlite_errors(self._path):
+            query = "SELECT name, maker, hashes FROM summaries WHERE session = ?"
+            row = self._db.execute(query, (session,)).fetchone()
+            return (str(row[0]), str(row[1]), [str(one) for one in json.loads(row[2])]) if row else ("", "", [])
 
     def _record_hashes(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
         name = path.relative_to(self._memory_dir).as_posix()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -49,31 +49,21 @@ class MemoryEntry:
         return self.kind or self.primitive
 
 
-@dataclass(frozen=True, slots=True)
-class MovedReferences:
-    """The memories with renamed or moved references, by where these are now; `symbols` lists the moved ones by file."""
-
-    by_file: Mapping[str, tuple[MemoryEntry, ...]] = field(default_factory=dict)
-    by_symbol: Mapping[tuple[str, str], tuple[MemoryEntry, ...]] = field(default_factory=dict)
-    symbols: Mapping[str, frozenset[str]] = field(default_factory=dict)
+MovedReferences = Mapping[str, Sequence[tuple[Reference, MemoryEntry]]]
+"""By file: the renamed or moved references that are there now, each with its memory."""
 
 
 def moved_references(moves: ReferenceMoves, entries: Mapping[str, MemoryEntry]) -> MovedReferences:
-    """Returns the memories by the places their references moved to."""
-    by_file: dict[str, tuple[MemoryEntry, ...]] = {}
-    by_symbol: dict[tuple[str, str], tuple[MemoryEntry, ...]] = {}
-    symbols: dict[str, frozenset[str]] = {}
+    """Returns the memories by the files their references moved to."""
+    found: dict[str, list[tuple[Reference, MemoryEntry]]] = {}
     for memory, moved in moves.items():
         entry = next(filter(None, (entries.get(f"{folder}/{memory}.md") for folder in LIVE_FOLDERS)), None)
-        own = {*entry.references} if entry else set()
-        now = [parse_reference(new) for old, new in moved.items() if entry and parse_reference(old) in own]
+        if entry is None:
+            continue
+        now = [parse_reference(new) for old, new in moved.items() if parse_reference(old) in entry.references]
         for reference in filter(None, now):
-            assert entry
-            by_file[reference.path] = (*by_file.get(reference.path, ()), entry)
-            symbols[reference.path] = symbols.get(reference.path, frozenset()) | {reference.symbol}
-            for key in {(reference.path, name) for name in symbol_names(reference)}:
-                by_symbol[key] = (*by_symbol.get(key, ()), entry)
-    return MovedReferences(by_file, by_symbol, symbols)
+            found.setdefault(reference.path, []).append((reference, entry))
+    return found
 
 
 _SHARED_CONFIDENCES: dict[float, float] = {}

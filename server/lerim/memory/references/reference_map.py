@@ -75,7 +75,7 @@ class ReferenceMap:
         self._by_file: dict[str, tuple[MemoryEntry, ...]] = {}
         self._paths_by_name: dict[str, tuple[str, ...]] = {}  # of symbols, by the last part of their names
         self._moves: ReferenceMoves = {}
-        self._moved_references = MovedReferences()
+        self._moved_references: MovedReferences = {}
         self._file_problems: dict[str, tuple[Problem, ...]] = {}
         self._folder_problems: tuple[Problem, ...] = ()
 
@@ -102,12 +102,14 @@ class ReferenceMap:
 
     def for_file(self, path: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a file or to something in it, newest first. `path` is as in references."""
-        return _merge_entries(self._by_file.get(path, ()), self._moved_references.by_file.get(path, ()))
+        moved = [entry for _, entry in self._moved_references.get(path, ())]
+        return _merge_entries(self._by_file.get(path, ()), moved)
 
     def for_symbol(self, path: str, symbol: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a symbol of a file; `save` finds `Store.save`, too."""
         here = [entry for entry in self._by_file.get(path, ()) if _refers_to(entry, path, symbol)]
-        return _merge_entries(tuple(here), self._moved_references.by_symbol.get((path, symbol), ()))
+        moved = [entry for one, entry in self._moved_references.get(path, ()) if symbol in symbol_names(one)]
+        return _merge_entries(tuple(here), moved)
 
     def symbols_named(self, name: str) -> list[Reference]:
         """Returns the symbols with this last name that memories refer to, in whichever file they are."""
@@ -123,7 +125,7 @@ class ReferenceMap:
     def symbols(self, path: str) -> list[str]:
         """Returns the symbols of a file that memories refer to, as written there or by their present name."""
         names = {one.symbol for entry in self._by_file.get(path, ()) for one in entry.references if one.path == path}
-        return sorted({*names, *self._moved_references.symbols.get(path, ())} - {""})
+        return sorted({*names, *(one.symbol for one, _ in self._moved_references.get(path, ()))} - {""})
 
     def for_folder(self, path: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a file or folder, or to something in it, newest first."""
@@ -331,5 +333,5 @@ def _refers_to(entry: MemoryEntry, path: str, symbol: str) -> bool:
     return any(reference.path == path and symbol in symbol_names(reference) for reference in entry.references)
 
 
-def _merge_entries(here: tuple[MemoryEntry, ...], moved: tuple[MemoryEntry, ...]) -> tuple[MemoryEntry, ...]:
+def _merge_entries(here: tuple[MemoryEntry, ...], moved: Sequence[MemoryEntry]) -> tuple[MemoryEntry, ...]:
     return newest_first({entry.name: entry for entry in (*here, *moved)}.values()) if moved else here

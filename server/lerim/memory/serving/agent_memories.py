@@ -174,18 +174,17 @@ class AgentMemories:
         files: Mapping[str, tuple[FileVersion, ...]],
         harmless: Container[FileVersion],
     ) -> ServableMemory | _Withheld:
-        drift = drifts.get(stored.record.id)
-        state = drift.state if drift is not None else "fresh"
         if stored.status != "active":
             return "inactive"
+        drift = drifts.get(stored.record.id, Drift("fresh", ""))
         version = FileVersion(str(stored.path), *stored.stamp[:2])
         is_order = version not in harmless and tells_to_act(stored.record)
         if is_order and not self._is_approved(stored, scope):
             return "unapproved"
-        if state == "unknown":
+        if drift.state == "unknown":
             return "unchecked"
-        detail, since = (drift.detail, drift.since) if drift is not None and state != "fresh" else ("", "")
-        served = ServedMemory(stored, scope, state, detail)
+        detail, since = (drift.detail, drift.since) if drift.state != "fresh" else ("", "")
+        served = ServedMemory(stored, scope, drift.state, detail)
         return ServableMemory(served, version, files.get(stored.record.id, ()), since, is_order)
 
     def _list_checked_files(self, ids: Sequence[str]) -> dict[str, tuple[FileVersion, ...]]:
@@ -219,19 +218,19 @@ class AgentMemories:
     def _select(self, hits: Sequence[Hit], limit: int, include_drifted: bool) -> Recalled:
         drifts = self._check_drift([hit.record for hit in hits if hit.scope == "project"])
         given: list[ServedMemory] = []
+        fresh = Drift("fresh", "")
         drifted = unchecked = unapproved = 0
         for hit in hits:
-            drift = drifts.get(hit.record.id) if hit.scope == "project" else None
-            state: DriftState = drift.state if drift is not None else "fresh"
+            drift = drifts.get(hit.record.id, fresh) if hit.scope == "project" else fresh
             if hit.stored.status != "active":
                 continue
             if tells_to_act(hit.record) and not self._is_approved(hit.stored, hit.scope):
                 unapproved += 1
-            elif state == "fresh" or include_drifted:
+            elif drift.state == "fresh" or include_drifted:
                 if len(given) < limit:
-                    detail = drift.detail if drift is not None and state in _WRONG_STATES else ""
-                    given.append(ServedMemory(hit.stored, hit.scope, state, detail))
-            elif state in _WRONG_STATES:
+                    detail = drift.detail if drift.state in _WRONG_STATES else ""
+                    given.append(ServedMemory(hit.stored, hit.scope, drift.state, detail))
+            elif drift.state in _WRONG_STATES:
                 drifted += 1
             else:
                 unchecked += 1
