@@ -90,7 +90,7 @@ def _load_yaml(head: str, where: str) -> dict[str, Yaml]:
     from frontmatter.default_handlers import YAMLHandler
 
     try:
-        refuse_yaml_bombs(yaml.parse(head, Loader=safe_loader()), where)
+        _refuse_yaml_bombs(yaml.parse(head, Loader=_safe_loader()), where)
         loaded = YAMLHandler().load(head)
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
@@ -107,14 +107,23 @@ def _load_yaml(head: str, where: str) -> dict[str, Yaml]:
     return {str(key): value for key, value in loaded.items()}
 
 
-def safe_loader() -> Any:
+def compose_header(head: str, where: str) -> Any:
+    """Returns a header's YAML nodes, with their places; None if it is empty. Raises MemoryError_ as `load_header` for
+    what would take long, and YAMLError, ValueError and RecursionError."""
+    import yaml
+
+    _refuse_yaml_bombs(yaml.parse(head, Loader=_safe_loader()), where)
+    return yaml.compose(head, Loader=_safe_loader())
+
+
+def _safe_loader() -> Any:
     """Returns PyYAML's safe loader, the C version if it was built."""
     import yaml
 
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def refuse_yaml_bombs(events: Iterable[Any], where: str) -> None:
+def _refuse_yaml_bombs(events: Iterable[Any], where: str) -> None:
     """Raises MemoryError_ for YAML that would take long to load, before any value is built: aliases (they multiply),
     deep nesting, thousands of values, and very long numbers."""
     import yaml

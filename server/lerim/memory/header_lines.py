@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from lerim.errors import MemoryError_
-from lerim.memory.header import UNSAFE_CHARACTERS, Yaml, is_plain_scalar, load_header, refuse_yaml_bombs, safe_loader
+from lerim.memory.header import UNSAFE_CHARACTERS, Yaml, compose_header, is_plain_scalar, load_header
 
 Item = str | Mapping[str, str]
 HeaderValue = str | float | datetime | Sequence[Item] | None
@@ -124,9 +124,12 @@ def _verify_change(
     expected = {key: value for key, value in before.items() if key not in wanted}
     expected |= {key: read_back_value(value) for key, value in wanted.items() if value is not None}
     if expected.keys() != after.keys() or any(not _is_same(expected[key], after[key]) for key in expected):
-        raise MemoryError_(
-            "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."
-        )
+        raise _make_lines_error(where)
+
+
+def _make_lines_error(where: str) -> MemoryError_:
+    message = "This header cannot be changed line by line."
+    return MemoryError_(message, where=where, todo="Give each key a line of its own.")
 
 
 def _equals_wanted(written: Yaml, wanted: Yaml) -> bool:
@@ -155,10 +158,7 @@ class _KeySpan:
 
 
 def _find_key_spans(head: str, where: str) -> dict[str, _KeySpan]:
-    import yaml
-
-    refuse_yaml_bombs(yaml.parse(head, Loader=safe_loader()), where)
-    root: Any = yaml.compose(head, Loader=safe_loader())
+    root = compose_header(head, where)
     if root is None:
         return {}
     spans: dict[str, _KeySpan] = {}
@@ -166,9 +166,7 @@ def _find_key_spans(head: str, where: str) -> dict[str, _KeySpan]:
     for key, value in root.value:
         start = head.rfind("\n", 0, key.start_mark.index) + 1
         if root.flow_style or start <= taken or head[start : key.start_mark.index].strip("\ufeff"):
-            raise MemoryError_(
-                "This header cannot be changed line by line.", where=where, todo="Give each key a line of its own."
-            )
+            raise _make_lines_error(where)
         stop = max(key.end_mark.index, value_end(value))
         stop = start + len(head[start:stop].rstrip())
         found = head.find("\n", stop)

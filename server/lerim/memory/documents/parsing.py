@@ -16,10 +16,9 @@ from lerim.memory.documents.line_scan import scan_fields
 from lerim.memory.header import (
     MAX_HEADER,
     UNSAFE_CHARACTERS,
+    compose_header,
     load_header,
     load_plain_header,
-    refuse_yaml_bombs,
-    safe_loader,
     split_header,
 )
 from lerim.memory.header_lines import value_end
@@ -78,8 +77,7 @@ def _composed_fields(head: str, start: int, lines: Lines) -> tuple[Field, ...]:
         message = f"The header is longer than {MAX_HEADER // 1024} kB."
         raise MemoryError_(message, todo="Shorten it between the --- lines.")
     try:
-        refuse_yaml_bombs(yaml.parse(head, Loader=safe_loader()), "")
-        root: Any = yaml.compose(head, Loader=safe_loader())
+        root = compose_header(head, "")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         load_header(head, "")  # raises the error with its message for people
         raise MemoryError_("The header is not valid YAML.", todo="Correct the lines between the --- lines.") from error

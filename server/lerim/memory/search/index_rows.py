@@ -68,20 +68,14 @@ class ReadMemory:
 
     file: MemoryFile
     record: MemoryRecord | None
-    problems: tuple[Problem, ...] = ()
     text_hash: str = ""
+    problems: tuple[Problem, ...] = ()
 
 
-class IndexedMemory(msgspec.Struct, frozen=True, array_like=True):
-    """A memory as it was read, with private quotes joined, the hash of its file's text and the problems found."""
-
-    record: MemoryRecord
-    text_hash: str
-    problems: tuple[Problem, ...]
-
-
+RecordParts = tuple[MemoryRecord, str, tuple[Problem, ...]]
+"""A memory as it was read, with private quotes joined, the hash of its file's text and the problems found."""
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(IndexedMemory)
+_DECODER = msgspec.msgpack.Decoder(RecordParts)
 
 
 def first_row(second: int) -> int:
@@ -125,7 +119,7 @@ def add_rows(sql: sqlite3.Connection, row: int, read: ReadMemory) -> int:
             "INSERT INTO words (rowid, title, tags, places, body, quotes, facets) VALUES (?,?,?,?,?,?,?)",
             (row, *_indexed_texts(record), facet_words(record, status)),
         )
-    if record is not None and (packed := _encode_memory(IndexedMemory(record, read.text_hash, read.problems))):
+    if record is not None and (packed := _encode_parts((record, read.text_hash, read.problems))):
         sql.execute("INSERT OR REPLACE INTO records VALUES (?,?)", (read.file.name, packed))
     sql.execute(
         "INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -139,25 +133,18 @@ def hash_text(record: MemoryRecord) -> str:
     return hashlib.blake2b(f"{record.title}\0{record.body}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _encode_memory(memory: IndexedMemory) -> bytes:
+def _encode_parts(parts: RecordParts) -> bytes:
     """Encodes a memory; empty if decoding it would not return an equal one."""
     try:
-        packed = _ENCODER.encode(memory)
-        return packed if _DECODER.decode(packed) == memory else b""
+        packed = _ENCODER.encode(parts)
+        return packed if _DECODER.decode(packed) == parts else b""
     except (msgspec.MsgspecError, UnicodeError, ValueError):
         return b""
 
 
-def read_records(sql: sqlite3.Connection) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
-    """Yields each stored memory: the file's name, the stamp it had, and a function that decodes the memory."""
-    query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
-    for path, *stamp, record in sql.execute(query):
-        yield path, to_unsigned(stamp), partial(_DECODER.decode, record)
-
-
 def stored_records(
     location: IndexLocation | None, folder: Path
-) -> Iterator[tuple[str, FileStamp, Callable[[], IndexedMemory]]]:
+) -> Iterator[tuple[str, FileStamp, Callable[[], RecordParts]]]:
     """Yields what our index of `folder` has of each memory: the file's name, its stamp, and a function that decodes the
     memory. Yields nothing if there is no readable index. The index is opened read-only."""
     if location is None or not location.is_ours(folder, ""):
@@ -166,7 +153,9 @@ def stored_records(
         with contextlib.closing(sqlite.connect(location.path, mode="ro")) as sql:
             nonce = sql.execute("SELECT nonce FROM meta").fetchone()
             if nonce == (location.nonce(),) and sqlite.schema_version(sql) == INDEX_VERSION:
-                yield from read_records(sql)
+                query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
+                for path, *stamp, record in sql.execute(query):
+                    yield path, to_unsigned(stamp), partial(_DECODER.decode, record)
     except (sqlite3.Error, msgspec.MsgspecError):
         return  # damaged, or being written: the caller reads the files
 

@@ -15,7 +15,7 @@ from lerim.memory.reference import DriftState
 from lerim.memory.search.filters import MemoryFilters
 from lerim.memory.search.index import Index, IndexFilter
 from lerim.memory.search.index_location import IndexLocation
-from lerim.memory.search.index_rows import IndexedMemory, ReadMemory, read_links, stored_records
+from lerim.memory.search.index_rows import ReadMemory, RecordParts, read_links, stored_records
 from lerim.memory.search.matching import match_rows
 from lerim.memory.search.ranking import RankedMemory
 from lerim.memory.store import (
@@ -150,7 +150,7 @@ class IndexedFolder:
         memories."""
         found, problems = self.store.find_files(archived=True)
         marked = {item.name: item.stamp for item in self._with_quotes(found)}
-        known: dict[str, IndexedMemory] = {}
+        known: dict[str, RecordParts] = {}
         for name, stamp, kept in stored_records(self._location, self.store.memory_dir):
             raise_if_cancelled()
             if marked.get(name) == stamp:
@@ -159,7 +159,7 @@ class IndexedFolder:
         for item in found:
             raise_if_cancelled()
             one = known.get(item.name)
-            for read in self._read_files([item]) if one is None else (one,):
+            for read in self._read_files([item]) if one is None else (ReadMemory(item, *one),):
                 problems += read.problems
                 if read.record is not None:
                     status = status_of(read.record, item.is_archived)
@@ -227,10 +227,9 @@ class IndexedFolder:
             except NotFoundError:
                 continue
             except MemoryError_ as error:
-                problem = unreadable_problem(str(item.path), error)
-                yield ReadMemory(item, None, (problem,))
+                yield ReadMemory(item, None, problems=(unreadable_problem(str(item.path), error),))
                 continue
-            yield ReadMemory(item, stored.record, tuple(problems), stored.text_hash)
+            yield ReadMemory(item, stored.record, stored.text_hash, tuple(problems))
 
     def _drop_index(self, error: LerimError) -> None:
         message = f"{error.explanation} Memories were searched without the index."
