@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -172,7 +171,3 @@ def test_any_text_with_any_filters_is_a_safe_query(query: str, narrowed: MemoryF
         with MemorySearch(project, home, scan=scan) as search:
             assert len(search.search(query, 5, narrowed, NOW)) <= 1
             assert search.problems == []
-
-
-def test_every_status_and_primitive_is_drawn() -> None:
-    assert set(get_args(Primitive)) - {"summary"} == set(SEARCHED_PRIMITIVES)

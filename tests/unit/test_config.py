@@ -86,9 +86,14 @@ def test_a_broken_file_is_a_message_and_the_other_layers_count(home: Home, tmp_p
     assert "its settings are ignored" in problems[0].message
 
 
-def test_a_named_file_that_is_missing_stops_with_what_to_do(home: Home, tmp_path: Path):
-    with pytest.raises(SettingsError, match="Correct or unset LERIM_CONFIG"):
-        load.load_settings({"LERIM_CONFIG": str(tmp_path / "gone.toml")}, home)
+def test_a_named_file_that_is_missing_or_has_no_whole_path_stops_with_what_to_do(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "mine.toml", "[search]\nlimit = 3\n")
+    for path, fault in (("mine.toml", "not an absolute path"), (str(tmp_path / "gone.toml"), "does not exist")):
+        with pytest.raises(SettingsError, match=rf"{fault}.*Correct or unset LERIM_CONFIG"):
+            load.load_settings({"LERIM_CONFIG": path}, home)
 
 
 def test_a_model_is_a_person_s_choice_and_no_repository_s(home: Home, tmp_path: Path):
@@ -172,13 +177,6 @@ def test_a_named_file_in_a_repository_may_do_no_more_than_the_repository(home: H
             assert (settings.roles["extract"].provider, settings.window_gate) == ("none", "signal")
             assert any("names a file in a repository" in problem.message for problem in problems)
             assert settings.faults["extract"]
-
-
-def test_a_named_file_is_named_by_its_whole_path(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "mine.toml", "[search]\nlimit = 3\n")
-    with pytest.raises(SettingsError, match="not an absolute path"):
-        load.load_settings({"LERIM_CONFIG": "mine.toml"}, home)
 
 
 def test_a_file_that_is_the_repository_s_too_is_not_the_person_s(home: Home, repo: Path):

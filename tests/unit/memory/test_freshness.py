@@ -52,6 +52,10 @@ class Desk:
         assert old in text
         (self.root / path).write_text(text.replace(old, new), encoding="utf-8")
 
+    def state(self, memory: str) -> str:
+        self.fresh.check()
+        return state_of(self.fresh, memory)
+
 
 def state_of(checker: DriftChecker, memory: str) -> str:
     found = checker.summary().drift_by_memory.get(memory)
@@ -112,8 +116,7 @@ def test_a_number_longer_than_python_prints_is_like_any_other(desk: Desk) -> Non
     (desk.root / "prime.py").write_text(f"PRIME = 0x{'f' * 4_096}\n\n\ndef f():\n    return 1\n", "utf-8")
     memory = desk.memory("prime.py#f")
     assert memory.verified
-    desk.fresh.check()
-    assert state_of(desk.fresh, memory.id) == "fresh"
+    assert desk.state(memory.id) == "fresh"
 
 
 def test_a_symbol_that_several_classes_define_is_ambiguous(desk: Desk) -> None:
@@ -178,8 +181,7 @@ def test_what_cannot_be_read_is_unknown_and_nothing_outside_is_read(desk: Desk, 
     desk.memory("out.py#key", "pipe.py", "blob.bin", "../up.py", "")
     desk.fresh.check()
     (tmp_path / "secret.py").write_text("def key():\n    return 2\n", encoding="utf-8")
-    desk.fresh.check()
-    assert state_of(desk.fresh, "20261101-one") == "unknown"
+    assert desk.state("20261101-one") == "unknown"
 
 
 def test_a_reference_that_was_taken_out_and_a_memory_that_is_no_more_are_forgotten(desk: Desk) -> None:
@@ -293,14 +295,11 @@ def test_a_small_page_of_settings_or_rules_has_drifted_with_any_line_that_reads_
     source.write_text(text)
     record = desk.memory(path)
     source.write_text(f"# more\n\n{text}   \nmore = 1\n")  # what was added takes nothing back
-    desk.fresh.check()
-    assert state_of(desk.fresh, record.id) == "fresh"
+    assert desk.state(record.id) == "fresh"
     source.write_text(text.replace(old, new))
-    desk.fresh.check()
-    assert state_of(desk.fresh, record.id) == "drifted"
+    assert desk.state(record.id) == "drifted"
     source.write_text(text)
-    desk.fresh.check()
-    assert state_of(desk.fresh, record.id) == "fresh"
+    assert desk.state(record.id) == "fresh"
 
 
 @pytest.mark.parametrize(
@@ -323,8 +322,7 @@ def test_a_file_that_was_emptied_has_drifted_and_one_that_was_empty_has_not(
     name = desk.memory("settings.cfg").id
     for text, wanted in ((before, "fresh"), (after, state), (before, "fresh")):
         source.write_bytes(text)
-        desk.fresh.check()
-        assert state_of(desk.fresh, name) == wanted
+        assert desk.state(name) == wanted
 
 
 def test_a_large_page_does_not_drift_with_each_line(desk: Desk) -> None:
@@ -332,5 +330,4 @@ def test_a_large_page_does_not_drift_with_each_line(desk: Desk) -> None:
     (desk.root / "package.json").write_text("\n".join(lines))
     record = desk.memory("package.json")
     (desk.root / "package.json").write_text("\n".join([line.replace(".0", ".1") for line in lines[:20]] + lines[20:]))
-    desk.fresh.check()
-    assert state_of(desk.fresh, record.id) == "fresh"
+    assert desk.state(record.id) == "fresh"

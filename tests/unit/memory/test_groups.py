@@ -38,12 +38,6 @@ def found(*learnings: MemoryRecord) -> list[LearningGroup]:
     return list(find_groups(learnings, {one.id: claim_words(one.title, one.body) for one in learnings}))
 
 
-def test_three_learnings_about_one_file_that_share_words_are_a_group() -> None:
-    [group] = found(*POOL)
-    assert group.sources == tuple(POOL)
-    assert group.subject == "`src/db.py`"
-
-
 def test_a_learning_too_long_for_an_insight_leaves_the_others_together() -> None:
     long = learning(1, "A connection of the pool is closed", "The pool closes a connection. " * 400)
     short = [replace(one, id=f"{one.id}-{at}") for at, one in enumerate(POOL)]

@@ -115,13 +115,6 @@ def test_values_a_person_wrote_bare_are_the_words_they_wrote() -> None:
     assert parse_record("---\ntitle: 1.10\n---\n", Path("decisions/20260801-x.md")).title == "1.10"
 
 
-def test_a_reference_that_leads_out_of_the_repository_is_told_and_kept_as_written() -> None:
-    text = '---\ntitle: T\nconfidence: 0.5\nid: 20260801-x\nreferences: ["../up.py", src\\app.py]\n---\n'
-    memory, problems = examine_record(text, Path("decisions/20260801-x.md"))
-    assert memory.references == ("../up.py", "src\\app.py")
-    assert ["../up.py" in problem.message for problem in problems] == [True]
-
-
 def test_a_file_beside_the_folders_of_memories_is_none_whatever_the_repository_is_called() -> None:
     assert primitive_of(Path("/srv/questions/.lerim/memory/README.md")) is None
     assert primitive_of(Path("/srv/questions/.lerim/memory/decisions/20260101-a.md")) == "decision"

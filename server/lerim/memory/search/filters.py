@@ -20,7 +20,7 @@ from lerim.memory.reference import DRIFT_STATES, DriftState, parse_reference, re
 from lerim.memory.views import source_parts
 from lerim.times import parse_time
 
-SEARCHED_PRIMITIVES: tuple[Primitive, ...] = ("decision", "learning", "question", "theme")
+SEARCHED_PRIMITIVES: tuple[Primitive, ...] = tuple(one for one in get_args(Primitive) if one != "summary")
 STATUSES: tuple[Status, ...] = get_args(Status)
 _FACET_MARK = "\ue000"
 """A private-use character: the index treats it as a letter, and no word of a text or query contains it."""
