@@ -23,7 +23,9 @@ def make_lerim_sentence_test(
     with open_ledger(private, moves) as ledger:
         if ledger.is_ours(text_hash):
             return lambda _: True
-        accepted_claims = [ledger.load_proposed(one.id) for one in ledger.claims("accepted") if one.memory == memory_id]
+        accepted_claims = [
+            ledger.load_proposed(one.id) for one in ledger.claims_about([memory_id]) if one.state == "accepted"
+        ]
     texts = [
         text for claim in accepted_claims if claim is not None for text in (claim.title, f"{claim.title}.", claim.body)
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -147,10 +147,18 @@ class Ledger:
         """The claims in these states; all claims if no state is given."""
         return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
 
+    def claims_like(self, source: str, fingerprint: Fingerprint) -> list[LedgerClaim]:
+        """The claims of this source, and those with the same text."""
+        return self._claims(" WHERE source=? OR (text=? AND text!=x'')", source, fingerprint.text)
+
+    def claims_about(self, memory_ids: Collection[str]) -> list[LedgerClaim]:
+        """The claims that became one of these memories, and those that say the same."""
+        return self._claims(f" WHERE memory IN ({','.join('?' * len(memory_ids))})", *memory_ids)
+
     def find_claim(self, claim_id: str) -> LedgerClaim | None:
         return next(iter(self._claims(" WHERE id=?", claim_id)), None)
 
-    def _claims(self, where: str, *values: str) -> list[LedgerClaim]:
+    def _claims(self, where: str, *values: str | bytes) -> list[LedgerClaim]:
         query = "SELECT id, source, text, title, words, state, memory, note, blocked, written, said FROM claims"
         rows = self._sql.execute(query + where, values)
         return [

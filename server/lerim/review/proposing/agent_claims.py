@@ -82,7 +82,7 @@ def find_known_claim(
 ) -> ClaimBlocked | AlreadyKnown | None:
     """Returns why a claim is not proposed: it was rejected (which is counted, with `count`), it already waits, or a
     memory says the same. None if it is new. `by_title`: a memory of any kind with the same title says the same."""
-    for one in ledger.claims():
+    for one in ledger.claims_like(memory.source, fingerprint):
         if one.fingerprint.text != fingerprint.text:
             continue
         if one.state == "rejected":

@@ -35,7 +35,6 @@ from lerim.review.compare import (
 from lerim.review.ledger import Ledger, LedgerClaim
 from lerim.review.proposing.archived_by_rule import find_archived_by_rule
 from lerim.review.proposing.echoes import find_echoed_memory
-from lerim.review.proposing.suggestions import SUGGESTION_PREFIX
 from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked
 from lerim.review.review_paths import ReviewPaths
 
@@ -62,7 +61,7 @@ def propose_in_ledger(
 ) -> CandidateProposed | ClaimBlocked | AlreadyKnown:
     """`propose_candidate` for a caller that already holds the ledger."""
     fingerprint = ledger.fingerprint(candidate.title, candidate.body)
-    claims = session_claims(ledger)
+    claims = ledger.claims_like(candidate.source, fingerprint)
     earlier = _find_earlier_outcome(paths, ledger, claims, candidate, fingerprint)
     if earlier is not None:
         return earlier
@@ -86,7 +85,7 @@ def propose_in_ledger(
     restored = find_archived_by_rule(paths, ledger, store, accepted_claims, candidate.time)
     for known in accepted_claims if restored is None else ():
         # a person has changed the memory's text since, and their words take precedence
-        if not _was_superseded(store, claims, known, candidate.time):
+        if not _was_superseded(ledger, store, known, candidate.time):
             return AlreadyKnown(known.memory, _ACCEPTED_REASON)
     answered_ids = ledger.choices.answered_memories(fingerprint, candidate.source)
     shown_neighbours = tuple(one for one in near if one.stored.record.id not in answered_ids)[:MAX_SHOWN_NEIGHBOURS]
@@ -107,11 +106,6 @@ def propose_orphans(paths: ReviewPaths, ledger: Ledger, memories: MemorySearch |
             if candidate is not None:
                 ledger.delete_claim(name)
                 propose_in_ledger(paths, ledger, candidate, near)
-
-
-def session_claims(ledger: Ledger) -> list[LedgerClaim]:
-    """The ledger's claims that come from sessions, without suggestions."""
-    return [known for known in ledger.claims() if not known.source.startswith(SUGGESTION_PREFIX)]
 
 
 @contextmanager
@@ -203,9 +197,9 @@ def _accepted_here(
     return [one for one in equal if one.memory in here - elsewhere]
 
 
-def _was_superseded(store: Store, claims: Iterable[LedgerClaim], known: LedgerClaim, time: datetime) -> bool:
+def _was_superseded(ledger: Ledger, store: Store, known: LedgerClaim, time: datetime) -> bool:
     """Whether a later claim, not a person, replaced the text of an accepted claim before this time."""
-    later = [one.last_said for one in claims if one.state == "accepted" and one.memory == known.memory]
+    later = [one.last_said for one in ledger.claims_about([known.memory]) if one.state == "accepted"]
     if any(known.last_said < said < time for said in later):
         return True
     try:
@@ -275,13 +269,12 @@ def _write_candidate(
 ) -> Proposal:
     """Register the candidate in the ledger, then write its file. `restored` is the archived memory that accepting the
     candidate would restore."""
-    taken = {known.id for known in claims if known.state != "pending" or known.fingerprint.text != fingerprint.text}
+    again = {known.id for known in claims if known.state == "pending" and known.fingerprint.text == fingerprint.text}
+    taken = ledger.states().keys() - again
     candidate_id = free_candidate_id(paths, store, candidate.title, candidate.time.date(), taken)
     stored = {one.stored.record.id: one.stored for one in near}
-    claims_of_neighbours = [known for known in claims if known.memory in stored]
-    last_said = latest_turn_times(
-        known for known in claims_of_neighbours if not _is_of_another_branch(paths, ledger, known)
-    )
+    about_neighbours = ledger.claims_about(stored)
+    last_said = latest_turn_times(one for one in about_neighbours if not _is_of_another_branch(paths, ledger, one))
     suggested = (
         suggest_from_words(candidate, [one.stored.record for one in near], last_said) if restored is None else None
     )
