@@ -85,9 +85,8 @@ def fill(home: Home, root: Path, megabytes: int, sessions: int) -> str:
         for _ in catalog.index_transcripts(readings, owners):
             pass
         turns = megabytes * 1_000_000 // (len(WORDS) * 20)
-        catalog.index_transcript(
-            Transcript("claude", long, "long", 1, 1, 1), Told(long, sessions, turns, 20, str(root)), owners
-        )
+        one = Transcript("claude", long, "long", 1, 1, 1)
+        list(catalog.index_transcripts([(one, Told(long, sessions, turns, 20, str(root)))], owners))
     return str(long)
 
 

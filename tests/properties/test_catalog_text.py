@@ -57,7 +57,8 @@ def home(tmp_path_factory):
 def test_any_turns_are_kept_in_order_and_any_query_is_answered(home, texts, query):
     path = Path("/claude/one.jsonl")
     with Catalog.open(home) as catalog:
-        done = catalog.index_transcript(Transcript("claude", path, "s", 1, 1, 1), Told(path, texts), FolderOwners())
+        one = Transcript("claude", path, "s", 1, 1, 1)
+        done = next(catalog.index_transcripts([(one, Told(path, texts))], FolderOwners()))
         assert not done.failed
         kept = [turn.text for turn in catalog.load_turns(str(path))][: len(texts)]
         assert kept == [replace_surrogates(text) for text in texts]

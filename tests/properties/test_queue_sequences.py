@@ -41,8 +41,7 @@ class Queue(RuleBasedStateMachine):
 
     @initialize()
     def transcripts(self) -> None:
-        for one in PLACES:
-            self.catalog.index_transcript(one, ClaudeReading(one), ByName())
+        list(self.catalog.index_transcripts([(one, ClaudeReading(one)) for one in PLACES], ByName()))
 
     def states(self) -> dict[str, str]:
         rows = self.catalog.db.execute(

@@ -46,10 +46,8 @@ def indexed(catalog: Catalog) -> list[tuple[object, ...]]:
 def test_the_index_is_what_filling_it_anew_would_give(home, steps, vanished):
     home.catalog.unlink(missing_ok=True)
     with Catalog.open(home) as catalog:
-        for number in (1, 2):
-            catalog.index_transcript(
-                Transcript("claude", Path(f"/x/{number}"), str(number), 1, 1, 1), Nothing(), Nobody()
-            )
+        both = [Transcript("claude", Path(f"/x/{number}"), str(number), 1, 1, 1) for number in (1, 2)]
+        list(catalog.index_transcripts([(one, Nothing()) for one in both], Nobody()))
         if vanished:
             catalog.mark_vanished(["/x/1"])
         catalog.db.execute("INSERT INTO folders VALUES (1, '/home/ana/app', 'app')")

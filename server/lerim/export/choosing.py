@@ -83,19 +83,6 @@ def find_text_reason(record: MemoryRecord) -> LeftOutReason | None:
     return None
 
 
-def split_by_text(memories: Iterable[RuleMemory]) -> tuple[list[RuleMemory], list[LeftOutMemory]]:
-    """Returns the memories whose text may be in a file, and the others with the reason."""
-    good: list[RuleMemory] = []
-    left_out: list[LeftOutMemory] = []
-    for memory in memories:
-        reason = find_text_reason(memory.record)
-        if reason is None:
-            good.append(memory)
-        else:
-            left_out.append(leave_out(memory, reason))
-    return good, left_out
-
-
 def fit_memories(memories: Iterable[RuleMemory], frame: Sequence[str]) -> tuple[list[RuleMemory], list[LeftOutMemory]]:
     """Returns the memories that fit into one file beside the lines of its `frame`, those worth most first, and the
     others."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from lerim.errors import Problem
 from lerim.export.areas import group_by_area, name_areas
-from lerim.export.choosing import LeftOutMemory, RuleMemory, fit_memories, leave_out, split_by_text
+from lerim.export.choosing import LeftOutMemory, RuleMemory, find_text_reason, fit_memories, leave_out
 from lerim.export.managed_block import DamagedMarkers, find_block, hash_lines, remove_block, set_block
 from lerim.export.project_files import AGENTS, CODE, ProjectFiles
 from lerim.export.rule_files import (
@@ -75,7 +75,9 @@ class ExportPlan:
 
 def plan_export(memories: Iterable[RuleMemory], found: ProjectFiles, used: frozenset[Platform]) -> ExportPlan:
     """Plans the files that hold these memories. The memories must be ones that agents may be given."""
-    good, left_out = split_by_text(memories)
+    reasons = [(memory, find_text_reason(memory.record)) for memory in memories]
+    good = [memory for memory, reason in reasons if reason is None]
+    left_out = [leave_out(memory, reason) for memory, reason in reasons if reason is not None]
     formats = choose_rule_formats(found, used)
     groups = group_by_area(good) if formats else {"": good}
     start = choose_start_file(found, used)

@@ -12,14 +12,8 @@ from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, error_reason
 from lerim.export.rule_files import FOLDERS, find_rule_format
 
-AGENTS, CLAUDE, CLAUDE_FOLDER, CLAUDE_LOCAL, GEMINI = (
-    "AGENTS.md",
-    "CLAUDE.md",
-    ".claude/CLAUDE.md",
-    "CLAUDE.local.md",
-    "GEMINI.md",
-)
-START_FILES = (AGENTS, CLAUDE, CLAUDE_FOLDER, CLAUDE_LOCAL, GEMINI)
+START_FILES = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "GEMINI.md")
+AGENTS, CLAUDE, CLAUDE_FOLDER, CLAUDE_LOCAL, GEMINI = START_FILES
 GEMINI_SETTINGS = ".gemini/settings.json"
 _SIGNS = (
     *(".claude", ".cursor", ".codex", ".opencode", "opencode.json", "opencode.jsonc", ".gemini"),

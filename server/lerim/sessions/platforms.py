@@ -28,8 +28,6 @@ _SINGLE_FILE_PLATFORMS: tuple[Platform, ...] = ("opencode",)
 _SQLITE_HEADER = b"SQLite format 3\0"
 """The first bytes of a SQLite file. A new database may still be empty, with all of its data in the `-wal`."""
 
-_JsonObject = dict[str, msgspec.Raw]
-
 
 class PlatformChoice(msgspec.Struct, frozen=True):
     """The person's choice for one agent: whether to read it, and where its store is ('' for the usual places)."""
@@ -117,21 +115,17 @@ def _check_store_path(platform: Platform, path: Path) -> None:
 class _PlatformsFile(msgspec.Struct):
     """The parsed file: all of its keys, the entry of every agent, and the decoded choices of the agents known here."""
 
-    keys: _JsonObject
-    agents: dict[str, _JsonObject]
+    keys: dict[str, object]
+    agents: dict[str, dict[str, object]]
     choices: dict[Platform, PlatformChoice]
 
 
 def _load_file(home: Home) -> _PlatformsFile:
     path = home.root / PLATFORMS_FILE
     try:
-        keys = msgspec.json.decode(read_regular_file(path), type=_JsonObject)
-        agents = msgspec.json.decode(keys.get("platforms", msgspec.Raw(b"{}")), type=dict[str, _JsonObject])
-        choices = {
-            platform: msgspec.json.decode(msgspec.json.encode(agents[platform]), type=PlatformChoice)
-            for platform in PLATFORM_NAMES
-            if platform in agents
-        }
+        keys = msgspec.json.decode(read_regular_file(path), type=dict[str, object])
+        agents = msgspec.convert(keys.get("platforms", {}), dict[str, dict[str, object]])
+        choices = {one: msgspec.convert(agents[one], PlatformChoice) for one in PLATFORM_NAMES if one in agents}
     except FileNotFoundError:
         return _PlatformsFile({}, {}, {})
     except OSError as error:
@@ -151,20 +145,16 @@ def _change_choice(home: Home, platform: Platform, change: Callable[[PlatformCho
             file = _load_file(home)
             choice = change(file.choices.get(platform, _DEFAULT_CHOICE))
             entry = file.agents.setdefault(platform, {})
-            entry["connected"] = _encode_raw(choice.connected)
+            entry["connected"] = choice.connected
             entry.pop("path", None)
             if choice.path:
-                entry["path"] = _encode_raw(choice.path)
-            keys = {"version": _encode_raw(1)} | file.keys | {"platforms": _encode_raw(file.agents)}
+                entry["path"] = choice.path
+            keys = {"version": 1} | file.keys | {"platforms": file.agents}
             replace_file(path, msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
     except (OSError, UnicodeError) as error:
         message = f"The list of agents could not be saved: {error}."
         todo = "Make the folder writable and the path plain text, or set LERIM_HOME to another folder."
         raise SettingsError(message, where=str(path), todo=todo) from error
-
-
-def _encode_raw(value: object) -> msgspec.Raw:
-    return msgspec.Raw(msgspec.json.encode(value))
 
 
 @contextmanager

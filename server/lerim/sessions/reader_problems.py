@@ -27,7 +27,7 @@ _TODO = "Check that it exists and that you may read it. Everything else is read.
 def select_reader_problems(problems: Iterable[Problem], folders: Sequence[str]) -> list[Problem]:
     """Returns the problems that may affect sessions started in `folders`, without duplicates and with a hint on what to
     do."""
-    folder_names = StoreFolderNames(folders)
+    folder_names = _StoreFolderNames(folders)
     by_message: dict[tuple[str, str], list[Problem]] = {}
     for one in dict.fromkeys(problems):
         if one.code != SKIPPED_CODE and not folder_names.is_of_other_project(Path(one.path)):
@@ -48,7 +48,7 @@ def _has_store_below(path: Path, folder: Path) -> bool:
     return any(part.startswith(".") or part == "sessions" for part in path.relative_to(folder).parts)
 
 
-class StoreFolderNames:
+class _StoreFolderNames:
     """The folders of one project, in the forms in which the stores use them to name the places of sessions."""
 
     def __init__(self, folders: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lerim.export.importing import sources
-from lerim.export.importing.importer import plan_import
+from lerim.export.importing.claims import plan_import
 from lerim.export.importing.rules_text import split_rules
 from lerim.memory import examine_record
 from lerim.review import ReviewPaths, queue

@@ -69,8 +69,8 @@ def add(catalog: Catalog, name: str, turns: list[Turn], *, days: int = 0, parent
     ended = BEGAN + timedelta(days=days, minutes=5)
     session = Session(name, "claude", path, title=title, started=BEGAN, ended=ended, turns=len(turns), parent=parent)
     reading = Told(replace(session, cwds=tuple({turn.cwd for turn in turns})), turns)
-    done = catalog.index_transcript(Transcript("claude", path, name, 1, 1, 1, parent), reading, Owning())  # type: ignore[arg-type]
-    assert not done.failed
+    one = Transcript("claude", path, name, 1, 1, 1, parent)
+    assert not next(catalog.index_transcripts([(one, reading)], Owning())).failed  # type: ignore[list-item]
     return str(path)
 
 

@@ -288,7 +288,7 @@ class Unparsable(Hostile):
 
 def test_a_transcript_that_could_not_be_parsed_is_tried_again_when_it_changes(catalog):
     one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
-    assert catalog.index_transcript(one, Unparsable(one.path, []), ByName()).failed
+    assert next(catalog.index_transcripts([(one, Unparsable(one.path, []))], ByName())).failed
     assert compare_stamps(DiscoveredStores([one]), catalog.load_stamps()).unchanged == 1
     grown = Transcript("claude", one.path, "a", 2, 2, 3)
     assert compare_stamps(DiscoveredStores([grown]), catalog.load_stamps()).changed == (grown,)
@@ -297,7 +297,7 @@ def test_a_transcript_that_could_not_be_parsed_is_tried_again_when_it_changes(ca
 def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
     one = Transcript("claude", Path("/x/\udc80.jsonl"), "s", 1, 1, 1)
     texts = ["\ud800 kept", "\0", "\x1f\x1f", "", "long \ud83d" * 3000]
-    done = catalog.index_transcript(one, Hostile(one.path, texts), ByName())
+    done = next(catalog.index_transcripts([(one, Hostile(one.path, texts))], ByName()))
     assert done.new_turns == len(texts)
     (hit,) = catalog.search_turns("kept")
     assert hit.text == "??? kept".replace("???", "\ufffd" * 3)

@@ -39,7 +39,7 @@ def found(catalog, *words):
 def test_files_and_folders_are_private(home):
     with Catalog.open(home) as catalog:
         one = Transcript("claude", Path("/x"), "x", 1, 1, 1)
-        catalog.index_transcript(one, ClaudeReading(one), ByName())
+        next(catalog.index_transcripts([(one, ClaudeReading(one))], ByName()))
         check_private(home)
 
 

@@ -1,25 +1,37 @@
-"""Turns the files to import into claims for the review."""
+"""Plans `lerim import`: turns the files to import into claims for the review."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import islice
 
 from lerim import files
-from lerim.errors import BoundaryError
+from lerim.errors import BoundaryError, Problem
 from lerim.export.importing.rules_header import RulesHeader
 from lerim.export.importing.rules_lines import list_rules
 from lerim.export.importing.rules_text import RuleClaim
-from lerim.export.importing.sources import RulesSource
+from lerim.export.importing.sources import (
+    RulesSource,
+    read_personal_memories,
+    read_project_memories,
+    read_rules_files,
+)
 from lerim.extraction import make_title
 from lerim.memory import Evidence, LearningKind, MemoryRecord, Primitive, parse_reference, reference_text
 from lerim.project import Project, tracked
 from lerim.redaction import clean_text, redact_secrets
-from lerim.review import FILE_PREFIX, FileClaim
+from lerim.review import (
+    FILE_PREFIX,
+    AlreadyKnown,
+    ClaimBlocked,
+    FileClaim,
+    ReviewPaths,
+    preview_file_claims,
+)
 
 CONFIDENCE = 0.6
 MAX_CLAIMS = 500
@@ -39,18 +51,42 @@ _PROCEDURE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class ImportableClaims:
-    """The claims of some files, and how many lines were left out because they hold a secret, or because there were more
-    than MAX_CLAIMS."""
+class ImportPlan:
+    """What an import would propose. `known` are claims that would not be: a memory says the same, they wait already or
+    were rejected. `files` are the names of the files read; `with_secret` and `too_many` count the lines left out: those
+    that hold a secret, and those beyond MAX_CLAIMS."""
 
-    claims: tuple[FileClaim, ...]
-    with_secret: int = 0
-    too_many: int = 0
+    files: tuple[str, ...]
+    new: tuple[FileClaim, ...]
+    known: tuple[tuple[FileClaim, ClaimBlocked | AlreadyKnown], ...]
+    with_secret: int
+    too_many: int
+    problems: tuple[Problem, ...]
 
 
-def make_file_claims(sources: Iterable[RulesSource], project: Project, now: datetime) -> ImportableClaims:
-    """Returns the claims of files, in their order, each text once. Patterns and code spans that name files of the
-    project become references."""
+def plan_import(
+    paths: ReviewPaths, environ: Mapping[str, str], now: datetime, *, with_local: bool = False
+) -> ImportPlan:
+    """Reads the rules files of a repository and what agents remember of it, or, for the personal project, what they
+    remember of the person. `with_local`: also CLAUDE.local.md. Proposes nothing. Raises MemoryError_, BusyError."""
+    project = paths.project
+    if project.is_personal:
+        sources, problems = read_personal_memories(environ)
+    else:
+        sources, problems = read_rules_files(project.root, with_local=with_local)
+        remembered, more = read_project_memories(project.main_worktree or project.root, environ)
+        sources, problems = [*sources, *remembered], [*problems, *more]
+    claims, with_secret, too_many = _make_claims(sources, project, now)
+    outcomes = preview_file_claims(paths, claims)
+    new = tuple(claim for claim, outcome in zip(claims, outcomes, strict=True) if outcome is None)
+    known = tuple((claim, outcome) for claim, outcome in zip(claims, outcomes, strict=True) if outcome is not None)
+    names = tuple(source.name for source in sources)
+    return ImportPlan(names, new, known, with_secret, too_many, tuple(problems))
+
+
+def _make_claims(sources: Iterable[RulesSource], project: Project, now: datetime) -> tuple[list[FileClaim], int, int]:
+    """Returns the claims of files, in their order, each text once, and how many hold a secret or were too many.
+    Patterns and code spans that name files of the project become references."""
     names = _FileNames(project)
     claims: list[FileClaim] = []
     seen: set[tuple[str, str]] = set()
@@ -68,7 +104,7 @@ def make_file_claims(sources: Iterable[RulesSource], project: Project, now: date
             else:
                 seen.add(key)
                 claims.append(FileClaim(record))
-    return ImportableClaims(tuple(claims), with_secret, too_many)
+    return claims, with_secret, too_many
 
 
 def _make_record(
@@ -120,14 +156,13 @@ def _guess_kind(text: str, header: RulesHeader) -> tuple[Primitive, LearningKind
 class _FileNames:
     """The files that rules may refer to: by a pattern those that git tracks, by its name any that exists."""
 
-    def __init__(self, project: Project | None) -> None:
-        self._root = None if project is None or project.is_personal else project.root
-        self._tracked: list[str] | None = None
+    def __init__(self, project: Project) -> None:
         self._project = project
+        self._tracked: list[str] | None = None
 
     def find_references(self, rule: RuleClaim, header: RulesHeader) -> tuple[str, ...]:
         """Returns the files that a rule's patterns or code spans name, if they exist and are few."""
-        if self._root is None:
+        if self._project.is_personal:
             return ()
         found: dict[str, None] = {}
         for pattern in header.patterns[:MAX_PATTERNS]:
@@ -142,15 +177,14 @@ class _FileNames:
 
     def _match(self, pattern: str) -> list[str]:
         """Returns the files that a pattern names, at most one more than MAX_MATCHES."""
-        if self._tracked is None and self._project is not None:
+        if self._tracked is None:
             self._tracked = tracked.read_tracked_paths(self._project.root, self._project.common_dir)
         wanted = pattern.removeprefix("./").replace("**/", "*")  # `*` matches `/` too
-        matches = (path for path in self._tracked or () if fnmatchcase(path, wanted) and self._is_file(path))
+        matches = (path for path in self._tracked if fnmatchcase(path, wanted) and self._is_file(path))
         return list(islice(matches, MAX_MATCHES + 1))
 
     def _is_file(self, name: str) -> bool:
-        assert self._root is not None
         try:
-            return files.resolve_inside(self._root, self._root / name).is_file()
+            return files.resolve_inside(self._project.root, self._project.root / name).is_file()
         except (BoundaryError, OSError, ValueError):
             return False

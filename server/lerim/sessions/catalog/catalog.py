@@ -115,23 +115,19 @@ class Catalog:
     keep_damaged_stores = _make_method(health.keep_damaged_stores)
     load_resume = _make_method(session_rows.load_resume)
 
-    def index_transcript(self, transcript: Transcript, reading: Readable, owners: OwnerLookup) -> IndexResult:
-        """Indexes the turns that `reading` (started at `load_resume`) yields, in short transactions.
-
-        The position is written together with the last turns, so an interrupted run can be repeated with the same
-        result. A transcript that cannot be read is a problem in the result. Raises CatalogError.
-        """
-        return next(self.index_transcripts([(transcript, reading)], owners))
-
     def index_transcripts(
         self,
         readings: Iterable[tuple[Transcript, Readable]],
         owners: OwnerLookup,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[IndexResult]:
-        """Like `index_transcript` for many transcripts. Several small transcripts share a transaction, which is faster,
-        so their results arrive together. Pass a generator, so that each reading is created only when needed. Stops
-        early once `cancelled`."""
+        """Indexes the turns that readings (started at `load_resume`) yield, in short transactions. Several small
+        transcripts share one, which is faster, so their results arrive together. Pass a generator, so that each reading
+        is created only when needed. Stops early once `cancelled`.
+
+        A position is written together with the turns before it, so an interrupted run can be repeated with the same
+        result. A transcript that cannot be read is a problem in its result. Raises CatalogError.
+        """
         with self._convert_errors():
             yield from indexing.index_transcripts(self.db, readings, owners, self._folders, cancelled)
 

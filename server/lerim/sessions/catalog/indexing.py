@@ -7,7 +7,7 @@ that, the next one reads the same turns again and updates them; the result is th
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -131,7 +131,7 @@ def _write_group(
             for cwd in {turn.cwd for _, turn in batch}:
                 folder_rows[cwd] = folders.get(cwd) or _enter_folder(db, cwd, owners)
             written = turns.write_turns(db, batch, {cwd: row for cwd, (row, _) in folder_rows.items()})
-            new_work = _find_new_work(written.folders, folder_rows)
+            new_work = {(row, project) for row, cwd in written.folders if (project := folder_rows[cwd][1])}
             for row, project in new_work:
                 queue.enqueue_job(db, column_values.EXTRACT_JOB, row, project)
             for row, one in rows.items():
@@ -181,10 +181,6 @@ def group_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
         first = places[0]
         places = [replace(first, message=f"{first.message.rstrip('.')} (the first of {number} such places in it)")]
     return (*places, *others)
-
-
-def _find_new_work(written: Iterable[tuple[int, str]], folders: Mapping[str, tuple[int, str]]) -> set[tuple[int, str]]:
-    return {(row, folders[cwd][1]) for row, cwd in written if folders[cwd][1]}
 
 
 def _enter_folder(db: sqlite3.Connection, cwd: str, owners: OwnerLookup) -> tuple[int, str]:

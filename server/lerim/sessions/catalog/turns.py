@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from lerim.sessions.model import NO_TOKENS, Platform, Role, Turn, TurnKind
 from lerim.sessions.redacted import redact_text
@@ -59,8 +59,7 @@ class WrittenTurns:
     moved_from: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _KnownTurn:
+class _KnownTurn(NamedTuple):
     row: int
     transcript: int
     ordinal: int
@@ -128,15 +127,13 @@ def remove_other_turns(db: sqlite3.Connection, transcript: int, ids: Iterable[st
 
 
 def _load_known_turns(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, _KnownTurn]:
-    found = db.execute(
+    rows = db.execute(
         "SELECT turns.turn, turns.id, turns.transcript, turns.ordinal, transcripts.vanished"
         " FROM turns JOIN transcripts ON transcripts.id = turns.transcript"
         " WHERE turns.turn IN (SELECT value FROM json_each(?))",
         (to_json_list(ids),),
     )
-    return {
-        key: _KnownTurn(row, transcript, ordinal, bool(vanished)) for key, row, transcript, ordinal, vanished in found
-    }
+    return {key: _KnownTurn(*columns) for key, *columns in rows}
 
 
 def _load_affected_turns(

@@ -10,13 +10,11 @@ import sqlite3
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from lerim.sessions.catalog.session_parts import QUARTER_SECONDS
 from lerim.sessions.catalog.summary_turns import SummaryTurn, load_summary_turns
 from lerim.sessions.model import Platform
 from lerim.sessions.redacted import redact_text
 from lerim.sessions.tables import IS_MAIN_SESSION, seconds_to_time
-
-QUARTER_HOUR = 900
-"""Seconds. Every time zone's days begin at a full quarter of an hour of UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,12 @@ class WorkedSession:
 def list_worked_times(db: sqlite3.Connection, project: str) -> list[datetime]:
     """Returns the beginning (UTC) of each quarter of an hour in which something was said in a project's folders."""
     rows = db.execute(
-        f"SELECT DISTINCT CAST(turns.time / {QUARTER_HOUR} AS INTEGER) AS quarter FROM folders"
+        f"SELECT DISTINCT CAST(turns.time / {QUARTER_SECONDS} AS INTEGER) AS quarter FROM folders"
         " JOIN turns ON turns.folder = folders.id JOIN transcripts t ON t.id = turns.transcript"
         f" WHERE folders.project = ? AND turns.time > 0 AND {IS_MAIN_SESSION} ORDER BY quarter",
         (project,),
     )
-    times = (seconds_to_time(float(quarter * QUARTER_HOUR)) for (quarter,) in rows)
+    times = (seconds_to_time(float(quarter * QUARTER_SECONDS)) for (quarter,) in rows)
     return [time for time in times if time is not None]
 
 

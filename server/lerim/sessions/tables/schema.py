@@ -26,58 +26,6 @@ VERSION = 10
 #
 # SCHEMA and the upgrades share the texts of tables. When a table changes, write out its old text in the upgrade that
 # created it.
-SESSIONS = """
-CREATE TABLE sessions (
-    transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
-    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
-    prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
-    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
-    cache_write INTEGER, cost REAL
-);
-"""
-STORES = """
-CREATE TABLE stores (
-    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
-    wal_mtime_ns INTEGER NOT NULL
-) WITHOUT ROWID;
-"""
-TURNS = """
-CREATE TABLE turns (
-    id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
-    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, prose INTEGER NOT NULL,
-    branch TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, failed INTEGER NOT NULL,
-    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, body BLOB NOT NULL
-);
-"""
-INDEXES = """
-CREATE INDEX turns_place ON turns (transcript, ordinal);
-CREATE INDEX turns_folder ON turns (folder, transcript, time);
-CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL COLLATE NOCASE);
-CREATE INDEX files_name ON files (name);
-CREATE TABLE touched (turn INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (turn, file)) WITHOUT ROWID;
-CREATE INDEX touched_file ON touched (file);
-CREATE VIRTUAL TABLE words USING fts5 (
-    text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
-);
-"""
-JOBS = """
-CREATE TABLE jobs (
-    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead', 'skipped')),
-    tries INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, again INTEGER NOT NULL DEFAULT 0,
-    not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
-    runs INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, transcript, project)
-);
-"""
-FRICTIONS = """
-CREATE TABLE IF NOT EXISTS frictions (
-    project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
-    turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
-) WITHOUT ROWID;
-"""
-SYNCS = """
-CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
-"""
 DAMAGED_STORES = """
 CREATE TABLE damaged_stores (
     path TEXT PRIMARY KEY, platform TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
@@ -85,9 +33,7 @@ CREATE TABLE damaged_stores (
     place TEXT NOT NULL, message TEXT NOT NULL
 ) WITHOUT ROWID;
 """
-COUNTED = """
-CREATE TABLE counted (text INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);
-"""
+COUNTED = "CREATE TABLE counted (text INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);"
 LEFT_FOLDERS = """
 CREATE TABLE left_folders (
     project TEXT NOT NULL, folder INTEGER NOT NULL, transcript INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -95,12 +41,8 @@ CREATE TABLE left_folders (
     PRIMARY KEY (project, folder, transcript, kind)
 ) WITHOUT ROWID;
 """
-FACTS = """
-CREATE TABLE facts (turn TEXT PRIMARY KEY, facts BLOB NOT NULL) WITHOUT ROWID;
-"""
-MODEL_FACTS = """
-CREATE TABLE model_facts (turn TEXT PRIMARY KEY, facts BLOB) WITHOUT ROWID;
-"""
+FACTS = "CREATE TABLE facts (turn TEXT PRIMARY KEY, facts BLOB NOT NULL) WITHOUT ROWID;"
+MODEL_FACTS = "CREATE TABLE model_facts (turn TEXT PRIMARY KEY, facts BLOB) WITHOUT ROWID;"
 SESSION_PARTS = """
 CREATE TABLE session_parts (
     transcript INTEGER NOT NULL, number INTEGER NOT NULL, quarter INTEGER, folder INTEGER, model TEXT NOT NULL,
@@ -119,20 +61,51 @@ CREATE TABLE transcripts (
     generation INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', failed REAL
 );
 {TRANSCRIPTS_SESSION}
-{SESSIONS}
-{STORES}
+CREATE TABLE sessions (
+    transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
+    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
+    prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
+    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
+    cache_write INTEGER, cost REAL
+);
+CREATE TABLE stores (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
+    wal_mtime_ns INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE folders (id INTEGER PRIMARY KEY, cwd TEXT NOT NULL UNIQUE, project TEXT NOT NULL);
 CREATE INDEX folders_project ON folders (project);
-{TURNS}
-{INDEXES}
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY, turn TEXT NOT NULL UNIQUE, transcript INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    folder INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, time REAL, prose INTEGER NOT NULL,
+    branch TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, errors INTEGER NOT NULL, failed INTEGER NOT NULL,
+    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, body BLOB NOT NULL
+);
+CREATE INDEX turns_place ON turns (transcript, ordinal);
+CREATE INDEX turns_folder ON turns (folder, transcript, time);
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL COLLATE NOCASE);
+CREATE INDEX files_name ON files (name);
+CREATE TABLE touched (turn INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (turn, file)) WITHOUT ROWID;
+CREATE INDEX touched_file ON touched (file);
+CREATE VIRTUAL TABLE words USING fts5 (
+    text, tools, near, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+);
 CREATE TABLE positions (
     transcript INTEGER NOT NULL, project TEXT NOT NULL, kind TEXT NOT NULL, resume BLOB NOT NULL, state BLOB NOT NULL,
     redactions INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (transcript, project, kind)
 ) WITHOUT ROWID;
-{JOBS}
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, transcript INTEGER NOT NULL, project TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'done', 'failed', 'dead', 'skipped')),
+    tries INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, again INTEGER NOT NULL DEFAULT 0,
+    not_before REAL NOT NULL DEFAULT 0, claimed REAL NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+    runs INTEGER NOT NULL DEFAULT 0, UNIQUE (kind, transcript, project)
+);
 CREATE INDEX jobs_waiting ON jobs (project, state);
-{FRICTIONS}
-{SYNCS}
+CREATE TABLE frictions (
+    project TEXT NOT NULL, mark TEXT NOT NULL, session TEXT NOT NULL, quote TEXT NOT NULL, command TEXT NOT NULL,
+    turn TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (project, mark, session)
+) WITHOUT ROWID;
+CREATE TABLE syncs (project TEXT PRIMARY KEY, ended REAL NOT NULL) WITHOUT ROWID;
 {COUNTED}
 {DAMAGED_STORES}
 {LEFT_FOLDERS}
@@ -149,35 +122,24 @@ PARENT_MISSING = (
 IS_MAIN_SESSION = f"(t.parent = '' OR {PARENT_MISSING})"
 """SQL condition on a transcript `t`: lists and counts show it as a session rather than as part of its parent's."""
 
-# Version 4 did not save token counts and had no summaries.
-UPGRADE_FROM_4 = f"""
-{COUNTED}
-INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', p.transcript, p.project, 'pending'
-    FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';
-"""
-# Version 5 opened damaged databases in every cycle.
-UPGRADE_FROM_5 = f"""
-{DAMAGED_STORES}
-"""
-# Version 6 forgot how far a project had read a folder that it owned for one sync only, and had no index on session ids.
-UPGRADE_FROM_6 = f"""
-{LEFT_FOLDERS}
-{TRANSCRIPTS_SESSION}
-"""
-# Version 7 had no facts; sessions read before get them as they grow.
-UPGRADE_FROM_7 = f"""
-{FACTS}
-"""
-# Version 8 asked no model for facts.
-UPGRADE_FROM_8 = f"""
-{MODEL_FACTS}
-"""
-# Version 9 had no sums of sessions; they are made by the next sync or statistics.
-UPGRADE_FROM_9 = f"""
-{SESSION_PARTS}
-"""
 _OLDEST_UPGRADED = 4
-_UPGRADE_SCRIPTS = (UPGRADE_FROM_4, UPGRADE_FROM_5, UPGRADE_FROM_6, UPGRADE_FROM_7, UPGRADE_FROM_8, UPGRADE_FROM_9)
+_UPGRADE_SCRIPTS = (
+    # Version 4 did not save token counts and had no summaries.
+    f"""{COUNTED}
+INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', p.transcript, p.project, 'pending'
+    FROM positions p JOIN transcripts t ON t.id = p.transcript WHERE p.kind = 'extract' AND t.parent = '';""",
+    # Version 5 opened damaged databases in every cycle.
+    DAMAGED_STORES,
+    # Version 6 forgot how far a project had read a folder that it owned for one sync only, and had no index on session
+    # ids.
+    LEFT_FOLDERS + TRANSCRIPTS_SESSION,
+    # Version 7 had no facts; sessions read before get them as they grow.
+    FACTS,
+    # Version 8 asked no model for facts.
+    MODEL_FACTS,
+    # Version 9 had no sums of sessions; they are made by the next sync or statistics.
+    SESSION_PARTS,
+)
 
 
 class _TooOldError(Exception):
