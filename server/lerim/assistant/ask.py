@@ -7,10 +7,11 @@ Nothing is written except that a cited memory counts as used.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +22,9 @@ from lerim.memory import GLOBAL_KEY, ReportProgress, SentenceModel, Uses
 from lerim.models import DayBudget, EditorBridge, Model, choose_allowed
 from lerim.paths import Home
 from lerim.project import Project
+
+if TYPE_CHECKING:
+    from lerim.assistant.passages import PassageResults
 
 MAX_ANSWER_TOKENS = 8_000
 """The most tokens of an answer, reasoning included."""
@@ -71,26 +75,19 @@ def answer_question(
             answer = msgspec.structs.replace(answer, message=f"{why} {found}", state=state)
         else:
             answer = _answer_with_model(answer, model, project, home, environ, emit, cancelled, clock, bridge)
-    parts = (answer.message, _withheld_message(search.withheld), _uncompared_message(search.uncompared))
-    message = " ".join(filter(None, parts))
+    message = " ".join(filter(None, (answer.message, *_left_out_messages(search))))
     return msgspec.structs.replace(answer, message=message, seconds=round(time.monotonic() - began, 3))
 
 
-def _withheld_message(count: int) -> str:
-    """Return the message about relevant memories that were left out; "" if there are none."""
-    if not count:
-        return ""
-    which = "One memory about it is" if count == 1 else f"{count} memories about it are"
-    todo = "To include such memories, ask again with them (in the terminal: `--all`)."
-    return f"{which} archived, or its code has changed. {todo}"
-
-
-def _uncompared_message(count: int) -> str:
-    """Return the message about relevant memories that were never compared with the code here; "" if there are none."""
-    if not count:
-        return ""
-    which = "One memory about it was" if count == 1 else f"{count} memories about it were"
-    return f"{which} not compared with the code here yet; maintain the memories (`lerim maintain`) to compare them."
+def _left_out_messages(search: PassageResults) -> Iterator[str]:
+    """Yield what to know about relevant memories that were left out, or were never compared with the code here."""
+    if search.withheld:
+        which = "One memory about it is" if search.withheld == 1 else f"{search.withheld} memories about it are"
+        yield f"{which} archived, or its code has changed."
+        yield "To include such memories, ask again with them (in the terminal: `--all`)."
+    if search.uncompared:
+        which = "One memory about it was" if search.uncompared == 1 else f"{search.uncompared} memories about it were"
+        yield f"{which} not compared with the code here yet; maintain the memories (`lerim maintain`) to compare them."
 
 
 def _choose_model(

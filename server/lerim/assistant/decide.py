@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, Field
 
 from lerim.assistant.explorer_tools import ExplorerTools, LookResult
 from lerim.errors import StoppedError
@@ -27,6 +27,8 @@ _ANSWER_BY_ACTION: dict[str, NeighbourAnswer] = {"noop": "same", "update": "chan
 MAX_LOOKS = 5
 MAX_EVIDENCE_CHARS = 24_000
 MAX_NOTE_CHARS = 600
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+"""A text of a model, which may write null where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +161,16 @@ class Step(BaseModel):
     """One look of the explorer's."""
 
     tool: Literal["read", "glob", "grep", "done"] = Field(description="done: enough was seen")
-    path: str = Field(default="", description="of read: one name, such as repo/src/app.py or session/12.md")
-    glob: str = Field(
+    path: Text = Field(default="", description="of read: one name, such as repo/src/app.py or session/12.md")
+    glob: Text = Field(
         default="", description="of glob and grep: names, such as repo/src/**/*.py, memory/** or session/*"
     )
-    pattern: str = Field(
+    pattern: Text = Field(
         default="", description="of grep: plain words, | between alternatives, . * + behind one character"
     )
     from_line: int = Field(default=1, description="of read")
     lines: int = Field(default=80, description="of read, at most 200")
-    note: str = Field(default="", description="of done: in one or two sentences what was seen that tells, and where")
-
-    @field_validator("path", "glob", "pattern", "note", mode="before")
-    @classmethod
-    def _text(cls, value: object) -> object:
-        return "" if value is None else value
+    note: Text = Field(default="", description="of done: in one or two sentences what was seen that tells, and where")
 
 
 class ExploreSignature(dspy.Signature):  # type: ignore[misc]
@@ -199,18 +196,10 @@ class LeadDecision(BaseModel):
         " takes the memory's place, which no longer holds, or answers it, where it is a question; noop: the memory says"
         " it already"
     )
-    memory: int = Field(default=0, description="the number of the memory that is meant; 0 with add")
-    reason: str = Field(default="", description="why, in one sentence a colleague understands")
-
-    @field_validator("memory", mode="before")
-    @classmethod
-    def _number(cls, value: object) -> object:
-        return 0 if value is None else value
-
-    @field_validator("reason", mode="before")
-    @classmethod
-    def _reason(cls, value: object) -> object:
-        return "" if value is None else value
+    memory: Annotated[int, BeforeValidator(lambda value: 0 if value is None else value)] = Field(
+        default=0, description="the number of the memory that is meant; 0 with add"
+    )
+    reason: Text = Field(default="", description="why, in one sentence a colleague understands")
 
 
 class LeadSignature(dspy.Signature):  # type: ignore[misc]

@@ -109,8 +109,8 @@ REQUESTS = (
     RequestHandler(core.EXPORT_APPLY, exporting.ExportApplyParams, "features.rules_files", "write_agent_files"),
     RequestHandler(core.EXPORT_UNDO, exporting.ExportUndoParams, "features.rules_files", "undo_agent_files"),
     RequestHandler(core.EXPORT_KEEP, exporting.ExportKeepParams, "features.rules_files", "keep_agent_files"),
-    RequestHandler(core.IMPORT_PLAN, core.RootParams, "features.importing", "plan_rules_import"),
-    RequestHandler(core.IMPORT_APPLY, core.RootParams, "features.importing", "import_rules"),
+    RequestHandler(core.IMPORT_PLAN, core.RootParams, "features.rules_files", "plan_rules_import"),
+    RequestHandler(core.IMPORT_APPLY, core.RootParams, "features.rules_files", "import_rules"),
     RequestHandler(core.DEBUG, core.NoParams, "features.debug", "collect_debug_information"),
 )
 

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lerim.jobs.sync_due import is_sync_due, snapshot_stores
-from lerim.lsp.features.store_watching import LOOK_DELAY_SECONDS, note_changed_files
+from lerim.lsp.features.syncing import LOOK_DELAY_SECONDS, note_changed_files
 from lerim.lsp.server import create_server
-from lerim.lsp.window.idle import IdleClock
-from lerim.lsp.window.look_timer import LookTimer
 from lerim.lsp.window.settings import EditorOptions, EditorSettings
+from lerim.lsp.window.timers import IdleClock, LookTimer
 from lerim.paths import Home
 from lerim.sessions.model import Transcript
 from lerim.sessions.settling import SETTLE_SECONDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lerim.lsp.window.drift import MEMORIES_PER_CHECK, take_next_check
-from lerim.lsp.window.drift_state import RepoDrift
+from lerim.lsp.window.repo_state import RepoDrift
 
 
 def test_the_file_asked_for_last_comes_first_then_some_memories_then_all() -> None:

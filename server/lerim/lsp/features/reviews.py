@@ -238,16 +238,11 @@ def _undo(paths: ReviewPaths, action: str | None) -> queue.ReviewResult:
 
 
 def _act(paths: ReviewPaths, params: ActParams) -> queue.ReviewResult:
-    raw_edit = params.edit
-    edit = _make_edit(raw_edit) if raw_edit is not None else None
+    edit = _make_edit(params.edit) if params.edit is not None else None
     match params.action:
         case "accept":
-            raw_choice = params.choice
-            choice = (
-                queue.NeighbourChoice(raw_choice.answer, raw_choice.memory, raw_choice.hash)
-                if raw_choice is not None
-                else None
-            )
+            one = params.choice
+            choice = queue.NeighbourChoice(one.answer, one.memory, one.hash) if one is not None else None
             return queue.accept_candidate(paths, params.id, edit, params.quotes, choice=choice)
         case "reject":
             return queue.reject_candidate(paths, params.id)

@@ -1,4 +1,5 @@
-"""Gives memory to agents from the editor: plans their files, writes them, takes that back, and keeps them up to date.
+"""Gives memory to agents from the editor: plans their files, writes them, takes that back, and keeps them up to date;
+and imports rules files, as candidates for the review.
 
 `lerim.export` does the work. A plan is carried out only while the files and memories are as they were when it was
 shown.
@@ -14,9 +15,11 @@ from lerim.errors import NotFoundError, StaleError
 from lerim.export import (
     Export,
     ExportResult,
+    ImportPlan,
     describe_left_out,
     keeps_rules,
     make_stamp,
+    plan_import,
     plan_project_export,
     plan_project_removal,
     refresh_rules,
@@ -34,12 +37,17 @@ from lerim.lsp.protocol import (
     ExportParams,
     ExportPlanView,
     ExportUndoParams,
+    ImportClaimView,
+    ImportDoneView,
+    ImportPlanView,
+    RootParams,
 )
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
-from lerim.review import CandidateProposed
+from lerim.review import FILE_PREFIX, CandidateProposed, ReviewPaths, propose_from_files
 
 log = logging.getLogger("lerim.export")
 FEATURE = "Giving memory to agents"
+IMPORT_FEATURE = "Importing rules files"
 
 
 async def plan_agent_files(sidecar: Sidecar, params: ExportParams) -> ExportPlanView:
@@ -147,3 +155,45 @@ def _write(sidecar: Sidecar, repo: Repo, params: ExportApplyParams) -> ExportRes
         message = "The files or the memories have changed since this was shown; nothing was written."
         raise StaleError(message, where=str(repo.project.root), todo=todo)
     return write_export(repo.project, sidecar.home, export, sidecar.clock(), take_edits=params.take_edits)
+
+
+async def plan_rules_import(sidecar: Sidecar, params: RootParams) -> ImportPlanView:
+    """Lists what the rules files of a root's repository, and agents' memories of it, would propose."""
+    sidecar.require_trust(IMPORT_FEATURE)
+    repo = await sidecar.find_repo(params.root)
+    plan = await sidecar.run_in_thread(_plan_import, sidecar, candidate_counts.find_review_paths(sidecar, repo))
+    notes = [
+        *([f"{len(plan.known)} known already, or rejected by you before."] if plan.known else []),
+        *([f"{plan.with_secret} left out because of a secret."] if plan.with_secret else []),
+        *([f"{plan.too_many} left out: import again once these are reviewed."] if plan.too_many else []),
+    ]
+    claims = [
+        ImportClaimView(
+            one.memory.title,
+            one.memory.kind or one.memory.primitive,
+            one.memory.source.removeprefix(FILE_PREFIX).replace("#L", ":"),
+        )
+        for one in plan.new
+    ]
+    return ImportPlanView(claims, len(plan.files), len(plan.known), notes, list(plan.problems))
+
+
+async def import_rules(sidecar: Sidecar, params: RootParams) -> ImportDoneView:
+    """Makes candidates of what the rules files say now."""
+    sidecar.require_trust(IMPORT_FEATURE)
+    repo = await sidecar.find_repo(params.root)
+    paths = candidate_counts.find_review_paths(sidecar, repo)
+    try:
+        proposed = await sidecar.run_in_thread(_import, sidecar, paths)
+    finally:
+        await candidate_counts.announce_candidates(sidecar, repo)
+    return ImportDoneView(proposed)
+
+
+def _plan_import(sidecar: Sidecar, paths: ReviewPaths) -> ImportPlan:
+    return plan_import(paths, sidecar.environ, sidecar.clock().replace(microsecond=0))
+
+
+def _import(sidecar: Sidecar, paths: ReviewPaths) -> int:
+    results = propose_from_files(paths, _plan_import(sidecar, paths).new, sidecar.clock().replace(microsecond=0))
+    return sum(isinstance(one, CandidateProposed) for one in results)

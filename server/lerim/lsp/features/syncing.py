@@ -1,12 +1,19 @@
-"""Syncs from the editor, on request or when the editor was idle and something changed."""
+"""Syncs from the editor, on request or when the editor was idle and something changed.
+
+The editor's file watcher tells when an agent wrote to its store, so that what is said in a terminal is learned although
+nobody types in the editor (docs/decisions/0050-what-was-said-last.md).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import msgspec
+from lsprotocol import types
 
 from lerim.errors import LerimError
 from lerim.jobs import (
@@ -14,15 +21,17 @@ from lerim.jobs import (
     CandidateWithdrawn,
     JobLine,
     Stage,
+    StoreFolder,
     SyncProgress,
     SyncReport,
     check_stores,
     find_next_settling,
     find_sync_elsewhere,
 )
-from lerim.lsp.features import rules_files, store_watching
+from lerim.lsp.boundary import path_to_uri
+from lerim.lsp.features import rules_files
 from lerim.lsp.protocol import SYNC_PROGRESS, SyncParams
-from lerim.lsp.window import Repo, Sidecar, candidate_counts, reload
+from lerim.lsp.window import Repo, Sidecar, candidate_counts, file_watchers, reload
 
 log = logging.getLogger("lerim.sync")
 FINAL_STAGES = ("done", "failed", "cancelled")
@@ -30,6 +39,8 @@ COUNT_INTERVAL_SECONDS = 0.25
 """Interval between counts of the candidates while a sync adds them."""
 SETTLED_MARGIN_SECONDS = 1.0
 """How long after a session has settled its rest is read."""
+LOOK_DELAY_SECONDS = 60.0
+"""How long after a change the stores are looked at: an agent at work writes every few seconds."""
 LOOK_AGAIN_SECONDS = 0.5
 """How often the progress of another process's sync is read."""
 
@@ -154,7 +165,7 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
     snapshot, is_due = await sidecar.run_in_thread(
         check_stores, sidecar.home, sidecar.environ, keys, sidecar.last_snapshot
     )
-    sidecar.spawn("Watching the agents' stores", store_watching.watch_stores(sidecar, snapshot.folders))
+    sidecar.spawn("Watching the agents' stores", watch_stores(sidecar, snapshot.folders))
     all_synced = True
     for repo in repos if is_due else ():
         try:
@@ -168,3 +179,22 @@ async def sync_when_idle(sidecar: Sidecar) -> None:
     sidecar.last_snapshot = snapshot if all_synced else None
     if not is_due:
         come_back_at(sidecar, await sidecar.run_in_thread(find_next_settling, sidecar.home, keys))
+
+
+async def watch_stores(sidecar: Sidecar, folders: Iterable[StoreFolder]) -> None:
+    """Asks the editor to report what agents write to these folders."""
+    if not file_watchers.can_watch_outside(sidecar):
+        return
+    folders = sorted(folders, key=lambda one: (one.path, one.pattern))
+    sidecar.store_folders = tuple(f"{folder.path}{os.sep}" for folder in folders)
+    globs = [types.RelativePattern(path_to_uri(folder.path), folder.pattern) for folder in folders]
+    await file_watchers.watch_files(sidecar, globs)
+
+
+def note_changed_files(sidecar: Sidecar, paths: Iterable[Path]) -> None:
+    """Looks at the stores in a while if one of the files is in a store and idle syncs are not turned off."""
+    settings = sidecar.options.settings
+    if sidecar.look_timer is None or not sidecar.store_folders or not settings.enabled or not settings.idle_seconds:
+        return
+    if any(str(path).startswith(sidecar.store_folders) for path in paths):
+        sidecar.look_timer.look_in(LOOK_DELAY_SECONDS)

@@ -113,9 +113,9 @@ async def handle_changed_files(sidecar: Sidecar, params: types.DidChangeWatchedF
     """Rereads the memories that were created, changed or removed, and announces changed candidates."""
     changed = [Path(path) for event in params.changes if (path := uri_to_path(event.uri)) is not None]
     if sidecar.store_folders:
-        from lerim.lsp.features import store_watching  # imported late to save memory
+        from lerim.lsp.features import syncing  # imported late to save memory
 
-        store_watching.note_changed_files(sidecar, changed)
+        syncing.note_changed_files(sidecar, changed)
     paths = [path for path in changed if path.suffix == ".md"]
     if not paths:
         return

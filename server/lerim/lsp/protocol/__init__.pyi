@@ -53,6 +53,7 @@ from .core import TurnParams as TurnParams
 from .core import TurnView as TurnView
 from .core import UndoParams as UndoParams
 from .core import WatchFoldersParams as WatchFoldersParams
+from .core import camel_case as camel_case
 from .core import encode_json as encode_json
 from .core import redact_text as redact_text
 from .core import to_wire as to_wire

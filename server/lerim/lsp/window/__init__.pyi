@@ -2,17 +2,14 @@ from . import candidate_counts as candidate_counts
 from . import drift as drift
 from . import editor_models as editor_models
 from . import file_watchers as file_watchers
-from . import idle as idle
 from . import notifications as notifications
 from . import reload as reload
 from . import uses as uses
 from .candidate_counts import count_candidates as count_candidates
 from .handles import HandleTarget as HandleTarget
-from .hooks import schedule_hook_refresh as schedule_hook_refresh
-from .idle import IdleClock as IdleClock
-from .look_timer import LookTimer as LookTimer
 from .notifications import announce_memories as announce_memories
 from .notifications import refresh_lenses as refresh_lenses
+from .notifications import schedule_hook_refresh as schedule_hook_refresh
 from .reload import check_for_changes as check_for_changes
 from .reload import check_for_checkouts as check_for_checkouts
 from .reload import reread_files as reread_files
@@ -26,3 +23,5 @@ from .settings import CodeLensMode as CodeLensMode
 from .settings import parse_options as parse_options
 from .state import Sidecar as Sidecar
 from .state import resident_mb as resident_mb
+from .timers import IdleClock as IdleClock
+from .timers import LookTimer as LookTimer

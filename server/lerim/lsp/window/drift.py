@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lerim.errors import LerimError
-from lerim.lsp.window.drift_state import RepoDrift
 from lerim.lsp.window.notifications import announce_memories
+from lerim.lsp.window.repo_state import RepoDrift
 
 if TYPE_CHECKING:
     from lerim.lsp.window.repos import Repo

@@ -6,6 +6,7 @@ A memory file that cannot be read is shown as a diagnostic; it is never dropped 
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 from lsprotocol import types
@@ -14,12 +15,13 @@ from lerim.check import FOUND_IN_DOCUMENTS
 from lerim.errors import Problem
 from lerim.lsp.boundary import path_to_uri, show_hidden_characters
 from lerim.lsp.protocol import MEMORIES_CHANGED, MemoriesChangedParams, redact_text
-from lerim.lsp.window.hooks import schedule_hook_refresh
 from lerim.lsp.window.repos import Repo
 from lerim.lsp.window.state import Sidecar
 
 MAX_FILES = 200
 """Maximum number of files whose problems are shown: a foreign repository may have thousands."""
+HOOK_REFRESH_SECONDS = 1.0
+"""Changes within this time are one refresh of the hooks' index."""
 LINE = re.compile(r"^(.+):([0-9]{1,6})$")
 
 
@@ -94,3 +96,24 @@ def make_diagnostic(problem: Problem, line: int) -> types.Diagnostic:
         code=problem.code,
         source="lerim",
     )
+
+
+def schedule_hook_refresh(sidecar: Sidecar, repo: Repo) -> None:
+    """Soon refreshes the index of the agents' hooks, in a process of its own, if there is one and the workspace is
+    trusted."""
+    if sidecar.options.trusted and not repo.hook_refresh_is_due:
+        repo.hook_refresh_is_due = True
+        asyncio.get_running_loop().call_later(HOOK_REFRESH_SECONDS, _start_hook_refresh, sidecar, repo)
+
+
+def _start_hook_refresh(sidecar: Sidecar, repo: Repo) -> None:
+    repo.hook_refresh_is_due = False
+    sidecar.spawn("Refreshing the hooks' index", sidecar.run_in_thread(_refresh_hooks, sidecar, repo))
+
+
+def _refresh_hooks(sidecar: Sidecar, repo: Repo) -> None:
+    if (sidecar.home.root / "run" / "hooks").is_dir():
+        from lerim.hook import start_refresh_if_used
+        from lerim.lsp.window.editor_models import make_job_environ
+
+        start_refresh_if_used(repo.project.root, sidecar.home, make_job_environ(sidecar))

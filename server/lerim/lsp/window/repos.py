@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 from lerim.errors import HomeError, ProjectError
 from lerim.heap import settle_heap
 from lerim.lsp.boundary import path_to_uri, uri_to_path
-from lerim.lsp.window.check_state import RepoChecks
-from lerim.lsp.window.drift_state import RepoDrift
+from lerim.lsp.window.repo_state import RepoChecks, RepoDrift
 from lerim.memory import MemoryEntry, ReferenceMap, Store, StoredMemory
 from lerim.paths import Home
 from lerim.project import Project, find_git_dir, locate_project

@@ -10,6 +10,8 @@ from typing import Literal, get_args
 
 import msgspec
 
+from lerim.lsp.protocol import camel_case
+
 CodeLensMode = Literal["file", "symbols", "off"]
 
 
@@ -41,14 +43,7 @@ class EditorOptions:
 
 
 MAX_VALUES = {"idle_seconds": 86_400.0, "max_file_kb": 512.0}
-SETTING_FIELDS = {
-    "enabled": "enabled",
-    "hover": "hover",
-    "codeLens": "code_lens",
-    "idleSeconds": "idle_seconds",
-    "maxFileKb": "max_file_kb",
-    "meaningPython": "meaning_python",
-}
+SETTING_FIELDS = {camel_case(name): name for name in EditorSettings.__slots__ if name != "job_settings"}
 MODEL_PREFIX = "model."
 JOB_SETTINGS: Mapping[str, tuple[str, type[str] | type[float] | type[bool]]] = {
     "review": ("review.mode", str),

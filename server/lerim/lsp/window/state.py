@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from lerim.config import EditorModel
     from lerim.files import FileEdit
     from lerim.jobs import JobProcesses, StoreSnapshot
-    from lerim.lsp.window.idle import IdleClock
-    from lerim.lsp.window.look_timer import LookTimer
     from lerim.lsp.window.meaning_search import MeaningSearch
     from lerim.lsp.window.repos import Repo, Repos
+    from lerim.lsp.window.timers import IdleClock, LookTimer
 
 log = logging.getLogger("lerim.lsp")
 R = TypeVar("R")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,10 +22,10 @@ READ_AFTER_SECONDS = 1.0
 def note_opened(sidecar: Sidecar, repo: Repo | None, memory_id: str) -> None:
     """Records that the person opened a memory (blocking). `repo` is None for a personal memory."""
     if sidecar.options.trusted:
-        _record_use(sidecar, _private_folder(sidecar, repo), [memory_id], "opened")
+        _record_use(sidecar, _private_folder(sidecar, repo), memory_id, "opened")
 
 
-def note_hovered(sidecar: Sidecar, repo: Repo, memory_ids: Sequence[str]) -> None:
+def note_hovered(sidecar: Sidecar, repo: Repo, memory_id: str) -> None:
     """Records that a hover was read if the person does nothing else for a second. Does nothing in Restricted Mode."""
     last_hover = sidecar.last_hover
     last_hover.cancel()
@@ -35,7 +34,7 @@ def note_hovered(sidecar: Sidecar, repo: Repo, memory_ids: Sequence[str]) -> Non
 
     def count_as_read() -> None:
         last_hover.timer = None
-        sidecar.executor.submit(_record_use, sidecar, _private_folder(sidecar, repo), list(memory_ids), "hovered")
+        sidecar.executor.submit(_record_use, sidecar, _private_folder(sidecar, repo), memory_id, "hovered")
 
     last_hover.timer = asyncio.get_running_loop().call_later(READ_AFTER_SECONDS, count_as_read)
 
@@ -46,11 +45,11 @@ def _private_folder(sidecar: Sidecar, repo: Repo | None) -> Path:
     return sidecar.home.project(PERSONAL_KEY if repo is None else repo.project.key)
 
 
-def _record_use(sidecar: Sidecar, private_folder: Path, memory_ids: Sequence[str], kind: UseKind) -> None:
+def _record_use(sidecar: Sidecar, private_folder: Path, memory_id: str, kind: UseKind) -> None:
     from lerim.memory import Uses
 
     uses = Uses(private_folder)
-    uses.record_use(memory_ids, kind, sidecar.clock())
+    uses.record_use([memory_id], kind, sidecar.clock())
     for problem in uses.problems:
         if problem not in sidecar.last_hover.logged_problems:
             sidecar.last_hover.logged_problems.add(problem)

@@ -1,15 +1,18 @@
-"""Go to Definition in memory files: the memory of an id, a file, a symbol in it, and a turn in its transcript."""
+"""Go to Definition in memory files, for ids, files, symbols in them and turns of transcripts; and links."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from lsprotocol import types
 
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_path, find_memory_text, find_source_path
 from lerim.lsp.features.language.symbol_places import find_symbol_place
-from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at
+from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at, find_targets
 from lerim.lsp.window import Sidecar
 
+MAX_LINKS = 200
 START = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
@@ -40,3 +43,26 @@ def _locate(sidecar: Sidecar, text: MemoryText, target: Target) -> types.Locatio
     if not sidecar.options.trusted or not transcripts.can_show_transcripts(sidecar):
         return None
     return transcripts.turn_location(sidecar, target.turn)
+
+
+async def list_document_links(sidecar: Sidecar, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+    """The links of a memory file to memories and files that exist."""
+    text = await find_memory_text(sidecar, params.text_document.uri)
+    return None if text is None else await sidecar.run_in_thread(_list_links, text)
+
+
+def _list_links(text: MemoryText) -> list[types.DocumentLink]:
+    return [link for link, _ in zip(_find_links(text), range(MAX_LINKS), strict=False)]
+
+
+def _find_links(text: MemoryText) -> Iterator[types.DocumentLink]:
+    for target in find_targets(text):
+        if isinstance(target, IdTarget) and target.key != "id":
+            path = find_memory_path(text, target.id)
+        elif isinstance(target, PathTarget):
+            path = find_source_path(text.repo, target.path)
+            path = path if path is not None and path.is_file() else None
+        else:
+            continue
+        if path is not None:
+            yield types.DocumentLink(text.range(target.span), path_to_uri(path))

@@ -20,11 +20,19 @@ from lerim.lsp.features.language.memory_texts import (
     find_source_path,
 )
 from lerim.lsp.features.language.symbol_places import find_symbol_place
-from lerim.lsp.features.language.targets import IdTarget, PathTarget, SymbolTarget, Target, find_target_at, find_targets
+from lerim.lsp.features.language.targets import (
+    IdTarget,
+    PathTarget,
+    SymbolTarget,
+    Target,
+    TurnTarget,
+    find_target_at,
+    find_targets,
+)
 from lerim.lsp.features.memories import HoverMemory, editor_requests, loading, render_hover
 from lerim.lsp.protocol import OPEN_TURN, redact_text
-from lerim.lsp.window import HandleTarget, Sidecar
-from lerim.memory import SourceReader, StoredMemory, definitions
+from lerim.lsp.window import HandleTarget, Repo, Sidecar
+from lerim.memory import Reference, SourceReader, StoredMemory, definitions
 
 MAX_QUOTED = 600
 """Characters of a turn in a hover."""
@@ -65,11 +73,15 @@ def _is_quick(text: MemoryText, target: Target) -> bool:
 def _describe(sidecar: Sidecar, text: MemoryText, target: Target) -> str:
     if isinstance(target, IdTarget):
         return _describe_memory(sidecar, text, target.id)
+    if isinstance(target, TurnTarget):
+        return redact_text(_describe_turn(sidecar, text, target.session, target.turn))
+    if text.repo is None:
+        return "A personal memory belongs to no repository, so its references lead nowhere."
     if isinstance(target, PathTarget):
-        return redact_text(_describe_path(text, target.path))
-    if isinstance(target, SymbolTarget):
-        return redact_text(_describe_symbol(sidecar, text, target))
-    return redact_text(_describe_turn(sidecar, text, target.session, target.turn))
+        said, count = _describe_path(text.repo, target.path)
+    else:
+        said, count = _describe_symbol(sidecar, text.repo, target.reference)
+    return redact_text(f"{said} {count} {'memory refers' if count == 1 else 'memories refer'} to it.")
 
 
 def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
@@ -80,7 +92,7 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
     if stored is None:
         return f"The memory {escape_line(memory_id[:200])} cannot be read. Its file shows why."
     if text.repo is not None:
-        [memory] = loading.make_hover_memories(sidecar, text.repo, [stored])
+        memory = loading.make_hover_memory(sidecar, text.repo, stored.record)
     else:
         handle = sidecar.handles.make_handle(HandleTarget(sidecar.home.root, stored.record.id))
         memory = HoverMemory(stored.record, handle)
@@ -92,7 +104,7 @@ def _describe_memory(sidecar: Sidecar, text: MemoryText, memory_id: str) -> str:
 
 def _load_memory(text: MemoryText, path: Path) -> StoredMemory | None:
     if text.repo is not None:
-        return next(iter(loading.load_memories(text.repo, [path])), None)
+        return next(loading.load_memories(text.repo, [path]), None)
     try:
         return text.store.load(path)[0]
     except LerimError:
@@ -112,26 +124,20 @@ def prefetch_targets(sidecar: Sidecar, text: MemoryText) -> None:
         sidecar.executor.submit(find_symbol_place, sidecar, repo, reference)
 
 
-def _describe_path(text: MemoryText, path: str) -> str:
-    if text.repo is None:
-        return "A personal memory belongs to no repository, so its references lead nowhere."
-    count = len(text.repo.references.for_file(path))
-    state = "exists" if find_source_path(text.repo, path) is not None else "does not exist in this checkout"
-    refer = f"{count} {'memory refers' if count == 1 else 'memories refer'} to it."
-    return f"{escape_line(path)} {state}. {refer}"
+def _describe_path(repo: Repo, path: str) -> tuple[str, int]:
+    """What is known about a path, and how many memories refer to it."""
+    state = "exists" if find_source_path(repo, path) is not None else "does not exist in this checkout"
+    return f"{escape_line(path)} {state}.", len(repo.references.for_file(path))
 
 
-def _describe_symbol(sidecar: Sidecar, text: MemoryText, target: SymbolTarget) -> str:
-    if text.repo is None:
-        return "A personal memory belongs to no repository, so its references lead nowhere."
-    reference = target.reference
-    place = find_symbol_place(sidecar, text.repo, reference)
+def _describe_symbol(sidecar: Sidecar, repo: Repo, reference: Reference) -> tuple[str, int]:
+    """What is known about a symbol, and how many memories refer to it."""
+    place = find_symbol_place(sidecar, repo, reference)
     name, path = escape_line(reference.symbol), escape_line(reference.path)
-    count = len(text.repo.references.for_symbol(reference.path, reference.symbol))
-    refer = f"{count} {'memory refers' if count == 1 else 'memories refer'} to it."
+    count = len(repo.references.for_symbol(reference.path, reference.symbol))
     if place is None:
-        return f"{name} is not found in {path}, or is defined there more than once. {refer}"
-    return f"{name} is defined in {path}, line {place.line + 1}. {refer}"
+        return f"{name} is not found in {path}, or is defined there more than once.", count
+    return f"{name} is defined in {path}, line {place.line + 1}.", count
 
 
 def _describe_turn(sidecar: Sidecar, text: MemoryText, session: str, turn: str) -> str:

@@ -55,7 +55,7 @@ LANGUAGE_FEATURES = (
         types.TEXT_DOCUMENT_RENAME, "rename", "renames", "rename_id", registered_options={"prepareProvider": True}
     ),
     LanguageFeature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename", "renames", "prepare_rename", registered_options=None),
-    LanguageFeature(types.TEXT_DOCUMENT_DOCUMENT_LINK, "document_link", "links", "list_document_links"),
+    LanguageFeature(types.TEXT_DOCUMENT_DOCUMENT_LINK, "document_link", "definitions", "list_document_links"),
     LanguageFeature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, "document_symbol", "symbols", "list_document_symbols"),
     LanguageFeature(
         types.TEXT_DOCUMENT_CODE_ACTION,

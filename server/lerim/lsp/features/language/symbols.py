@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from lsprotocol import types
@@ -11,10 +12,9 @@ from lsprotocol import types
 from lerim.lsp.boundary import path_to_uri, shorten_text, show_hidden_characters
 from lerim.lsp.features.language.definitions import START
 from lerim.lsp.features.language.memory_texts import MemoryText, find_memory_text
-from lerim.lsp.features.language.titles import find_by_words, show_titles
 from lerim.lsp.protocol import redact_text
 from lerim.lsp.window import Repo, Sidecar
-from lerim.memory import Field, Span
+from lerim.memory import Field, MemoryEntry, Span
 
 MAX_SYMBOLS = 200
 MAX_DETAIL = 80
@@ -121,3 +121,20 @@ def _heading_symbols(text: MemoryText) -> Iterator[types.DocumentSymbol]:
 
 def _one_line(text: str) -> str:
     return shorten_text(show_hidden_characters(redact_text(" ".join(text.split()))), MAX_DETAIL)
+
+
+def find_by_words(query: str, *sources: Iterable[MemoryEntry]) -> Iterator[MemoryEntry]:
+    """Yields the memories whose id or title contains all words of a query, newest first, as each source has them."""
+    words = query.casefold().split()
+    for entry in heapq.merge(*sources, key=lambda entry: (entry.created, entry.name), reverse=True):
+        text = f"{entry.id} {entry.title}".casefold() if words else ""
+        if all(word in text for word in words):
+            yield entry
+
+
+def show_titles(entries: Sequence[MemoryEntry]) -> list[str]:
+    """The titles as they may be shown, each on one line. They are redacted together, which is faster."""
+    titles = [" ".join(entry.title.split()) for entry in entries]
+    together = redact_text("\n".join(titles)).split("\n")
+    redacted = together if len(together) == len(titles) else map(redact_text, titles)
+    return [show_hidden_characters(title) for title in redacted]

@@ -41,11 +41,11 @@ async def hover_at_position(sidecar: Sidecar, params: types.HoverParams) -> type
         stored = _load_first(location.repo, entries)
     else:
         stored = await sidecar.run_in_thread(_load_first, location.repo, entries)
-    if not stored:
+    if stored is None:
         return None
-    uses.note_hovered(sidecar, location.repo, [memory.record.id for memory in stored])
+    uses.note_hovered(sidecar, location.repo, stored.record.id)
     position = params.position
-    [shown] = loading.make_hover_memories(sidecar, location.repo, stored)
+    shown = loading.make_hover_memory(sidecar, location.repo, stored.record)
     more = link_more(len(entries) - 1, params.text_document.uri, position.line, position.character)
     text = render_hover(shown, sidecar.clock(), trusted=sidecar.options.trusted, more=more)
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
@@ -62,9 +62,12 @@ async def list_file_memories(sidecar: Sidecar, params: FileMemoriesParams) -> lo
         position = types.Position(params.line, params.character)
         entries = find_entries(document, position, location) if document is not None else []
     paths = [entry.path for entry in entries][: loading.MAX_RESULTS]
-    stored = await sidecar.run_in_thread(loading.load_memories, location.repo, paths)
-    owned = [(location.repo, memory) for memory in stored]
-    return loading.MemoryList(await sidecar.run_in_thread(loading.make_views, sidecar, owned))
+    return await sidecar.run_in_thread(_make_list, sidecar, location.repo, paths)
+
+
+def _make_list(sidecar: Sidecar, repo: Repo, paths: Sequence[Path]) -> loading.MemoryList:
+    found = loading.load_memories(repo, paths)
+    return loading.MemoryList([loading.make_memory_view(sidecar, repo, stored) for stored in found])
 
 
 async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -154,12 +157,9 @@ def prefetch_memories(sidecar: Sidecar, repo: Repo, entries: Sequence[MemoryEntr
         sidecar.executor.submit(_load_for_hover, repo, not_cached)
 
 
-def _load_first(repo: Repo, entries: Sequence[MemoryEntry]) -> list[StoredMemory]:
-    """The first of these memories that can be read, in a list."""
-    for entry in entries[:MAX_PREFETCHED]:
-        if found := loading.load_memories(repo, [entry.path]):
-            return found
-    return []
+def _load_first(repo: Repo, entries: Sequence[MemoryEntry]) -> StoredMemory | None:
+    """The first of these memories that can be read."""
+    return next(loading.load_memories(repo, (entry.path for entry in entries[:MAX_PREFETCHED])), None)
 
 
 def _load_for_hover(repo: Repo, paths: Sequence[Path]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,9 +122,8 @@ def _resolve_uri(uri: str) -> Path:
     return Path(os.path.realpath(path)) if path is not None else Path()
 
 
-def load_memories(repo: Repo, paths: Iterable[Path]) -> list[StoredMemory]:
-    """The memories in these files. Missing and invalid files are skipped (diagnostics show them)."""
-    found: list[StoredMemory] = []
+def load_memories(repo: Repo, paths: Iterable[Path]) -> Iterator[StoredMemory]:
+    """Yields the memories in these files. Missing and invalid files are skipped (diagnostics show them)."""
     generation = repo.generation
     for path in paths:
         cached = repo.cache.get(path)
@@ -134,18 +133,13 @@ def load_memories(repo: Repo, paths: Iterable[Path]) -> list[StoredMemory]:
             except LerimError:
                 continue
             repo.cache_memory(path, cached, generation)
-        found.append(cached)
-    return found
+        yield cached
 
 
-def make_hover_memories(sidecar: Sidecar, repo: Repo, stored: Sequence[StoredMemory]) -> list[HoverMemory]:
-    """Adds to each memory what a hover needs: its handle, whether it names a turn, and its drift."""
-    names = [sidecar.handles.make_handle(HandleTarget(repo.project.root, row.record.id)) for row in stored]
-    drift_by_id = repo.drift.by_id
-    return [
-        HoverMemory(row.record, name, find_quoted_turn(row.record)[1] != "", drift_by_id.get(row.record.id))
-        for row, name in zip(stored, names, strict=True)
-    ]
+def make_hover_memory(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> HoverMemory:
+    """Adds to a memory what a hover needs: its handle, whether it names a turn, and its drift."""
+    handle = sidecar.handles.make_handle(HandleTarget(repo.project.root, record.id))
+    return HoverMemory(record, handle, find_quoted_turn(record)[1] != "", repo.drift.by_id.get(record.id))
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:
@@ -164,11 +158,6 @@ def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) 
     root = sidecar.home.root if repo is None else repo.project.root
     handle = sidecar.handles.remember(HandleTarget(root, stored.record.id))
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
-
-
-def make_views(sidecar: Sidecar, owned: Iterable[tuple[Repo | None, StoredMemory]]) -> list[MemoryView]:
-    """Makes the view of each memory with its repository, as `make_memory_view` does."""
-    return [make_memory_view(sidecar, repo, stored) for repo, stored in owned]
 
 
 def _make_hit_views(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[MemoryView]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lerim.errors import LerimError, Problem
+from lerim.lsp.features.memories import loading
 from lerim.lsp.features.memories.memory_rows import TreeGroup, TreeMemory, TreeProposal, TreeView
 from lerim.lsp.protocol import MemoryGrouping, TreeParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, candidate_counts
@@ -151,42 +152,36 @@ def _list_proposals(sidecar: Sidecar, repo: Repo | None) -> list[TreeProposal]:
 
     return [
         TreeProposal(
-            id=scoped_entry.id,
-            action=scoped_entry.action,
-            primitive=scoped_entry.record.primitive,
-            kind=scoped_entry.record.kind,
-            title=redact_record(scoped_entry.record).title,
-            reason=redact_secrets(scoped_entry.reason).text,
+            id=proposal.id,
+            action=proposal.action,
+            primitive=proposal.record.primitive,
+            kind=proposal.record.kind,
+            title=redact_record(proposal.record).title,
+            reason=redact_secrets(proposal.reason).text,
             scope="global" if where.project.is_personal else "project",
         )
         for where in candidate_counts.find_shown_review_paths(sidecar, repo)
-        for scoped_entry in queue.list_pending(where)[0]
+        for proposal in queue.list_pending(where)[0]
     ]
 
 
 def _list_ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, MemoryFile]]:
     """The files of ended memories, newest first."""
-    from lerim.lsp.features.memories.loading import personal_store
-
-    stores = [*([repo.store] if repo is not None else []), personal_store(sidecar)]
+    stores = [*([repo.store] if repo is not None else []), loading.personal_store(sidecar)]
     ended = [(store, found) for store in stores for found in store.find_files(archived=True)[0] if found.is_archived]
-    return sorted(ended, key=lambda scoped_entry: scoped_entry[1].path.name, reverse=True)
+    return sorted(ended, key=lambda one: one[1].path.name, reverse=True)
 
 
 def _make_ended_rows(sidecar: Sidecar, repo: Repo | None, store: Store, found: MemoryFile) -> Iterable[TreeMemory]:
     """The row of an ended memory; none if its file no longer exists or cannot be read."""
-    from lerim.memory import memory_view
-
     try:
         stored = store.load_file(found)[0]
     except LerimError:
         return
-    entries = repo is not None and store is repo.store
-    view = memory_view(stored, "project" if entries else "global")
-    root = repo.project.root if repo is not None and entries else sidecar.home.root
+    view = loading.make_memory_view(sidecar, repo if repo is not None and store is repo.store else None, stored)
     yield TreeMemory(
         id=view.id,
-        handle=sidecar.handles.remember(HandleTarget(root, view.id)),
+        handle=view.handle,
         primitive=view.primitive,
         kind=view.kind,
         title=view.title,

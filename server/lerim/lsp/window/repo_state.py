@@ -1,8 +1,9 @@
-"""The drift of a repository's memories as last checked. Only memories that are not fresh are kept."""
+"""What is kept for a repository between two checks: the drift of its memories, and what is wrong in their files."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from lerim.memory import Drift, MemoryEntry, StatStamp
+    from lsprotocol import types
+
+    from lerim.check import RulesFileIndex
+    from lerim.memory import Drift, MemoryEntry, SourceReader, StatStamp
 
 WRONG_STATES = ("drifted", "gone")
 
@@ -51,3 +55,18 @@ class RepoDrift:
         return bool(
             self.queued_files or self.queued_memories or self.is_full_check_queued or self.is_database_check_queued
         )
+
+
+@dataclass(slots=True)
+class RepoChecks:
+    """`rules_files` has the statements of rules files, None until a memory is opened; `reader` has read source files.
+    `lock` allows one check at a time, since both are shared.
+
+    `open_diagnostics` are those of open documents by URI, `diagnostics` those that `Lerim: Check Memories` found.
+    """
+
+    rules_files: RulesFileIndex | None = None
+    reader: SourceReader | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    open_diagnostics: dict[str, list[types.Diagnostic]] = field(default_factory=dict)
+    diagnostics: dict[str, list[types.Diagnostic]] = field(default_factory=dict)
