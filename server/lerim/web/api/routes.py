@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lerim.web.api import jobs, memories, memory_acts, projects, queue, review, runs, server, sessions
+from lerim.web.api import jobs, memories, memory_acts, projects, review, server, sessions
 from lerim.web.api.openapi import make_document
 from lerim.web.api.operations import make_route
 
@@ -20,9 +20,7 @@ OPERATIONS = [
     *memory_acts.operations,
     *review.operations,
     *sessions.operations,
-    *queue.operations,
     *jobs.operations,
-    *runs.operations,
     *server.operations,
 ]
 """In the order of the document. A path with a fixed last part comes before one with a variable there."""

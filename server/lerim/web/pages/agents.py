@@ -42,7 +42,7 @@ def show_agents(request: Request) -> Response:
 
 
 def act_on_jobs(request: Request, form: Form) -> Response:
-    """Retries or skips a job; without its number, retries or skips all that failed or were given up."""
+    """Retries or skips a job; without its number, skips all that were given up, or also retries those that failed."""
     place, number, action = find_place(request), form.get("job", ""), form.get("action", "")
     is_number = number.isascii() and number.isdigit() and len(number) < 19  # what the database can hold
     if action not in ("retry", "skip") or not (is_number or not number):
