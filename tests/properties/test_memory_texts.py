@@ -7,10 +7,10 @@ from pathlib import Path
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from lerim.lsp.features.language.completion_places import find_completion_place
 from lsprotocol import types
 
 from lerim.lsp.boundary import split_lines
+from lerim.lsp.features.language.completion import find_completion_place
 from lerim.lsp.features.language.edits import replace_values
 from lerim.lsp.features.language.memory_texts import MemoryText
 from lerim.lsp.features.language.symbols import outline
