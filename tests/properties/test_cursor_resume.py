@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cursor_store import Editor, cli_chat, dated_back, found, prompt, reply, taken, tool
-from lerim.errors import TranscriptError
 from lerim.sessions.model import Turn
 from lerim.sessions.readers.cursor import store
 from lerim.sessions.readers.engine.fields import without_nul
@@ -138,32 +137,6 @@ def test_rows_in_any_order_and_written_again_give_the_same_turns(order: list[int
         for at in (*order, *again):
             editor.put(f"bubbleId:{cid}:b{at}", chat[at])
         assert [turn.text for turn in everything(editor.root)[cid]] == [one["text"] for one in chat]
-
-
-@SETTINGS
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=30), st.floats(0, 1), st.booleans())
-def test_a_damaged_file_never_raises_anything_but_what_it_says(
-    flips: list[tuple[float, int]], length: float, cut: bool
-):
-    with tempfile.TemporaryDirectory() as folder:
-        editor = Editor(Path(folder))
-        for at in range(3):
-            editor.chat([prompt("Hi", f"u{at}"), reply("Ho " * 2000, f"a{at}")], f"c{at}")
-        content = bytearray(editor.all.read_bytes())
-        for where, byte in flips:
-            content[min(int(where * len(content)), len(content) - 1)] = byte
-        editor.all.write_bytes(bytes(content[: int(length * len(content))]) if cut else bytes(content))
-        dated_back(editor.all)
-        try:
-            transcripts, _ = found(editor.root)
-        except TranscriptError:
-            return
-        for one in transcripts:
-            store.probe_folder(one)
-            try:
-                taken(one)
-            except TranscriptError:
-                continue
 
 
 LINES = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ from hypothesis import strategies as st
 
 import claude_lines
 import codex_lines
+import copilot_cli_lines
 import reading_laws as laws
+from lerim.errors import TranscriptError
 from lerim.sessions.model import Readable, Transcript
+from lerim.sessions.readers import copilot
 from lerim.sessions.readers.claude import store as claude
 from lerim.sessions.readers.codex import store as codex
 from lerim.sessions.readers.engine.line_stream import HEAD_BYTES
@@ -121,6 +125,53 @@ def codex_records() -> st.SearchStrategy[Record | list[Record]]:
     )
 
 
+def copilot_records() -> st.SearchStrategy[Record]:
+    lines = copilot_cli_lines
+    words = st.sampled_from(
+        ["use uv, not pip", "ok", "", "ünï \u2028 code", '<skill-context name="x">a</skill-context>']
+    )
+    natives = st.sampled_from(["t1", "t2", "t3", "t4", "REDACTED"])
+    messages = st.sampled_from(["m1", "m2", "m3"])
+    calls = st.one_of(
+        natives.map(lambda native: lines.asked(native, "bash", {"command": "make"})),
+        natives.map(lambda native: lines.asked(native, "read_bash", {"shellId": "7"})),
+        natives.map(lambda native: lines.asked(native, "stop_bash", {"shellId": "7"})),
+        natives.map(lambda native: lines.asked(native, "edit", {"path": "/a", "old_str": "a", "new_str": "b"})),
+        natives.map(lambda native: lines.asked(native, "ask_user", {"question": "Which?", "choices": ["a"]})),
+    )
+    running = "<command with shellId: 7 is still running after 30 seconds.>"
+    denied = {"kind": "denied-interactively-by-user", "feedback": "no"}
+    return st.one_of(
+        st.builds(lines.prompt, words),
+        st.builds(lambda text: lines.prompt(text, source="system"), words),
+        st.builds(
+            lambda message, text, asked: lines.reply(message, text, *asked),
+            messages,
+            words,
+            st.lists(calls, max_size=2),
+        ),
+        st.builds(lambda text: lines.reply("m9", text, parentToolCallId="t1"), words),
+        st.builds(lambda native: lines.started(native, "bash", {"command": "ls"}), natives),
+        st.builds(lines.ran, natives, st.sampled_from([0, 1]), words, st.just(7)),
+        st.builds(lambda native: lines.done(native, running), natives),
+        st.builds(lambda native: lines.done(native, "User selected: a"), natives),
+        st.builds(lambda native: lines.done(native, "no", success=False), natives),
+        st.builds(lambda native: lines.event("permission.completed", toolCallId=native, result=denied), natives),
+        st.builds(
+            lambda native: lines.event(
+                "tool.user_requested", toolCallId=native, toolName="bash", arguments={"command": "ls"}
+            ),
+            natives,
+        ),
+        st.builds(lambda: lines.event("abort", reason="user")),
+        st.builds(lambda: lines.event("session.error", message="x")),
+        st.builds(lambda: lines.event("session.resume", context={"cwd": "/home/ana/lib", "branch": "dev"})),
+        st.builds(lambda: lines.event("session.model_change", newModel="gpt-5.5")),
+        st.builds(lambda: lines.event("hook.start", input={"x": [{}, {}]})),
+        st.builds(lambda: lines.shut(inputTokens=9)),
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Agent:
     """How sessions of an agent begin and go on, and what reads them."""
@@ -156,7 +207,8 @@ CODEX_STARTS = (
 )
 CLAUDE = Agent(((),), claude_records(), claude_lines.transcript, claude)
 CODEX = Agent(CODEX_STARTS, codex_records(), codex_lines.transcript, codex)
-AGENTS = pytest.mark.parametrize("agent", [CLAUDE, CODEX], ids=["claude", "codex"])
+COPILOT = Agent(((copilot_cli_lines.start(),),), copilot_records(), copilot_cli_lines.transcript, copilot)
+AGENTS = pytest.mark.parametrize("agent", [CLAUDE, CODEX, COPILOT], ids=["claude", "codex", "copilot"])
 
 
 def joined(records: list[Record], glue: list[bool]) -> bytes:
@@ -182,7 +234,7 @@ def test_reading_in_any_pieces_or_in_brief_gives_what_reading_at_once_gives(
     laws.is_taken_up_after_any_turn(agent.opened, path)
     again, brief = agent.opened(path), agent.opened(path, brief=True)
     laws.is_brief_without_loss(brief, again)
-    if agent is CLAUDE:  # a brief reading of Codex leaves out reasoning, which a whole one would hold back
+    if agent is not CODEX:  # a brief reading of Codex leaves out reasoning, which a whole one would hold back
         assert brief.resume == again.resume
 
 
@@ -217,7 +269,7 @@ def test_a_fork_of_codex_gives_the_turns_it_copied_the_ids_they_have(tmp_path: P
     assert [turn.id for turn in fork][: len(parent)] == [turn.id for turn in parent]
 
 
-JUNK = laws.junk("type", "text", "id", "input", "command", "x")
+JUNK = laws.junk("type", "text", "id", "input", "command", "usage", "x")
 
 
 def with_junk(data: st.DataObject, record: Record) -> Record:
@@ -267,9 +319,12 @@ def test_changed_and_random_bytes_never_raise(
     assert list(agent.opened(tmp_path / "b.jsonl")) == []
 
 
+@pytest.mark.parametrize(("agent", "ending"), [(CODEX, ".jsonl.zst"), (CODEX, ".json"), (COPILOT, ".json")])
 @SETTINGS
-@given(noise=st.binary(max_size=400), ending=st.sampled_from([".jsonl.zst", ".json"]))
-def test_random_bytes_in_other_files_of_codex_are_no_transcript(tmp_path: Path, noise: bytes, ending: str) -> None:
+@given(noise=st.binary(max_size=400))
+def test_random_bytes_in_other_files_are_no_transcript(agent: Agent, ending: str, tmp_path: Path, noise: bytes) -> None:
     path = tmp_path / f"a{ending}"
     path.write_bytes(noise)
-    assert CODEX.reader.probe_folder(CODEX.transcript(path)) == ""
+    assert agent.reader.probe_folder(agent.transcript(path)) == ""
+    with suppress(TranscriptError):
+        assert list(agent.opened(path)) == []

@@ -147,22 +147,6 @@ def test_a_damaged_old_file_costs_its_record_and_no_other(messages: list[Any], a
         assert len(same) >= len(before["ses_1"]) - (len(before["ses_1"]) if file.parts[-3] == "session" else 1)
 
 
-@given(messages=sessions, where=st.integers(0, 1 << 20), noise=st.binary(min_size=1, max_size=64), cut=st.booleans())
-def test_no_damage_to_a_database_raises_anything_but_the_error_that_names_it(
-    messages: list[Any], where: int, noise: bytes, cut: bool
-) -> None:
-    with folder() as root:
-        path = built(messages).rows(root / "opencode.db")
-        whole = path.read_bytes()
-        place = where % len(whole)
-        path.write_bytes(whole[:place] + (b"" if cut else noise + whole[place + len(noise) :]))
-        try:
-            for transcript in of_rows(path).values():
-                turns(transcript)
-        except TranscriptError as error:
-            assert str(path) in str(error)
-
-
 @given(messages=sessions, place=st.integers(0, 5000), noise=st.binary(max_size=20))
 def test_no_damage_to_an_export_raises_anything_but_the_error_that_names_it(
     messages: list[Any], place: int, noise: bytes

@@ -1,6 +1,6 @@
 """What a Codex rollout holds, counted a second time: from the raw JSON, over the whole file at once.
 
-Imports nothing of the product, so that the two can disagree. Run it on files to see the counts.
+Imports nothing of the product, so that the two can disagree.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,8 +120,3 @@ def count(path: Path) -> Counts:
     outputs = {one["call_id"]: one.get("output") for _, one in found if one.get("type") in OUTPUTS}
     errors = sum(failed(output) for output in outputs.values())
     return Counts(0 if child else prompts(found), len(calls), errors, spent(found))
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        sys.stdout.write(f"{name[-60:]} {count(Path(name))}\n")

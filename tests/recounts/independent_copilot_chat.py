@@ -1,13 +1,12 @@
 """What a chat of GitHub Copilot in VS Code holds, counted a second time: from the raw JSON, by the format alone.
 
-Imports nothing of the product, so that the two can disagree. Run it on files to see the counts.
+Imports nothing of the product, so that the two can disagree.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,8 +73,3 @@ def count(path: Path) -> Counts:
         if used
         else None,
     )
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        sys.stdout.write(f"{name} {count(Path(name))}\n")

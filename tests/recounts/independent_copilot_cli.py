@@ -1,13 +1,12 @@
 """What a session of Copilot CLI holds, counted a second time: from the raw JSON, over the whole file at once.
 
-Imports nothing of the product, so that the two can disagree. Run it on files to see the counts.
+Imports nothing of the product, so that the two can disagree.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,8 +75,3 @@ def count(path: Path) -> Counts:
     ended = {one["data"]["toolCallId"]: one["data"] for one in found if one["type"] == "tool.execution_complete"}
     errors = sum(failed(said) for native, said in ended.items() if native not in denied)
     return Counts(sum(map(is_prompt, found)), len(calls), errors, len(denied), spent(found))
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        sys.stdout.write(f"{name[-60:]} {count(Path(name))}\n")

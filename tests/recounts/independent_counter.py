@@ -1,12 +1,11 @@
 """What a Claude Code transcript holds, counted a second time: from the raw JSON, in two passes over the whole file.
 
-Imports nothing of the product, so that the two can disagree. Run it on files to see the counts.
+Imports nothing of the product, so that the two can disagree.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,8 +144,3 @@ def count(path: Path) -> Counts:
         api_errors=api_errors,
         tokens=tuple(sum(most[at] for most in usage.values()) for at in range(4)),  # type: ignore[arg-type]
     )
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        sys.stdout.write(f"{name} {count(Path(name))}\n")

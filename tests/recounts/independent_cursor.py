@@ -1,13 +1,12 @@
 """What Cursor's stores hold, counted a second time: from the raw rows, by the letter of what is known of the format.
 
-Imports nothing of the product, so that the two can disagree. Run it on stores to see the counts.
+Imports nothing of the product, so that the two can disagree.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -156,9 +155,3 @@ def messages(records: Iterable[dict[str, Any]]) -> Counts:
             calls += part.get("type") in ("tool-call", "tool_use")
             errors += part.get("type") == "tool-result" and bool(part.get("isError"))
     return Counts(prompts, calls, errors)
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        for one, counts in {**composers(Path(name)), **of_workspace(Path(name))}.items():
-            sys.stdout.write(f"{name} {one} {counts}\n")

@@ -1,13 +1,12 @@
 """What a session of Gemini CLI or Antigravity holds, counted a second time: from the raw JSON, by the format alone.
 
-Imports nothing of the product, so that the two can disagree. Run it on files to see the counts.
+Imports nothing of the product, so that the two can disagree.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,8 +92,3 @@ def count_steps(path: Path) -> Counts:
             sum(step.get("cache_read_tokens", 0) for step in steps),
         ),
     )
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        sys.stdout.write(f"{name} {count(Path(name))}\n")

@@ -1,13 +1,12 @@
 """What OpenCode's stores hold, counted a second time from the raw JSON and rows.
 
-Imports nothing of the product, so that the two can disagree. Run it on exported files, databases or `storage` folders.
+Imports nothing of the product, so that the two can disagree.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,13 +104,3 @@ def count(session: Session) -> Counts:
                 denials += part["state"]["status"] == "error" and not fails(part)
     total = tuple(sum(one[at] for one in spent) for at in range(4)) if spent else None
     return Counts(prompts, calls, errors, denials, api_errors, total)  # type: ignore[arg-type]
-
-
-if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        where = Path(name)
-        found = (
-            in_storage(where) if where.is_dir() else in_database(where) if where.suffix == ".db" else [exported(where)]
-        )
-        for one in found:
-            sys.stdout.write(f"{one['info']['id']} {count(one)}\n")

@@ -6,7 +6,6 @@ A reader is given as `opened`: a reading of the file at a path, from a resume on
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -51,16 +50,6 @@ def kept(turn: Turn) -> tuple[Any, ...]:
     """What the catalog keeps of a turn."""
     place = turn.id, turn.ordinal, turn.role, turn.kind, turn.time, turn.cwd, turn.branch, turn.model, turn.tokens
     return *place, turn.text, render_calls(turn.tool_calls)
-
-
-def with_junk(data: Any, records: Sequence[Any], inside: str, values: st.SearchStrategy[Any]) -> bytes:
-    """Lines of records in which some fields, of what stands at `inside` or else of the record, hold any of `values`."""
-    written = json.loads(json.dumps(records))
-    for record in written:
-        for _ in range(data.draw(st.integers(0, 2))):
-            place = record[inside] if isinstance(record.get(inside), dict) and record[inside] else record
-            place[data.draw(st.sampled_from(sorted(place)))] = data.draw(values)
-    return b"".join(json.dumps(record).encode() + b"\n" for record in written)
 
 
 def is_brief_without_loss(brief: Any, whole: Any) -> None:
