@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 
 from claude_lines import encoded, envelope, prompt
-from lerim.sessions.model import StoreContents
-from lerim.sessions.readers.claude.files import find_first_cwd, scan_root
+from lerim.sessions.model import StoreContents, Transcript
+from lerim.sessions.readers.claude.store import probe_folder, scan_root
 from rights import bound
+
+
+def first_cwd(path):
+    return probe_folder(Transcript("claude", path, "s", 1, 1, 1))
 
 
 def touch(path, content=b"x"):
@@ -41,7 +45,7 @@ def test_folders_pipes_and_broken_links_are_told_and_are_not_transcripts(tmp_pat
     (project / "broken.jsonl").symlink_to(tmp_path / "gone")
     if hasattr(os, "mkfifo"):
         os.mkfifo(project / "pipe.jsonl")
-        assert find_first_cwd(project / "pipe.jsonl") == ""
+        assert first_cwd(project / "pipe.jsonl") == ""
     store = scan_root(tmp_path)
     assert store.transcripts == []
     assert {one.path for one in store.problems} == {str(entry) for entry in project.iterdir()}
@@ -61,8 +65,8 @@ def test_the_first_working_directory_is_found_without_reading_the_file(tmp_path)
     path = touch(
         tmp_path / "s.jsonl", b'bad\n{"type":"summary","summary":"x"}\n' + encoded(prompt("Go", cwd="/a"), prompt("x"))
     )
-    assert find_first_cwd(path) == "/a"
+    assert first_cwd(path) == "/a"
     far = encoded(envelope("system", cwd="", content="x" * 300_000), prompt("Go", cwd="/b"))
-    assert find_first_cwd(touch(tmp_path / "far.jsonl", far)) == ""
-    assert find_first_cwd(tmp_path / "gone.jsonl") == ""
-    assert find_first_cwd(touch(tmp_path / "empty.jsonl", b"")) == ""
+    assert first_cwd(touch(tmp_path / "far.jsonl", far)) == ""
+    assert first_cwd(tmp_path / "gone.jsonl") == ""
+    assert first_cwd(touch(tmp_path / "empty.jsonl", b"")) == ""

@@ -10,8 +10,7 @@ import reading_laws as laws
 from claude_lines import reading, transcript
 from independent_counter import NOT_TYPED, Counts, count
 from lerim.sessions.model import Turn
-from lerim.sessions.readers.claude.files import find_first_cwd, scan_root
-from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers.claude.store import ClaudeReading, probe_folder, scan_root
 
 
 def opened(path: Path, resume: bytes | None = None) -> ClaudeReading:
@@ -52,7 +51,7 @@ def test_counts_agree_with_an_independent_counter_and_with_the_turns(readings: R
         assert (session.tool_calls, session.denials) == (len(calls), sum(call.status == "denied" for call in calls))
         assert tokens.output == sum(turn.tokens.output for turn in turns)
         assert session.title
-        assert session.cwds[0] == find_first_cwd(path)
+        assert session.cwds[0] == probe_folder(done.transcript)
 
 
 def test_nothing_injected_shows_as_typed_by_a_person(readings: Readings) -> None:

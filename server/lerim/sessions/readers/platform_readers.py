@@ -159,7 +159,6 @@ class GuardedReading:
         return self._inner.checkpoint()
 
     def _nothing_read_error(self) -> TranscriptError:
-        """Returns the error for a session of which nothing could be read."""
         first = self._inner.problems[0].message.rstrip(".")
         what = f"Nothing of this session of {PLATFORM_NAMES[self._transcript.platform]} could be read. {first}."
         return TranscriptError(what, where=self._transcript.place, todo="Lerim tries again when it changes.")

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PureWindowsPath
 
-from lerim.sessions.model import StoreContents
+from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.claude.records import decode_claude_line
 from lerim.sessions.readers.engine import (
     add_transcript,
@@ -33,10 +33,10 @@ def claude_folder_name(cwd: str) -> str:
     return _REPLACED_CHARACTERS.sub("-", cwd)[:_NAME_LIMIT]
 
 
-def find_first_cwd(path: Path) -> str:
+def probe_folder(transcript: Transcript) -> str:
     """Returns the first working folder named in a transcript's first 256 kB; '' if there is none or the file cannot be
     read."""
-    cwd = next((record.cwd for record in read_beginning(path, decode_claude_line) if record.cwd), "")
+    cwd = next((record.cwd for record in read_beginning(transcript.path, decode_claude_line) if record.cwd), "")
     return without_nul(cwd)[:4096]
 
 

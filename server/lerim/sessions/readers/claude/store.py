@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from lerim.sessions.model import Role, Session, Transcript, TurnKind
-from lerim.sessions.readers.claude.files import find_first_cwd, results_folder, scan_root
+from lerim.sessions.readers.claude.files import probe_folder, results_folder, scan_root
 from lerim.sessions.readers.claude.human import (
     command_key,
     is_command_expansion,
@@ -42,11 +42,6 @@ from lerim.sessions.readers.engine import (
 __all__ = ["ClaudeReading", "open_session", "probe_folder", "scan_root"]
 
 _MEMORY_TAGS = ("lerim-memories",)
-
-
-def probe_folder(transcript: Transcript) -> str:
-    """Returns the working folder the session begins in, or '' if its transcript does not name it."""
-    return find_first_cwd(transcript.path)
 
 
 class ClaudeDrafts(TurnDrafts):

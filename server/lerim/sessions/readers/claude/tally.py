@@ -14,12 +14,12 @@ from lerim.sessions.readers.engine import (
     add_counts,
     hash_text,
     make_title,
+    plausible_count,
     subtract_counts,
     without_nul,
 )
 
 _RECENT_MESSAGES = 16
-_IMPLAUSIBLE_COUNT = 1 << 48
 
 
 class ClaudeTally(TranscriptTally, gc=False):
@@ -56,15 +56,12 @@ class ClaudeTally(TranscriptTally, gc=False):
         before = self.tokens_by_message.get(key, NO_TOKEN_COUNTS)
         if usage is None:
             return before
-        now = (
-            usage.input_tokens or 0,
-            usage.output_tokens or 0,
-            usage.cache_read_input_tokens or 0,
-            usage.cache_creation_input_tokens or 0,
+        most = (
+            max(before[0], plausible_count(usage.input_tokens)),
+            max(before[1], plausible_count(usage.output_tokens)),
+            max(before[2], plausible_count(usage.cache_read_input_tokens)),
+            max(before[3], plausible_count(usage.cache_creation_input_tokens)),
         )
-        if now == before:
-            return before
-        most = (_most(now[0], before[0]), _most(now[1], before[1]), _most(now[2], before[2]), _most(now[3], before[3]))
         if most != before:
             self.tokens = add_counts(self.tokens, subtract_counts(most, before))
             if key:
@@ -73,7 +70,3 @@ class ClaudeTally(TranscriptTally, gc=False):
                     del spent[next(iter(spent))]
                 self.tokens_by_message = spent
         return most
-
-
-def _most(now: int, before: int) -> int:
-    return before if now < before else now if now < _IMPLAUSIBLE_COUNT else before

@@ -37,8 +37,6 @@ CALLS = frozenset(
     }
 )
 OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
-CALLS_WITHOUT_OUTPUT = frozenset({"web_search_call", "image_generation_call"})
-"""Calls that already say how they ended; no output follows."""
 
 CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}
 """Tools that continue a process which an earlier call left running, and the argument that names it."""
@@ -125,7 +123,6 @@ def _parse_script(name: str, text: str) -> ToolCall:
 
 
 def _decode_literal(text: str) -> str:
-    """Decodes a string literal of a script."""
     value = parse_json_or_none(text) if text.startswith('"') else None
     if isinstance(value, str):
         return without_nul(value)

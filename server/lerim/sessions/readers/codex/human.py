@@ -112,7 +112,6 @@ def _join_replies(text: str) -> str:
 
 
 def _strip_context(text: str) -> str:
-    """Removes the blocks of context at the beginning of `text`."""
     position = 0
     while tag := _OPENING.match(text, position):
         end = text.rfind(f"</{tag[1]}>", position)  # its contents may include a forged closing tag

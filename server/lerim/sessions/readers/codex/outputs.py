@@ -114,7 +114,6 @@ def _has_header(head: str) -> bool:
 
 
 def _strip_header(text: str) -> str:
-    """Returns what a command printed, without the header lines."""
     at = text.find(_OUTPUT, 0, _HEAD_LENGTH)
     return text[at + len(_OUTPUT) :] if at >= 0 else ""
 

@@ -40,7 +40,7 @@ class CodexResults:
         self._drafts = drafts
         self._brief = brief
         self._question_ids: dict[str, tuple[str, ...]] = {}
-        self._processes = RunningProcesses(drafts, brief=brief)
+        self.processes = RunningProcesses(drafts, brief=brief)
         self._continued_processes: dict[str, str] = {}
 
     def note_call(self, payload: CodexPayload, call: ToolCall) -> None:
@@ -66,13 +66,13 @@ class CodexResults:
         counted = (0, 0)
         if process and not output.running and output.exit_code is not None:
             status, code = resolve_call_status(output, "shell", None)
-            if self._processes.finish(process, status, code, output.text, offset):
+            if self.processes.finish(process, status, code, output.text, offset):
                 counted = _count_outcome(output, None)
                 output = CodexOutput(output.text, None)
         if process:
             output = output._replace(running="")
         elif output.running and call is not None:
-            self._processes.add(output.running, call_id)
+            self.processes.add(output.running, call_id)
         own = _count_outcome(output, call)
         self._drafts.update_call(call_id, offset, lambda one: self._close_call(one, output))
         return counted[0] + own[0], counted[1] + own[1]
@@ -114,10 +114,6 @@ class CodexResults:
             self._drafts.update_call(
                 without_nul(payload.call_id), offset, lambda one: _with_full_paths(one, full_paths)
             )
-
-    def settle_all(self, offset: int) -> None:
-        """Marks the calls of processes that are still running as ok, because no result is expected any more."""
-        self._processes.settle_all(offset)
 
     def _close_call(self, call: ToolCall, output: CodexOutput) -> ToolCall:
         status, code = ("pending", None) if output.running else resolve_call_status(output, call.kind, call.exit_code)

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import Session, Transcript
-from lerim.sessions.readers.codex.calls import CALLS, CALLS_WITHOUT_OUTPUT, OUTPUTS, parse_codex_call
+from lerim.sessions.readers.codex.calls import CALLS, OUTPUTS, parse_codex_call
 from lerim.sessions.readers.codex.files import load_thread_name, parse_rollout_time
 from lerim.sessions.readers.codex.human import (
     is_unattended_thread,
@@ -226,7 +226,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         draft.unattended = self._tally.unattended
         self._is_answering, self._pending_reasoning = False, []
         self._tally.count_prompt(typed)
-        self._results.settle_all(self._line_offset)
+        self._results.processes.settle_all(self._line_offset)
         draft.texts.append(typed.text)
         if typed.kind == "shell":
             output = parse_codex_output(msgspec.Raw(msgspec.json.encode(parse_shell_output(text))))
@@ -260,10 +260,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         draft = self._answer_draft(native_id, f"{call.name}\n{call.command}", is_new_id=True)
         tally.tool_calls += 1
         self._drafts.add_call(draft, call)
-        if payload.type in CALLS_WITHOUT_OUTPUT:
-            draft.pending_calls -= 1
-        else:
-            self._results.note_call(payload, call)
+        self._results.note_call(payload, call)
 
     def _add_output(self, payload: CodexPayload) -> None:
         self._is_answering = False
@@ -302,7 +299,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
 
     def _end_task(self, payload: CodexPayload) -> None:
         self._tally.api_errors += bool(decode_fields(payload.error))
-        self._results.settle_all(self._line_offset)
+        self._results.processes.settle_all(self._line_offset)
 
     def _count_api_error(self, _: CodexPayload) -> None:
         self._tally.api_errors += 1

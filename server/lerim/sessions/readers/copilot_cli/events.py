@@ -271,7 +271,6 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
     # --- turns ---------------------------------------------------------------------------------------------------
 
     def _is_sidechain(self, event: CliEvent) -> bool:
-        """Returns whether the event comes from a subagent."""
         return bool(event.agent_id or event.data.parent_tool_call_id)
 
     def _begin_cli_turn(self, event: CliEvent, role: Role, kind: TurnKind, text: str, key: str = "") -> TurnDraft:

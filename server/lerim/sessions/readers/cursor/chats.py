@@ -253,7 +253,6 @@ def _parse_capability_calls(composer: Composer) -> dict[str, CursorTool]:
 
 
 def _parse_calls(bubble: Bubble, contents: FileContents | None, *, brief: bool) -> tuple[ToolCall, ...]:
-    """Returns the tool call in a bubble of the model, if there is one."""
     tool = bubble.tool_former_data
     if tool is None or not (tool.name or tool.tool_call_id) or bubble.type in (1, "user"):
         return ()
@@ -261,7 +260,6 @@ def _parse_calls(bubble: Bubble, contents: FileContents | None, *, brief: bool) 
 
 
 def _with_cost(session: Session, composer: Composer) -> Session:
-    """Returns the session with the cost that Cursor recorded, if any."""
     charges = (one.get("costInCents") for one in parse_fields(composer.usage_data).values() if isinstance(one, dict))
     cents = [one for one in charges if isinstance(one, int | float) and one >= 0]
     return replace(session, cost=round(sum(cents) / 100, 6)) if cents else session

@@ -21,12 +21,12 @@ from lerim.sessions.readers.cursor.records import (
     Composer,
     ComposerHead,
     ComposerHeads,
-    parse_count,
 )
 from lerim.sessions.readers.engine import (
     decode_leniently,
     find_workspace_folder,
     parse_object,
+    plausible_count,
     salvage_objects,
     split_json_array,
 )
@@ -68,7 +68,9 @@ def find_inline_chats(path: Path, storage: Path, problems: list[Problem]) -> lis
         if chat_id not in moved:
             checksum = zlib.crc32(folder.encode("utf-8", "surrogatepass"), zlib.crc32(raw))
             head, tab = decode_leniently(raw, ComposerHead), decode_leniently(raw, ChatTab)
-            time = parse_count(head.last_updated_at) or parse_count(tab.sent) or parse_count(head.created_at)
+            time = (
+                plausible_count(head.last_updated_at) or plausible_count(tab.sent) or plausible_count(head.created_at)
+            )
             transcripts.append(
                 Transcript(
                     "cursor", path, chat_id, len(raw), min(time * 1_000_000, MAX_TIME_NS), checksum, "", chat_id, folder
@@ -137,7 +139,6 @@ def _split_chats(value: bytes, key: str, where: str, damaged_keys: list[str]) ->
 
 
 def _find_moved(path: Path, chat_ids: list[str]) -> set[str]:
-    """Returns the ids of the chats that the global database contains."""
 
     def work(db: sqlite3.Connection) -> set[str]:
         if not table_columns(db, "cursorDiskKV"):

@@ -29,7 +29,6 @@ from lerim.sessions.readers.cursor.records import (
     ComposerHeads,
     CursorWindow,
     Uri,
-    parse_count,
     parse_heads,
 )
 from lerim.sessions.readers.engine import (
@@ -37,6 +36,7 @@ from lerim.sessions.readers.engine import (
     find_workspace_folder,
     parse_json_or_none,
     parse_object,
+    plausible_count,
     split_json_array,
 )
 from lerim.sessions.readers.live import (
@@ -221,7 +221,7 @@ def _parse_head(head: ComposerHead, storage: Path, folders: dict[object, str]) -
         known_folder = folders.get(window_key)
         folder = folders[window_key] = folder_of_head(head, storage) if known_folder is None else known_folder
     subagent = head.subagent_info
-    updated = parse_count(head.last_updated_at or head.created_at)
+    updated = plausible_count(head.last_updated_at or head.created_at)
     return KnownChat(
         updated, folder, (subagent.parent or "") if subagent is not None else "", bool(folder) or window is not None
     )
@@ -339,7 +339,7 @@ def load_workspace_references(storage: Path) -> dict[str, KnownChat]:
 def _read_references(db: sqlite3.Connection) -> dict[str, int]:
     composers = decode_leniently(read_item(db, COMPOSERS_KEY), ComposerHeads)
     updated_by_chat = {
-        head.composer_id or "": parse_count(head.last_updated_at) or parse_count(head.created_at)
+        head.composer_id or "": plausible_count(head.last_updated_at) or plausible_count(head.created_at)
         for head in parse_heads(composers.all_composers)
     }
     selected = parse_json_or_none(composers.selected_composer_ids)

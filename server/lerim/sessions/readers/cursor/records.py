@@ -237,8 +237,3 @@ def parse_cursor_time(value: str | Number) -> datetime | None:
     if isinstance(value, str):
         return parse_timestamp(value)
     return milliseconds_to_time(value) if value is not None and _EARLIEST_MS < value < _LATEST_MS else None
-
-
-def parse_count(value: Number, least: int = 0, most: int = 1 << 53) -> int:
-    """Returns a count or a number of milliseconds as an integer; 0 if it is missing or out of range."""
-    return int(value) if value is not None and least <= value <= most else 0

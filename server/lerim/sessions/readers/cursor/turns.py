@@ -13,11 +13,10 @@ from lerim.sessions.readers.cursor.human import parse_cursor_prompt
 from lerim.sessions.readers.cursor.records import (
     Bubble,
     extract_rich_text,
-    parse_count,
     parse_cursor_time,
 )
 from lerim.sessions.readers.cursor.tools import close_cursor_call
-from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, split_json_array, without_nul
+from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, plausible_count, split_json_array, without_nul
 
 
 @dataclass(slots=True)
@@ -118,7 +117,6 @@ class CursorSessionBuilder:
             self._turns[index] = replace(self._turns[index], tool_calls=tuple(calls))
 
     def build_turns(self, cwd: str, branch: str = "") -> list[Turn]:
-        """Returns all turns, in order."""
         return [replace(turn, cwd=cwd, branch=branch) for turn in self._turns]
 
     def _begin_turn(self, role: Role, text: str, native_id: str, time: datetime | None, model: str) -> Turn:
@@ -168,7 +166,7 @@ def _join_paragraphs(first: str, second: str) -> str:
 
 def _bubble_tokens(bubble: Bubble) -> Tokens:
     counts = bubble.token_count
-    return Tokens(parse_count(counts.input), parse_count(counts.output)) if counts is not None else NO_TOKENS
+    return Tokens(plausible_count(counts.input), plausible_count(counts.output)) if counts is not None else NO_TOKENS
 
 
 def _has_images(bubble: Bubble) -> bool:

@@ -89,7 +89,6 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         self.restarted = False
         self.problems: list[Problem] = []
         self.resume = resume or b""
-        self.session: Session
         self._known_resume = resume
         self._brief = brief
         self._tally = tally

@@ -128,7 +128,6 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
     unattended: bool = False
 
     def snapshot(self) -> Self:
-        """Returns a copy of the tally as it is now."""
         return msgspec.structs.replace(self)
 
     def register_id(self, seen: RecentIds, native_id: str) -> bool:
@@ -158,7 +157,6 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
             self.branches = append_name(self.branches, self.branch)
 
     def note_time(self, time: datetime) -> None:
-        """Notes the time of a record."""
         if self.ended is None or time > self.ended:
             self.ended = time
         if self.started is None or time < self.started:
@@ -201,7 +199,6 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
         )
 
     def add_model(self, name: str) -> None:
-        """Adds a model that answered."""
         if not self.models or self.models[-1] != name:
             self.models = append_name(self.models, name)
 

@@ -43,7 +43,6 @@ class ToolTable:
     new: Sequence[str] = ("new_string",)
 
     def find_kind(self, name: str) -> ToolKind:
-        """Returns the kind of a tool; `other` for an unknown one."""
         return self.kinds.get(name, "other")
 
     def build_call(

@@ -54,7 +54,6 @@ class TurnDraft(msgspec.Struct, eq=False, gc=False):
     tokens: TokenCounts = NO_TOKEN_COUNTS
 
     def build_turn(self) -> Turn:
-        """Returns the turn as far as it is known."""
         return Turn(
             id=self.id,
             ordinal=self.ordinal,
@@ -84,7 +83,6 @@ class TurnDrafts:
         self._last_prompt = -1
 
     def add_draft(self, draft: TurnDraft) -> TurnDraft:
-        """Adds a turn that begins."""
         self._queue.append(draft)
         if draft.role == "user":
             self._last_prompt = draft.ordinal
@@ -93,13 +91,11 @@ class TurnDrafts:
         return draft
 
     def find_draft(self, key: str) -> TurnDraft | None:
-        """Returns the unfinished turn of an API message."""
         return self._by_message.get(key)
 
     def add_call(self, draft: TurnDraft, call: ToolCall) -> None:
-        """Adds a tool call to a turn."""
         draft.calls.append(call)
-        draft.pending_calls += 1
+        draft.pending_calls += call.status == "pending"
         self._calls_by_id.setdefault(call.id, []).append((draft, len(draft.calls) - 1))
 
     def interrupt_calls(self, offset: int) -> None:
@@ -184,13 +180,6 @@ class TurnDrafts:
         draft.last_offset = offset
         return after
 
-    def settle_calls(self, call_ids: list[str], offset: int) -> None:
-        """Marks pending calls as ok that continue in the background, because no result is expected any more."""
-        for call_id in call_ids:
-            call = self.find_call(call_id, offset)
-            if call is not None and call.status == "pending":
-                self.update_call(call_id, offset, lambda one: replace(one, status="ok"))
-
     def _find_entry(self, call_id: str, offset: int) -> tuple[TurnDraft, int] | None:
         """Finds the draft and the index of a tool call; if several share an id, the first one without a result.
 
@@ -241,4 +230,7 @@ class RunningProcesses:
 
     def settle_all(self, offset: int) -> None:
         """Marks the calls of processes that are still running as ok, because no result is expected any more."""
-        self._drafts.settle_calls(list(self._call_ids.values()), offset)
+        for call_id in self._call_ids.values():
+            call = self._drafts.find_call(call_id, offset)
+            if call is not None and call.status == "pending":
+                self._drafts.update_call(call_id, offset, lambda one: replace(one, status="ok"))

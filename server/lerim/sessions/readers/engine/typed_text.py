@@ -190,7 +190,6 @@ def extract_own_words(text: str) -> str:
 
 
 def _join_parts(parts: list[MessagePart]) -> list[MessagePart]:
-    """Joins neighbouring parts of the same kind."""
     groups = groupby((part for part in parts if part.text), key=lambda part: part.own)
     return [MessagePart(own, "".join(part.text for part in group)) for own, group in groups]
 

@@ -20,9 +20,10 @@ from lerim.files import make_unreadable_error, open_buffered
 from lerim.sessions.model import NO_TOKENS, OmittedProblems, Session, Tokens, Transcript, Turn
 from lerim.sessions.readers.engine.fields import make_title
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
-from lerim.sessions.readers.engine.line_reading import LineReading
+from lerim.sessions.readers.engine.line_reading import PROBLEM_LIMIT, LineReading
 from lerim.sessions.readers.engine.line_stream import LINE_LIMIT, LineStream
 from lerim.sessions.readers.engine.session_files import read_session_file
+from lerim.sessions.readers.engine.tally import NAME_LIMIT
 from lerim.sessions.readers.live import CUT_SHORT
 
 _FORMAT = 1
@@ -148,10 +149,6 @@ def report_line(path: Path, start: int, reason: object, problems: list[Problem])
     problems.append(Problem("bad-line", f"{path}@{start}", what))
 
 
-_NAME_LIMIT = 64
-_PROBLEM_LIMIT = 100
-
-
 def sum_session(
     transcript: Transcript,
     turns: Sequence[Turn],
@@ -168,7 +165,7 @@ def sum_session(
 ) -> Session:
     """Builds the session that these turns belong to. `times` are timestamps recorded outside its turns. The title
     falls back to the first prompt; None leaves it empty, without the cost of redacting that prompt."""
-    calls = [call for turn in turns for call in turn.tool_calls]
+    calls = [call for turn in turns if turn.role == "assistant" for call in turn.tool_calls]
     timestamps = [one for one in (*times, *(turn.time for turn in turns)) if one is not None]
     first = next((turn.text for turn in turns if turn.kind == "prompt"), "")
     return Session(
@@ -208,11 +205,11 @@ def _count_final_turns(turns: Sequence[Turn]) -> int:
 
 def _limit_problems(problems: list[Problem], path: Path) -> list[Problem]:
     """Returns the first problems of a session one by one, and the others as a number."""
-    if (omitted := len(problems) - _PROBLEM_LIMIT) <= 0:
+    if (omitted := len(problems) - PROBLEM_LIMIT) <= 0:
         return problems
     more = OmittedProblems("many", str(path), f"{omitted} more parts of this session could not be read", omitted)
-    return [*problems[:_PROBLEM_LIMIT], more]
+    return [*problems[:PROBLEM_LIMIT], more]
 
 
 def _distinct_names(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for text in texts if text))[:_NAME_LIMIT]
+    return tuple(dict.fromkeys(text for text in texts if text))[:NAME_LIMIT]

@@ -145,7 +145,6 @@ class GeminiSession:
         self.keys_by_content.setdefault(_message_key(message), {})[key] = None
 
     def drop_message(self, key: str) -> None:
-        """Removes a message if it is there."""
         if (message := self.messages.pop(key, None)) is not None:
             self.keys_by_content[_message_key(message)].pop(key, None)
 

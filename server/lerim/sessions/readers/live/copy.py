@@ -117,7 +117,6 @@ def _used_sizes(path: Path, size: int) -> dict[str, int]:
 
 
 def _copy_file(source: str, target: str, size: int) -> None:
-    """Copies the first `size` bytes of a file."""
     with open_buffered(Path(source)) as reader, Path(target).open("wb") as writer:
         while size and (block := reader.read(min(size, _BLOCK))):
             writer.write(block)

@@ -81,7 +81,6 @@ class StoredSession:
             self.messages.append(record)
 
     def add_part(self, part: bytes | msgspec.Raw, native_id: str, message: str, where: str, *, brief: bool) -> None:
-        """Adds a part of a message."""
         try:
             record = parse_object(part, OpenCodePart)
         except ValueError:
@@ -97,7 +96,6 @@ class StoredSession:
         self.pieces.setdefault(message, []).append(OpenCodePiece(native_id or without_nul(record.id), kind, text, call))
 
     def report_lost(self, what: str, where: str) -> None:
-        """Reports a record that cannot be read."""
         self.problems.append(Problem("bad-record", where, f"A {what} of this session could not be read: skipped"))
 
     def sort(self) -> StoredSession:

@@ -204,7 +204,7 @@ def _build_session(
     tokens = [counts for one in answers if (counts := _message_tokens(one)) is not None]
     costs = (one.cost for one in answers if one.cost and 0 < one.cost < 1e9 and (one.id or "") not in stored.origins)
     times = (when for one in stored.messages if one.time for when in (one.time.created, one.time.completed))
-    calls = [call for turn in turns if turn.kind == "reply" for call in turn.tool_calls]
+    calls = [call for turn in turns for call in turn.tool_calls]
     title = without_nul(info.title).strip()
     session = sum_session(
         transcript,
@@ -221,14 +221,8 @@ def _build_session(
         started=milliseconds_to_time(time.created),
         ended=max(filter(None, map(milliseconds_to_time, times)), default=milliseconds_to_time(time.updated)),
         models=tuple(dict.fromkeys(without_nul(one.model_id)[:200] for one in answers if one.model_id)),
-        tool_calls=len(calls),
-        tool_errors=sum(_is_error(call) for call in calls),
-        denials=sum(call.status == "denied" for call in calls),
+        # A call that was interrupted failed too, except a command, which may have done its work.
+        tool_errors=session.tool_errors + sum(one.status == "interrupted" and one.kind != "shell" for one in calls),
         parent=parent if (parent := transcript.parent or without_nul(info.parent_id)) != transcript.session_id else "",
         cost=sum(costs) or None,
     )
-
-
-def _is_error(call: ToolCall) -> bool:
-    """Returns whether a call counts as an error: it failed, or it was interrupted and is not a shell command."""
-    return call.status == "error" or (call.status == "interrupted" and call.kind != "shell")
