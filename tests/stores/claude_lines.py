@@ -9,6 +9,7 @@ from typing import Any
 
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.claude.store import ClaudeReading
+from reading_laws import is_brief_without_loss
 
 SESSION = "0b9d3c1e-6f0a-4c55-9d43-0a8a3f9a7c11"
 _numbers = itertools.count()
@@ -93,4 +94,5 @@ def read(folder: Path, *records: Fields | bytes, name: str = f"{SESSION}.jsonl")
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(one if isinstance(one, bytes) else encoded(one) for one in records))
+    is_brief_without_loss(ClaudeReading(transcript(path), brief=True), ClaudeReading(transcript(path)))
     return reading(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.codex.store import open_session
+from reading_laws import is_brief_without_loss
 
 if TYPE_CHECKING:
     from lerim.sessions.model import Readable
@@ -107,4 +108,5 @@ def turns_of(folder: Path, *records: Any) -> tuple[list[Turn], Readable]:
     """What a rollout of these records holds."""
     path = folder / f"rollout-2026-03-01T00-00-00-{THREAD}.jsonl"
     path.write_bytes(encoded(*records))
+    is_brief_without_loss(open_session(transcript(path), brief=True), open_session(transcript(path)))
     return reading(path)

@@ -10,6 +10,7 @@ from typing import Any
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.copilot_chat.store import open_chat
 from lerim.sessions.readers.engine.whole_session import WholeReading
+from reading_laws import is_brief_without_loss
 
 SESSION = "6b1c0d2e-0000-4000-8000-00000000bb01"
 _numbers = itertools.count(1)
@@ -109,7 +110,9 @@ def transcript(path: Path, **fields: Any) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
-    done = open_chat(transcript(path, **fields), resume)
+    known = transcript(path, **fields)
+    is_brief_without_loss(open_chat(known, brief=True), open_chat(known))
+    done = open_chat(known, resume)
     return list(done), done
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.copilot_cli.store import open_cli_session
+from reading_laws import is_brief_without_loss
 
 if TYPE_CHECKING:
     from lerim.sessions.model import Readable
@@ -82,4 +83,6 @@ def turns_of(folder: Path, *records: Any) -> tuple[list[Turn], Readable]:
     path = folder / "session-state" / SESSION / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(encoded(*records))
+    known = transcript(path)
+    is_brief_without_loss(open_cli_session(known, brief=True), open_cli_session(known))
     return reading(path)

@@ -16,6 +16,7 @@ import independent_cursor as independent
 from lerim.errors import Problem
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.readers.cursor import store as cursor
+from reading_laws import is_brief_without_loss
 
 KEYS = "key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB"
 CID = "11111111-2222-4333-8444-555555555555"
@@ -140,9 +141,10 @@ def found(root: Path, folders: Sequence[str] = ()) -> tuple[list[Transcript], li
     return transcripts, problems
 
 
-def taken(transcript: Transcript, *, brief: bool = False) -> tuple[list[Turn], Session, list[Problem]]:
+def taken(transcript: Transcript) -> tuple[list[Turn], Session, list[Problem]]:
     """A session read as a whole."""
-    reading = cursor.open_session(transcript, brief=brief)
+    is_brief_without_loss(cursor.open_session(transcript, brief=True), cursor.open_session(transcript))
+    reading = cursor.open_session(transcript)
     turns = list(reading)
     return turns, reading.session, reading.problems
 

@@ -12,6 +12,7 @@ from typing import Any
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.engine.whole_session import WholeReading
 from lerim.sessions.readers.gemini_family import open_session
+from reading_laws import is_brief_without_loss
 
 SESSION = "5f0c1d2e-0000-4000-8000-00000000aa01"
 FOLDER = "/home/ana/app"
@@ -80,7 +81,9 @@ def transcript(path: Path, **fields: Any) -> Transcript:
 
 
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
-    done = open_session(transcript(path, **fields), resume)
+    known = transcript(path, **fields)
+    is_brief_without_loss(open_session(known, brief=True), open_session(known))
+    done = open_session(known, resume)
     return list(done), done
 
 

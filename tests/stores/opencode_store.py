@@ -10,6 +10,7 @@ from typing import Any
 
 from lerim.sessions.model import Database, Session, Transcript, Turn
 from lerim.sessions.readers.opencode import store
+from reading_laws import is_brief_without_loss
 
 Record = dict[str, Any]
 SCHEMA = """
@@ -135,8 +136,9 @@ def of_rows(path: Path) -> list[Transcript]:
     return transcripts
 
 
-def taken(transcript: Transcript, *, brief: bool = False) -> tuple[Session, list[Turn]]:
-    reading = store.open_session(transcript, brief=brief)
+def taken(transcript: Transcript) -> tuple[Session, list[Turn]]:
+    is_brief_without_loss(store.open_session(transcript, brief=True), store.open_session(transcript))
+    reading = store.open_session(transcript)
     turns = list(reading)
     assert reading.problems == []
     return reading.session, turns

@@ -54,7 +54,9 @@ def kept(turn: Turn) -> tuple[Any, ...]:
 
 def is_brief_without_loss(brief: Any, whole: Any) -> None:
     """A brief reading gives all that the catalog keeps of a whole one of the same file."""
-    assert [kept(turn) for turn in brief] == [kept(turn) for turn in whole]
+    turns = list(brief)
+    assert [kept(turn) for turn in turns] == [kept(turn) for turn in whole]
+    assert not any(turn.reasoning for turn in turns)
     assert (brief.session, brief.problems) == (whole.session, whole.problems)
 
 

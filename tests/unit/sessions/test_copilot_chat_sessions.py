@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from independent_copilot_chat import Counts, count
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.readers.copilot_chat.store import open_chat, probe_chat_folder, scan_chats
-from reader_checks import check_brief
+from reading_laws import is_brief_without_loss
 
 FOLDER = "/workspaces/p47-services"
 
 
-def taken(transcript: Transcript, **how: Any) -> tuple[list[Turn], Session]:
-    reading = open_chat(transcript, **how)
+def taken(transcript: Transcript) -> tuple[list[Turn], Session]:
+    is_brief_without_loss(open_chat(transcript, brief=True), open_chat(transcript))
+    reading = open_chat(transcript)
     turns = list(reading)
     assert reading.problems == []
     return turns, reading.session
@@ -47,7 +47,6 @@ def test_every_shared_chat_agrees_with_an_independent_counter_and_tells_the_same
         typed = [turn.text for turn in turns if turn.role == "user"]
         assert all(typed)
         assert not any(mark in text for text in typed for mark in ("<attachment", "<environment_info"))
-        check_brief((turns, session), taken(transcript, brief=True))
     told = [[(turn.id, turn.text, turn.tool_calls, turn.model) for turn in turns] for turns, _ in read]
     assert told[0] == told[1] == told[2]
 

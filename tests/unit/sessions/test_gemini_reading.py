@@ -133,8 +133,9 @@ def test_a_persons_own_command_is_a_turn_of_its_own_with_what_it_printed(tmp_pat
         "I ran the following shell command:\n```sh\nmake test\n```\n\nThis produced the following result:\n"
         "```\nCommand exited with code 2.\nboom\n```"
     )
-    (turn,) = files.reading(files.log(tmp_path / "s.jsonl", prompt(said)))[0]
+    (turn,), done = files.reading(files.log(tmp_path / "s.jsonl", prompt(said)))
     (own,) = turn.tool_calls
+    assert (done.session.tool_calls, done.session.tool_errors) == (0, 0)
     assert (turn.kind, turn.text, own.kind, own.command, own.exit_code) == (
         "shell",
         "make test",

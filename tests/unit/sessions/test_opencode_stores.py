@@ -13,7 +13,6 @@ from lerim.errors import TranscriptError
 from lerim.sessions.discovery import discover_stores
 from lerim.sessions.readers.opencode import store as opencode
 from opencode_store import Store, of_rows, taken, text, tool
-from reader_checks import check_brief
 
 
 def test_older_and_newer_tables_are_read_by_the_columns_they_have(tmp_path: Path) -> None:
@@ -110,18 +109,6 @@ def test_what_cannot_be_read_is_an_error_that_names_it(tmp_path: Path) -> None:
         db.execute("DELETE FROM session")
     with pytest.raises(TranscriptError, match="ses_1"):
         list(opencode.open_session(row))
-
-
-def test_a_brief_reading_leaves_out_only_what_the_catalog_does_not_keep(tmp_path: Path) -> None:
-    store = Store()
-    store.say("user", text("go"))
-    went_well = tool("bash", {"command": "ls"}, "a b", metadata={"exit": 0})
-    failed = tool("bash", {"command": "make"}, "broken", metadata={"exit": 2})
-    store.say("assistant", {"type": "reasoning", "text": "hm"}, went_well, failed, tool("write", {"filePath": "a"}))
-    (row,) = of_rows(store.rows(tmp_path / "opencode.db"))
-    (session, turns), (again, short) = taken(row), taken(row, brief=True)
-    check_brief((turns, session), (short, again))
-    assert short[1].tool_calls[1].output == "broken"
 
 
 def grown(path: Path, statement: str) -> bool:

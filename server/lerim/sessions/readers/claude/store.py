@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from lerim.sessions.model import Role, Session, Transcript, TurnKind
@@ -42,6 +43,8 @@ from lerim.sessions.readers.engine import (
 __all__ = ["ClaudeReading", "open_session", "probe_folder", "scan_root"]
 
 _MEMORY_TAGS = ("lerim-memories",)
+_TELLS_END = re.compile(rb'"(?:interrupted":\s{0,3}true|exitCode":)')
+"""Matches what a result that is no error may say about how a command ended."""
 
 
 class ClaudeDrafts(TurnDrafts):
@@ -189,8 +192,10 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
     def _is_result_unused(self, record: ClaudeRecord, block: ClaudeBlock) -> bool:
         """Checks whether the catalog keeps nothing of this result; it does keep errors, answers and plans."""
         call = self._drafts.find_call(block.tool_use_id or "", self._line_offset)
-        failed = block.is_error or record.tool_denial_kind
-        return not failed and (call is None or call.kind not in ("ask", "plan"))
+        if block.is_error or record.tool_denial_kind or (call is not None and call.kind in ("ask", "plan")):
+            return False
+        is_known = call is None or call.kind not in ("shell", "other")
+        return is_known or not _TELLS_END.search(memoryview(record.tool_use_result))
 
     def _is_sidechain(self, record: ClaudeRecord) -> bool:
         return self._is_subagent or bool(record.is_sidechain)

@@ -248,12 +248,9 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
 
     def _close_call(self, call: ToolCall, end: CliCallEnd) -> ToolCall:
         is_brief = self._brief and call.name != OWN_COMMAND
-        closed = close_call(call, end.status, end.text, end.exit_code, brief=is_brief)
-        return replace(
-            closed,
-            status="pending" if end.running else closed.status,
-            answers=parse_cli_answers(call, end.text) if call.answers and end.status == "ok" else call.answers,
-        )
+        closed = close_call(call, "pending" if end.running else end.status, end.text, end.exit_code, brief=is_brief)
+        answers = parse_cli_answers(call, end.text) if call.answers and end.status == "ok" else call.answers
+        return replace(closed, answers=answers)
 
     def _interrupt_calls(self, _: CliEvent, __: CliEventData) -> None:
         self._drafts.interrupt_calls(self._line_offset)

@@ -112,7 +112,8 @@ def _add_output(call: ToolCall, status: ToolStatus, code: int | None, state: Too
         return replace(call, status=status, exit_code=code, output=keep_ends(text)[0], feedback=feedback)
     if status == "pending" or (call.kind == "plan" and status == "ok"):
         text = ""  # the output is the same for every plan and written by OpenCode
-    return close_call(call, status, cut_blocks(text), code, brief=brief)
+    may_be_own = call.kind == "shell"  # the output of a command that the person ran is kept
+    return close_call(call, status, cut_blocks(text), code, brief=brief and not may_be_own)
 
 
 def _fill_answers(questions: tuple[QuestionAnswer, ...], metadata: _ToolMetadata) -> tuple[QuestionAnswer, ...]:
