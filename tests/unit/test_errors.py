@@ -11,14 +11,7 @@ from lerim.errors import BudgetError, MemoryError_, ModelRefusedError, Problem, 
 def test_a_problem_says_what_happened_where_and_what_to_do() -> None:
     error = MemoryError_("The file is too large.", where="/r/a.md", todo="Shorten it.")
     assert error.problem("/elsewhere") == Problem("memory", "/r/a.md", "The file is too large. Shorten it.")
-
-
-def test_a_problem_names_the_callers_place_where_the_error_names_none() -> None:
-    assert MemoryError_("It is broken.").problem("/r/a.md") == Problem("memory", "/r/a.md", "It is broken.")
-
-
-def test_a_problem_can_have_a_code_of_its_own() -> None:
-    assert MemoryError_("It is broken.").problem(code="memory-links").code == "memory-links"
+    assert MemoryError_("It is broken.").problem("/r/a.md", code="x") == Problem("x", "/r/a.md", "It is broken.")
 
 
 def test_a_safe_message_has_no_words_of_a_service() -> None:

@@ -25,17 +25,13 @@ def desk(desk: Desk) -> Desk:
     return desk
 
 
-def test_related_learnings_are_proposed_as_a_list_that_waits_for_a_person(desk: Desk) -> None:
+def test_related_learnings_are_proposed_as_a_list_that_takes_their_place_once_a_person_accepts_it(desk: Desk) -> None:
     report = run(desk)
     [one] = report.proposals
     assert [done.action for done in report.done] == ["proposed-consolidate"]
     assert (one.action, one.title, one.flags) == ("consolidate", "What was learned about `src/db.py`", ["plain"])
     assert all(title in one.body and body in one.body for title, body in POOL)
     assert one.reason == "3 learnings are about `src/db.py` and share words."
-
-
-def test_an_accepted_insight_takes_the_place_of_its_learnings(desk: Desk) -> None:
-    [one] = run(desk).proposals
     assert queue.accept_candidate(desk.place, one.id, quotes="shared").ok
     [left] = [memory.record for memory in desk.place.store().load_all()[0] if memory.status == "active"]
     assert (left.kind, len(left.supersedes), left.references) == ("insight", 3, ("src/db.py",))

@@ -46,13 +46,6 @@ def test_a_folder_that_is_gone_belongs_to_nobody(desk: Desk, outside: Path) -> N
     assert titles(desk.place.personal()) == []
 
 
-def test_sessions_in_lerims_own_home_are_not_learned_from(desk: Desk) -> None:
-    desk.home.root.mkdir(parents=True, exist_ok=True)
-    desk.session("s1", *rule(), cwd=desk.home.root)
-    desk.sync()
-    assert titles(desk.place.personal()) == []
-
-
 def test_a_repository_whose_git_folder_is_away_keeps_its_sessions(desk: Desk, git: Git, tmp_path: Path) -> None:
     desk.session("s1", *rule())
     desk.sync()

@@ -115,10 +115,6 @@ def test_figures_that_cannot_be_count_nothing_and_those_of_the_cache_are_part_of
     assert msgspec.structs.replace(engine.usage, seconds=0.0) == usage
 
 
-def test_usage_adds_up() -> None:
-    assert Usage(1, 10, 5, 4, 0.1, 1, 1.5) + Usage(2, 1, 1, 1, 0.2, 0, 0.5) == Usage(3, 11, 6, 5, 0.3, 1, 2.0)
-
-
 @FORMS
 @pytest.mark.parametrize(
     ("status", "said", "error"),

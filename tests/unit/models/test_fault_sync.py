@@ -28,9 +28,7 @@ def stories(desk: Desk, count: int) -> None:
 @pytest.mark.parametrize(
     ("act", "code", "asked", "left"),
     [
-        (fails(401, f"bad key {KEY}"), "model-key", 1, "pending"),
         (fails(402), "model-key", 1, "pending"),
-        (fails(404, "no such model"), "model-gone", 1, "pending"),
         (fails(400, "odd"), "model", 1, "failed"),
         (fails(504), "model-silent", 1, "failed"),
         (huge, "model", 1, "failed"),

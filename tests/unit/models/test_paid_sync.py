@@ -176,15 +176,6 @@ def test_without_consent_nothing_is_asked_and_what_waits_is_said_with_how_to_agr
     assert "`lerim sync --yes` or `lerim model allow`" in shown.stdout
 
 
-def test_a_model_of_unknown_price_is_not_asked_under_a_budget(desk: Desk, monkeypatch: Patch) -> None:
-    consent.allow_model(desk.home, "openrouter:some/model@openrouter.ai")
-    story(desk)
-    with paid_service(desk, monkeypatch, says(marked([])), name="some/model") as service:
-        report = reported(desk)
-        assert (service.asked, report["state"]) == ([], "partial")
-    assert [problem["code"] for problem in report["problems"]] == ["spending"]
-
-
 def test_yes_agrees_for_good_also_to_the_model_of_summaries(desk: Desk, monkeypatch: Patch) -> None:
     mini = "openrouter:openai/gpt-5-mini@openrouter.ai"
     story(desk)

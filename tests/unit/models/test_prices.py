@@ -1,10 +1,8 @@
 """A price is of exactly the model a session names, however its agent spells the name; nothing is guessed."""
 
-from datetime import date
-
 import pytest
 
-from lerim.models.money.prices import AS_OF, PRICES, compute_cost, find_price, worst_cost
+from lerim.models.money.prices import PRICES, compute_cost, find_price, worst_cost
 from lerim.models.money.usage import Usage
 from lerim.sessions.model import Tokens
 
@@ -14,10 +12,6 @@ def test_a_price_counts_each_kind_of_token_exactly() -> None:
     assert price is not None
     assert price.of(Tokens(1_000_000, 2_000_000, 3_000_000, 4_000_000)) == 16_300_000_000_000
     assert price.of(Tokens(cache_read=1)) == 100_000
-
-
-def test_the_prices_are_of_one_day() -> None:
-    assert date.fromisoformat(AS_OF) <= date.today()
 
 
 @pytest.mark.parametrize(

@@ -150,17 +150,6 @@ def test_rows_older_than_400_days_are_removed(home: Home) -> None:
     assert [row[0] for row in rows(home, "day")] == ["2025-10-17", "2026-11-20", "2026-11-21"]
 
 
-def test_a_record_of_a_newer_lerim_is_left_alone_and_nothing_is_spent(home: Home) -> None:
-    purse(home).reserve(paid(), 1, 1)
-    with closing(sqlite3.connect(home.spending)) as db:
-        db.execute("PRAGMA user_version = 99")
-    before = home.spending.read_bytes()
-    for ask in (lambda: total_spent_today(home, NOON), lambda: purse(home).reserve(paid(), 1, 1)):
-        with pytest.raises(SpendingError, match="newer Lerim"):
-            ask()
-    assert home.spending.read_bytes() == before
-
-
 def test_where_nothing_can_be_recorded_no_call_is_made_under_a_budget(home: Home) -> None:
     home.root.parent.mkdir(exist_ok=True)
     home.root.write_text("a file where the folder should be")
@@ -196,26 +185,6 @@ def test_each_day_has_its_own_budget_which_may_be_spent_to_the_last_cent(home: H
     morning = late + timedelta(minutes=2)
     purse(home, 0.45, morning).reserve(paid(), 1_000_000, 1_000_000)
     assert total_spent_today(home, late).cost == total_spent_today(home, morning).cost == 0.45
-
-
-@pytest.mark.parametrize(
-    "damage", [b"", b"not a database at all, but long enough to be one" * 40, b"SQLite format 3\0" * 200]
-)
-def test_a_damaged_record_is_set_aside_and_told(home: Home, damage: bytes) -> None:
-    home.root.mkdir(mode=0o700)
-    home.spending.write_bytes(damage)
-    if damage:
-        with pytest.raises(SpendingError):
-            total_spent_today(home, NOON)
-    else:
-        assert total_spent_today(home, NOON) == NO_USAGE
-    mine = purse(home)
-    mine.reserve(paid(), 1_000_000, 1_000_000)
-    assert total_spent_today(home, NOON).cost == 0.45
-    assert [problem.code for problem in mine.problems] == (["spending"] if damage else [])
-    if damage:
-        assert home.spending.with_name("spending.sqlite3.damaged-copy").read_bytes() == damage
-        assert stat.S_IMODE(home.spending.stat().st_mode) == 0o600
 
 
 def test_a_record_that_another_process_lets_go_of_is_written(home: Home) -> None:

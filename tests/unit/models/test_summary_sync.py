@@ -7,8 +7,6 @@ import json
 from chat_server import KEY, Act, fails, says
 from claude_lines import answer, call, prompt, reply, text
 from desk import Desk
-from lerim.sessions.catalog.catalog import Catalog
-from lerim.sessions.queue.jobs import SUMMARY_MODEL_JOB
 from model_desk import model, reported
 
 
@@ -94,20 +92,6 @@ def test_an_answer_that_cannot_be_read_is_a_step_and_the_rules_stand(desk: Desk)
         ("unread", "summarize", "claude:s1")
     ]
     assert "The user asked: “Always keep amounts" in written(desk)
-
-
-def test_a_refused_key_ends_it_at_once_and_the_session_waits(desk: Desk) -> None:
-    session(desk)
-    with model(desk, fails(401), summaries=True) as server:
-        report = reported(desk)
-    assert len(server.asked) == 1
-    assert [problem["code"] for problem in report["problems"]] == ["model-key"]
-    assert report["state"] == "partial"
-    with Catalog.open(desk.home) as catalog:
-        assert catalog.count_jobs_by_state(desk.place.project.key, SUMMARY_MODEL_JOB) == {"pending": 1}
-    with model(desk, tells("The person keeps amounts in cents"), summaries=True):
-        assert reported(desk)["problems"] == []
-    assert "keeps amounts in cents" in written(desk)
 
 
 def test_a_request_that_is_refused_uses_no_session_up(desk: Desk) -> None:

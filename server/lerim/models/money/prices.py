@@ -1,4 +1,4 @@
-"""List prices of well-known models on one day, used for sessions without a recorded cost and for Lerim's own calls.
+"""List prices of well-known models on 26 October 2026, for sessions without a recorded cost and Lerim's own calls.
 
 A model that is not listed has no known price; nothing is inferred from a similar name. Batches, fast modes,
 promotions and subscriptions are ignored. The higher price of long prompts applies only if the length of a prompt is
@@ -12,9 +12,6 @@ from dataclasses import dataclass
 
 from lerim.models.money.usage import Usage
 from lerim.sessions import Tokens
-
-AS_OF = "2026-10-26"
-"""The date of these list prices."""
 
 
 @dataclass(frozen=True, slots=True)
