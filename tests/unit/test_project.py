@@ -1,5 +1,7 @@
 """Which project a folder belongs to: decided by git's own files, never by what a folder claims alone."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,9 @@ import pytest
 from lerim.errors import ProjectError
 from lerim.paths import Home
 from lerim.project import project
+from lerim.project.commits import History
 from lerim.project.project import FolderOwners, locate_project
+from lerim.project.search import find_word
 from rights import bound
 
 
@@ -199,6 +203,25 @@ def test_one_broken_entry_hides_no_other_project(repo, home):
     assert [one.code for one in problems] == ["registry-broken"]
     (home.project(found.key) / "project.json").write_text("[]")
     assert locate_project(repo, home) == found
+
+
+def test_a_person_s_settings_of_git_change_nothing_of_what_is_read(repo, git, monkeypatch):
+    (repo / "src" / "ledger.py").write_text("amount = 1\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "Zähle Beträge")
+    odd = {"color.ui": "always", "color.grep": "always", "log.showRoot": "false", "i18n.logOutputEncoding": "latin1"}
+
+    def read():
+        commits = History(repo, os.environ).list_commits(
+            datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+        )
+        return [(one.subject, one.files) for one in commits], find_word(repo, "amount", os.environ)
+
+    before = read()
+    assert before[0][0][1] and before[0][-1][0] == "Zähle Beträge" and before[1] == ["src/ledger.py"]
+    for name, value in odd.items():
+        git(repo, "config", name, value)
+    assert read() == before
 
 
 @pytest.mark.parametrize("alias", ["", "relative/place", "/", "C:\\", "."])
