@@ -11,7 +11,7 @@ from lerim.memory.search.memory_search import MemorySearch
 from lerim.review import queue
 from lerim.review.compare import NeighbourChoice
 from lerim.review.review_paths import ReviewPaths
-from reviews import Make, accepted, proposed
+from reviews import Make, accepted, proposed, waiting
 
 
 def accept(place: ReviewPaths, candidate_id: str) -> Path:
@@ -35,6 +35,12 @@ def test_a_candidate_waits_as_a_file_and_becomes_a_memory_file(place: ReviewPath
     assert memory.evidence[:1] == candidate.evidence
     assert not proposal.path.exists()
     assert queue.list_pending(place)[0] == []
+
+
+def test_candidates_wait_in_the_order_of_their_turns(place: ReviewPaths, make: Make) -> None:
+    for title, minutes in (("Build with just", 9), ("Use uv", 1), ("Never squash", 5)):
+        proposed(place, make(title, f"`{title}`", title, minutes))
+    assert waiting(place) == ["Use uv", "Never squash", "Build with just"]
 
 
 def test_the_first_accept_asks_about_quotes_and_does_nothing(place: ReviewPaths, make: Make) -> None:
