@@ -14,6 +14,7 @@ from .errors import make_error_output as make_error_output
 from .file_filter import match_referenced_files as match_referenced_files
 from .memories import MemoryListOutput as MemoryListOutput
 from .memories import ShownMemoryOutput as ShownMemoryOutput
+from .memories import describe_source as describe_source
 from .memories import find_memories as find_memories
 from .memories import list_memories as list_memories
 from .memories import list_memory_page as list_memory_page

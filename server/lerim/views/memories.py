@@ -28,7 +28,8 @@ from lerim.memory import (
     search_memories,
     with_current_status,
 )
-from lerim.review import ReviewPaths, find_ending, load_memories_as_of
+from lerim.review import FILE_PREFIX, ReviewPaths, find_ending, load_memories_as_of
+from lerim.sessions import agent_name
 from lerim.views.context import ProjectContext
 from lerim.views.drift import find_drifts
 
@@ -183,3 +184,16 @@ def make_memory_view(stored: StoredMemory, scope: Scope, drifts: Mapping[str, Dr
     if drift is not None and (drift.state == "drifted" or drift.state == "gone"):
         drift_state = drift.state
     return msgspec.structs.replace(memory_view(stored, scope), drift=drift_state)
+
+
+def describe_source(memory: MemoryView) -> str:
+    """Returns where a memory comes from: a session, a file, an agent that proposed it, or a person's hand."""
+    match memory.platform:
+        case "":
+            return "written by hand"
+        case "agent":
+            return f"proposed by {memory.session}"
+        case "file":
+            return f"found in {memory.source.removeprefix(FILE_PREFIX).replace('#L', ', line ')}"
+        case platform:
+            return f"{agent_name(platform)} session {memory.session}"

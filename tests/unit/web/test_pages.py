@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from isolation import isolate
-from lerim.memory import Uses
-from lerim.review import queue
+from lerim.memory import Evidence, MemoryRecord, Uses
+from lerim.review import FileClaim, propose_from_agent, propose_from_files, queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions import Catalog
 from reviews import added, made_candidate, proposed, remember, titles, waiting
@@ -281,6 +283,28 @@ def test_what_is_written_out_in_a_form_stays_invisible_and_line_ends_alone_chang
     seen = field(page(server, place, name, edit="yes"), "seen")
     send(server, place, name, action="edit", title="Use uv 2", body=f"{typed.rstrip()} more", tags="", seen=seen)
     assert "tw\u200co more" in memory.read_text("utf-8")
+
+
+def test_a_memory_says_where_it_comes_from_and_leads_to_its_turn_if_a_session_said_it(
+    server: WebServer, place: ReviewPaths
+) -> None:
+    now = datetime.now(UTC)
+    evidence = (Evidence("Keep the cache", "AGENTS.md#L12", "user"),)
+    record = MemoryRecord("", "decision", "Keep the cache", now, now, "", 0.7, (), "It is slow.", evidence=evidence)
+    said = replace(record, title="Prices are cents", body="", source="agent:claude-code")
+    by_agent = propose_from_agent(place, said, now)
+    [by_file] = propose_from_files(place, [FileClaim(replace(record, source="file:AGENTS.md#L12"))], now)
+    by_session = queue.CandidateProposed(proposed(place, made_candidate()))
+    for found, source, leads in (
+        (by_agent, "proposed by claude-code", False),
+        (by_file, "found in AGENTS.md, line 12", False),
+        (by_session, "Claude Code session s1", True),
+    ):
+        assert isinstance(found, queue.CandidateProposed)
+        path = queue.accept_candidate(place, found.proposal.id, quotes="shared").path
+        text = page(server, place, f"memories/{Path(path or '').stem}")
+        assert f"<dd>{source}</dd>" in text
+        assert ("Open in the transcript" in text) == leads
 
 
 def test_a_memory_whose_file_is_gone_is_marked_not_found_with_the_file(

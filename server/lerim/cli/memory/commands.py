@@ -40,11 +40,11 @@ from lerim.memory import (
     memory_view,
 )
 from lerim.review import ReviewPaths, queue
-from lerim.sessions import agent_name
 from lerim.times import end_of_day, format_day
 from lerim.views import (
     DRIFT_LABELS,
     MemoryListOutput,
+    describe_source,
     find_memories,
     find_missing_references,
     list_memories,
@@ -248,12 +248,8 @@ def show_command(
     for name, values in (("references", memory_output.references), ("tags", memory_output.tags)):
         if values:
             output.print_line(f"{name}: {output.escape_controls(', '.join(values))}")
-    source = (
-        f"{agent_name(memory_output.platform)} session {memory_output.session}"
-        if memory_output.session
-        else "written by hand"
-    )
-    output.print_line(f"source: {output.escape_controls(source)}\nfile: {output.escape_controls(memory_output.path)}")
+    source = output.escape_controls(describe_source(memory_output))
+    output.print_line(f"source: {source}\nfile: {output.escape_controls(memory_output.path)}")
 
 
 @memory_app.command("add")

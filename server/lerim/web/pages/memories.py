@@ -25,7 +25,7 @@ from lerim.memory import (
     subject_of,
 )
 from lerim.review import ReviewResult, acts, find_ending, queue
-from lerim.views import match_referenced_files, refresh_agent_files
+from lerim.views import describe_source, match_referenced_files, refresh_agent_files
 from lerim.web.pages.endpoints import Form, read_edit, read_number, redirect
 from lerim.web.pages.place import Place, find_place
 from lerim.web.pages.rendering import Pager, make_project_address, render_page
@@ -141,6 +141,7 @@ def _render_memory(request: Request, place: Place, memory_id: str, *, refused: L
     done = request.query_params.get("done", "")
     context = {
         "view": view,
+        "source": describe_source(view),
         "seen": stored.text_hash,
         "linked": linked,
         "drift": drift,
