@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import msgspec
+
 from lerim.agents.config_files import AgentMachine, ConfigFile, list_config_files
 from lerim.agents.entries import Entry
 from lerim.agents.json_text import UneditableError
@@ -37,11 +39,10 @@ class PlannedEdit:
     channels: tuple[AgentChannel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ManualStep:
+class ManualStep(msgspec.Struct, frozen=True):
     """A file that is left as it is, why, and what the person can add to it or take out of it by hand."""
 
-    path: Path
+    path: str
     level: InstallLevel
     agents: tuple[AgentName, ...]
     channels: tuple[AgentChannel, ...]
@@ -235,7 +236,7 @@ def _make_plan(action: PlanAction, drafts: Iterable[_Draft], scope: _Scope) -> A
         channels = tuple(dict.fromkeys(file.channel for file in draft.files))
         if draft.problem:
             snippet = "\n".join(file.entry.snippet for file in draft.files)
-            manual.append(ManualStep(draft.path, level, agents, channels, draft.problem, snippet))
+            manual.append(ManualStep(str(draft.path), level, agents, channels, draft.problem, snippet))
             continue
         what = " and ".join(CHANNEL_NAMES[channel] for channel in channels)
         reason = f"{what} of {', '.join(AGENT_NAMES[agent] for agent in readers)}"

@@ -30,7 +30,7 @@ from lerim.review import AlreadyKnown, CandidateProposed
 from lerim.views import ProjectContext
 
 if TYPE_CHECKING:
-    from lerim.export import CheckResult, Export, ExportResult
+    from lerim.export import CheckResult, Export, ExportResult, LeftOutMemory
 
 
 class FileView(msgspec.Struct, frozen=True):
@@ -55,21 +55,13 @@ class EditedLineView(msgspec.Struct, frozen=True):
     result: str = ""
 
 
-class LeftOutView(msgspec.Struct, frozen=True):
-    """A memory that is in no file; `reason` is secret, tool, theme or no-room."""
-
-    id: str
-    title: str
-    reason: str
-
-
 class ExportOutput(msgspec.Struct, frozen=True):
     """What `export --json` prints. `memories` counts those in files; `drifted`, `unchecked` and `unapproved` those that
     agents may not be given. `unserved` says which agents used here read none of it."""
 
     files: list[FileView]
     memories: int
-    left_out: list[LeftOutView]
+    left_out: list[LeftOutMemory]
     drifted: int
     unchecked: int
     unapproved: int
@@ -249,7 +241,7 @@ def _make_output(context: ProjectContext, export: Export, result: ExportResult |
             *(_make_file_view(project, one.edit, made, edited=True) for one in plan.hand_edited),
         ],
         memories=len(plan.written),
-        left_out=[LeftOutView(one.id, one.title, one.reason) for one in plan.left_out],
+        left_out=list(plan.left_out),
         drifted=export.drifted,
         unchecked=export.unchecked,
         unapproved=export.unapproved,

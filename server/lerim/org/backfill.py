@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -113,9 +114,6 @@ class BackfillPlan:
 
     def view(self, here: LocalSessions, database: TeamDatabase) -> BackfillPlanView:
         """Return the plan for people, with an estimate of its time and price. Raises OrgError."""
-        projects: dict[str, int] = {}
-        for one in self.new:
-            projects[one.key.project] = projects.get(one.key.project, 0) + 1
         new_bytes = sum(one.transcript.size for one in self.new)
         return BackfillPlanView(
             sessions=len(self.new) + self.known,
@@ -124,7 +122,7 @@ class BackfillPlan:
             known=self.known,
             elsewhere=self.elsewhere,
             unsettled=self.unsettled,
-            projects=projects,
+            projects=dict(Counter(one.key.project for one in self.new)),
             model=self.scope.model.label if self.scope.model else "",
             estimate=estimate_work(
                 [(one.transcript, one.project) for one in self.new], here, self.scope.model, database
@@ -200,13 +198,11 @@ def send_plan(
                     break
                 emit(number, len(plan.new))
                 try:
-                    place = _place(one, here, copies)
+                    rows.append(_make_row(one, queue, _place(one, here, copies)))
                 except OrgError:
                     raise
                 except LerimError as error:
                     plan.problems.append(error.problem(one.transcript.place))
-                else:
-                    rows.append(_make_row(one, queue, place))
             if not rows:
                 continue
             columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

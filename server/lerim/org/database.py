@@ -164,10 +164,10 @@ def keep_trying(act: Callable[[], Returned]) -> Returned:
 
 
 @contextmanager
-def open_database(url: str, team: str = "") -> Iterator[psycopg.Connection]:
+def open_database(url: str) -> Iterator[psycopg.Connection]:
     """Connect for the length of the block, each statement in a transaction of its own. Raises OrgError, also for what
     the database refuses within the block."""
-    with convert_errors(url), psycopg.connect(make_address(url, team), autocommit=True) as connection:
+    with convert_errors(url), psycopg.connect(make_address(url), autocommit=True) as connection:
         yield connection
 
 

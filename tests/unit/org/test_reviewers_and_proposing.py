@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable
@@ -28,7 +29,7 @@ TODAY = date(2026, 3, 2)
 
 
 def test_what_was_found_is_taken_and_counted_by_its_owners(
-    desk: Desk, git: Git, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, git: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     organisation, repo = make_organisation(desk, monkeypatch), str(desk.repo)
     organisation.write_sessions(2)
@@ -61,6 +62,10 @@ def test_what_was_found_is_taken_and_counted_by_its_owners(
         status = organisation.status()
         assert (status["proposed"], status["accepted"]) == (len(others), 1)
         assert {one["candidates"] for one in status["reviewers"]} == {len(others)}
+    git(desk.repo, "reset", "-q", "--hard", "HEAD~1")  # a colleague's checkout, without what was accepted
+    shutil.rmtree(desk.repo / ".lerim")
+    monkeypatch.setenv("LERIM_HOME", str(tmp_path / "colleague"))
+    assert len(answer("org", "pull", "--repo", repo)["candidates"]) == len(others)
 
 
 @pytest.fixture

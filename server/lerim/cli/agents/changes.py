@@ -13,7 +13,7 @@ from lerim.errors import Problem
 from lerim.files import render_diff
 
 if TYPE_CHECKING:
-    from lerim.agents import AgentMachine, AgentPlan, InstallLevel, PlanAction
+    from lerim.agents import AgentMachine, AgentPlan, InstallLevel, ManualStep, PlanAction
 
 
 class FileChangeOutput(msgspec.Struct, frozen=True):
@@ -27,23 +27,12 @@ class FileChangeOutput(msgspec.Struct, frozen=True):
     diff: str
 
 
-class ManualStepOutput(msgspec.Struct, frozen=True):
-    """A file that is left as it is, why, and what to add to it, or take out of it, by hand."""
-
-    path: str
-    level: InstallLevel
-    agents: list[str]
-    channels: list[str]
-    reason: str
-    snippet: str
-
-
 class PlanOutput(msgspec.Struct, frozen=True):
     """What `agents install` and `agents remove` print with `--json`: `written` are the paths that were changed."""
 
     action: PlanAction
     changes: list[FileChangeOutput]
-    manual: list[ManualStepOutput]
+    manual: list[ManualStep]
     unchanged: list[str]
     written: list[str]
     problems: list[Problem]
@@ -73,7 +62,7 @@ def carry_out(
         problems += applied.problems
     manual = [step for plan in plans for step in plan.manual]
     if as_json:
-        output.show_json(_make_output(action, plans, written, problems))
+        output.show_json(_make_output(action, plans, manual, written, problems))
     else:
         _show_outcome(action, plans, written, problems, dry_run=dry_run)
     if problems or (manual and not dry_run):
@@ -135,7 +124,11 @@ def _show_trust_notes(plans: Sequence[AgentPlan], written: Sequence[str]) -> Non
 
 
 def _make_output(
-    action: PlanAction, plans: Sequence[AgentPlan], written: list[str], problems: list[Problem]
+    action: PlanAction,
+    plans: Sequence[AgentPlan],
+    manual: list[ManualStep],
+    written: list[str],
+    problems: list[Problem],
 ) -> PlanOutput:
     return PlanOutput(
         action,
@@ -151,13 +144,7 @@ def _make_output(
             for plan in plans
             for one in plan.edits
         ],
-        [
-            ManualStepOutput(
-                str(step.path), step.level, list(step.agents), list(step.channels), step.reason, step.snippet
-            )
-            for plan in plans
-            for step in plan.manual
-        ],
+        manual,
         [str(one.edit.path) for plan in plans for one in plan.unchanged],
         written,
         problems,

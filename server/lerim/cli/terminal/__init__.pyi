@@ -1,7 +1,5 @@
 from . import output as output
-from .agent_files import refresh_agent_files as refresh_agent_files
 from .editor import edit_in_editor as edit_in_editor
-from .extras import require_extra as require_extra
 from .files import parse_typed_references as parse_typed_references
 from .files import resolve_file_filter as resolve_file_filter
 from .former_folders import check_aliases as check_aliases
@@ -29,6 +27,8 @@ from .repository import open_command_context as open_command_context
 from .repository import open_personal_context as open_personal_context
 from .repository import parse_day_option as parse_day_option
 from .repository import parse_time_option as parse_time_option
+from .repository import refresh_agent_files as refresh_agent_files
+from .repository import require_extra as require_extra
 from .repository import resolve_folder as resolve_folder
 from .repository import with_error_exit as with_error_exit
 from .usage import CommandGroup as CommandGroup

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import sys
 import traceback
@@ -13,8 +14,9 @@ from typing import Annotated, Literal, ParamSpec, TypeVar
 
 import typer
 
+from lerim import views
 from lerim.cli.terminal import output
-from lerim.errors import LerimError, ProjectError
+from lerim.errors import LerimError, OrgError, ProjectError, ServerError
 from lerim.jobs import explain_unusable_home, with_alias
 from lerim.paths import Home
 from lerim.project import Project, check_home_outside_repository, locate_project, make_personal_project
@@ -43,6 +45,11 @@ GlobalOption = Annotated[
 ModelChoice = Literal["auto", "none"]
 """Whether a command uses the model of the settings, if there is one, or none."""
 CURRENT_FOLDER = Path()
+_EXTRAS: dict[str, tuple[str, type[LerimError], tuple[str, ...]]] = {
+    "serve": ("The server", ServerError, ("jinja2", "starlette", "uvicorn", "watchfiles")),
+    "org": ("`lerim org`", OrgError, ("procrastinate", "psycopg")),
+}
+"""The packages that some commands need beside those of every installation: what needs them, and its error."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -166,3 +173,21 @@ def make_unexpected_error(error: Exception) -> LerimError:
         where=f"{Path(frame.filename).name}:{frame.lineno}",
         todo="This is a bug in Lerim; please report it with the lines above.",
     )
+
+
+def refresh_agent_files(project: Project, home: Home) -> None:
+    """Brings what agents are given up to date: the files that Lerim has written, if the person chose that for this
+    project, which it says on standard error; and in the background the index of the hooks, if there is one."""
+    made, problems = views.refresh_agent_files(project, home)
+    for edit in made:
+        output.print_note(output.escape_controls(f"note: {edit.path.relative_to(project.root)} was brought up to date"))
+    output.print_problems(problems)
+
+
+def require_extra(extra: Literal["serve", "org"]) -> None:
+    """Raises ServerError or OrgError if packages of this extra are not installed."""
+    what, error, modules = _EXTRAS[extra]
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        todo = f"Install them: `pip install 'lerim[{extra}]'`."
+        raise error(f"{what} needs packages that are not installed: {', '.join(missing)}.", todo=todo)

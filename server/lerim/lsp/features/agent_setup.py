@@ -104,7 +104,7 @@ def _describe_plan(sidecar: Sidecar, repo: Repo | None, params: AgentPlanParams)
     plan = _make_plan(sidecar, repo, params)
     return AgentPlanView(
         [_make_edit_view(planned) for planned in plan.edits],
-        [AgentManualView(str(step.path), step.reason, step.snippet) for step in plan.manual],
+        [AgentManualView(step.path, step.reason, step.snippet) for step in plan.manual],
         len(plan.unchanged),
     )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from lerim.errors import LerimError, Problem
+from lerim.errors import LerimError, Problem, TranscriptError, error_reason
 from lerim.paths import Home
 from lerim.project import FolderOwners, Project, list_projects, locate_project
 from lerim.sessions import (
@@ -23,7 +23,6 @@ from lerim.sessions import (
     read_session,
 )
 
-_CHUNK_BYTES = 1_000_000
 _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]{1,100}@)?")
 
 
@@ -82,22 +81,13 @@ def hash_place(transcript: Transcript) -> str:
 def hash_content(transcript: Transcript) -> str:
     """Return a hash of what a transcript holds: of a file its bytes, of a session in a database its turns. Raises
     TranscriptError."""
-    digest = hashlib.sha256()
     if transcript.store_key:
+        digest = hashlib.sha256()
         for turn in read_session(transcript):
             digest.update(msgspec.json.encode(turn))
-    else:
-        for chunk in _read_chunks(transcript):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _read_chunks(transcript: Transcript) -> Iterator[bytes]:
-    from lerim.errors import TranscriptError, error_reason
-
+        return digest.hexdigest()
     try:
         with transcript.path.open("rb") as file:
-            while chunk := file.read(_CHUNK_BYTES):
-                yield chunk
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise TranscriptError(f"It cannot be read: {error_reason(error)}.", where=transcript.place) from error

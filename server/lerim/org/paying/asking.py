@@ -77,8 +77,6 @@ def extract_with_model(transcript: Transcript, scope: ReadingScope, lm: dspy.LM,
                 candidates[merged.turn, merged.title] = merged
             case Problem():
                 problems.append(result)
-            case _:
-                pass
     return ModelAnswers(order_candidates(candidates.values()), problems)
 
 

@@ -8,6 +8,7 @@ the whole fleet.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -72,16 +73,9 @@ class FleetBudget:
         if usage is None:
             return
         values = (Decimal(usage.cost), usage.input_tokens, usage.output_tokens, reservation.row)
-        try:
-            keep_trying(
-                lambda: self.database.execute(
-                    "UPDATE calls SET settled = true, dollars = %s, input_tokens = %s, output_tokens = %s"
-                    " WHERE id = %s",
-                    values,
-                )
-            )
-        except OrgError:
-            return
+        statement = "UPDATE calls SET settled = true, dollars = %s, input_tokens = %s, output_tokens = %s WHERE id = %s"
+        with suppress(OrgError):
+            keep_trying(lambda: self.database.execute(statement, values))
 
     def pause(self, model: str, seconds: float) -> datetime:
         """Let no worker of the team call the model for so long. Return until when. Raises OrgError."""

@@ -146,7 +146,7 @@ def _other_place(folder: str, found: MemoryFile) -> str:
 
 def _make_title(changed: Sequence[_Changed]) -> str:
     parts = []
-    for primitive in ("decision", "learning", "question", "theme"):
+    for primitive, _ in _SECTIONS:
         count = sum(one.record.primitive == primitive and not one.is_ended for one in changed)
         parts += [f"{count} {primitive}{'' if count == 1 else 's'}"] if count else []
     ended = sum(one.is_ended for one in changed)

@@ -17,13 +17,14 @@ from lerim.org.team.reviewers import assign_reviewers, is_for
 from lerim.project import load_code_owners
 
 _LOAD = """
-SELECT candidate::text FROM candidates WHERE team = %s AND project = %s AND outcome = 'proposed'
+SELECT candidate::text FROM candidates WHERE team = %s AND project = %s AND outcome = 'proposed' AND NOT accepted
 ORDER BY said_at, key, ordinal
 """
 
 
 def pull_candidates(context: SyncContext, database: TeamDatabase, reviewers: Sequence[str] = ()) -> SyncReport:
-    """Propose every candidate that the team's workers found in the project, in the order in which they were said.
+    """Propose every candidate that the team's workers found in the project and that nobody has accepted and shared, in
+    the order in which they were said.
 
     A candidate that is already proposed, known or rejected here changes nothing, so it is safe to call this again. The
     database is not trusted: an invalid candidate, or one that refers to a file outside the repository, becomes a
