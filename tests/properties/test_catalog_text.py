@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog_dump import add
 from lerim.paths import Home
 from lerim.project.project import FolderOwners
 from lerim.project.repository import parse_config, strip_credentials
 from lerim.sessions.catalog.catalog import Catalog
-from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.model import Session, Turn
 from lerim.sessions.tables.turn_text import pack_turn_text, replace_surrogates, unpack_turn_text
 
 anything = st.text(st.characters(codec=None), max_size=2000)  # lone surrogates too
@@ -31,23 +32,6 @@ def test_storable_text_can_be_encoded_and_is_changed_only_where_it_cannot(text):
         assert kept == text
 
 
-class Told:
-    """A reading of turns with the given texts."""
-
-    resume = b"{}"
-    ids = None
-
-    def __init__(self, path: Path, texts: list[str]) -> None:
-        self.problems = []
-        self.session = Session("s", "claude", path)
-        self.turns = [
-            Turn(f"{number:012x}", number, "user", "prompt", text, None, text[:50]) for number, text in enumerate(texts)
-        ]
-
-    def __iter__(self):
-        return iter(self.turns)
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     return Home(tmp_path_factory.mktemp("home"))
@@ -57,9 +41,8 @@ def home(tmp_path_factory):
 def test_any_turns_are_kept_in_order_and_any_query_is_answered(home, texts, query):
     path = Path("/claude/one.jsonl")
     with Catalog.open(home) as catalog:
-        one = Transcript("claude", path, "s", 1, 1, 1)
-        done = next(catalog.index_transcripts([(one, Told(path, texts))], FolderOwners()))
-        assert not done.failed
+        turns = [Turn(f"{at:012x}", at, "user", "prompt", text, None, text[:50]) for at, text in enumerate(texts)]
+        assert not add(catalog, Session("s", "claude", path), turns, FolderOwners()).failed
         kept = [turn.text for turn in catalog.load_turns(str(path))][: len(texts)]
         assert kept == [replace_surrogates(text) for text in texts]
         for hit in catalog.search_turns(query):

@@ -13,12 +13,13 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog_dump import add
 from lerim.models.money.prices import PRICES
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.catalog.session_parts import PAUSE_SECONDS
 from lerim.sessions.model import NO_TOKENS, Platform, Session, Tokens, ToolCall, Transcript, Turn
-from lerim.sessions.readers.engine.whole_session import LoadedSession, WholeReading, sum_session
+from lerim.sessions.readers.engine.whole_session import sum_session
 from lerim.statistics.figures import Figures, Statistics, compute_statistics
 
 START = datetime(2026, 3, 1, 20, tzinfo=UTC)
@@ -75,22 +76,11 @@ def sessions(draw: st.DrawFn) -> list[tuple[Session, list[Turn]]]:
     return made
 
 
-class ByName:
-    def find_owner(self, cwd: str) -> str:
-        return Path(cwd).name
-
-
-def index(catalog: Catalog, session: Session, own: list[Turn]) -> None:
-    at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
-    loaded = LoadedSession(session, own, len(own))
-    list(catalog.index_transcripts([(at, WholeReading(at, partial(lambda it, _: it, loaded)))], ByName()))
-
-
 def all_statistics(given_: list[tuple[Session, list[Turn]]], folder: str) -> tuple[list[Statistics], Statistics]:
     """By each of the four ways, and of the project `app` alone."""
     with Catalog.open(Home(Path(folder))) as catalog:
         for session, own in given_:
-            index(catalog, session, own)
+            add(catalog, session, own)
         four = [compute_statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
         return four, compute_statistics(catalog, "day", "app")
 
@@ -134,7 +124,7 @@ def test_what_was_said_before_and_after_any_moment_adds_up_and_each_day_alone_ha
     moment, start = START + timedelta(seconds=seconds), START - timedelta(days=1)
     with tempfile.TemporaryDirectory() as folder, Catalog.open(Home(Path(folder))) as catalog:
         for session, own in given_:
-            index(catalog, session, own)
+            add(catalog, session, own)
         all_ = compute_statistics(catalog, "day", project, start)
         halves = [
             compute_statistics(catalog, "day", project, start, moment),
@@ -161,10 +151,10 @@ def test_sessions_that_grew_after_they_were_counted_have_the_figures_of_sessions
         with Catalog.open(Home(Path(folder) / "grown")) as catalog:
             for session, own in given_:
                 begun = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
-                index(catalog, sum_session(begun, own[:first], parent=session.parent), own[:first])
+                add(catalog, sum_session(begun, own[:first], parent=session.parent), own[:first])
             compute_statistics(catalog, "model")
             for session, own in given_:
-                index(catalog, session, own)
+                add(catalog, session, own)
             grown = [compute_statistics(catalog, by) for by in ("day", "agent", "model", "repo")]
         at_once, _ = all_statistics(given_, f"{folder}/at-once")
     assert grown == at_once
@@ -176,10 +166,10 @@ def test_turns_that_moved_from_a_vanished_session_count_for_the_one_that_has_the
         return sum_session(Transcript("claude", Path(f"/s/{name}"), name, 1, 1, 1), own), own
 
     with Catalog.open(Home(tmp_path)) as catalog:
-        index(catalog, *make("first", ["one", "two"]))
+        add(catalog, *make("first", ["one", "two"]))
         assert compute_statistics(catalog, "day").total.prompts == 2
         catalog.mark_vanished(["/s/first"])
-        index(catalog, *make("second", ["one", "two", "three"]))
+        add(catalog, *make("second", ["one", "two", "three"]))
         assert compute_statistics(catalog, "day").total.prompts == 3
 
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog_dump import add
 from lerim.paths import Home
 from lerim.sessions.catalog import turns
 from lerim.sessions.catalog.catalog import Catalog
-from lerim.sessions.model import Session, Transcript, Turn
+from lerim.sessions.model import Session, Turn
 from lerim.sessions.tables import turn_words
 from lerim.sessions.tables.turn_text import space_ideographs
 from lerim.sqlite import transaction
@@ -46,8 +47,8 @@ def indexed(catalog: Catalog) -> list[tuple[object, ...]]:
 def test_the_index_is_what_filling_it_anew_would_give(home, steps, vanished):
     home.catalog.unlink(missing_ok=True)
     with Catalog.open(home) as catalog:
-        both = [Transcript("claude", Path(f"/x/{number}"), str(number), 1, 1, 1) for number in (1, 2)]
-        list(catalog.index_transcripts([(one, Nothing()) for one in both], Nobody()))
+        for number in (1, 2):
+            add(catalog, Session(str(number), "claude", Path(f"/x/{number}")), [])
         if vanished:
             catalog.mark_vanished(["/x/1"])
         catalog.db.execute("INSERT INTO folders VALUES (1, '/home/ana/app', 'app')")
@@ -77,26 +78,3 @@ def test_behind_a_text_stand_the_parts_of_every_name_that_has_humps(text):
     assert turn_words.make_index_text(text) == "\n".join(
         (plain, *(" ".join(turn_words.split_name(name)) for name in names))
     )
-
-
-class Nobody:
-    def find_owner(self, cwd: str) -> str:
-        return ""
-
-
-class Nothing:
-    """A reading without turns."""
-
-    resume = b""
-    ids = None
-    restarted = False
-
-    def __init__(self) -> None:
-        self.problems = []
-        self.session = Session("s", "claude", Path("/x"))
-
-    def __iter__(self):
-        return iter(())
-
-    def checkpoint(self) -> bool:
-        return False

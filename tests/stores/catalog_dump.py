@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lerim.sessions.catalog.catalog import Catalog
-from lerim.sessions.catalog.indexing import IndexResult
+from lerim.sessions.catalog.indexing import IndexResult, OwnerLookup
 from lerim.sessions.discovery import compare_stamps, discover_stores
-from lerim.sessions.model import Transcript
+from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.queue.jobs import enqueue_job
 from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers.engine.whole_session import LoadedSession, WholeReading
 from lerim.sessions.search import SessionFilters, SessionListItem
 
 ROWS = (
@@ -53,6 +54,14 @@ def listed(catalog: Catalog, project: str | None = None, limit: int = 1_000_000)
     """The sessions of a project, or all, as `lerim sessions list` finds them."""
     filters = SessionFilters(projects=None if project is None else (project,))
     return catalog.list_filtered_sessions(filters, limit)
+
+
+def add(catalog: Catalog, session: Session, turns: list[Turn], owners: OwnerLookup | None = None) -> IndexResult:
+    """Indexes a session that consists of these turns."""
+    at = Transcript(session.platform, session.path, session.id, 1, 1, 1, parent=session.parent)
+    loaded = LoadedSession(session, turns)
+    reading = WholeReading(at, lambda _: loaded)
+    return next(catalog.index_transcripts([(at, reading)], owners or ByName()))
 
 
 def dump(catalog: Catalog, *words: str) -> list[object]:

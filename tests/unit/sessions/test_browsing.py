@@ -10,38 +10,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import catalog_dump
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
-from lerim.sessions.model import Session, ToolCall, Transcript, Turn
+from lerim.sessions.model import Session, ToolCall, Turn
 from lerim.sessions.search import SessionFilters, browsing
 
 BEGAN = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HERE = "/work/shop"
-
-
-class Told:
-    """A reading of given turns."""
-
-    resume = b"{}"
-    restarted = False
-    ids = None
-
-    def __init__(self, session: Session, turns: list[Turn]) -> None:
-        self.problems: list[object] = []
-        self.session, self.turns = session, turns
-
-    def __iter__(self) -> Iterator[Turn]:
-        return iter(self.turns)
-
-    def checkpoint(self) -> bool:
-        return False
-
-
-class Owning:
-    """Every folder of the shop is the project's."""
-
-    def find_owner(self, cwd: str) -> str:
-        return "shop" if cwd.startswith(HERE) else ""
 
 
 def said(name: str, number: int, text: str = "", calls: tuple[ToolCall, ...] = ()) -> Turn:
@@ -68,9 +44,7 @@ def add(catalog: Catalog, name: str, turns: list[Turn], *, days: int = 0, parent
     path = Path(f"/claude/{name}.jsonl")
     ended = BEGAN + timedelta(days=days, minutes=5)
     session = Session(name, "claude", path, title=title, started=BEGAN, ended=ended, turns=len(turns), parent=parent)
-    reading = Told(replace(session, cwds=tuple({turn.cwd for turn in turns})), turns)
-    one = Transcript("claude", path, name, 1, 1, 1, parent)
-    assert not next(catalog.index_transcripts([(one, reading)], Owning())).failed  # type: ignore[list-item]
+    assert not catalog_dump.add(catalog, replace(session, cwds=tuple({turn.cwd for turn in turns})), turns).failed
     return str(path)
 
 

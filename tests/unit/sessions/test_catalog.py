@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from catalog_dump import ByName, index_all, listed
+from catalog_dump import ByName, add, index_all, listed
 from claude_lines import SESSION, answer, call, encoded, prompt, reply, text
-from lerim.errors import Problem, TranscriptError
+from lerim.errors import TranscriptError
+from lerim.files import encode_path
 from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.discovery import DiscoveredStores, compare_stamps, discover_stores, split_likely_transcripts
 from lerim.sessions.model import Session, Transcript, Turn
 from lerim.sessions.platforms import find_platform_roots
 from lerim.sessions.readers.claude.store import ClaudeReading
+from lerim.sessions.readers.engine.whole_session import WholeReading
 
 
 @pytest.fixture
@@ -260,49 +262,26 @@ def test_an_unknown_turn_is_nothing(catalog):
     assert catalog.load_turn("0" * 12) is None
 
 
-class Hostile:
-    """A reading whose texts hold what neither UTF-8 nor a calendar takes."""
-
-    problems: list[Problem] = []  # noqa: RUF012
-    resume = b""
-    restarted = False
-    ids = None
-
-    def __init__(self, path: Path, texts: list[str]) -> None:
-        self.session = Session("s\ud800", "claude", path, title="t\udfff\0", cwds=("\ud800",))
-        self.turns = [
-            Turn(f"{number:012x}", number, "user", "prompt", said, datetime.max.replace(tzinfo=UTC), "/\ud800")
-            for number, said in enumerate(texts)
-        ]
-
-    def __iter__(self):
-        return iter(self.turns)
-
-
-class Unparsable(Hostile):
-    """A reading that finds no session in its file."""
-
-    def __iter__(self):
+def test_a_transcript_that_could_not_be_parsed_is_tried_again_when_it_changes(catalog):
+    def fail(_):
         raise TranscriptError("It is not one", where="/x/a.jsonl", todo="")
 
-
-def test_a_transcript_that_could_not_be_parsed_is_tried_again_when_it_changes(catalog):
     one = Transcript("claude", Path("/x/a.jsonl"), "a", 1, 2, 3)
-    assert next(catalog.index_transcripts([(one, Unparsable(one.path, []))], ByName())).failed
+    assert next(catalog.index_transcripts([(one, WholeReading(one, fail))], ByName())).failed
     assert compare_stamps(DiscoveredStores([one]), catalog.load_stamps()).unchanged == 1
     grown = Transcript("claude", one.path, "a", 2, 2, 3)
     assert compare_stamps(DiscoveredStores([grown]), catalog.load_stamps()).changed == (grown,)
 
 
 def test_lone_surrogates_null_bytes_and_impossible_times_are_stored(catalog):
-    one = Transcript("claude", Path("/x/\udc80.jsonl"), "s", 1, 1, 1)
     texts = ["\ud800 kept", "\0", "\x1f\x1f", "", "long \ud83d" * 3000]
-    done = next(catalog.index_transcripts([(one, Hostile(one.path, texts))], ByName()))
-    assert done.new_turns == len(texts)
+    never = datetime.max.replace(tzinfo=UTC)
+    turns = [Turn(f"{at:012x}", at, "user", "prompt", said, never, "/\ud800") for at, said in enumerate(texts)]
+    session = Session("s\ud800", "claude", Path("/x/\udc80.jsonl"), title="t\udfff\0", cwds=("\ud800",))
+    assert add(catalog, session, turns).new_turns == len(texts)
     (hit,) = catalog.search_turns("kept")
-    assert hit.text == "??? kept".replace("???", "\ufffd" * 3)
-    assert [turn.text for turn in catalog.load_turns(one.place)][1:4] == texts[1:4]
-    assert len(catalog.load_stamps()) == 1
+    assert hit.text == "\ufffd" * 3 + " kept"
+    assert [turn.text for turn in catalog.load_turns(encode_path(session.path))][1:4] == texts[1:4]
 
 
 def test_a_new_alias_moves_the_turns_and_queues_their_sessions(catalog, root):

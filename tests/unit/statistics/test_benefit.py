@@ -68,42 +68,44 @@ def say(clock: str, words: str) -> Fields:
     return prompt(words, timestamp=at(clock))
 
 
+PATHLIB, PNPM = "Use pathlib instead of os.path", "Use pnpm instead of npm"
+
+
 def test_a_memory_is_followed_if_what_it_wants_was_used_after_it_was_served(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pathlib instead of os.path")
+    memory = remember(desk.place, PATHLIB)
     desk.session("s1", say("01:00", "Load the config"), *edit("e1", "03:00", "import os.path", "import pathlib"))
     serve(desk, memory, "02:00")
     one = figures(desk, memory)
-    assert (one.title, one.served, one.hook, one.sessions) == ("Use pathlib instead of os.path", 1, 1, 1)
+    assert (one.title, one.served, one.hook, one.sessions) == (PATHLIB, 1, 1, 1)
     assert outcome(one) == ["followed"]
 
 
-def test_what_was_done_before_a_memory_was_served_does_not_count(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pathlib instead of os.path")
-    desk.session(
-        "s1", say("01:00", "Load the config"), *edit("e1", "01:30", "", "import os.path\n"), say("03:00", "Good")
-    )
-    serve(desk, memory, "02:00")
-    assert outcome(figures(desk, memory)) == ["not_seen"]
-
-
-def test_a_memory_is_contradicted_if_what_it_gives_up_was_used_after_it_was_served(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pnpm instead of npm")
-    desk.session(
-        "s1", say("01:00", "Add it"), *shell("c1", "03:00", "pnpm add x"), *shell("c2", "04:00", "npm install y")
-    )
-    serve(desk, memory, "02:00")
-    assert outcome(figures(desk, memory)) == ["contradicted"]
-
-
 @pytest.mark.parametrize(
-    "command",
-    ["grep -rn npm docs", "echo npm is slow", "git commit -m 'npm is gone'", "cat docs/npm.md | head -3"],
+    ("title", "records", "event", "found"),
+    [
+        (PATHLIB, [*edit("e1", "01:30", "", "import os.path\n"), say("03:00", "Good")], "start", "not_seen"),
+        (PNPM, [*shell("c1", "03:00", "pnpm add x"), *shell("c2", "04:00", "npm install y")], "start", "contradicted"),
+        (PNPM, shell("c1", "03:00", "grep -rn npm docs"), "start", "not_seen"),
+        (PNPM, shell("c1", "03:00", "echo npm is slow"), "start", "not_seen"),
+        (PNPM, shell("c1", "03:00", "git commit -m 'npm is gone'"), "start", "not_seen"),
+        (PNPM, shell("c1", "03:00", "cat docs/npm.md | head -3"), "start", "not_seen"),
+        (
+            PATHLIB,
+            [*edit("e1", "03:00", "", "import pathlib\n"), say("04:00", "No, I said pathlib instead of os.path.")],
+            "start",
+            "corrected",
+        ),
+        (PATHLIB, [say("02:01", "Use pathlib instead of os.path here, please.")], "prompt", "not_seen"),
+    ],
 )
-def test_reading_about_what_is_given_up_contradicts_nothing(desk: Desk, command: str) -> None:
-    memory = remember(desk.place, "Use pnpm instead of npm")
-    desk.session("s1", say("01:00", "Look"), *shell("c1", "03:00", command))
-    serve(desk, memory, "02:00")
-    assert outcome(figures(desk, memory)) == ["not_seen"]
+def test_what_happened_after_a_memory_was_served_counts_and_a_correction_above_all_else(
+    desk: Desk, title: str, records: list[Fields], event: str, found: str
+) -> None:
+    memory = remember(desk.place, title)
+    last = reply("m", text("Yes."), timestamp=at("05:00"))
+    desk.session("s1", say("01:00", "Load the config"), *records, last)
+    serve(desk, memory, "02:00", event=event)
+    assert outcome(figures(desk, memory)) == [found]
 
 
 def test_a_fix_is_followed_only_if_its_command_ran_and_succeeded(desk: Desk) -> None:
@@ -115,29 +117,6 @@ def test_a_fix_is_followed_only_if_its_command_ran_and_succeeded(desk: Desk) -> 
         serve(desk, memory, "02:00", session, event="failure")
     one = figures(desk, memory)
     assert (one.sessions, sorted(outcome(one))) == (3, ["contradicted", "followed", "not_seen"])
-
-
-def test_a_correction_typed_again_after_the_memory_was_served_counts_above_all_else(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pathlib instead of os.path")
-    desk.session(
-        "s1",
-        say("01:00", "Load the config"),
-        *edit("e1", "03:00", "", "import pathlib\n"),
-        say("04:00", "No, I said pathlib instead of os.path everywhere."),
-    )
-    serve(desk, memory, "02:00")
-    assert outcome(figures(desk, memory)) == ["corrected"]
-
-
-def test_the_prompt_that_a_memory_was_served_for_is_no_correction_after_it(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pathlib instead of os.path")
-    desk.session(
-        "s1",
-        say("02:01", "Use pathlib instead of os.path here, please."),
-        reply("m", text("Yes."), timestamp=at("03:00")),
-    )
-    serve(desk, memory, "02:00", event="prompt")
-    assert outcome(figures(desk, memory)) == ["not_seen"]
 
 
 def test_a_memory_that_asks_for_nothing_code_can_see_is_unknown_until_it_is_corrected(desk: Desk) -> None:
@@ -153,22 +132,17 @@ def test_a_memory_that_asks_for_nothing_code_can_see_is_unknown_until_it_is_corr
 
 
 def test_over_mcp_the_session_is_the_only_one_of_the_agent_at_that_time(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pnpm instead of npm")
+    memory = remember(desk.place, PNPM)
     desk.session("s1", say("01:00", "Add it"), *shell("c1", "05:00", "pnpm add x"))
+    for name in ("s2", "s3"):
+        desk.session(name, say("20:00", "Add it"), *shell(f"c-{name}", "25:00", "pnpm add x"))
     serve(desk, memory, "02:00", "", event="recall", agent="claude-code")
     serve(desk, memory, "02:00", "", event="recall", agent="codex-mcp-client")
     serve(desk, memory, "09:00", "", event="recall", agent="claude-code")
+    serve(desk, memory, "22:00", "", event="recall", agent="claude-code")
     one = figures(desk, memory)
-    assert (one.served, one.mcp, one.sessions, outcome(one)) == (3, 3, 1, ["followed"])
-    assert compute_benefit(desk.place.project, desk.home).unknown.no_session == 2
-
-
-def test_two_sessions_at_once_leave_open_which_one_was_served_over_mcp(desk: Desk) -> None:
-    memory = remember(desk.place, "Use pnpm instead of npm")
-    for name in ("s1", "s2"):
-        desk.session(name, say("01:00", "Add it"), *shell(f"c-{name}", "05:00", "pnpm add x"))
-    serve(desk, memory, "02:00", "", event="recall", agent="claude-code")
-    assert figures(desk, memory).sessions == 0
+    assert (one.served, one.mcp, one.sessions, outcome(one)) == (4, 4, 1, ["followed"])
+    assert compute_benefit(desk.place.project, desk.home).unknown.no_session == 3
 
 
 def test_a_memory_served_twice_in_a_session_counts_as_two_servings_in_one_session(desk: Desk) -> None:
