@@ -52,6 +52,8 @@ def test_only_fresh_reviewed_memories_of_the_project_are_written(place: ReviewPa
     queue.propose_candidate(place, made_candidate("It waits for review"))
     acts.archive_memory(place, remember(place, "It was archived"))
     accepted(place, made_candidate("Run scripts/x.sh first", turn="1" * 12), automatic=True)
+    mine = made_candidate("Run scripts/y.sh first", turn="1" * 12, references=())
+    accepted(place.personal(), mine, automatic=True)
     app = repo / "src" / "app.py"
     app.write_text(app.read_text().replace("open(path).read()", "1"))
     found = answer("export", "--yes")

@@ -66,6 +66,12 @@ def test_items_and_short_paragraphs_are_claims_with_their_line_headings_and_code
     assert found["Coverage stays above ninety percent"].code == "   make coverage"
 
 
+def test_a_second_paragraph_of_an_item_is_below_it_and_ends_no_list() -> None:
+    first, second, third = split_rules("These hold here:\n\n- Use uv for all\n\n  It is much faster\n- Never mock it\n")
+    assert (first.context, third.context) == (("These hold here",), ("These hold here",))
+    assert second.context == ("These hold here", "Use uv for all")
+
+
 def test_comments_that_do_not_end_take_no_longer_than_other_lines() -> None:
     [claim] = split_rules("<!-- begins\n" * 30_000 + "- Run pytest before each commit\n")
     assert claim.line == 30_001

@@ -63,7 +63,7 @@ def split_rules(text: str, first_line: int = 1) -> list[RuleClaim]:
                 claims[-1] = replace(claims[-1], code="\n".join(part.texts))
             was_claim = False
             continue
-        if part.kind == "paragraph":
+        if part.kind == "paragraph" and not part.level:
             parents, introduction = [], ""
         parents = [one for one in parents if one.level < part.level]
         above = (*(one.text for one in headings), introduction, *(one.text for one in parents))

@@ -70,8 +70,8 @@ class ServableMemory:
 
 @dataclass(frozen=True, slots=True)
 class ServableMemories:
-    """All memories that may be given, and how many active ones may not: `unchecked` and `unapproved` as in
-    `Recalled`."""
+    """All memories that may be given, and how many active ones of the project may not: `unchecked` and `unapproved` as
+    in `Recalled`."""
 
     memories: tuple[ServableMemory, ...]
     unchecked: int
@@ -159,12 +159,10 @@ class AgentMemories:
         found: list[ServableMemory | _Withheld] = [
             self._judge(stored, "project", drifts, files, harmless) for stored in own
         ]
+        unchecked, unapproved = found.count("unchecked"), found.count("unapproved")
         found += [self._judge(stored, "global", {}, {}, harmless) for stored in kept]
-        return ServableMemories(
-            tuple(one for one in found if isinstance(one, ServableMemory)),
-            found.count("unchecked"),
-            found.count("unapproved"),
-        )
+        given = tuple(one for one in found if isinstance(one, ServableMemory))
+        return ServableMemories(given, unchecked, unapproved)
 
     def _judge(
         self,
