@@ -16,7 +16,7 @@ from lerim.jobs import SyncOptions, SyncProgress
 from lerim.jobs.report import SyncEvent
 from lerim.jobs.sync import sync_project
 from lerim.paths import Home
-from lerim.project import locate_project
+from lerim.project import Git, locate_project
 from lerim.project.project import add_alias
 from terminal import answer, run
 
@@ -69,6 +69,19 @@ def test_a_sync_that_finds_no_session_names_the_folders_they_may_be_in(
     synced = run("sync", "--repo", str(repo)).stdout
     assert "2 sessions: 2 new" in synced
     assert str(former) not in synced
+
+
+def test_an_alias_that_is_given_while_a_sync_asks_git_is_kept(
+    repo: Path, old: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_slowly(git: Git) -> str:
+        answer("project", "alias", old, "--repo", str(repo))
+        return find(git)
+
+    find = Git.find_first_commit
+    monkeypatch.setattr(Git, "find_first_commit", find_slowly)
+    answer("sync", "--repo", str(repo))
+    assert answer("project", "list")["projects"][0]["aliases"] == [old]
 
 
 def sessions_of(repo: Path) -> int:

@@ -69,8 +69,12 @@ def remember_first_commit(project: Project, home: Home, environ: Mapping[str, st
     if entry is None or entry.first_commit or not read_head_commit(project.root, project.common_dir):
         return
     git = open_git(project.root, environ)
-    if git is not None:
-        registry.write_entry(home, replace(entry, first_commit=git.find_first_commit() or registry.NO_COMMIT))
+    if git is None:
+        return
+    first = git.find_first_commit() or registry.NO_COMMIT
+    entry = registry.read_entry(home, project.key)  # git took its time: another process may have added an alias
+    if entry is not None:
+        registry.write_entry(home, replace(entry, first_commit=first))
 
 
 def _find_former_places(project: Project, home: Home) -> Iterator[tuple[str, Reason]]:

@@ -34,9 +34,7 @@ class SyncElsewhere(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def share_progress(
-    home: Home, key: str, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Callable[[object], None]]:
+def share_progress(home: Home, key: str) -> Iterator[Callable[[object], None]]:
     """Yields a function that shares the progress events of this process. It does nothing if another process shares its
     own, or if the files cannot be written: nothing depends on them."""
     folder = home.project(key)
@@ -55,8 +53,8 @@ def share_progress(
 
     def share(event: object) -> None:
         nonlocal next_write
-        if isinstance(event, SyncProgress) and clock() >= next_write:
-            next_write = clock() + WRITE_INTERVAL_SECONDS
+        if isinstance(event, SyncProgress) and time.monotonic() >= next_write:
+            next_write = time.monotonic() + WRITE_INTERVAL_SECONDS
             write(event)
 
     try:

@@ -28,16 +28,8 @@ MOST_RENAMES = 400
 BATCH_OBJECTS = 200
 _SAFE_OPTIONS = (
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=", "-c", "core.pager=", "-c", "diff.external="),
-    *(
-        "-c",
-        "color.ui=false",
-        "-c",
-        "color.grep=false",
-        "-c",
-        "log.showRoot=true",
-        "-c",
-        "i18n.logOutputEncoding=UTF-8",
-    ),
+    *("-c", "color.ui=false", "-c", "color.grep=false"),
+    *("-c", "log.showRoot=true", "-c", "i18n.logOutputEncoding=UTF-8"),
     *("--no-pager", "--no-replace-objects", "--literal-pathspecs"),
 )
 """So that a repository's settings start nothing, and the person's settings do not change how the output reads."""
