@@ -22,6 +22,7 @@ from long import LONG
 
 if TYPE_CHECKING:
     from desk import Desk
+    from lerim.review import ReviewPaths
 
 pytest.register_assert_rewrite("reading_laws")  # what failed in it is told as in a test
 
@@ -128,6 +129,14 @@ def small_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repo(tmp_path: Path, git: Git, small_repository: Path) -> Path:
     """A small git repository with one commit: `README.md`, `src/app.py` (`load`, `Store`), `tests/test_app.py`."""
     return Path(shutil.copytree(small_repository, tmp_path / "repo")).resolve()
+
+
+@pytest.fixture
+def place(repo: Path) -> ReviewPaths:
+    """The review of the repository `repo`."""
+    from proposals import review_paths
+
+    return review_paths(repo)
 
 
 @pytest.fixture

@@ -7,20 +7,12 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from desk import Desk, correction
 from lerim.memory.record import Evidence, MemoryRecord, render_record
-from lerim.paths import Home
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
-from proposals import propose, review_paths
+from proposals import propose
 from terminal import answer, run
-
-
-@pytest.fixture
-def place(repo: Path) -> ReviewPaths:
-    return review_paths(repo)
 
 
 def test_all_that_waits_is_accepted_but_what_a_person_should_look_at(place: ReviewPaths, repo: Path) -> None:
@@ -47,8 +39,7 @@ def test_either_candidates_are_named_or_all_are_meant(place: ReviewPaths, repo: 
     assert len(queue.list_pending(place)[0]) == 1
 
 
-def test_a_sync_prints_a_beginning_of_each_id_that_names_no_other(repo: Path, isolated: Path) -> None:
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+def test_a_sync_prints_a_beginning_of_each_id_that_names_no_other(desk: Desk, repo: Path) -> None:
     desk.session("s1", *correction(desk))
     first = run("sync", "--repo", str(repo))
     assert "`lerim review accept ID`" in first.stdout

@@ -32,11 +32,7 @@ def test_the_list_says_of_each_agent_whether_it_is_read_where_and_what_was_found
     assert "Claude Code" in table
     assert "1 found, 0 read, 1 waiting" in table
     assert not Path(os.environ["LERIM_HOME"]).exists()
-
-
-def test_outside_any_repository_the_machine_is_listed(desk: Desk, tmp_path: Path) -> None:
-    desk.session("s1", prompt("Hello"))
-    shown = answer("list", "--repo", str(tmp_path))
+    shown = answer("list", "--repo", str(desk.repo.parent))  # outside any repository
     assert shown["project"] == ""
     claude = next(one for one in shown["agents"] if one["platform"] == "claude")
     assert (claude["sessions"], claude["found"]) == (1, 0)

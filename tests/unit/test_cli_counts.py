@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,15 @@ import pytest
 
 from chat_server import KEY
 from desk import Desk, correction
-from lerim.paths import Home
 from lerim.times import format_moment
 from terminal import answer, run
 
 
 @pytest.fixture
-def desk(repo: Path) -> Desk:
-    made = Desk(repo, Home.from_environ(os.environ), Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects")
-    made.session("one", *correction(made, "pathlib"))
-    made.session("two", *correction(made, "tomllib", over="configparser"))
-    return made
+def desk(desk: Desk) -> Desk:
+    desk.session("one", *correction(desk, "pathlib"))
+    desk.session("two", *correction(desk, "tomllib", over="configparser"))
+    return desk
 
 
 def test_sessions_that_another_repository_s_sync_has_read_are_new_to_their_own(

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from lerim.extraction.candidate import DroppedSignal, drop_candidate
 from lerim.project.project import make_personal_project
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
-from proposals import CANDIDATE, review_paths
+from proposals import CANDIDATE
 from terminal import answer, run
-
-
-@pytest.fixture
-def place(repo: Path) -> ReviewPaths:
-    return review_paths(repo)
 
 
 def test_what_was_left_out_is_shown_with_reason_title_and_quote(place: ReviewPaths, repo: Path):

@@ -82,11 +82,6 @@ def test_all_projects_are_maintained_one_after_another_and_a_busy_one_does_not_k
     assert told("--all-projects")["problems"] == []
 
 
-def test_a_busy_project_is_exit_code_4(place: ReviewPaths) -> None:
-    with hold_project_lock(place.home, place.project.key):
-        assert told("--repo", str(place.project.root), code=4)["error"]["code"] == "busy"
-
-
 def test_the_persons_own_memories_are_maintained_by_themselves(isolated: Path, repo: Path) -> None:
     home = Home(isolated / ".lerim")
     own = ReviewPaths(make_personal_project(home), home)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,16 +10,14 @@ from typer.testing import Result
 
 import terminal
 from desk import Desk, correction
-from lerim.paths import Home
 from lerim.sessions.catalog.catalog import Catalog
 
 SECRET = "ghp_" + "a8Kd02mXq7LzP4rT9vWb1NcYh6Se3Jf5GuQo"
 
 
 @pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
+def tried(desk: Desk) -> Desk:
     """A repository with one session nothing could be learned from, though it was tried."""
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
     first, *rest = correction(desk)
     first["message"] = {"role": "user", "content": f"Read the config in src/app.py {SECRET}"}
     desk.session("s1", first, *rest)
@@ -46,6 +43,7 @@ def answer(desk: Desk, *arguments: str) -> Any:
     return terminal.answer("queue", *arguments, "--repo", str(desk.repo))
 
 
+@pytest.mark.usefixtures("tried")
 def test_a_dead_job_is_listed_with_its_reason_and_without_secrets(desk: Desk) -> None:
     shown = answer(desk, "list")
     [job] = shown["jobs"]
@@ -59,6 +57,7 @@ def test_a_dead_job_is_listed_with_its_reason_and_without_secrets(desk: Desk) ->
     assert SECRET[:12] not in table
 
 
+@pytest.mark.usefixtures("tried")
 def test_what_is_retried_runs_at_the_next_sync_also_if_it_was_skipped(desk: Desk) -> None:
     assert desk.sync().candidates == []
     assert answer(desk, "retry") == {"changed": 1}
@@ -71,6 +70,7 @@ def test_what_is_retried_runs_at_the_next_sync_also_if_it_was_skipped(desk: Desk
     assert run(desk, "list").stdout.startswith("Nothing is waiting")
 
 
+@pytest.mark.usefixtures("tried")
 def test_what_is_skipped_is_left_alone_until_its_session_grows(desk: Desk) -> None:
     assert answer(desk, "skip") == {"changed": 1}
     [job] = answer(desk, "list")["jobs"]
@@ -81,6 +81,7 @@ def test_what_is_skipped_is_left_alone_until_its_session_grows(desk: Desk) -> No
     assert len(desk.sync().candidates) == 2
 
 
+@pytest.mark.usefixtures("tried")
 def test_a_job_that_is_not_there_is_an_error_and_nothing_is_done(desk: Desk) -> None:
     for command in ("retry", "skip"):
         result = run(desk, command, "1", "987654", "--json")
@@ -90,8 +91,7 @@ def test_a_job_that_is_not_there_is_an_error_and_nothing_is_done(desk: Desk) -> 
     assert answer(desk, "list")["jobs"][0]["state"] == "dead"
 
 
-def test_without_a_catalog_the_queue_is_empty_and_none_is_made(repo: Path, isolated: Path) -> None:
-    desk = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+def test_without_a_catalog_the_queue_is_empty_and_none_is_made(desk: Desk) -> None:
     assert answer(desk, "list") == {"jobs": [], "counts": {}}
     assert run(desk, "retry").stdout == "Nothing to retry.\n"
     assert run(desk, "list").stdout == "Nothing is waiting. Run `lerim sync` to read this repository's sessions.\n"

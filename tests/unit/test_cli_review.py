@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 
 from lerim.review import queue
+from lerim.review.flags import FLAG_TEXTS, flag_text
 from lerim.review.review_paths import ReviewPaths
-from proposals import propose, review_paths
+from proposals import propose
 from terminal import answer, run
 
-
-@pytest.fixture
-def place(repo: Path) -> ReviewPaths:
-    return review_paths(repo)
+EDITOR_TEXTS = Path(__file__).parents[2] / "extension" / "src" / "views" / "shared" / "web" / "text.ts"
 
 
 def memories(repo: Path) -> list[Path]:
@@ -225,3 +223,11 @@ def test_one_candidate_gets_one_answer(place: ReviewPaths, repo: Path):
     for wrong in ((name, "--same", "x", "--keep"), (name, "--answers", "x", "other"), ("--all", "--keep")):
         assert run("review", "accept", *wrong, "--repo", str(repo)).exit_code == 2
     assert memories(repo) == []
+
+
+def test_each_flag_is_a_sentence_in_the_command_line_as_in_the_editor() -> None:
+    source = EDITOR_TEXTS.read_text(encoding="utf-8")
+    table = source.split("const flagTexts", 1)[1].split("};", 1)[0]
+    flags = set(re.findall(r'^  "?([a-z-]+)"?: "', table, re.MULTILINE))
+    assert flags == set(FLAG_TEXTS)
+    assert all(flag_text(flag).endswith(".") for flag in flags)

@@ -122,18 +122,6 @@ def test_since_and_until_bound_the_sessions_by_time(sample: Sample):
     assert {c["session"][:8] for c in rest["candidates"]} == {"5440ef06", "db6ddc6b", "019f4b2c"}
 
 
-@pytest.mark.parametrize("option", ["--since", "--until"])
-def test_a_time_that_cannot_be_read_says_what_is_accepted(sample: Sample, option: str):
-    error = sync(sample, option, "some day", code=2)["error"]
-    assert error["code"] == "usage"
-    assert option in error["message"]
-    assert "36h" in error["message"]
-
-
-def test_only_the_way_without_a_model_is_there(sample: Sample):
-    assert "--model" in sync(sample, "--model", "big", code=2)["error"]["message"]
-
-
 def test_while_another_process_syncs_the_exit_code_is_4(sample: Sample):
     place = sample.place
     with hold_project_lock(place.home, place.project.key, "syncing"):

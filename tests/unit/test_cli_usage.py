@@ -21,6 +21,8 @@ WRONG = (
     ["sync", "--accept-above", "two"],
     ["sync", "--since", "banana"],
     ["sync", "--model", "gpt"],
+    ["ask", "x", "--model", "gpt"],
+    ["sync", "--until", "some day"],
     ["status", "more"],
     ["memory", "list", "--kind", "opinion"],
     ["memory", "search", "--limit", "0", "x"],
@@ -47,6 +49,11 @@ def test_an_option_without_its_value_is_one_object_too():
     result = run("memory", "add", "--json", "--title")
     assert result.exit_code == 2
     assert "requires an argument" in json.loads(result.stdout)["error"]["message"]
+
+
+def test_a_time_that_cannot_be_read_says_what_is_accepted():
+    message = answer("sync", "--since", "some day", code=2)["error"]["message"]
+    assert "--since" in message and "36h" in message
 
 
 def test_a_group_without_a_command_is_wrong_usage_for_a_program():

@@ -164,9 +164,8 @@ def _remove(planned: PlannedEdit, home: Home, records: dict[str, InstalledFile],
     if previous is None:
         return not is_done
     others = tuple(agent for agent in previous.agents if agent not in planned.agents)
-    if others:
-        written = (*previous.after, _hash(edit.after))[-MAX_AFTER:] if edit.is_change else previous.after
-        records[path] = msgspec.structs.replace(previous, agents=others, after=written)
+    if others:  # what they use is in the file as it was
+        records[path] = msgspec.structs.replace(previous, agents=others)
     else:
         del records[path]
         _remove_folders(previous.folders, records)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path, PureWindowsPath
 from typing import cast
 
-from lerim.agents.launcher import install_launcher, is_launcher_current, launcher_text, mcp_command
+from lerim.agents.launcher import launcher_text, mcp_command
 from lerim.paths import Home
 
 
@@ -31,17 +29,3 @@ def test_on_windows_the_command_processor_runs_a_batch_file() -> None:
     assert text == '@"C:\\Program Files\\Python\\python.exe" -P -X utf8 -m lerim %*\r\n'
     elsewhere = Home(cast(Path, PureWindowsPath(r"D:\lerim")), cast(Path, user))
     assert launcher_text("win32", elsewhere, "python").startswith('@set "LERIM_HOME=D:\\lerim"\r\n')
-
-
-def test_it_is_written_once_and_follows_an_environment_that_moved(isolated: Path) -> None:
-    home = Home.from_environ(os.environ)
-    install_launcher(home, "/gone/python")
-    assert not is_launcher_current(home)
-    install_launcher(home)
-    assert is_launcher_current(home)
-    path = isolated / ".lerim" / "bin" / "lerim"
-    before = path.stat().st_ino
-    install_launcher(home)
-    assert path.stat().st_ino == before
-    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=True, cwd="/")
-    assert done.stdout.startswith("lerim ")

@@ -40,7 +40,3 @@ def test_server_hooks_and_skill_are_those_that_are_installed_into_a_repository()
     assert skill_text("lerim").replace("name: lerim", "name: project-memory") == (
         FOLDER / "skills" / "project-memory" / "SKILL.md"
     ).read_text(encoding="utf-8")
-
-
-def test_no_manifest_at_the_root_hides_the_hooks_and_the_server() -> None:
-    assert not (FOLDER / "plugin.json").exists()
