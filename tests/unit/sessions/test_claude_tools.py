@@ -149,8 +149,10 @@ def test_a_denied_call_keeps_what_the_person_said(tmp_path, content, fields, fee
 )
 def test_what_a_tool_a_rule_or_a_server_ascribes_to_the_person_is_not_theirs(tmp_path, name, fields, status):
     refused = answer("t1", SAID + "use uv, not pip", is_error=True, **fields)
-    done = one(tmp_path, call("t1", name, command="x"), refused)
+    turns, reading = read(tmp_path, reply("m1", call("t1", name, command="x")), refused)
+    (done,) = turns[0].tool_calls
     assert (done.status, done.feedback, done.output) == (status, "", SAID + "use uv, not pip")
+    assert reading.session.denials == (status == "denied")
 
 
 @pytest.mark.parametrize(

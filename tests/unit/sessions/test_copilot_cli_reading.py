@@ -180,7 +180,7 @@ def test_a_persons_own_command_is_a_turn_with_what_it_printed(tmp_path):
     assert texts(turns) == [("shell", "make")]
     (call,) = turns[0].tool_calls
     assert (call.name, call.exit_code, call.output) == ("!", 2, "no rule")
-    assert done.session.prompts == 0
+    assert (done.session.prompts, done.session.tool_calls, done.session.tool_errors) == (0, 0, 0)
 
 
 def test_messages_of_an_agents_own_agent_stand_aside(tmp_path):

@@ -56,14 +56,6 @@ class PlatformReader(Protocol):
         ...
 
 
-class DatabaseLister(Protocol):
-    """What the module of an agent that keeps many sessions in one database offers in addition."""
-
-    def list_database(self, database: Database, folders: Sequence[str], /) -> tuple[list[Transcript], list[Problem]]:
-        """Lists the sessions in a database, each with its stamp."""
-        ...
-
-
 PLATFORM_READERS: Mapping[Platform, PlatformReader] = {
     "claude": claude,
     "codex": codex,
@@ -72,7 +64,11 @@ PLATFORM_READERS: Mapping[Platform, PlatformReader] = {
     "copilot": copilot,
     "gemini": gemini_family,
 }
-DATABASE_LISTERS: Mapping[Platform, DatabaseLister] = {"cursor": cursor, "opencode": opencode}
+DATABASE_LISTERS: Mapping[Platform, Callable[[Database, Sequence[str]], tuple[list[Transcript], list[Problem]]]] = {
+    "cursor": cursor.list_database,
+    "opencode": opencode.list_database,
+}
+"""Lists the sessions in a database, each with its stamp, for the agents that keep many in one."""
 ROOT_FINDERS: Mapping[Platform, Callable[[Mapping[str, str]], tuple[PurePath, ...]]] = {
     "claude": paths.claude_roots,
     "codex": paths.codex_roots,
@@ -101,7 +97,7 @@ def find_sessions(platform: Platform, root: Path, folders: Sequence[str]) -> Sto
 def list_sessions(database: Database, folders: Sequence[str]) -> tuple[list[Transcript], list[Problem]]:
     """Lists the sessions in a database, each with its stamp. Raises only LerimError."""
     with faults_as_errors(database.platform, str(database.path)):
-        transcripts, problems = DATABASE_LISTERS[database.platform].list_database(database, folders)
+        transcripts, problems = DATABASE_LISTERS[database.platform](database, folders)
         return _clear_unreal_folders(transcripts), problems
 
 

@@ -166,10 +166,11 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
                 if self._brief and self._is_result_unused(record, block)
                 else parse_claude_result(record, block)
             )
-            tally.denials += result.status == "denied"
-            tally.tool_errors += bool(block.is_error) and result.status != "denied"
             close = partial(close_claude_call, result=result, record=record, results_folder=self._results_folder)
-            self._drafts.update_call(block.tool_use_id or "", self._line_offset, close)
+            call = self._drafts.update_call(block.tool_use_id or "", self._line_offset, close)
+            is_denied = (result.status if call is None else call.status) == "denied"
+            tally.denials += is_denied
+            tally.tool_errors += bool(block.is_error) and not is_denied
         if is_interruption(record):
             self._drafts.interrupt_calls(self._line_offset)
         if results:

@@ -233,7 +233,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
             end = end._replace(status="denied")
         else:
             tally.denials += end.status == "denied"
-            tally.tool_errors += end.status == "error"
+            tally.tool_errors += end.status == "error" and (call is None or call.name != OWN_COMMAND)
         self._drafts.update_call(native_id, self._line_offset, lambda one: self._close_call(one, end))
 
     def _end_continued(self, shell: str, end: CliCallEnd) -> CliCallEnd:
