@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from claude_lines import call, encoded, prompt, queue, read, reading, reply, text
+from claude_lines import call, encoded, prompt, read, reading, reply, text
 from lerim.sessions.readers.engine.turn_drafts import RESULT_PATIENCE
 
 
@@ -34,25 +34,6 @@ def test_only_what_is_new_and_what_was_open_is_read_again(tmp_path):
     assert [turn.ordinal for turn in again] == [19, 20, 21]
     assert (more.session.turns, more.session.prompts, more.session.title) == (22, 1, "Go")
     assert not more.restarted
-
-
-def test_a_last_line_is_read_once_it_is_whole(tmp_path):
-    line = encoded(prompt("on"))
-    for written, expected in ((line[:10], ["Go"]), (line[:-2], ["Go"]), (line[:-1], ["Go", "on"])):
-        turns, done = read(tmp_path, prompt("Go"), written)
-        assert (texts(turns), done.problems) == (expected, [])
-        grow(done.path, line[len(written) :], prompt("more"))
-        again, more = reading(done.path, done.resume)
-        assert (texts([*turns, *again]), more.problems) == (["Go", "on", "more"], [])
-
-
-def test_a_line_of_several_records_is_taken_up_as_a_whole(tmp_path):
-    old = {"version": "2.1.45"}
-    line = encoded(queue("enqueue", content="Use uv"))[:-1] + encoded(reply("m1", text("Ok"), **old))
-    _, done = read(tmp_path, prompt("Go", **old), line)
-    grow(done.path, queue("remove"), reply("m2", text("On it"), **old), queue("remove"))
-    turns, _ = reading(done.path, done.resume)
-    assert texts(turns) == ["Ok", "Use uv", "On it"]
 
 
 def test_a_call_that_never_gets_a_result_does_not_hold_the_offset_for_ever(tmp_path):
