@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from lerim.patterns import compile_later
-from lerim.redaction.places.positional import is_odd_value, is_token
+from lerim.redaction.places.positional import is_odd_value
 from lerim.redaction.values import (
-    PLACEHOLDER,
-    SAMPLE,
     NameGroup,
     Span,
     find_places,
@@ -41,91 +39,51 @@ _CERTAIN_CALLS = (
 _LITERAL = compile_later(r"[(,\[]\s{0,4}[bfru@]?(?P<quote>[\"'`])(?P<value>[^\"'`\\\n]{8,200})(?P=quote)")
 _APP_PASSWORD = compile_later(r"[a-z]{16}\Z|[a-z]{4}(?:[ -][a-z]{4}){3}\Z")
 
-SECRET_OPTIONS: dict[str, tuple[str, ...]] = {
-    "codecov": ("-t", "-Z"),
-    "vercel": ("-t",),
-    "netlify": ("-a", "--auth"),
-    "doctl": ("-t",),
-    " fly ": ("-t",),
-    "nuget": ("-k", "-ApiKey"),
-    "oathtool": ("-b", "--totp"),
-    "openssl": ("-k", "-K", "-hmac"),
-    "zip": ("-P",),
-    "7z": ("-p",),
-    "rar": ("-p", "-hp"),
-    "ssh-keygen": ("-N", "-P"),
-    "sqlcmd": ("-P",),
-    "bcp": ("-P",),
-    "snowsql": ("-p",),
-    "mongo": ("-p",),
-    "ldap": ("-w",),
-    "useradd": ("-p",),
-    "usermod": ("-p",),
-    "ipmitool": ("-P",),
-    "security": ("-w", "-p"),
-    "gh secret": ("-b", "--body"),
-    "put-parameter": ("--value",),
-    "secretsmanager": ("--secret-string",),
-    "consul": ("-encrypt", "-token"),
-    "kubeadm": ("--token",),
-    "k3s": ("--token", "-t"),
-    "nomad": ("-token",),
-    "snmp": ("-A", "-X", "-c"),
-    "pscp": ("-pw",),
-    "plink": ("-pw",),
-    "psexec": ("-p",),
-    "http": ("--auth", "-a"),
-    "jarsigner": ("-storepass", "-keypass"),
-    "signtool": ("/p",),
-    "freerdp": ("/p:",),
-    "rdesktop": ("-p",),
-    "convertto-securestring": ("-String",),
-    "docker login": ("-p",),
-    "helm": ("-p",),
-    "buildkite": ("-t",),
-    "expo": ("-t",),
-    "sentry": ("-t",),
-    "railway": ("-t",),
-    "pulumi": ("-t",),
-    "influx": ("-t",),
-    "argocd": ("-p",),
-    "oc login": ("-p", "-t"),
-    "cf login": ("-p",),
-    "ngrok": ("-t",),
-    "gitlab": ("-t", "-r"),
-    "glab": ("-t",),
-    " tea ": ("-t",),
-    "twine": ("-p",),
-    "vault": ("-t",),
-    "sonar": ("-t",),
-    "snyk": ("-t",),
-    "coveralls": ("-t",),
-    "heroku": ("-p",),
-    " az ": ("-p",),
-    "mysql": ("-p",),
-    "psql": ("-W",),
-    "isql": ("-P",),
-    "rabbitmq": ("-p",),
+_PROGRAMS_BY_OPTION = {
+    option: tuple(programs.split(","))
+    for option, programs in {
+        "-t": "codecov,vercel,doctl, fly ,k3s,buildkite,expo,sentry,railway,pulumi,influx,ngrok,gitlab,glab, tea ,"
+        "vault,sonar,snyk,coveralls",
+        "-Z": "codecov",
+        "-a": "netlify,http",
+        "--auth": "netlify,http",
+        "-k": "nuget,openssl",
+        "-b": "oathtool,gh secret",
+        "-K": "openssl",
+        "-hmac": "openssl",
+        "-P": "zip,ssh-keygen,sqlcmd,bcp,ipmitool,isql",
+        "-p": "7z,rar,snowsql,useradd,usermod,security,psexec,rdesktop,helm,argocd,twine,heroku, az ,mysql,rabbitmq",
+        "-hp": "rar",
+        "-N": "ssh-keygen",
+        "-w": "ldap,security",
+        "--body": "gh secret",
+        "--value": "put-parameter",
+        "-encrypt": "consul",
+        "-A": "snmp",
+        "-X": "snmp",
+        "-c": "snmp",
+        "/p:": "freerdp",
+        "-String": "convertto-securestring",
+        "-r": "gitlab",
+        "-W": "psql",
+    }.items()
 }
-"""Programs, and their options that take a secret although the option's name does not say so."""
+"""Options that take a secret although their name does not say so, and the programs that have them."""
 _OPTION_WITH_VALUE = compile_later(
-    r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|totp|value"
-    r"|secret-string|token|encrypt|hmac|ApiKey|storepass|keypass|String))))"
+    r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|value"
+    r"|encrypt|hmac|String))))"
     r"(?:[ \t=]{1,3}|(?<=p)|(?<=:))(?:-b[ \t])?[\"']?(?P<value>[^\s\"'`|;<>$({-][^\s\"'`|;<>]{7,400})"
 )
 _LAST_ARGUMENT = r"(?<=\s)[\"']?(?P<value>[^\s\"'|;<>-][^\s\"'|;<>]{7,400})"
 _COMMAND_PATTERNS = {
     program: compile_later(options.replace("VALUE", r"(?P<value>[^\s\"'|;<>]{6,400})") if options else _LAST_ARGUMENT)
     for program, options in {
-        "cargo login": "",
         "snyk auth": "",
-        "wandb login": "",
         "vault login": "",
         "net use": "",
         "rabbitmqctl": "",
         "rclone obscure": "",
         "api-key store": "",
-        "htpasswd": "",
         "snmp-server community": "",
         "wpa_passphrase ": "",
         "add-authtoken": "",
@@ -146,8 +104,6 @@ _COMMAND_PATTERNS = {
         "mc alias": r"(?:set|add) \S{1,40} \S{1,100} \S{1,60} VALUE",
         "push --key": r"push --key[ =]VALUE",
         "<<<": r"(?i:pass|token|secret|key|pwd|pw)\w{0,20}\s{0,2}<<<\s?[\"']?VALUE",
-        "steamcmd": r"\+login\s\w{1,40} VALUE",
-        "sqlplus": r"\w{1,30}/(?P<value>[^\s@/]{4,60})@",
         "chpasswd": r"(?<![\w.-])[\w.-]{1,40}:VALUE",
         "sudo -s": r"<<<\s?[\"']?VALUE",
         "passwd": r"<<<\s?[\"']?VALUE",
@@ -196,9 +152,7 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
             if match is None:
                 continue
             value = match["value"].rstrip(".,:")
-            if not PLACEHOLDER.search(value[:80]) and (
-                is_uuid(value) or is_scrambled(value) or (not name.endswith("appid") and is_token(value))
-            ):
+            if is_uuid(value) or is_scrambled(value):
                 yield Span(match.start("value"), match.start("value") + len(value), "authorization")
 
 
@@ -214,8 +168,6 @@ def _find_arguments(text: str, lowered: str, called_names: frozenset[str]) -> It
             continue
         before = lowered[max(0, literal.start() - 200) : literal.start() + 1]
         before = before[max(before.rfind("\n"), before.rfind("; "), before.rfind("})")) + 1 :]
-        if "otp(" in before and _TOTP_KEY.match(value):
-            yield Span(*literal.span("value"), "totp-key")
         is_certain = any(name in before for name in (("login(", "plainauth(") if is_app_password else certain_names))
         if is_certain or (len(value) >= 20 and is_scrambled(value) and any(name in before for name in ambiguous_names)):
             yield Span(*literal.span("value"), "password")
@@ -229,7 +181,7 @@ def _find_options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Sp
             continue
         line = lowered[max(0, option.start() - 201) : option.start()]
         line = " " + line[line.rfind("\n") + 1 :]
-        if option["name"] == "--token" or _takes_secret(line, option["name"]):
+        if _takes_secret(line, option["name"]):
             yield Span(option.start("value"), option.start("value") + len(value), "password")
     for program, pattern in [
         (name, _COMMAND_PATTERNS[name]) for name in select_found_names(_COMMAND_NAMES, found_parts)
@@ -252,10 +204,8 @@ def _find_options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Sp
 
 def _takes_secret(line: str, option: str) -> bool:
     """Returns whether a program in the line takes a secret as the value of this option."""
-    return any(option in options and program in line for program, options in SECRET_OPTIONS.items())
+    return any(program in line for program in _PROGRAMS_BY_OPTION.get(option, ()))
 
 
 def _is_secret(value: str) -> bool:
-    if PLACEHOLDER.search(value[:80]) or SAMPLE.search(value):
-        return False
     return looks_like_password(value) or is_uuid(value) or bool(_TOTP_KEY.match(value))

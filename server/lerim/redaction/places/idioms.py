@@ -35,20 +35,15 @@ _IDIOMS = {
     " value=": r"name=\"[\w.:-]{0,40}(?i:token|secret|password|passwd|api_?key)\w{0,20}\"\s{1,12}value=\"VALUE\"",
     "BUNDLE_": r"BUNDLE_(?<!\w.......)\w{1,60}__\w{1,40}[=:]\s?[\"']?VALUE",
     "_SK=": r"\b[A-Z][A-Z0-9_]{0,40}_SK=[\"']?VALUE",
-    "_PAT=": r"\b[A-Z][A-Z0-9_]{0,40}_PAT=[\"']?VALUE",
     "_SECRET=": r"\b[A-Z][A-Z0-9_]{0,40}_SECRET=[\"']?VALUE",
     "_CERTIFICATE=": r"_CERTIFICATE=[\"']?VALUE",
     "auth_pass": r"auth_pass\s{1,4}[\"']?VALUE",
-    "rootpw": r"(?i:root_?pw):?\s{1,4}[\"']?VALUE",
-    "bindpw": r"(?i:bind_?pw):?\s{1,4}[\"']?VALUE",
     "]:": r"\]:\d{2,4}\s{1,4}[\w.@+-]{1,60}:VALUE",
     "use ": r"[Uu](?<!\w.)se [\w.@-]{2,40}:VALUE",
     '"username"': r"\"username\"\s?:\s?\"[^\"\n]{1,60}\",\s{0,12}\"key\"\s?:\s?\"VALUE\"",
     "curl": r" -u [\"']?VALUE:[xX]?[\"']?(?=\s|\Z)",
-    "pass:": r"(?:(?<=\n)|\A|[ \t/])(?:[Pp]ass): {1,4}[\"'`]?VALUE",
     "/pass": r"[Uu]ser(?:name)?/[Pp]ass(?:word)?\s?[:=]?\s{1,2}[\w.@-]{1,40}/VALUE",
     "mailgun": r"(?<![\w-])(?P<value>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])",
-    "--token": r"--token[ =](?P<value>[a-z0-9]{6}\.[a-z0-9]{16})\b",
     "PAT": r"PAT(?<!\w...)s?[ :=]{1,3}(?:is )?[\"'`]?VALUE",
     "rzp_": r"rzp_\w{1,40}[\"'`]?\s?[/:,]\s?(?:secret )?[\"'`]?VALUE",
     "auth[": r"auth\[\d{0,3}\] ?= ?\"VALUE\"",
@@ -61,10 +56,8 @@ _IDIOMS = {
     "auth plain": r"(?i:auth plain)[: ]{1,2}(?P<value>[A-Za-z0-9+/]{12,400}={0,2})",
     "identified ": r"(?i:identified (?:with \w{1,40} )?(?:by|as))(?: password)? "
     r"[\"'](?P<value>[^\s\"'%:{$<?]{4,200})[\"']",
-    " password '": r"(?i:(?:user|role)\b[^;\n]{0,120} password) '(?P<value>[^\s'%:{$<?]{4,200})'",
     "config set": r"config set (?:[\w.-]{0,30}(?:api|token|key|secret|password))[= ]"
     r"[\"']?(?P<value>[^\s\"'`$<{]{12,300})",
-    "snyk auth": r"snyk auth (?P<value>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     "oracle:thin:": r"oracle:thin:[\w.$-]{1,60}/(?P<value>[^\s@\"'/]{4,100})@",
     "sqlplus": r"sqlplus\s{1,3}(?:-\w{1,2}\s{1,3}){0,3}[\"']?[\w.$-]{1,60}/[\"']?(?P<value>[^\s@\"'/]{4,100})[\"']?@",
     "assword": r"assword:?[^\n]{0,12}\n[^\n]{0,12}send(?:line)?[ (](?:-- )?\"(?P<value>[^\"\\\n$]{4,100})",
@@ -82,7 +75,7 @@ _IDIOMS = {
     r":\s{0,3}\"VALUE\"",
     "\ttrue\t": r"[^\s]{1,120}\t(?:TRUE|FALSE)\t[^\s]{0,120}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,80}\tVALUE",
 }
-_CASE_SENSITIVE = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_PAT=", "_SECRET=", "_CERTIFICATE=", "PAT"))
+_CASE_SENSITIVE = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_SECRET=", "_CERTIFICATE=", "PAT"))
 _NOT_IN_WORDS = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
 """Literals that are searched in every text, because no word contains them, or too many do."""
 SEARCHED_NAMES = NameGroup(literal for literal in _IDIOMS if literal not in _NOT_IN_WORDS)
@@ -90,40 +83,15 @@ _WALLET_KEY = compile_later(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
 _WALLET_WORDS = compile_later(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
 _NAMED_IDIOMS = frozenset(
     (
-        ":$",
-        ":{s",
-        "--token",
-        "#define",
-        'variable "',
-        " value=",
-        "_SK=",
-        "_SECRET=",
-        "_CERTIFICATE=",
-        '"username"',
-        "appid=",
-        "<value>",
-        "mailgun",
-        "config set",
-        "snyk auth",
-        "hook",
+        *(":$", ":{s", "#define", 'variable "', " value=", "_SK=", "_SECRET=", "_CERTIFICATE=", '"username"'),
+        *("appid=", "<value>", "mailgun", "config set", "hook"),
     )
 )
 """Idioms that say what they contain, so even bare hex is a secret in them."""
 _CERTAIN_IDIOMS = frozenset(
     (
-        *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd"),
-        *(
-            ":$",
-            ":{s",
-            "appid=",
-            "mailgun",
-            '"username"',
-            "--token",
-            "auth plain",
-            "identified ",
-            " password '",
-            "snyk auth",
-        ),
+        *("oracle:thin:", "sqlplus", "assword", "key content", "htpasswd", ":$", ":{s", "appid=", "mailgun"),
+        *('"username"', "auth plain", "identified "),
     )
 )
 """Idioms whose pattern alone is proof enough."""

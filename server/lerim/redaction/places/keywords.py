@@ -78,10 +78,6 @@ _NAME_VALUE_PAIR = compile_later(
     rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
     rf"\\{{0,3}}[\"']?{_VALUE}"
 )
-_XML_ELEMENT = compile_later(
-    rf"(?P<name>[\w:.-]{{0,24}})(?:\s[\w:.-]{{1,30}}=\"[^\"<>]{{0,60}}\"){{0,3}}>\s{{0,20}}(?:<string>)?{_VALUE}"
-    rf"\s{{0,20}}</"
-)
 _KEY_ASSIGNMENT = compile_later(
     r"(?P<before>[\w.-]{0,40}?)(?:key|Key|KEY|keys)(?P<name>[_-]?(?:\d{1,2}|prod|live|test|id"
     r"|data)?)\\{0,3}[\"'`*]{0,3}\]?\s{0,3}"
@@ -121,7 +117,6 @@ _VALUE_PATTERNS = (
     _NEXT_ARGUMENT,
     _DEFAULT_VALUE,
     _NAME_VALUE_PAIR,
-    _XML_ELEMENT,
     _STATEMENT,
     _ASIAN_STATEMENT,
     _VALUE_BESIDE,

@@ -47,7 +47,6 @@ _ASSIGNMENT = compile_later(
     r"`(?P<tick>[^`\n]{1,400})`|(?P<bare>[^\s\"'`,;(){}<>\\&“”„«»]{4,400}))"
 )
 _REST_OF_PASSWORD = compile_later(r"(?:word|wd|phrase)?", re.IGNORECASE)  # what follows "pass" in names of passwords
-_STATED_PASSWORD = compile_later(r"\s{1,2}(?:is|was)\s{1,2}[\"'`]?(?P<bare>[^\s\"'`,;]{6,200})")
 _QUOTED_PASSWORD = compile_later(r"[ \t]{1,2}(?:\"(?P<double>[^\"\s]{4,200})\"|'(?P<single>[^'\s]{4,200})')")
 _XML_ELEMENT = compile_later(r">(?P<bare>[^<>\s]{4,200})</")
 _OPTION_VALUE = compile_later(r"\s{1,3}[\"']?(?P<bare>[^\s\"'-][^\s\"']{5,200})")
@@ -171,10 +170,6 @@ def is_token(value: str, suffix: str = "") -> bool:
         return False
     if value.isalpha() and value.isascii():
         return is_unlike_words(value) and not SAMPLE.search(value)
-    if not _UNUSUAL_CHARACTER.search(value):
-        return (
-            len(value) >= 24 and is_unlike_words(value) and not SAMPLE.search(value) and not _DOTTED_NAME.match(value)
-        )
     if _DOTTED_NAME.match(value) and not any(map(_is_jumbled, re.split(r"[.\[:-]", value))):
         return False
     if SAMPLE.search(value) or _URL.match(value) or (suffix.lower().endswith("id") and value.count("-") == 4):
@@ -229,18 +224,13 @@ def _find_password(text: str, lowered: str, at: int, word: str) -> Span | None:
 
 
 def _match_password_beside(text: str, lowered: str, at: int, end: int) -> re.Match[str] | None:
-    """Matches a password without an assignment sign: in a sentence, in quotes, in an XML element, in a netrc file."""
-    match = _STATED_PASSWORD.match(text, end)
-    if match is not None:
-        return match if is_odd_value(match["bare"], False) else None
+    """Matches a password without an assignment sign: in quotes, in an XML element, in a netrc file."""
     login = lowered.rfind("login", max(0, at - 160), at)
     match = _QUOTED_PASSWORD.match(text, end)
     if match is None and text.startswith(">", end) and "<" in text[max(0, at - 24) : at]:
         match = _XML_ELEMENT.match(text, end)
     if match is None and login >= 0:
         match = _NETRC_LOGIN.match(text, login)
-        if match is not None and match.start("bare") <= end:
-            match = None
     return match if match is not None and _may_be_password(match[_get_value_group(match)]) else None
 
 
