@@ -262,11 +262,11 @@ def _withdraw(paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim],
 def _withdrawable(
     paths: ReviewPaths, ledger: Ledger, claims: Iterable[LedgerClaim]
 ) -> Iterator[tuple[LedgerClaim, Proposal]]:
-    """Yields those of these pending claims that no action is at work on and that no person edited or asked for."""
+    """Yields those of these pending claims that no action is at work on and that no person edited or asked for. One
+    that cannot be read was edited by hand."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in claims:
-        if claim.id not in unfinished and not files.is_absent(paths.candidate_path(claim.id)):
-            proposal = load_candidate(paths, claim.id, paths.store())
+        for proposal in load_each_candidate(paths, {claim.id} - unfinished, paths.store())[0]:
             if not _belongs_to_person(proposal, claim):
                 yield claim, proposal
 

@@ -8,7 +8,7 @@ import pytest
 
 from lerim.errors import StaleError
 from lerim.memory.record import Evidence
-from lerim.review import queue
+from lerim.review import acts, queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, proposed, remembered, suggested
 
@@ -152,7 +152,10 @@ def test_what_was_taken_back_may_be_suggested_again(place: ReviewPaths, make: Ma
     first = suggested(place, "archive", (old,))
     assert queue.withdraw_candidate(place, first.id, "It was used.")
     assert not queue.withdraw_candidate(place, first.id, "It was used.")
-    assert suggested(place, "archive", (old,)).id != first.id
+    second = suggested(place, "archive", (old,))
+    assert second.id != first.id
+    second.path.write_text(second.text.replace("action: archive", "action: mine"))
+    assert acts.give_feedback(place, old.record.id, "useful").ok, "a file that a person broke is no obstacle"
 
 
 def test_a_preview_writes_nothing(place: ReviewPaths, make: Make) -> None:

@@ -135,20 +135,12 @@ def test_what_is_accepted_unseen_keeps_its_confidence_until_an_update_is_accepte
     assert parse_record(path.read_text(), path).confidence == 0.9
 
 
-def test_undo_says_what_a_person_changed_since_and_keeps_it(place: ReviewPaths, make: Make) -> None:
-    path = accepted(place, make())
-    path.write_text(path.read_text() + "My own line.\n")
-    with pytest.raises(StaleError) as caught:
-        queue.undo_last(place)
-    assert "+My own line." in caught.value.diff
-    assert "My own line" not in str(caught.value)  # what is logged of an error is its message
-    assert path.read_text().endswith("My own line.\n")
-
-
 def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make: Make) -> None:
+    broken = proposed(place, make("Log to stderr", "Quiet."))
+    broken.path.write_text(mine := broken.text.replace("action: add", "action: mine"))
     proposal = proposed(place, make())
     assert queue.withdraw_candidates(place, "0a1b2c3d4e5f", "“no, pip after all”") == [proposal.id]
-    assert queue.list_pending(place)[0] == []
+    assert queue.list_pending(place)[0] == [] and broken.path.read_text() == mine
     again = queue.propose_candidate(place, make())
     assert isinstance(again, queue.AlreadyKnown) and "pip after all" in again.reason
     assert queue.find_undoable(place) is None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from lerim import files
 from lerim.errors import StaleError
 from lerim.memory import Uses, find_unwanted_reason, is_feedback_reason
 from lerim.review import actions
-from lerim.review.candidates import Proposal, Target, action_fields, load_candidate
+from lerim.review.candidates import Proposal, Target, action_fields, load_each_candidate
 from lerim.review.ledger import FileChange, Ledger
 from lerim.review.proposing import SUGGESTION_PREFIX
 from lerim.review.review_paths import ReviewPaths
@@ -77,15 +76,15 @@ def withdraw_in_ledger(paths: ReviewPaths, ledger: Ledger, proposal: Proposal, r
 def withdraw_archiving(
     paths: ReviewPaths, ledger: Ledger, memory_id: str, reason: str = UNRATED_NOTE, text: str = ""
 ) -> None:
-    """Withdraw the waiting proposals to archive a memory, except those that a person edited. `text` limits this to
-    proposals made when the memory's file had the text with this hash. Raises as `withdraw_in_ledger`."""
+    """Withdraw the waiting proposals to archive a memory, except those that a person edited or that cannot be read.
+    `text` limits this to proposals made when the memory's file had the text with this hash. Raises as
+    `withdraw_in_ledger`."""
     unfinished = {action.candidate for action in ledger.unfinished_actions()}
     for claim in ledger.claims("pending"):
-        would_archive = claim.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}")
-        if would_archive and claim.id not in unfinished and not files.is_absent(paths.candidate_path(claim.id)):
-            proposal = load_candidate(paths, claim.id, paths.store())
-            if not proposal.edited:
-                withdraw_in_ledger(paths, ledger, proposal, reason)
+        if claim.source.startswith(f"{SUGGESTION_PREFIX}archive:{memory_id}@{text}"):
+            for proposal in load_each_candidate(paths, {claim.id} - unfinished, paths.store())[0]:
+                if not proposal.edited:
+                    withdraw_in_ledger(paths, ledger, proposal, reason)
 
 
 def _refresh_targets(paths: ReviewPaths, ledger: Ledger, proposal: Proposal) -> None:
