@@ -108,10 +108,19 @@ def test_a_bare_folder_beside_its_worktrees_is_one_project_with_them(repo, home,
     git(place, "clone", "-q", "--bare", str(repo), ".bare")
     (place / ".git").write_text("gitdir: ./.bare\n")
     git(place, "worktree", "add", "-q", "feature")
-    assert key(place, home) == key(place / "feature", home)
-    found = located(place, home)
-    assert found.main_worktree is None
-    assert found.name == "place"
+    before = located(place, home)
+    git(place / "feature", "sparse-checkout", "set", "src")  # git then keeps `core.bare` in another file
+    for folder in (place, place / "feature"):
+        found = located(folder, home)
+        assert (found.key, found.main_worktree, found.name) == (before.key, None, "place")
+
+
+def test_a_submodule_stays_the_same_project_when_only_a_part_of_it_is_checked_out(repo, home, git, tmp_path):
+    git(tmp_path, "init", "-q", "outer")
+    git(tmp_path / "outer", "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(repo), "inner")
+    before = key(tmp_path / "outer" / "inner", home)
+    git(tmp_path / "outer" / "inner", "sparse-checkout", "set", "src")  # git then keeps `core.worktree` in another file
+    assert key(tmp_path / "outer" / "inner", home) == before
 
 
 def test_a_link_to_a_repository_is_the_same_and_a_git_folder_that_is_none_is_passed_over(repo, home, tmp_path):

@@ -140,9 +140,8 @@ def _map_entries_to_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, 
 
 
 def _make_project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
-    naming_folder = layout.main_worktree or (
-        layout.common_dir if layout.common_dir != layout.root / ".bare" else layout.root
-    )
+    common_dir = layout.common_dir
+    naming_folder = layout.main_worktree or (common_dir.parent if common_dir.name in (".bare", ".git") else common_dir)
     key = find_project_key(layout.common_dir, keys)
     # If Lerim's home is the repository's `.lerim` (a home folder kept in git), the repository's data goes into a
     # private folder inside it.

@@ -156,13 +156,20 @@ def _is_worktree_of(git_dir: Path, folder: Path) -> bool:
 
 def is_bare(config: GitConfig) -> bool:
     """Returns whether `core.bare` is true."""
-    return config.get(("core", "", "bare"), "").lower() in {"true", "yes", "on", "1"}
+    return _is_true(config, "core", "bare")
+
+
+def _is_true(config: GitConfig, section: str, key: str) -> bool:
+    return config.get((section, "", key), "").lower() in {"true", "yes", "on", "1"}
 
 
 def read_config(git_dir: Path) -> GitConfig:
-    """Returns the last value of every key in `git_dir/config`, skipping what cannot be parsed. Includes are not
-    followed."""
-    return parse_config(read_small_file(git_dir / "config", MOST_CONFIG_BYTES))
+    """Returns the last value of every key in `git_dir/config`, and in the file to which `git sparse-checkout` moves
+    some, skipping what cannot be parsed. Includes are not followed."""
+    config = parse_config(read_small_file(git_dir / "config", MOST_CONFIG_BYTES))
+    if _is_true(config, "extensions", "worktreeconfig"):
+        config |= parse_config(read_small_file(git_dir / "config.worktree", MOST_CONFIG_BYTES))
+    return config
 
 
 def parse_config(text: str) -> GitConfig:
