@@ -118,18 +118,6 @@ async def test_of_a_long_file_only_the_lines_around_the_change_are_sent(editor: 
     assert len(json.loads((isolated / ".claude" / ".claude.json").read_text())) == 20_001
 
 
-async def test_in_restricted_mode_everything_is_refused(editor: Editor, isolated: Path) -> None:
-    await editor.start({"trusted": False})
-    for method, params in {
-        core.AGENT_CONNECTIONS: {"root": None},
-        core.AGENT_PLAN: gemini(editor),
-        core.AGENT_APPLY: gemini(editor, hashes=[], level="project"),
-        core.AGENT_UNDO: {"undo": "x"},
-    }.items():
-        assert (await editor.refused(method, params)).data["kind"] == "untrusted"
-    assert read_state(isolated) == {}
-
-
 async def test_a_window_brings_the_program_that_starts_lerim_up_to_date_if_there_is_one(
     editor: Editor, isolated: Path
 ) -> None:

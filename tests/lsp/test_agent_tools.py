@@ -71,13 +71,3 @@ async def test_copied_memories_are_fenced_text_and_a_changed_one_says_so(editor:
     assert "DRIFTED" not in text
     (editor.repo / "src/app.py").write_text("changed = True\n", encoding="utf-8")
     assert "DRIFTED" in (await editor.ask(core.MEMORY_CONTEXT, {"ids": [memory.handle]})).text
-
-
-async def test_in_restricted_mode_agents_get_nothing(editor: Editor, isolated: Path) -> None:
-    await editor.start({"trusted": False})
-    for method, params in (
-        (core.AGENT_TOOL, {"root": editor.root, "tool": "recall", "question": "x"}),
-        (core.MEMORY_CONTEXT, {"ids": []}),
-        (core.MEMORY_ADD, {"root": editor.root, **CENTS}),
-    ):
-        assert "Restricted Mode" in (await editor.refused(method, params)).message

@@ -39,9 +39,3 @@ async def test_the_figures_of_a_repository_are_computed_by_a_job_and_their_memor
     assert rows["20260301-gone"].handle == ""
     shown = await editor.ask(core.MEMORY_SHOW, {"id": rows[memory].handle})
     assert shown.path.endswith(f"{memory}.md")
-
-
-async def test_an_untrusted_folder_has_no_sessions_read(editor: Editor) -> None:
-    await editor.start({"trusted": False})
-    refused = await editor.refused(core.BENEFIT, {"root": editor.root})
-    assert refused.data["kind"] == "untrusted"

@@ -38,14 +38,6 @@ async def test_a_hover_nobody_leaves_counts_once_and_one_that_is_left_does_not(e
     await editor.until(lambda: used(editor, home) == 2)  # the opened one alone
 
 
-async def test_in_restricted_mode_no_use_is_kept(editor: Editor, isolated: Path) -> None:
-    write_memory(editor.repo)
-    await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
-    searched: Any = await editor.ask(core.MEMORY_SEARCH, {"query": "small", "limit": 5})
-    await editor.ask(core.MEMORY_SHOW, {"id": searched.memories[0].handle})
-    assert used(editor, isolated / ".lerim") == 0
-
-
 async def test_a_search_is_narrowed_by_what_is_typed(editor: Editor) -> None:
     write_memory(editor.repo)
     write_memory(editor.repo, id="20260802-close-files", primitive="learning", kind="pitfall", title="Keep it closed")

@@ -39,7 +39,7 @@ async def test_a_plan_is_shown_written_and_undone_to_the_byte(editor: Editor) ->
     assert "Use uv, not pip" in file.after and file.added == 8 and shown.memories == 1
     assert agents.read_bytes() == b"# App\r\n\r\nText"
     done = await apply(editor, shown.stamp)
-    assert done.files == 1 and b"Use uv, not pip" in agents.read_bytes()
+    assert done.files == 1 and done.undo and b"Use uv, not pip" in agents.read_bytes()
     assert (await plan(editor)).files == []
     undone = await editor.ask(core.EXPORT_UNDO, {"root": editor.root, "undo": done.undo})
     assert undone.files == 1 and agents.read_bytes() == b"# App\r\n\r\nText"
@@ -125,18 +125,3 @@ async def test_rules_files_are_listed_and_become_candidates(editor: Editor) -> N
     await editor.until(lambda: editor.told[core.CANDIDATES_CHANGED])
     [view] = (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
     assert (view.maker, view.flags, view.reason) == ("file", ["unverified"], "It was found in CLAUDE.md, line 1.")
-
-
-async def test_restricted_mode_refuses_with_the_reason(editor: Editor) -> None:
-    remember(review_paths(editor.repo), "Use uv, not pip")
-    await editor.start({"trusted": False})
-    for method, more in (
-        (core.EXPORT_PLAN, {}),
-        (core.EXPORT_APPLY, {"stamp": "x"}),
-        (core.EXPORT_UNDO, {"undo": "x"}),
-        (core.EXPORT_KEEP, {"keep": True}),
-        (core.IMPORT_PLAN, {}),
-        (core.IMPORT_APPLY, {}),
-    ):
-        refused = await editor.refused(method, {"root": editor.root, **more})
-        assert refused.data["kind"] == "untrusted" and "Restricted Mode" in refused.message

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from claude_lines import encoded, prompt, reply, text
-from finished import finish
+from claude_lines import prompt, reply, text
 from lerim.lsp.protocol import core
 from lerim.models.money import consent
 from lerim.models.money.spending import DayBudget
 from lerim.models.money.usage import Usage
 from lerim.paths import Home
 from model_desk import paid
+from test_sync import session
 from window import Editor, opened_in_thread
 
 pytestmark = pytest.mark.asyncio
@@ -23,12 +22,9 @@ pytestmark = pytest.mark.asyncio
 NANO = "openrouter:openai/gpt-5-nano@openrouter.ai"
 
 
-def write(home: Path, folder: Path) -> None:
-    path = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder)) / "s1.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    records = [prompt("In src/app.py amounts are cents by agreement with billing"), reply("a", text("Noted."))]
-    path.write_bytes(encoded(*({**record, "cwd": str(folder), "sessionId": "s1"} for record in records)))
-    finish(path)
+def write(home: Path, repo: Path) -> None:
+    words = "In src/app.py amounts are cents by agreement with billing"
+    session(home, repo, "s1", prompt(words), reply("a", text("Noted.")))
 
 
 def choose(isolated: Path, provider: str, **settings: str) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from lerim.lsp.protocol import core
+from lerim.lsp.server import REQUESTS
 from lerim.memory.record import render_record
+from proposals import propose, review_paths
 from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
@@ -60,35 +62,65 @@ async def test_a_repository_made_after_a_refusal_is_found_at_the_next_request(
     assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
 
 
-async def test_restricted_mode_shows_memories_labelled_and_refuses_the_rest(editor: Editor) -> None:
+READABLE = {
+    core.MEMORY_SEARCH,
+    core.MEMORY_TITLES,
+    core.MEMORY_SHOW,
+    core.MEMORY_FOR_FILE,
+    core.MEMORY_TREE,
+    core.REVIEW_FOR_FILE,
+    core.DEBUG,
+}
+ANY: dict[str, object] = {
+    **dict.fromkeys(("id", "query", "session", "turn", "text", "undo", "stamp", "folder", "label", "token"), "x"),
+    **dict.fromkeys(("question", "path", "title", "day"), "x"),
+    **{name: [] for name in ("items", "ids", "agents", "channels", "hashes")},
+    "platform": "claude",
+    "tool": "recall",
+    "kind": "decision",
+    "level": "user",
+    "job": 1,
+    "call": 0,
+    "keep": True,
+}
+"""A value for each parameter that a request must have, but for the root, the file and the action."""
+ACTIONS = {core.CONNECT: "disconnect", core.QUEUE_ACT: "retry", core.MEMORY_ACT: "archive"}
+ACTIONS |= {core.AGENT_PLAN: "install", core.AGENT_APPLY: "install"}
+
+
+def files_in(*roots: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for root in roots for path in root.rglob("*") if path.is_file()}
+
+
+async def test_restricted_mode_shows_memories_labelled_refuses_the_rest_and_writes_nothing(
+    editor: Editor, isolated: Path
+) -> None:
     write_memory(editor.repo)
-    await editor.start({"trusted": False})
+    waiting = propose(review_paths(editor.repo))
+    before = files_in(isolated, editor.repo)
+    await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
     app = editor.open("src/app.py")
     found = await editor.hover(app, 0, 5)
     assert found is not None
     assert found.startswith("*From the repository")
     assert "openTurn" not in found
-    root = editor.root
-    for method, params in {
-        core.SYNC: {"root": root, "explicit": True},
-        core.REVIEW_LIST: {"root": root},
-        core.REVIEW_UNDO: {"root": root},
-        core.TURN: {"root": root, "session": "s", "turn": "t"},
-        core.SESSIONS_DAYS: {"everywhere": True},
-        core.SESSIONS_LIST: {"everywhere": True, "day": "2026-01-01", "start": 0},
-        core.SESSIONS_SEARCH: {"query": "load", "everywhere": True, "limit": 5},
-        core.SESSION_OPEN: {"id": "s", "turn": ""},
-        core.SESSION_TURNS: {"id": "s", "start": 0, "count": 1, "whole": False},
-        core.SESSION_FIND: {"id": "s", "text": "load"},
-        core.AGENTS: {"root": None},
-        core.CONNECT: {"platform": "claude", "action": "disconnect", "path": None},
-        core.QUEUE_ACT: {"job": 1, "action": "retry"},
-    }.items():
-        error = await editor.refused(method, params)
-        assert error.data["kind"] == "untrusted"
-        assert "Restricted Mode" in error.message
-    listed = await editor.ask(core.MEMORY_FOR_FILE, {"uri": app})
-    assert [memory.title for memory in listed.memories] == ["Keep load small"]
+    for request in REQUESTS:
+        if request.method not in READABLE:
+            params = {**ANY, "root": editor.root, "uri": app, "action": ACTIONS.get(request.method, "accept")}
+            error = await editor.refused(request.method, params)
+            assert error.data["kind"] == "untrusted" and "Restricted Mode" in error.message, request.method
+    for method in (core.MEMORY_FOR_FILE, core.MEMORY_SEARCH):
+        listed = await editor.ask(method, {"uri": app, "query": "load"})
+        assert [memory.title for memory in listed.memories] == ["Keep load small"]
+    assert (await editor.ask(core.MEMORY_SHOW, {"id": listed.memories[0].handle})).title == "Keep load small"
+    asked = {"root": editor.root, "by": "primitive", "start": 0}
+    assert [one.kind for one in (await editor.ask(core.MEMORY_TREE, {**asked, "node": ""})).groups] == ["primitive"]
+    assert (await editor.ask(core.MEMORY_TREE, {**asked, "node": "waiting"})).proposals == []
+    assert (await editor.ask(core.REVIEW_FOR_FILE, {"uri": app})).comments == []
+    editor.changed(editor.repo / ".lerim" / "review" / f"{waiting}.md")
+    await editor.ask(core.DEBUG, {})
+    assert editor.told[core.CANDIDATES_CHANGED] == []
+    assert files_in(isolated, editor.repo) == before
 
 
 async def test_every_memory_has_its_title_in_the_list_however_many_there_are(editor: Editor, isolated: Path) -> None:
@@ -114,12 +146,3 @@ async def test_every_memory_has_its_title_in_the_list_however_many_there_are(edi
     own.write_text(render_record(replace(RECORD, id="20260701-mine", title="Mine", created=OLD)), encoding="utf-8")
     last = await editor.ask(core.MEMORY_TITLES, {"root": None, "start": number + 1})
     assert [(one.title, one.scope) for one in last.memories] == [("Mine", "global")]
-
-
-async def test_search_in_restricted_mode_writes_nothing(editor: Editor, isolated: Path) -> None:
-    write_memory(editor.repo)
-    await editor.start({"trusted": False})
-    found = await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "load", "limit": 10})
-    assert [one.title for one in found.memories] == ["Keep load small"]
-    assert sorted(path.name for path in (editor.repo / ".lerim").iterdir()) == ["memory"]
-    assert not (isolated / ".lerim").exists()

@@ -224,14 +224,6 @@ async def test_a_folder_that_is_added_is_watched_too(editor: Editor, tmp_path: P
     assert len(editor.globs()) == 3
 
 
-async def test_candidates_in_restricted_mode_are_not_told(editor: Editor, isolated: Path) -> None:
-    waiting = propose(review_paths(editor.repo))
-    await editor.start({"trusted": False})
-    editor.changed(editor.repo / ".lerim" / "review" / f"{waiting}.md")
-    await editor.ask(core.DEBUG, {})
-    assert pending_told(editor) == []
-
-
 async def test_a_memory_changed_since_is_refused_with_the_difference_beside_the_message(
     editor: Editor, isolated: Path
 ) -> None:

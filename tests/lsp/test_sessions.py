@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from claude_lines import Fields, answer, call, encoded, prompt, reply, text
-from finished import finish
+from claude_lines import Fields, answer, call, prompt, reply, text
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from lerim.project.project import locate_project
 from lerim.sessions.catalog.catalog import Catalog
 from terminal import answer as cli
+from test_sync import session
 from window import Editor
 
 pytestmark = pytest.mark.asyncio
@@ -21,14 +20,6 @@ pytestmark = pytest.mark.asyncio
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 FIRST = "11111111-2222-3333-4444-555555555555"
 SECOND = "22222222-2222-3333-4444-555555555555"
-
-
-def write(home: Path, folder: Path, name: str, *records: Fields) -> Path:
-    path = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(folder)) / f"{name}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(encoded(*({**record, "cwd": str(folder), "sessionId": name} for record in records)))
-    finish(path)
-    return path
 
 
 def talk(repo: Path) -> list[Fields]:
@@ -61,8 +52,8 @@ async def the_session(editor: Editor) -> object:
 async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without_secrets(
     editor: Editor, isolated: Path, tmp_path: Path
 ) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
-    write(isolated, tmp_path / "elsewhere", SECOND, prompt("hello"), reply("z", text("Hi.")))
+    session(isolated, editor.repo, FIRST, *talk(editor.repo))
+    session(isolated, tmp_path / "elsewhere", SECOND, prompt("hello"), reply("z", text("Hi.")))
     await editor.start()
     assert (await editor.ask(core.SESSIONS_DAYS, {"everywhere": True})).days == []
     assert not (isolated / ".lerim").exists(), "asking makes no catalog"
@@ -79,7 +70,7 @@ async def test_sessions_are_listed_by_day_with_what_they_are_made_of_and_without
 async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_so(
     editor: Editor, isolated: Path
 ) -> None:
-    path = write(isolated, editor.repo, FIRST, reply("a", text("It is a shop."), isSidechain=True))
+    path = session(isolated, editor.repo, FIRST, reply("a", text("It is a shop."), isSidechain=True))
     subagent = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
     subagent.parent.mkdir(parents=True)
     path.rename(subagent)
@@ -90,7 +81,7 @@ async def test_a_subagent_s_session_whose_parent_is_missing_is_listed_and_says_s
 
 
 async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    session(isolated, editor.repo, FIRST, *talk(editor.repo))
     (editor.repo / ".lerim").mkdir()
     await editor.start()
     synced(editor)
@@ -123,7 +114,7 @@ async def test_the_edits_of_a_call_are_read_from_its_transcript_without_secrets(
     path = str(editor.repo / "src" / "app.py")
     edits = [{"old_string": "a = 1\n", "new_string": f"key = '{SECRET}'\n"}, {"old_string": "b", "new_string": "c"}]
     made = call("t1", "MultiEdit", file_path=path, edits=edits)
-    path_of_session = write(
+    path_of_session = session(
         isolated,
         editor.repo,
         FIRST,
@@ -151,7 +142,7 @@ async def test_the_edits_of_a_call_are_read_from_its_transcript_without_secrets(
 
 
 async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
+    session(isolated, editor.repo, FIRST, prompt("word " * 30_000), reply("a", text("Read.")))
     await editor.start()
     synced(editor)
     one = await the_session(editor)
@@ -165,7 +156,7 @@ async def test_a_long_turn_is_cut_and_had_whole_when_asked_for(editor: Editor, i
 
 async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Editor, isolated: Path) -> None:
     exchanges = [(prompt(f"part {n}"), reply(f"m{n}", text(f"{n} " + "words and words " * 600))) for n in range(60)]
-    write(isolated, editor.repo, FIRST, *(record for pair in exchanges for record in pair))
+    session(isolated, editor.repo, FIRST, *(record for pair in exchanges for record in pair))
     await editor.start()
     synced(editor)
     one = await the_session(editor)
@@ -178,7 +169,7 @@ async def test_an_answer_is_bounded_however_many_turns_are_asked_for(editor: Edi
 
 
 async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    session(isolated, editor.repo, FIRST, *talk(editor.repo))
     await editor.start()
     ask = {"everywhere": False, "limit": 10}
     assert (await editor.ask(core.SESSIONS_SEARCH, {**ask, "query": "mended"})).hits == []
@@ -200,7 +191,7 @@ async def test_search_finds_turns_with_filters_and_any_text_is_safe(editor: Edit
 async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnected(
     editor: Editor, isolated: Path
 ) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    session(isolated, editor.repo, FIRST, *talk(editor.repo))
     await editor.start()
     told = await editor.ask(core.AGENTS, {"root": None})
     claude = next(agent for agent in told.agents if agent.platform == "claude")
@@ -227,7 +218,7 @@ async def test_the_agents_say_what_was_found_and_can_be_connected_and_disconnect
 
 
 async def test_a_job_that_failed_is_shown_with_its_reason_retried_and_skipped(editor: Editor, isolated: Path) -> None:
-    write(isolated, editor.repo, FIRST, *talk(editor.repo))
+    session(isolated, editor.repo, FIRST, *talk(editor.repo))
     await editor.start()
     synced(editor)
     home = Home(isolated / ".lerim")

@@ -87,17 +87,6 @@ async def test_what_waits_stands_on_top_but_not_in_restricted_mode(editor: Edito
     assert (row.id, row.action, row.scope) == (waiting, "add", "project")
 
 
-async def test_restricted_mode_shows_memories_and_nothing_that_waits(editor: Editor, isolated: Path) -> None:
-    propose(review_paths(editor.repo))
-    write_memory(editor.repo)
-    await editor.start({"trusted": False, "settings": {"idleSeconds": 0}})
-    asked = {"root": editor.root, "by": "primitive", "node": "", "start": 0}
-    assert [one.kind for one in (await editor.ask(core.MEMORY_TREE, asked)).groups] == ["primitive"]
-    assert (await editor.ask(core.MEMORY_TREE, {**asked, "node": "waiting"})).proposals == []
-    (row,) = (await editor.ask(core.MEMORY_TREE, {**asked, "node": "primitive:decision"})).memories
-    assert row.title == RECORD.title
-
-
 async def test_an_act_by_hand_shows_in_the_hover_at_once_and_undo_takes_it_back(editor: Editor) -> None:
     path = write_memory(editor.repo)
     before = path.read_text(encoding="utf-8")
