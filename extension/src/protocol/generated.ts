@@ -1297,12 +1297,12 @@ export interface QueueParams {
  * What is wrong with the references of a candidate.
  */
 export interface ReferenceCheck {
-  problems: ReferenceProblemView[];
+  problems: ReferenceProblem[];
 }
 /**
- * A reference of a candidate that is not found or is ambiguous. `likely` are the references it may mean.
+ * A reference that does not name one place. `likely` are the references it may mean, as written in a memory.
  */
-export interface ReferenceProblemView {
+export interface ReferenceProblem {
   reference: string;
   state: "ambiguous" | "not-found";
   likely: string[];

@@ -1,5 +1,5 @@
 // Texts of the status bar, notifications and lists.
-import type { MemoryView, ReferenceProblemView, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
+import type { MemoryView, ReferenceProblem, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
@@ -49,7 +49,7 @@ export function pendingText(pending: number): string {
 }
 
 /** What is wrong with a reference, and the places it may mean, as a sentence. */
-export function referenceProblemText({ reference, state, likely }: ReferenceProblemView): string {
+export function referenceProblemText({ reference, state, likely }: ReferenceProblem): string {
   const problem = state === "ambiguous" ? `${reference} was found more than once` : `${reference} was not found`;
   return likely.length === 0 ? `${problem}.` : `${problem}. It may be ${likely.join(" or ")}.`;
 }

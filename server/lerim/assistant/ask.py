@@ -24,10 +24,14 @@ from lerim.paths import Home
 from lerim.project import Project
 
 if TYPE_CHECKING:
+    from lerim.assistant.answer_parser import AnswerParser
     from lerim.assistant.passages import PassageResults
+    from lerim.models import Engine
 
 MAX_ANSWER_TOKENS = 8_000
 """The most tokens of an answer, reasoning included."""
+OVERHEAD_TOKENS = 1_500
+"""Tokens reserved for what is sent besides the passages."""
 TIMEOUT_SECONDS = 180.0
 """The longest a model may take, because a person is waiting for the answer."""
 NOTHING_FOUND = "Nothing was found: no active memory and no session of this project is about this."
@@ -120,7 +124,6 @@ def _answer_with_model(
 ) -> Answer:
     """Return the answer with the model's sentences, as far as it got."""
     from lerim.assistant.answer_parser import AnswerParser, passages_for_model
-    from lerim.assistant.model_call import send_question
     from lerim.models import Engine
 
     settings, _ = load.load_settings(environ, home, project.root)
@@ -133,7 +136,7 @@ def _answer_with_model(
     state: AnswerState = "done"
     message = ""
     try:
-        send_question(engine, model, answer.question, shown, parser)
+        _send_question(engine, model, answer.question, shown, parser)
     except LerimError as error:
         state = "cancelled" if cancelled() else "partial"
         message = "Cancelled." if cancelled() else error.explanation
@@ -153,6 +156,31 @@ def _answer_with_model(
         state=state,
         message=message or _empty_answer_message(sentences, shown, parser.unsupported_count),
     )
+
+
+def _send_question(
+    engine: Engine, model: Model, question: str, passages: Sequence[Passage], parser: AnswerParser
+) -> None:
+    """Ask a model the question with as many of the passages, best first, as fit into its window, at least one. The
+    answer is fed to `parser`.
+
+    Raises ModelError if there is no answer or it breaks off; what was parsed until then remains valid.
+    """
+    from lerim.assistant.answer_parser import INSTRUCTIONS, render_prompt
+    from lerim.models import count_tokens, stream_answer
+
+    fitting: list[Passage] = []
+    tokens_left = engine.window_tokens - OVERHEAD_TOKENS - count_tokens(question)
+    for passage in passages:
+        tokens_left -= count_tokens(passage.text) + 30
+        if fitting and tokens_left < 0:
+            break
+        fitting.append(passage)
+    is_complete = False
+    try:
+        is_complete = stream_answer(engine, model, INSTRUCTIONS, render_prompt(question, fitting), parser.feed, "lead")
+    finally:
+        parser.end(is_complete=is_complete)
 
 
 def _record_citations(

@@ -230,14 +230,14 @@ def _walk(folder: Path, parent_parts: tuple[str, ...]) -> Iterator[tuple[str, ..
 
 
 def _matches(pattern: list[str], path: list[str] | tuple[str, ...]) -> bool:
-    """Return whether a path matches, part by part; `**` matches any number of parts."""
+    """Return whether a path matches, part by part, with `*` and `?`; `**` matches any number of parts."""
     reached = {0}
     for part in path:
         reached = _skip_double_stars(pattern, reached)
         reached = {
             at if pattern[at] == "**" else at + 1
             for at in reached
-            if at < len(pattern) and (pattern[at] == "**" or _matches_part(pattern[at], part))
+            if at < len(pattern) and (pattern[at] == "**" or fnmatchcase(part, pattern[at].replace("[", "[[]")))
         }
     return len(pattern) in _skip_double_stars(pattern, reached)
 
@@ -250,11 +250,6 @@ def _skip_double_stars(pattern: list[str], reached: set[int]) -> set[int]:
             at += 1  # noqa: PLW2901
             out.add(at)
     return out
-
-
-def _matches_part(pattern: str, part: str) -> bool:
-    """Return whether one part of a path matches a pattern with `*` and `?`."""
-    return fnmatchcase(part, pattern.replace("[", "[[]"))
 
 
 def _read_head(path: Path) -> bytes:

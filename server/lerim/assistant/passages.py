@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -126,7 +125,7 @@ def find_passages(
         replace(passage, citation=replace(passage.citation, number=number))
         for number, passage in enumerate((*selected, *near), 1)
     ]
-    relevant = [hit for hit in hits if _is_relevant(hit, word_weights)]
+    relevant = [hit for hit in hits if word_weights.is_relevant(_searchable_text(hit))]
     withheld = 0 if question.everything else sum(not _is_current(hit) for hit in relevant)
     uncompared = sum(hit.stored.status == "active" and hit.drift == "unknown" for hit in relevant)
     return PassageResults(numbered[: len(selected)], withheld, uncompared, numbered[len(selected) :])
@@ -232,10 +231,6 @@ def _searchable_text(hit: Hit) -> str:
     return f"{record.title} {record.body} {' '.join(record.tags)}"
 
 
-def _is_relevant(hit: Hit, word_weights: WordWeights) -> bool:
-    return word_weights.is_relevant(_searchable_text(hit))
-
-
 def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: bool) -> Iterator[Passage]:
     """Yield the passages of relevant memories, without their numbers yet."""
     yielded_ids: set[str] = set()
@@ -243,7 +238,7 @@ def _find_memories(hits: Iterable[Hit], word_weights: WordWeights, everything: b
         record = redact_record(hit.record)
         if len(yielded_ids) == MAX_MEMORIES or not (everything or _is_current(hit)):
             continue
-        if record.id in yielded_ids or not (hit.by_meaning or _is_relevant(hit, word_weights)):
+        if record.id in yielded_ids or not (hit.by_meaning or word_weights.is_relevant(_searchable_text(hit))):
             continue
         yielded_ids.add(record.id)
         title = clean_text(record.title)
@@ -278,7 +273,7 @@ def _find_turns(project: Project, home: Home, text: str, word_weights: WordWeigh
             if excerpt:
                 title = _session_title(catalog, row)
                 citation = Citation(0, f"t:{row.session}#{row.id}", "turn", title, session=row.session, turn=row.id)
-                time, flags = _format_optional_time(row.time), find_flags(title, excerpt)
+                time, flags = format_time(row.time) if row.time else "", find_flags(title, excerpt)
                 yield Passage(citation, f"{row.role}, {PLATFORM_NAMES[row.platform]}", time, excerpt, flags=flags)
 
 
@@ -298,7 +293,7 @@ def cut_excerpt(text: str, query: SearchQuery) -> str:
     if len(text) <= MAX_EXCERPT_CHARS:
         return text
     unspaced = {term.joined for term in query.terms if is_unspaced(term.joined)}
-    query_stems = _query_stems(query)
+    query_stems = {one for term in query.terms for one in (*term.stems, *term.unsplit_stems)}
     lowered = text.lower()
     matches = [(match.start(), one) for match in _WORD.finditer(lowered) if (one := stem(match[0])) in query_stems]
     matches += [(match.start(), one) for one in unspaced for match in re.finditer(re.escape(one), lowered)]
@@ -318,16 +313,8 @@ def cut_excerpt(text: str, query: SearchQuery) -> str:
     return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
 
 
-def _query_stems(query: SearchQuery) -> frozenset[str]:
-    return frozenset(one for term in query.terms for one in (*term.stems, *term.unsplit_stems))
-
-
 def _session_title(catalog: Catalog, row: TurnRow) -> str:
     location = browsing.locate_turn(catalog.db, row.id)
     session = browsing.find_list_item(catalog.db, location[0]) if location else None
     title = session.title or session.opening if session else ""
     return shorten(" ".join(clean_text(title).split()), MAX_TITLE_CHARS) or f"Session {row.session[:8]}"
-
-
-def _format_optional_time(time: datetime | None) -> str:
-    return format_time(time) if time else ""

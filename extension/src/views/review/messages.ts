@@ -1,5 +1,5 @@
 // Messages between the host side (views/review/host.ts) and the webview (views/review/web/review.ts) of the review panel. The host checks what it receives.
-import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblemView, UndoView } from "../../protocol";
+import type { CandidateView, ChoiceParams, Edit, LeftOutView, NeighbourAnswer, Problem, ReferenceProblem, UndoView } from "../../protocol";
 import { isObject, isText } from "../shared/checks";
 
 export type ReviewAction = "accept" | "reject" | "edit";
@@ -67,7 +67,7 @@ export type ToWebview =
   | { readonly type: "leftOut"; readonly root: string; readonly items: readonly LeftOutView[]; readonly total: number }
   | { readonly type: "root"; readonly root: string; readonly name: string; readonly restricted: boolean }
   /** What is wrong with the references of a candidate. */
-  | { readonly type: "references"; readonly id: string; readonly problems: readonly ReferenceProblemView[] }
+  | { readonly type: "references"; readonly id: string; readonly problems: readonly ReferenceProblem[] }
   /** Gives the keyboard to the panel again, after a dialog of the editor. */
   | { readonly type: "focus" }
   /** Selects this candidate, now or once it is listed. */

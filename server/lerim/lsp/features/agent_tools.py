@@ -28,8 +28,7 @@ MAX_COPIED = 20
 
 async def call_tool(sidecar: Sidecar, params: AgentToolParams) -> AgentToolView:
     """Carries out one call of a tool. Cancelling stops it at its next step."""
-    sidecar.require_trust("Memories for agents")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Memories for agents")
     cancelled = threading.Event()
     try:
         return await sidecar.run_in_thread(_call, repo, params, cancelled)
@@ -53,8 +52,7 @@ async def copy_memories(sidecar: Sidecar, params: MemoryContextParams) -> Memory
 
 async def add_memory(sidecar: Sidecar, params: AddMemoryParams) -> MemoryActView:
     """Writes a memory in the person's own words."""
-    sidecar.require_trust("Changing memories")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Changing memories")
     paths = counts.find_review_paths(sidecar, repo)
 
     kind = next((one for one in KINDS if one == params.kind), None)

@@ -26,8 +26,7 @@ class AnswerParams(msgspec.Struct, frozen=True):
 
 async def ask_question(sidecar: Sidecar, params: AskParams) -> Answer:
     """Answers a question. Each complete sentence is sent as a notification first. Cancelling stops the model."""
-    sidecar.require_trust("Ask")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Ask")
 
     def send_sentence(sentence: Sentence) -> None:
         cited = _with_known_handles(sidecar, repo, sentence)

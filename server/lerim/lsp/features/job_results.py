@@ -45,8 +45,7 @@ class EditsView(msgspec.Struct, frozen=True):
 
 async def compute_benefit(sidecar: Sidecar, params: RootParams) -> BenefitView:
     """Computes the figures of a repository's memories. Raises JobError."""
-    sidecar.require_trust("Reading sessions")
-    root = (await sidecar.find_repo(params.root)).project.root
+    root = (await sidecar.find_trusted_repo(params.root, "Reading sessions")).project.root
     benefit = (await sidecar.jobs.run_once(["benefit", "--repo", str(root)], "computation", BenefitLine)).benefit
     rows = [
         BenefitRowView(sidecar.handles.remember(HandleTarget(root, one.id)) if one.title else "", one)
@@ -58,8 +57,7 @@ async def compute_benefit(sidecar: Sidecar, params: RootParams) -> BenefitView:
 
 async def open_journal_page(sidecar: Sidecar, params: JournalParams) -> JournalPage:
     """Returns the entry of a day of a repository. Raises JobError."""
-    sidecar.require_trust("Reading sessions")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Reading sessions")
     arguments = ["journal", "--repo", str(repo.project.root), "--day", params.day or "today"]
     return (await sidecar.jobs.run_once(arguments, "journal", JournalLine)).page
 

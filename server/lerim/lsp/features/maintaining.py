@@ -30,8 +30,7 @@ class MaintainProgressParams(msgspec.Struct, frozen=True):
 
 async def maintain_memories(sidecar: Sidecar, params: MaintainParams) -> MaintainReport:
     """Maintains a root's memories, or joins the running maintenance job. Progress is sent as notifications."""
-    sidecar.require_trust("Maintain")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Maintain")
     return await follow_maintaining(sidecar, repo, explicit=True, dry_run=params.dry_run)
 
 

@@ -166,8 +166,7 @@ def _list_other_address(view: ModelsView, role: Role, address: str, current: Rol
 
 async def model_status(sidecar: Sidecar, params: RootParams) -> ModelView:
     """The model of a root, the sessions that wait for it and today's cost. No server is asked."""
-    sidecar.require_trust("Asking a model")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Asking a model")
     environ, now = editor_models.make_job_environ(sidecar), sidecar.clock().astimezone()
     return await sidecar.run_in_thread(_load_view, repo.project, sidecar.home, environ, now)
 
@@ -204,8 +203,7 @@ async def try_model(sidecar: Sidecar, _params: NoParams) -> ModelTestView:
 
 async def try_model_on_session(sidecar: Sidecar, params: RootParams) -> SessionTrialView:
     """Compares what the chosen model and the rules find in one session. Cancelling ends the process."""
-    sidecar.require_trust("Asking a model")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Asking a model")
     try:
         result = await sidecar.jobs.run_once(["try", "--repo", str(repo.project.root)], "test", SessionTrialLine)
     except JobError as error:

@@ -7,7 +7,6 @@ editor to report the changed files.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import msgspec
 
@@ -24,7 +23,7 @@ from lerim.lsp.protocol import (
     UndoParams,
 )
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
-from lerim.memory import Scope, check_references, parse_reference, reference_text
+from lerim.memory import ReferenceProblem, Scope, check_references, parse_reference, reference_text
 from lerim.project import make_personal_project
 from lerim.review import (
     CandidateView,
@@ -63,18 +62,10 @@ class ManyResult(msgspec.Struct, frozen=True):
     ask_quotes: bool = False
 
 
-class ReferenceProblemView(msgspec.Struct, frozen=True):
-    """A reference of a candidate that is not found or is ambiguous. `likely` are the references it may mean."""
-
-    reference: str
-    state: Literal["not-found", "ambiguous"]
-    likely: list[str]
-
-
 class ReferenceCheck(msgspec.Struct, frozen=True):
     """What is wrong with the references of a candidate."""
 
-    problems: list[ReferenceProblemView]
+    problems: list[ReferenceProblem]
 
 
 class LeftOutList(msgspec.Struct, frozen=True):
@@ -86,15 +77,13 @@ class LeftOutList(msgspec.Struct, frozen=True):
 
 async def list_review(sidecar: Sidecar, params: RootParams) -> ReviewList:
     """Lists the candidates that wait, with the number blocked or left out, problems, and what can be undone."""
-    sidecar.require_trust("Review")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
     return await sidecar.run_in_thread(_load_review_list, sidecar, repo)
 
 
 async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewResult:
     """Accepts, edits or rejects one candidate."""
-    sidecar.require_trust("Review")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
     own = candidate_counts.find_review_paths(sidecar, repo)
     result = await sidecar.run_in_thread(_act, own if params.scope == "project" else own.personal(), params)
     if params.action == "accept" and result.ok:
@@ -106,8 +95,7 @@ async def act_on_candidate(sidecar: Sidecar, params: ActParams) -> queue.ReviewR
 
 async def act_on_many(sidecar: Sidecar, params: ActOnManyParams) -> ManyResult:
     """Accepts or rejects several candidates, so that one undo takes back all of them."""
-    sidecar.require_trust("Review")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
     own = candidate_counts.find_review_paths(sidecar, repo)
     result = await sidecar.run_in_thread(_act_on_many, own, params)
     await update_after_change(sidecar, repo)
@@ -117,8 +105,7 @@ async def act_on_many(sidecar: Sidecar, params: ActOnManyParams) -> ManyResult:
 async def check_candidate_references(sidecar: Sidecar, params: ItemParams) -> ReferenceCheck:
     """Checks whether the references of a candidate are found in the checkout. One that no longer waits has no
     problems."""
-    sidecar.require_trust("Review")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
     own = candidate_counts.find_review_paths(sidecar, repo)
     if params.scope == "global":
         return ReferenceCheck([])
@@ -127,15 +114,13 @@ async def check_candidate_references(sidecar: Sidecar, params: ItemParams) -> Re
 
 async def list_left_out(sidecar: Sidecar, params: LeftOutParams) -> LeftOutList:
     """Lists items left out of the review, newest first, and their total number."""
-    sidecar.require_trust("Review")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
     return await sidecar.run_in_thread(_load_left_out, sidecar, repo, params.session, max(0, params.most))
 
 
 async def propose_left_out(sidecar: Sidecar, params: ItemParams) -> queue.ReviewResult:
     """Makes a candidate of an item that was left out."""
-    sidecar.require_trust("Review")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
     own = candidate_counts.find_review_paths(sidecar, repo)
     paths = own if params.scope == "project" else own.personal()
     result = await sidecar.run_in_thread(queue.propose_anyway, paths, params.id)
@@ -220,9 +205,7 @@ def _check_references(paths: ReviewPaths, candidate_id: str) -> ReferenceCheck:
     found = check_references(paths.project.root, references)
     # a reference is shown as it is written, which the check normalises
     written = {reference_text(parsed): text for text in references if (parsed := parse_reference(text))}
-    return ReferenceCheck(
-        [ReferenceProblemView(written.get(one.reference, one.reference), one.state, list(one.likely)) for one in found]
-    )
+    return ReferenceCheck([replace(one, reference=written.get(one.reference, one.reference)) for one in found])
 
 
 def _undo(paths: ReviewPaths, action: str | None) -> queue.ReviewResult:

@@ -52,15 +52,13 @@ IMPORT_FEATURE = "Importing rules files"
 
 async def plan_agent_files(sidecar: Sidecar, params: ExportParams) -> ExportPlanView:
     """Plans the files of a root's repository. Writes none of them."""
-    sidecar.require_trust(FEATURE)
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, FEATURE)
     return await sidecar.run_in_thread(_make_plan_view, sidecar, repo, params.remove)
 
 
 async def write_agent_files(sidecar: Sidecar, params: ExportApplyParams) -> ExportDoneView:
     """Writes the files of a plan that was shown. Raises StaleError if it would be another one by now."""
-    sidecar.require_trust(FEATURE)
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, FEATURE)
     result = await sidecar.run_in_thread(_write, sidecar, repo, params)
     undo = ""
     if result.made:
@@ -74,8 +72,7 @@ async def write_agent_files(sidecar: Sidecar, params: ExportApplyParams) -> Expo
 
 async def undo_agent_files(sidecar: Sidecar, params: ExportUndoParams) -> ExportDoneView:
     """Takes the written files back. Raises StaleError, and changes nothing, if one of them has changed since."""
-    sidecar.require_trust(FEATURE)
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, FEATURE)
     made = sidecar.made_exports.get(params.undo)
     if made is None:
         raise NotFoundError("This was undone already.", where=params.undo[:80], todo="Give memory to agents again.")
@@ -86,8 +83,7 @@ async def undo_agent_files(sidecar: Sidecar, params: ExportUndoParams) -> Export
 
 async def keep_agent_files(sidecar: Sidecar, params: ExportKeepParams) -> ExportKeepView:
     """Stores whether the written files are kept up to date."""
-    sidecar.require_trust(FEATURE)
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, FEATURE)
     await sidecar.run_in_thread(set_keeping_rules, repo.project, sidecar.home, params.keep)
     return ExportKeepView(params.keep)
 
@@ -159,8 +155,7 @@ def _write(sidecar: Sidecar, repo: Repo, params: ExportApplyParams) -> ExportRes
 
 async def plan_rules_import(sidecar: Sidecar, params: RootParams) -> ImportPlanView:
     """Lists what the rules files of a root's repository, and agents' memories of it, would propose."""
-    sidecar.require_trust(IMPORT_FEATURE)
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, IMPORT_FEATURE)
     plan = await sidecar.run_in_thread(_plan_import, sidecar, candidate_counts.find_review_paths(sidecar, repo))
     notes = [
         *([f"{len(plan.known)} known already, or rejected by you before."] if plan.known else []),
@@ -180,8 +175,7 @@ async def plan_rules_import(sidecar: Sidecar, params: RootParams) -> ImportPlanV
 
 async def import_rules(sidecar: Sidecar, params: RootParams) -> ImportDoneView:
     """Makes candidates of what the rules files say now."""
-    sidecar.require_trust(IMPORT_FEATURE)
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, IMPORT_FEATURE)
     paths = candidate_counts.find_review_paths(sidecar, repo)
     try:
         proposed = await sidecar.run_in_thread(_import, sidecar, paths)

@@ -60,8 +60,7 @@ class SyncProgressParams(msgspec.Struct, frozen=True):
 
 async def sync_root(sidecar: Sidecar, params: SyncParams) -> SyncReport:
     """Syncs a root, or joins the running sync. Progress is sent as notifications."""
-    sidecar.require_trust("Sync")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Sync")
     return await follow_sync(sidecar, repo, explicit=params.explicit)
 
 

@@ -196,6 +196,11 @@ class Sidecar:
             raise ProjectError("No folder of this window is in a git repository.", todo="Run `git init` in one.")
         return repo
 
+    async def find_trusted_repo(self, uri: str | None, feature: str) -> Repo:
+        """The same, for a feature that is off in Restricted Mode. Raises UntrustedError, ProjectError."""
+        self.require_trust(feature)
+        return await self.find_repo(uri)
+
     async def find_repo_if_any(self, uri: str | None) -> Repo | None:
         """The same, but None if `uri` is None and no folder of the window is in a repository."""
         return next(iter(await self.repos.load()), None) if uri is None else await self.repos.find_by_folder(uri)

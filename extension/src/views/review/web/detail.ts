@@ -1,4 +1,4 @@
-import type { CandidateView, Evidence, ReferenceProblemView } from "../../../protocol";
+import type { CandidateView, Evidence, ReferenceProblem } from "../../../protocol";
 import { confidenceHelp, kindHelp, kindOf } from "../../../text/wording";
 import { proposedText } from "../../../text/memorywording";
 import { momentText } from "../../../text/sessionwording";
@@ -22,7 +22,7 @@ export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose
 }
 
 /** One candidate in full: its text, reason, changes and buttons. `chosen` is the neighbour that keys act on. */
-export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, problems: readonly ReferenceProblemView[], allowed: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
+export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, problems: readonly ReferenceProblem[], allowed: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
   const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${spellOutHidden(flagText(flag))}`));
   const suggestedText = suggestedAnswerText(candidate);
   const descriptionIds = [...flags.map(({ id }) => id), ...(suggestedText === "" ? [] : ["suggestion"])];
@@ -73,7 +73,7 @@ function propertyChips(candidate: CandidateView): HTMLElement {
 }
 
 /** A reference; if it is not found or ambiguous, with the places it may mean. */
-function referenceItem(reference: string, problem: ReferenceProblemView | undefined, actions: DetailActions, enabled: boolean): HTMLElement {
+function referenceItem(reference: string, problem: ReferenceProblem | undefined, actions: DetailActions, enabled: boolean): HTMLElement {
   const link = button(spellOutHidden(reference), () => actions.openReference(reference), { class: "link reference", title: `Open ${spellOutHidden(reference)}` });
   if (problem === undefined) return h("li", {}, link);
   const text = problem.state === "ambiguous" ? "found more than once" : "not found";

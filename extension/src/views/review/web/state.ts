@@ -1,5 +1,5 @@
 // The state of the panel, changed only by these functions; drawing is elsewhere.
-import type { CandidateView, Edit, LeftOutView, NeighbourView, ReferenceProblemView } from "../../../protocol";
+import type { CandidateView, Edit, LeftOutView, NeighbourView, ReferenceProblem } from "../../../protocol";
 import type { ActionResultMessage, ListMessage } from "../messages";
 import { type Choice, rankedNeighbours } from "./answers";
 import { type Arrangement, arrange, type Grouping, groupings, type ListOptions } from "./arrangement";
@@ -20,7 +20,7 @@ export interface Model {
   /** Where the range of a marking with Shift begins. */
   readonly rangeStart: string | undefined;
   /** What is wrong with the references of a candidate, as checked when it was shown. */
-  readonly referenceProblems: { readonly candidate: string; readonly problems: readonly ReferenceProblemView[] } | undefined;
+  readonly referenceProblems: { readonly candidate: string; readonly problems: readonly ReferenceProblem[] } | undefined;
   /** The left-out items, as many as requested; undefined until they arrive. */
   readonly leftOut: readonly LeftOutView[] | undefined;
   readonly selected: string | undefined;

@@ -33,8 +33,7 @@ class MemoryCheckView(msgspec.Struct, frozen=True, rename="camel"):
 
 async def check_memories(sidecar: Sidecar, params: RootParams) -> MemoryCheckView:
     """Checks the memories of a repository and sends the diagnostics. Raises JobError."""
-    sidecar.require_trust("Checking memories")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Checking memories")
     result = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckLine)
     report = result.report
     repo.checks.diagnostics = await sidecar.run_in_thread(_group_diagnostics, sidecar, repo, report)

@@ -17,8 +17,7 @@ class OtherFoldersView(msgspec.Struct, frozen=True):
 
 async def list_other_folders(sidecar: Sidecar, params: RootParams) -> OtherFoldersView:
     """Lists the folders whose sessions look like those of a repository."""
-    sidecar.require_trust("The list of sessions")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "The list of sessions")
     found = await sidecar.run_in_thread(find_other_folders, repo.project, sidecar.home)
     return OtherFoldersView(found)
 
@@ -28,8 +27,7 @@ async def use_sessions(sidecar: Sidecar, params: UseSessionsParams) -> OutcomeVi
 
     The editor restarts the sidecar afterwards: the repository may have taken over the review of a moved one.
     """
-    sidecar.require_trust("Using other sessions")
-    repo = await sidecar.find_repo(params.root)
+    repo = await sidecar.find_trusted_repo(params.root, "Using other sessions")
 
     def register() -> None:
         register_aliases(with_alias(repo.project, params.folder, sidecar.home), sidecar.home)
