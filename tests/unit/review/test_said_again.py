@@ -151,3 +151,5 @@ def test_what_a_person_accepted_or_changed_since_stays(place: ReviewPaths, make:
     path.write_text(path.read_text() + "\nMy line.\n")
     assert queue.withdraw_candidates(place, "t2", "no") == []
     assert len(titles(place)) == 2
+    path.write_bytes(b"\xff mine")
+    assert queue.withdraw_candidates(place, "t2", "no") == [] and path.read_bytes() == b"\xff mine"

@@ -47,4 +47,11 @@ def test_a_step_that_is_named_is_told_as_often_as_it_is_asked_for_and_passed_by_
     for _ in range(2):
         with pytest.raises(StaleError, match="removed"):
             queue.undo_last(place, second)
-    assert queue.undo_last(place).action == first
+    (_, path), (_, link) = added(place, "Log to stderr"), added(place, "Keep the log")
+    path.write_bytes(b"\xff mine")
+    link.unlink()
+    link.symlink_to(path)
+    for why in ("link", "not UTF-8"):
+        with pytest.raises(StaleError, match=why):
+            queue.undo_last(place)
+    assert queue.undo_last(place).action == first and path.read_bytes() == b"\xff mine"

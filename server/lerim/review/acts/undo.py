@@ -64,7 +64,9 @@ def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:
     try:
         _check_merged(paths, target)
         actions.undo_action(paths, ledger, target)
-    except StaleError as error:
+    except LerimError as error:
+        if not _changed(paths, target):
+            raise
         ledger.pass_over(target)
         ledger.commit()
         raise StaleError(
@@ -128,8 +130,8 @@ def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str) -> None:
     ledger. The candidates wait again. An accept whose files were changed since is not undone. Raises MemoryError_."""
     claims = {one.id for one in ledger.claims("accepted") if one.source.rpartition("#")[2] == turn}
     for step in list(ledger.list_actions("done")) if claims else ():
-        if step.kind == "settle" and step.candidate in claims:
-            with suppress(StaleError):
+        if step.kind == "settle" and step.candidate in claims and not _changed(paths, step):
+            with suppress(StaleError):  # changed just now
                 actions.undo_action(paths, ledger, step)
 
 
