@@ -18,7 +18,7 @@ from msgspec.structs import replace as replaced
 from lerim.extraction.attribution import attribute_claim
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal, drop_candidate
 from lerim.extraction.contradictions import content_words, is_opposed_claim, is_same_claim
-from lerim.extraction.facts import add_known_names, find_shown_files, shorten, squeeze_spaces
+from lerim.extraction.facts import find_shown_files, shorten, squeeze_spaces
 from lerim.extraction.friction import find_frictions
 from lerim.extraction.gate import SessionSource, judge_draft, merge_candidates
 from lerim.extraction.locate import Locator, learn_symbols
@@ -101,7 +101,6 @@ class Extraction:
         for call in turn.tool_calls[:64]:
             learn_symbols(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
         whole, turn = turn, condense_turn(turn)
-        self._state.known = add_known_names(self._state.known, turn)
         self._state.heard = latest_utterances(self._state.heard, replaced(whole, text=turn.text), MAX_HEARD_CHARS)
         now = self._state.now
         if turn.role == "user" and (now.prompt is None or turn.ordinal != now.prompt.ordinal):
@@ -178,8 +177,7 @@ class Extraction:
                 self._state.boot = f"{self._state.boot} {squeeze_spaces(call.output).lower()}"[-20_000:]
 
     def _make_scene(self, after: Turn | None) -> Scene:
-        known, names = frozenset(self._state.known), self._locate.names
-        return Scene(self._state.before, self._state.now, after, self._locate, known, names)
+        return Scene(self._state.before, self._state.now, after, self._locate, self._locate.names)
 
     def _close_exchange(self, after: Turn | None) -> None:
         """Judges the open exchange."""

@@ -58,7 +58,6 @@ class ExtractionState:
     floor: int = -1
     watched: int = -1
     watch: FailureWatch = field(default_factory=FailureWatch)
-    known: list[str] = field(default_factory=list)
     claims: list[ProposedClaim] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     boot: str = ""

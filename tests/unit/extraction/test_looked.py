@@ -2,7 +2,7 @@
 
 import pytest
 
-from lerim.extraction.facts.known_names import find_shown_files
+from lerim.extraction.facts.commands import find_shown_files
 from lerim.extraction.transcript import find_instruction_files, show_turn
 from scripted import agent, numbered, outcome, ran, you
 

@@ -5,14 +5,13 @@ from .artifacts import find_artifacts as find_artifacts
 from .artifacts import find_paths as find_paths
 from .commands import Command as Command
 from .commands import command_outcome as command_outcome
+from .commands import find_shown_files as find_shown_files
 from .commands import parse_command as parse_command
 from .extract import extract_from_response as extract_from_response
 from .extract import extract_from_tool_result as extract_from_tool_result
 from .extract import extract_from_turn as extract_from_turn
 from .extract import extract_with_llm as extract_with_llm
 from .extract import qualifies_for_llm_extraction as qualifies_for_llm_extraction
-from .known_names import add_known_names as add_known_names
-from .known_names import find_shown_files as find_shown_files
 from .sentences import clip_text as clip_text
 from .sentences import find_own_words_end as find_own_words_end
 from .sentences import is_third_party as is_third_party

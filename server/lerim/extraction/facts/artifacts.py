@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from lerim.patterns import compile_later
@@ -33,31 +32,7 @@ _FLAG = compile_later(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
 _ERROR = compile_later(
     r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b"
 )
-_GIT = compile_later(
-    r"\b(?:commits?(?= |$)(?! to\b)|[Cc]ommit messages?|[Pp]ull requests?|PRs?|force[- ]push(?:es|ing)?|"
-    r"(?:push|merge|commit|rebase)(?:es|ing)? (?:directly |straight )?(?:to|into|onto|on) (?:main|master|develop|"
-    r"trunk))\b"
-)
-_CONSTRUCT = compile_later(
-    r"\b(?:(?:default|named|wildcard|star|relative|absolute|barrel|circular) (?:exports?|imports?|files?)|type "
-    r"(?:hints?|"
-    r"annotations?)|f-strings?|docstrings?|arrow functions?|list comprehensions?|(?:single|double) quotes|semicolons|"
-    r"trailing commas?|snake[_ ]case|camel ?case|pascal ?case|kebab[- ]case|class components?|function(?:al)? "
-    r"components?|"
-    r"inline styles?|magic numbers|print statements?|bare excepts?|global variables?|raw sql|prepared statements?|"
-    r"feature flags?|foreign keys?|environment variables?|env vars?|stack traces?|status codes?|merge commits?|"
-    r"snapshot tests?|async/await|null checks?|union types?|conventional commits?|optional chaining)\b",
-    re.IGNORECASE,
-)
-"""Constructs of code and version control that can be searched for in the source although they are not names."""
 _BARE_FILES = ("Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "README")
-_GIT_WORDS = ("commit", "pull", "pr", "push", "merg", "rebas")
-_CONSTRUCTS = (
-    "port file type string function compre quotes semicolons comma case component style magic print bare variable sql "
-    "statement flag foreign env trace status commit snapshot async check union optional"
-)
-_CONSTRUCT_WORDS = tuple(_CONSTRUCTS.split())
-"""Every match of `_CONSTRUCT` contains one of these."""
 _PACKAGE = compile_later(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _WORD = compile_later(r"[A-Za-z][\w+#.-]{0,40}")
 _TOOLS = (
@@ -97,20 +72,14 @@ def find_paths(text: str) -> list[str]:
     return list(dict.fromkeys(hit.rstrip(".,;:") for hit in _PATH.findall(text) if len(hit) > 2 and "//" not in hit))
 
 
-def find_artifacts(text: str, known_names: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns up to twelve concrete things named in the text, in the order of their first mention.
-
-    `known_names` are further names that this session uses (lower case). A common English word only counts as a name if
-    it is in `known_names`, or capitalized inside the text.
-    """
+def find_artifacts(text: str) -> tuple[str, ...]:
+    """Returns up to twelve concrete things named in the text, in the order of their first mention. The name of a tool
+    that is also an English word counts only if it is capitalized inside the text."""
     hits = [*_match_patterns(text)]
-    known_set = known_names if isinstance(known_names, frozenset) else frozenset(known_names)
     for match in _WORD.finditer(text):
         word = match.group().rstrip(".")
         low = word.lower()
-        if low in known_set or (
-            low in TOOL_NAMES and (low not in PLAIN_TOOL_NAMES or (word[:1].isupper() and match.start() > 0))
-        ):
+        if low in TOOL_NAMES and (low not in PLAIN_TOOL_NAMES or (word[:1].isupper() and match.start() > 0)):
             hits.append((match.start(), word))
     hits.sort()
     return tuple(dict.fromkeys(name for _, name in hits if len(name) > 1 and not name.startswith("e.g")))[:12]
@@ -127,8 +96,7 @@ def _match_patterns(text: str) -> tuple[tuple[int, str], ...]:
 
 def _select_patterns(text: str) -> list[re.Pattern[str]]:
     """Returns the patterns that can match the text at all, judged by characters they require."""
-    low = text.lower()
-    mixed = low != text
+    mixed = text.lower() != text
     return [
         pattern
         for pattern, may in (
@@ -137,8 +105,6 @@ def _select_patterns(text: str) -> list[re.Pattern[str]]:
             (_FLAG, "-" in text),
             (_ERROR, mixed),
             (_PACKAGE, "@" in text),
-            (_GIT, any(word in low for word in _GIT_WORDS)),
-            (_CONSTRUCT, any(word in low for word in _CONSTRUCT_WORDS)),
         )
         if may
     ]

@@ -1,4 +1,4 @@
-"""Parses the shell commands that agents run: which command was really run, and whether it passed."""
+"""Parses the shell commands that agents run: which command was really run, whether it passed, which files it shows."""
 
 from __future__ import annotations
 
@@ -47,6 +47,13 @@ _LINT = compile_later(
     r"\b(?:lint|fmt|format|prettier|eslint|biome|ruff|golangci-lint|clippy|typecheck|type-check|tsc|mypy|pyright|"
     r"gofmt|check|pre-commit|knip)\b"
 )
+MAX_FILES = 8
+_SHOWS = compile_later(r"^(?:cat|bat|nl|head|tail|less|more|type|Get-Content|gc|sed\s{1,3}-n)\s(?P<rest>[^\n]{1,600})$")
+_PART = compile_later(r"&&|\|\||[;|\n]")
+_SHELL_WORD = compile_later(r"\"[^\"\n]{1,300}\"|'[^'\n]{1,300}'|[^\s\"'<>]{1,300}")
+_FILE = compile_later(r"(?:^|[/\\])[\w.@ -]{0,80}\.?\w{1,20}$")
+_SCRIPT = compile_later(r"^[\d,$;pq+~]{1,40}$")
+"""Arguments of `sed -n` or `head -n`, which are not files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,34 +92,6 @@ class Command:
     def is_style_check(self) -> bool:
         """Whether the command only checks style or types; its findings are not lessons."""
         return bool(_LINT.search(self.text))
-
-
-_INSTALL = compile_later(
-    r"^(?:(?:npm|pnpm|yarn|bun)\s(?:install|i|add)|(?:python3?\s-m\s|uv\s)?pip3?\sinstall|(?:uv|poetry|pdm|cargo|"
-    r"bundle|"
-    r"dotnet|flutter|dart)\s(?:pub\s)?add(?:\spackage)?|go\sget|gem\sinstall|composer\srequire|brew\sinstall|"
-    r"(?:sudo\s)?apt(?:-get)?\s(?:-y\s)?install)(?=\s|$)(?P<rest>[^\n;|&<>$]{0,200})$"
-)
-_OPTION_VALUE = compile_later(
-    r"(?:^|\s)(?:--(?:(?:extra-)?index(?:-url)?|find-links|constraint|target|prefix|workspace|registry|group|optional|"
-    r"features|python|package|source|version|framework)|-(?P<letter>[FGcfiptvw]))\s+\S+"
-)
-_SHORT_WITH_VALUE = {"npm": "w"} | dict.fromkeys(("pnpm", "yarn", "bun", "go", "brew", "composer"), "")
-"""The short options that take a value, of the programs of which these are not those of pip, cargo, gem and others."""
-
-
-def installed_packages(text: str) -> tuple[str, ...]:
-    """Returns the packages that a command (`Command.text`) adds to the project or machine, without versions and
-    flags."""
-    match = _INSTALL.match(text)
-    if match is None or re.search(r"(?:^|\s)(?:-r|-e|--requirement|--editable|\.)(?:\s|$)", match["rest"]):
-        return ()
-    letters = _SHORT_WITH_VALUE.get(text.partition(" ")[0], "FGcfiptv")
-    rest = _OPTION_VALUE.sub(
-        lambda option: option.group() if option["letter"] and option["letter"] not in letters else "", match["rest"]
-    )
-    words = [word.strip("\"'") for word in rest.split() if not word.startswith("-")]
-    return tuple(name for word in words[:6] if (name := re.split(r"(?<=.)@|[=<>~!^\[]", word, maxsplit=1)[0]))
 
 
 CommandOutcome = Literal["passed", "failed", "unknown"]
@@ -158,3 +137,20 @@ def command_outcome(call: ToolCall, command: Command) -> CommandOutcome:
     if FAILED_PATTERN.search(call.output):
         return "failed"
     return "passed" if PASSED_PATTERN.search(call.output) else "unknown"
+
+
+@lru_cache(maxsize=64)
+def find_shown_files(command: str) -> tuple[str, ...]:
+    """Returns the files that `cat`, `sed -n`, `head` and similar commands print, as written; () if the command
+    redirects."""
+    shown: dict[str, None] = {}
+    text = parse_command(command).text[:2_000]
+    for part in _PART.split(text) if ">" not in text and "<<" not in text else ():
+        match = _SHOWS.match(part.strip())
+        if match is None:
+            continue
+        words = [word.strip("\"'") for word in _SHELL_WORD.findall(match["rest"])]
+        shown |= dict.fromkeys(
+            word for word in words if word[:1] != "-" and not _SCRIPT.match(word) and _FILE.search(word)
+        )
+    return tuple(shown)[:MAX_FILES]

@@ -221,7 +221,7 @@ def _make_draft(item: MemoryCandidate, place: FoundQuote, material: Material) ->
         body=body,
         turn=Turn(turn.id, turn.number, turn.role, "prompt", "", turn.time, turn.cwd),
         quotes=(Quote(place.text, turn.id, place.who),),
-        artifacts=find_artifacts(f"{title} {body}", material.known_names),
+        artifacts=find_artifacts(f"{title} {body}"),
         references=_locate_references(item.references, turn.cwd, material),
     )
 

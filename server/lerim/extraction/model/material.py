@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from lerim.extraction.facts import add_known_names, squeeze_spaces
+from lerim.extraction.facts import squeeze_spaces
 from lerim.extraction.locate import Locator
 from lerim.extraction.model.windows import CountTokens, take_overlap
 from lerim.extraction.transcript import ShownTurn, read_instructions, show_turn, without_repeats
@@ -30,7 +30,6 @@ class _State:
     version: int = VERSION
     sent: int = -1
     turns: list[ShownTurn] = field(default_factory=list)
-    known: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     home: str = ""
     boot: str = ""
@@ -87,7 +86,6 @@ class Material:
         self.locate.record_cwd(turn.cwd)
         for path in shown_turn.paths:
             self.locate.record_file(path, turn.cwd)
-        state.known = add_known_names(state.known, turn)
         if read := read_instructions(turn):
             state.boot = f"{state.boot} {squeeze_spaces(read).lower()}"[-MAX_INSTRUCTION_CHARS:]
         self._count(turn)
@@ -125,11 +123,6 @@ class Material:
         state.home, state.files = self.locate.home, self.locate.files
         state.printed = dict([*state.printed.items()][-MAX_REMEMBERED_OUTPUTS:])
         return msgspec.json.encode(state)
-
-    @property
-    def known_names(self) -> frozenset[str]:
-        """Words the session uses as names, in lower case."""
-        return frozenset(self._state.known)
 
     @property
     def instruction_text(self) -> str:

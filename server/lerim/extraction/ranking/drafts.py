@@ -180,7 +180,7 @@ def _make_draft(measured: MeasuredPassage, scene: Scene, score: float, context: 
         body=body,
         turn=turn,
         quotes=tuple(quotes),
-        artifacts=find_artifacts(text, scene.known),
+        artifacts=find_artifacts(text),
         references=find_named_places(scene, text)
         or (find_changed_files(scene, scene.now) if passage.is_persons else ()),
         chance=score_to_chance(score),

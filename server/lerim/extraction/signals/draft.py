@@ -72,15 +72,13 @@ class Scene:
     """One exchange with its context: the exchange before, and the person's next words (None: none yet).
 
     `locate` maps a path as written and the turn's cwd to a repo-relative path, or "" for a path outside the repository.
-    `known` contains words the session used as names: programs it ran, files it touched (in lower case). `symbols` maps
-    names to the repository file that defines them, as far as the session saw it.
+    `symbols` maps names to the repository file that defines them, as far as the session saw it.
     """
 
     before: Exchange
     now: Exchange
     after: Turn | None
     locate: Callable[[str, str], str]
-    known: frozenset[str] = field(default_factory=frozenset)
     symbols: Mapping[str, str] = field(default_factory=dict)
 
 
