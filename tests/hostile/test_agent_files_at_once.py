@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from desk import Desk
 from killer import at_once
 from lerim.errors import LerimError, StaleError
 from lerim.export import plan_project_export, write_export
@@ -17,11 +16,6 @@ from reviews import START, remember
 from rights import bound
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-
-
-@pytest.fixture
-def place(desk: Desk) -> ReviewPaths:
-    return desk.place
 
 
 def texts(repo: Path) -> dict[str, str]:

@@ -26,11 +26,6 @@ ODD = ("\ud800", "\0", "\u202e", "*", '"', "'", "..", "/", "#", "\n", "NEAR(", "
 words = st.lists(st.one_of(st.sampled_from(ODD), st.text(max_size=8)), max_size=6).map("".join)
 
 
-@pytest.fixture
-def place(desk: Desk) -> ReviewPaths:
-    return desk.place
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tool=st.sampled_from(["recall", "why", "sessions", "propose"]), first=words, second=words)
 def test_any_arguments_get_an_answer_and_never_an_unexpected_error(

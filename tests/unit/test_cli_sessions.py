@@ -135,6 +135,7 @@ def test_a_list_for_people_names_each_session_with_what_to_show(said: Desk):
     assert f"Claude Code, assistant, {answered}, in: Why does getUserName wait?" in found
     assert f"Claude Code, {answered}, 2 prompts" in listed
     shown = run("show", "aaaa1").output
+    assert "\nClaude Code session aaaa1111, " in shown
     assert f"\n\n[1] assistant, {first}\nBackoff" in shown
     assert "\n  $ uv run pytest -x" in shown
     assert run("list", "--all", "--limit", "1").stderr == "The last 1; --limit shows more.\n"

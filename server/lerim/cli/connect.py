@@ -21,7 +21,7 @@ from lerim.cli.terminal import (
 )
 from lerim.errors import UsageError
 from lerim.project import Project, locate_project
-from lerim.sessions import Platform
+from lerim.sessions import Platform, platforms
 from lerim.times import format_moment
 
 if TYPE_CHECKING:
@@ -90,8 +90,6 @@ def _refuse_options(name: str, *, as_json: bool) -> None:
 @with_error_exit
 def auto_command(as_json: JsonOption = False) -> None:
     """Connect every agent whose store is on this machine. Agents you removed stay removed."""
-    from lerim.sessions import platforms
-
     home = find_home()
     agents = _examine_agents()
     connected_agents = [agent for agent in agents if agent.state == "connected"]
@@ -122,8 +120,6 @@ def remove_command(
     platform: Annotated[str, typer.Argument(metavar="PLATFORM", help=", ".join(PLATFORMS))], as_json: JsonOption = False
 ) -> None:
     """Stop reading an agent's sessions. What was learned from them stays."""
-    from lerim.sessions import platforms
-
     platform_name = next((name for name in PLATFORMS if name == platform), None)
     if platform_name is None:
         raise UsageError("There is no such agent.", where=platform, todo=f"Use one of: {', '.join(PLATFORMS)}.")
@@ -145,8 +141,6 @@ def _make_connect_command(platform: Platform) -> Callable[..., None]:
         ] = None,
         as_json: JsonOption = False,
     ) -> None:
-        from lerim.sessions import platforms
-
         platforms.connect_platform(find_home(), platform, path)
         _update_held_jobs()
         [agent] = [one for one in _examine_agents() if one.platform == platform]

@@ -121,10 +121,8 @@ def _choose(
         if week:
             first, last = week_of(parse_day_option(day or "today", "--day", now))
         else:
-            first, last = (
-                parse_day_option(since or until, "--since", now),
-                parse_day_option(until or "today", "--until", now),
-            )
+            last = parse_day_option(until or "today", "--until", now)
+            first = parse_day_option(since, "--since", now) if since else last
         if first > last:
             raise typer.BadParameter("The first day is after the last.", param_hint="--since")
         title = f"Journal of {format_date(first)}" + (f" to {format_date(last)}" if last > first else "")

@@ -23,7 +23,7 @@ class QueueOutput(msgspec.Struct, frozen=True):
 
 
 class ChangedJobsOutput(msgspec.Struct, frozen=True):
-    """What `queue retry` and `queue skip` print with `--json`: how many jobs they changed."""
+    """What `queue retry`, `queue skip`, `org retry` and `org cancel` print with `--json`: how many they changed."""
 
     changed: int
 

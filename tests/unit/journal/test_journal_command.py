@@ -92,6 +92,7 @@ def test_wrong_days_are_usage_errors(desk: Desk) -> None:
         ("--day", DAY, "--release", "a..b"),
     ):
         run(desk, *arguments, code=2)
+    assert "value for --until" in terminal.run("journal", "--until", "soon", "--repo", str(desk.repo)).stderr
 
 
 def test_a_written_entry_has_a_header_like_a_memory_and_is_none(desk: Desk, written: Path) -> None:

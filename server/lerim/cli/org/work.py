@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from lerim.cli.org.database_option import DatabaseOption, TeamOption, choose_database
@@ -18,17 +17,12 @@ from lerim.cli.terminal import (
     output,
     with_error_exit,
 )
+from lerim.views import ChangedJobsOutput
 
 if TYPE_CHECKING:
     from lerim.org import OrgStatus
 
 BAR_CELLS = 40
-
-
-class ChangedOutput(msgspec.Struct, frozen=True):
-    """What `org retry` and `org cancel` print with `--json`: how many sessions they changed."""
-
-    changed: int
 
 
 @with_error_exit
@@ -210,6 +204,6 @@ def cancel_command(
 
 def _show_changed(count: int, what: str, *, as_json: bool) -> None:
     if as_json:
-        output.show_json(ChangedOutput(count))
+        output.show_json(ChangedJobsOutput(count))
     else:
         output.print_line(f"{output.pluralize(count, 'session')} {what}.")

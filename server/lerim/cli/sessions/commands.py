@@ -90,10 +90,8 @@ def list_command(
         files = f", {output.pluralize(session.files, 'file')}" if session.files else ""
         gone = ", its transcript was deleted" if view.gone else ""
         subagent = ", a subagent's, whose parent session is missing" if view.parent_missing else ""
-        details = (
-            f"{agent_name(view.platform)}, {format_moment(view.ended)}, {counts}{files}, {view.folder}{subagent}{gone}"
-        )
-        output.show_item(f"{view.id}", [f"{view.title}", details])
+        name, when = agent_name(view.platform), format_moment(view.ended)
+        output.show_item(view.id, [view.title, f"{name}, {when}, {counts}{files}, {view.folder}{subagent}{gone}"])
     if len(sessions) == limit:
         output.print_note(f"The last {limit}; --limit shows more.")
     if not sessions and filters != SessionFilters(projects=filters.projects):
@@ -164,11 +162,8 @@ def show_command(
         return
     output.print_line(output.escape_controls(session_output.title))
     times = f"{format_moment(session_output.started)} to {format_moment(session_output.ended)}"
-    output.print_line(
-        output.escape_controls(
-            f"{session_output.platform} session {session_output.id}, {times}, {session_output.folder}"
-        )
-    )
+    session_name = f"{agent_name(session_output.platform)} session {session_output.id}"
+    output.print_line(output.escape_controls(f"{session_name}, {times}, {session_output.folder}"))
     if summary is not None:
         _show_summary(summary)
     if not shown.turns and session_output.turns:

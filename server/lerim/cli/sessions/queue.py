@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lerim.cli.terminal import CURRENT_FOLDER, JsonOption, RepoOption, open_command_context, output, with_error_exit
+from lerim.sessions import agent_name
 from lerim.times import format_moment
 from lerim.views import ChangedJobsOutput, change_jobs, load_queue
 
@@ -58,7 +59,7 @@ def list_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = False)
             (
                 str(job.id),
                 _KIND_LABELS.get(job.kind, job.kind),
-                job.platform,
+                agent_name(job.platform),
                 job.title or job.session,
                 _STATE_LABELS.get(job.state, job.state),
                 str(job.tries),
