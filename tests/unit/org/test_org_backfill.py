@@ -10,7 +10,7 @@ from claude_lines import Fields
 from desk import Desk, correction
 from hang import HANG
 from lerim.models import consent
-from lerim.org import TeamDatabase, Worker, reconcile_project
+from lerim.org import LocalSessions, TeamDatabase, Worker, reconcile_project
 from organisation import Organisation, make_organisation
 from terminal import answer, run
 
@@ -125,3 +125,13 @@ def test_a_reader_of_the_team_sees_the_state_and_can_send_nothing(organisation: 
     other = organisation.url.replace("platform_worker@", "payments_worker@")
     assert "[....................................]" not in run("org", "status", "--database", other).stdout
     assert "platform" in run("org", "status", "--database", other, "--team", "platform").stderr
+
+
+def test_a_repository_that_was_away_is_found_when_it_is_back(desk: Desk) -> None:
+    desk.session("s1", *correct(desk))
+    here = LocalSessions(desk.home, os.environ)
+    [transcript] = here.list_transcripts()
+    away = desk.repo.rename(desk.repo.with_name("away"))
+    assert here.find_project(transcript) is None
+    away.rename(desk.repo)
+    assert here.find_project(transcript) == desk.place.project

@@ -28,12 +28,12 @@ _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]{1,100}@)?")
 
 @dataclass(slots=True)
 class LocalSessions:
-    """The sessions that are on this machine now. Projects are looked up once for each working folder."""
+    """The sessions that are on this machine now. The project of a working folder is looked up until it is found."""
 
     home: Home
     environ: Mapping[str, str]
     problems: list[Problem] = field(default_factory=list)
-    _projects: dict[str, Project | None] = field(default_factory=dict, init=False)
+    _projects: dict[str, Project] = field(default_factory=dict, init=False)
 
     def list_transcripts(self) -> list[Transcript]:
         """List every agent's sessions, each once. What cannot be listed is added to the problems."""
@@ -45,15 +45,18 @@ class LocalSessions:
         return deduplicate_transcripts(stores, {})[0]
 
     def find_project(self, transcript: Transcript) -> Project | None:
-        """Return the repository that the session began in; None if it is in none of this machine."""
+        """Return the repository that the session began in; None if it is in none of this machine now."""
         cwd = find_working_folder(transcript)
-        if cwd not in self._projects:
+        if cwd and cwd not in self._projects:
             try:
-                self._projects[cwd] = locate_project(Path(cwd), self.home) if cwd else None
+                project = locate_project(Path(cwd), self.home)
             except LerimError as error:
-                self._projects[cwd] = None
                 self.problems.append(error.problem(cwd))
-        return self._projects[cwd]
+                return None
+            if project is None:
+                return None  # a worker runs for long: the repository may come back
+            self._projects[cwd] = project
+        return self._projects.get(cwd)
 
     def owners_for(self, project: Project) -> FolderOwners:
         """Return who owns working folders, this project before the registered ones."""
