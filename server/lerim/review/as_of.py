@@ -9,6 +9,7 @@ because of a later memory is active.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -67,8 +68,9 @@ def _load_earlier_texts(paths: ReviewPaths, moment: datetime) -> dict[Path, str 
                 path = Path(change.path)
                 if not path.is_relative_to(paths.project.memory_dir):
                     continue  # a candidate, private quotes, or a memory of another worktree
-                if change.after == (earlier[path] if path in earlier else read_current_text(change)):
-                    earlier[path] = change.before
+                with suppress(LerimError):  # a file that cannot be read is reported with the present memories
+                    if change.after == (earlier[path] if path in earlier else read_current_text(change)):
+                        earlier[path] = change.before
     return earlier
 
 

@@ -74,6 +74,10 @@ def test_as_of_now_is_the_present_list_whatever_was_done_to_the_memories(desk: D
     assert listed(desk, "--as-of", "2020-01-01") == []
     before = load_memories_as_of(desk.place.project, desk.home, datetime(2020, 1, 1, tzinfo=UTC))
     assert before == ([], [])
+    path = desk.place.store().load_by_id(first).path
+    path.write_bytes(b"\xff mine")
+    found, problems = load_memories_as_of(desk.place.project, desk.home, datetime(2020, 1, 1, tzinfo=UTC))
+    assert (found, [one.path for one in problems]) == ([], [str(path)])
 
 
 def test_a_memory_that_a_later_session_superseded_is_active_on_the_days_before_it(desk: Desk) -> None:
