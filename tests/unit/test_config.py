@@ -73,6 +73,15 @@ def test_a_value_out_of_bounds_is_a_message_and_the_default_stays(home: Home, li
     assert "It is ignored." in problems[0].message
 
 
+def test_the_guidance_may_have_any_space_and_no_hidden_character(home: Home):
+    write(home.config, '[extract]\nguidance = "Uniquement\u00a0: la facturation.\\n\\tRien de plus."\n')
+    settings, problems = load.load_settings({}, home)
+    assert (settings.guidance, problems) == ("Uniquement\u00a0: la facturation.\n\tRien de plus.", [])
+    write(home.config, '[extract]\nguidance = "a\\u200bb"\n')
+    settings, [problem] = load.load_settings({}, home)
+    assert settings.guidance == "" and "at most 2000 characters, none of them hidden" in problem.message
+
+
 @pytest.mark.parametrize(
     "content", [b"[sync\n", b"\xff\xfe", b"a = " + b"[" * 3000, b"#" * 300_000, b"a = " + b"9" * 5000]
 )

@@ -9,7 +9,8 @@ from lerim.check.findings import CheckReport, Finding
 from lerim.redaction import clean_text
 
 MAX_LISTED = 50
-"""The most memories and the most findings listed: a comment that is longer than 65,536 characters is refused."""
+MAX_LIST_CHARS = 20_000
+"""What each of the three lists may have at most: code hosts refuse a comment of more than 65,536 characters."""
 MAX_TEXT = 300
 
 
@@ -22,8 +23,7 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
     lines = ["## Lerim", ""]
     if touched:
         lines += ["This change touches code that memories are about. Are they still true?", ""]
-        lines += [_describe_touched(report, one) for one in touched[:MAX_LISTED]]
-        lines += _describe_rest(len(touched), "memories")
+        lines += _limit([_describe_touched(report, one) for one in touched[:MAX_LISTED]], len(touched), "memories")
     elif touched is not None:
         lines.append("No memory is about the code of this change.")
     elif not report.findings:
@@ -32,8 +32,8 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
     for title, findings in (("Must be fixed", failing), ("Also found", others)):
         if findings:
             lines += ["", f"### {title}", ""]
-            lines += [_describe_finding(report, one) for one in findings[:MAX_LISTED]]
-            lines += _describe_rest(len(findings), "findings")
+            listed = [_describe_finding(report, one) for one in findings[:MAX_LISTED]]
+            lines += _limit(listed, len(findings), "findings")
     return "\n".join(lines) + "\n"
 
 
@@ -48,8 +48,11 @@ def _describe_finding(report: CheckReport, finding: Finding) -> str:
     return f"- {finding.severity.capitalize()} in {code_span(place)}: {code_span(finding.message)} ({finding.code})"
 
 
-def _describe_rest(count: int, what: str) -> list[str]:
-    return [f"- … and {count - MAX_LISTED} more {what}"] if count > MAX_LISTED else []
+def _limit(lines: list[str], count: int, what: str) -> list[str]:
+    """Returns as many of these lines as there is room for, and how many of `count` in all are left out."""
+    while sum(map(len, lines)) > MAX_LIST_CHARS:
+        lines.pop()
+    return lines if len(lines) == count else [*lines, f"- … and {count - len(lines)} more {what}"]
 
 
 def code_span(text: str) -> str:

@@ -59,8 +59,9 @@ def _make_choice_check(*choices: str, expected: str = "") -> SettingCheck:
 
 
 def _check_guidance(value: object) -> SettingValue:
-    if not isinstance(value, str) or len(value) > 2_000 or not value.replace("\n", "").isprintable():
-        raise ValueError("must be a string of at most 2000 characters")
+    is_text = isinstance(value, str) and all(letter.isprintable() or letter.isspace() for letter in value)
+    if not isinstance(value, str) or not is_text or len(value) > 2_000:
+        raise ValueError("must be a string of at most 2000 characters, none of them hidden")
     return value.strip()
 
 

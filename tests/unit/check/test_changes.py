@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -13,6 +14,8 @@ from urllib.parse import parse_qs
 import pytest
 import yaml
 
+from lerim.check import CheckReport, Finding, TouchedMemory, render_report
+from lerim.memory import Span
 from terminal import answer, run
 from warm_python import warm_python
 from window import write_memory
@@ -74,6 +77,17 @@ def test_a_comment_has_every_text_of_a_memory_as_code(change: Path) -> None:
     assert text.index("a-load") < text.index("### Must be fixed") < text.index("src/none.py")
     assert "No memory is about the code" in run("check", "--format", "markdown", "--since", "HEAD").output
     assert "this change" not in run("check", "--format", "markdown").output, "no change was named"
+
+
+def test_a_comment_is_never_longer_than_a_code_host_takes(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory" / f"{'long-name-' * 25}.md")
+    long = [Finding("drifted", f"{number} " + "said " * 80, path, Span(0, 0, 0, 3)) for number in range(90)]
+    touched = [TouchedMemory(f"m{at}", path, "decision", "Title " * 50, ("src/deep/" * 30,) * 5) for at in range(60)]
+    text = render_report(CheckReport(str(tmp_path), tuple(long), 90, 0), touched, long[:45])
+    assert len(text) <= 65_536
+    listed = sum(line.startswith("- Warning in ") for line in text.splitlines())
+    assert 45 < listed < 90 and "more memories" in text and "### Also found" in text
+    assert sum(map(int, re.findall(r"^- … and (\d+) more findings", text, re.MULTILINE))) == 90 - listed
 
 
 def run_script(script: str, folder: Path, environ: Mapping[str, str], shell: str) -> subprocess.CompletedProcess[str]:
