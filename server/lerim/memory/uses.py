@@ -9,6 +9,7 @@ and both are reported in `problems`.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
@@ -51,7 +52,6 @@ _SCHEMA = sqlite.Schema(
     replacement_notice="Memories count as unused until they are used again.",
     code="uses",
 )
-_BATCH_SIZE = 500
 Result = TypeVar("Result")
 
 
@@ -101,17 +101,9 @@ class Uses:
 
     def of_memories(self, ids: Iterable[str]) -> dict[str, RecordedUse]:
         """Returns the uses of these memories by id, without those that were never used."""
-        wanted = list(dict.fromkeys(ids))
-
-        def read(db: sqlite3.Connection) -> dict[str, RecordedUse]:
-            found: dict[str, RecordedUse] = {}
-            for at in range(0, len(wanted), _BATCH_SIZE):
-                part = wanted[at : at + _BATCH_SIZE]
-                marks = ",".join("?" * len(part))
-                found |= _read_uses(db.execute(f"{_SUMS} WHERE memory IN ({marks}) GROUP BY memory", part))
-            return found
-
-        return self._read(read, {})
+        wanted = json.dumps(list(ids))
+        query = f"{_SUMS} WHERE memory IN (SELECT value FROM json_each(?)) GROUP BY memory"
+        return self._read(lambda db: _read_uses(db.execute(query, (wanted,))), {})
 
     def of_all(self) -> dict[str, RecordedUse]:
         """Returns the uses of every memory that was ever used, by id."""

@@ -128,13 +128,14 @@ class Index:
 
     def count(self, query: str) -> int:
         """Returns how many memories match an FTS5 query, counted up to COMMON_WORD_COUNT. Cached until `update`."""
-        known = self._counts.get(query)
-        if known is None:
+        return self._count_once(query, "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?", (query, COMMON_WORD_COUNT))
+
+    def _count_once(self, name: str, rows: str, values: tuple[str | int, ...] = ()) -> int:
+        known = self._counts.get(name)
+        if known is None:  # another thread may clear the counts at any time
             if len(self._counts) >= _MAX_CACHED_COUNTS:
                 self._counts.clear()
-            found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
-            known = int(self._rows(f"SELECT count(*) FROM ({found})", (query, COMMON_WORD_COUNT))[0][0])
-            self._counts[query] = known
+            known = self._counts[name] = int(self._rows(f"SELECT count(*) FROM ({rows})", values)[0][0])
         return known
 
     def list_stems(self, beginning: str, shortest: int, longest: int) -> list[str]:
@@ -145,9 +146,7 @@ class Index:
 
     def has_synonyms(self) -> bool:
         """Whether any memory gives a thing another name. Cached until `update`. Raises MemoryError_."""
-        if _SYNONYMS not in self._counts:
-            self._counts[_SYNONYMS] = len(self._rows("SELECT 1 FROM synonyms LIMIT 1", ()))
-        return self._counts[_SYNONYMS] > 0
+        return self._count_once(_SYNONYMS, "SELECT 1 FROM synonyms LIMIT 1") > 0
 
     def find_synonyms(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Returns the other names that active memories give to these, most often given first. Raises MemoryError_."""
@@ -162,10 +161,7 @@ class Index:
 
     def total(self) -> int:
         """Returns how many memories can be found."""
-        known = self._counts.get("")
-        if known is None:
-            known = self._counts[""] = int(self._rows("SELECT count(*) FROM files WHERE memory != ''", ())[0][0])
-        return known
+        return self._count_once("", "SELECT 1 FROM files WHERE memory != ''")
 
     def active_rows(self, query: str, limit: int) -> list[int]:
         """Returns the rows of active memories that match an FTS5 query, the last changed first."""
