@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lerim.memory import Span, kind_of_document, parse_memory_document
@@ -40,7 +41,7 @@ TEXTS = st.one_of(
 
 
 def part(text: str, span: Span) -> str:
-    lines = text.replace("\r\n", "\0\n").replace("\r", "\n").replace("\0\n", "\r\n").split("\n")
+    lines = re.split(r"\r\n|\r|\n", text)
     if span.start_line == span.end_line:
         return lines[span.start_line][span.start_character : span.end_character]
     between = lines[span.start_line + 1 : span.end_line]
@@ -50,9 +51,11 @@ def part(text: str, span: Span) -> str:
 
 
 @given(TEXTS)
+@example("---\n\ufeff\ufeff0: 0\n---")
+@example('---\na: !\nb: !!str x\nc: &d "e"\n---\n')
 def test_any_text_gives_a_document_whose_parts_lie_inside_it(text: str) -> None:
     document = parse_memory_document(text)
-    last_line = len(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")) - 1
+    last_line = len(re.findall(r"\r\n|\r|\n", text))
     spans = [document.body, *(problem.span for problem in document.problems)]
     spans += [span for field in document.fields for span in (field.key_span, field.span)]
     spans += [value.span for field in document.fields for value in field.values]

@@ -26,6 +26,8 @@ from lerim.memory.header_lines import value_end
 _OPEN = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\Z)")
 _FRONTMATTER_LINE = re.compile(r"(?:[A-Za-z_][\w-]*[ \t]*:|[ \t]+\S|-[ \t]|#)[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _MARKS = "\"'"
+_PROPERTIES = re.compile(r"(?:[!&]\S*\s*)+")
+"""The tag and anchor of a YAML value."""
 
 
 def parse_memory_document(text: str) -> MemoryDocument:
@@ -73,6 +75,8 @@ def _composed_fields(head: str, start: int, lines: Lines) -> tuple[Field, ...]:
     """Returns the fields of valid YAML. Raises MemoryError_ if YAML cannot read it, or only slowly."""
     import yaml
 
+    marks = len(head) - len(head.lstrip("\ufeff"))  # libyaml skips these and does not count them
+    head, start = head[marks:], start + marks
     if len(head) > MAX_HEADER:
         message = f"The header is longer than {MAX_HEADER // 1024} kB."
         raise MemoryError_(message, todo="Shorten it between the --- lines.")
@@ -99,6 +103,8 @@ def _node_values(key: str, node: Any, head: str, start: int, lines: Lines) -> It
 
     if isinstance(node, yaml.ScalarNode):
         first, last = node.start_mark.index, node.end_mark.index
+        if properties := _PROPERTIES.match(head, first, last):
+            first = properties.end()
         if node.style in ("'", '"') and head[first : first + 1] in _MARKS:
             first, last = first + 1, max(first + 1, last - 1)
         if last > first or node.style:  # nothing at all is no value, but "" is one
