@@ -33,10 +33,14 @@ async def test_a_memory_written_by_hand_is_recalled_by_an_agent_and_that_is_reco
     assert "Amounts are integer cents" in found.text and "<lerim-memories>" in found.text
     why = await editor.ask(core.AGENT_TOOL, {"root": editor.root, "tool": "why", "path": "src/app.py"})
     assert "Floats lost cents" in why.text
+    assert (await editor.ask(core.MEMORY_ADD, {"root": editor.root, **CENTS, "title": "Round once"})).ok
+    both = await editor.ask(core.AGENT_TOOL, {"root": editor.root, "tool": "recall", "files": ["src/app.py"]})
+    assert "[1] decision: " in both.text and "[2] decision: " in both.text
     served = load_servings(review_paths(editor.repo).private)[0]
     assert [(one.channel, one.agent, one.event) for one in served] == [
         ("editor", "copilot", "recall"),
         ("editor", "editor", "why"),
+        ("editor", "editor", "recall"),
     ]
     assert (await editor.ask(core.REVIEW_UNDO, {"root": editor.root, "action": added.action})).ok
     assert "No reviewed memory" in (await editor.ask(core.AGENT_TOOL, asked)).text

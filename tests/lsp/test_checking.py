@@ -237,3 +237,9 @@ async def test_a_check_of_all_memories_shows_closed_files_until_they_are_mended(
     write_memory(editor.repo, id="d-wrong", references=("src/app.py",))
     editor.changed(wrong)
     await editor.until(lambda: not editor.client.diagnostics[wrong.as_uri()])
+
+
+async def test_a_personal_memory_is_checked_too(editor: Editor) -> None:
+    uri = (editor.home / ".lerim" / "memory" / "decisions" / "own.md").as_uri()
+    editor.open("", f"---\nid: own\n{HEAD}kind: pitfall\n---\n\nText.\n", uri)
+    await editor.until(lambda: [one.code for one in editor.client.diagnostics.get(uri, [])] == ["memory-value"])

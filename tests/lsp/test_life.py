@@ -101,6 +101,8 @@ async def test_nothing_that_is_printed_reaches_the_protocol(noisy: None, process
     for _ in range(100):
         assert await editor.hover(app, 0, 5) is not None
     assert editor.client.error is None
+    editor.client.protocol.notify(core.EDITOR_MODELS, {"models": "nonsense"})
+    await editor.until(lambda: any("models was not understood" in one.message for one in editor.client.log_messages))
 
 
 @pytest.mark.asyncio

@@ -188,24 +188,19 @@ async def test_a_memory_file_that_does_not_parse_is_a_diagnostic_until_it_is_men
     await editor.until(lambda: not editor.client.diagnostics[path.as_uri()])
 
 
-async def test_documents_without_a_file_and_files_outside_any_repository_get_nothing(
+async def test_documents_without_a_file_outside_any_repository_or_too_large_get_nothing(
     editor: Editor, tmp_path: Path
 ) -> None:
     write_memory(editor.repo)
     await editor.start()
-    text = "src/app.py\nload\n"
-    for uri in ("untitled:Untitled-1", "git:/src/app.py?x", "vscode-userdata:/a.json", (tmp_path / "o.py").as_uri()):
+    outside = ("untitled:Untitled-1", "git:/src/app.py?x", "vscode-userdata:/a.json", (tmp_path / "o.py").as_uri())
+    for uri, text in (
+        *((uri, "src/app.py\nload\n") for uri in outside),
+        ((editor.repo / "src/app.py").as_uri(), "load()\n" * 80_000),
+    ):
         editor.open("", text, uri)
         assert await editor.hover(uri, 0, 2) is None
         assert await editor.lenses(uri) == []
-
-
-async def test_a_large_document_gets_nothing(editor: Editor) -> None:
-    write_memory(editor.repo)
-    await editor.start()
-    app = editor.open("src/app.py", "load()\n" * 80_000)
-    assert await editor.hover(app, 0, 1) is None
-    assert await editor.lenses(app) == []
 
 
 async def test_the_memories_of_a_file_and_a_hovers_link_lead_to_the_same_memory(editor: Editor) -> None:

@@ -155,54 +155,42 @@ async def test_a_decision_that_a_look_around_finds_first_is_told_once(editor: Ed
     assert pending_told(editor) == [1, 0]
 
 
-async def test_what_was_decided_unseen_is_told_when_a_file_is_opened(editor: Editor, isolated: Path) -> None:
+async def test_what_was_decided_unseen_is_told_once_when_a_file_is_opened_or_the_window_looks_around(
+    editor: Editor, isolated: Path
+) -> None:
     await editor.start()
-    app = editor.open("src/app.py")
-    await editor.hover(app, 0, 0)
+    await editor.hover(editor.open("src/app.py"), 0, 0)
     propose(review_paths(editor.repo))
     editor.open("README.md")
     await editor.until(lambda: pending_told(editor) == [1])
-
-
-async def test_what_several_looks_at_once_find_is_told_once(editor: Editor, isolated: Path) -> None:
-    await editor.start()
-    app = editor.open("src/app.py")
-    await editor.hover(app, 0, 0)
-    propose(review_paths(editor.repo))
+    propose(review_paths(editor.repo), title="Another one", body="It says something else of src/app.py.")
     for _ in range(20):
         editor.look_around()
-    await editor.until(lambda: pending_told(editor))
-    assert (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
-    editor.look_around()
-    propose(review_paths(editor.repo), title="Another one", body="It says something else of src/app.py.")
-    editor.look_around()
     await editor.until(lambda: pending_told(editor)[-1:] == [2])
-    assert pending_told(editor) == [1, 2]
+    assert (await editor.ask(core.REVIEW_LIST, {"root": editor.root})).candidates
+    propose(review_paths(editor.repo), title="A third", turn="c" * 12, body="Of src/app.py, too.")
+    editor.look_around()
+    await editor.until(lambda: pending_told(editor)[-1:] == [3])
+    assert pending_told(editor) == [1, 2, 3]
 
 
-async def test_the_folders_to_watch_are_told_before_they_are_made(editor: Editor, tmp_path: Path, git: object) -> None:
+async def test_the_folders_of_a_worktree_are_told_before_they_are_made_and_its_candidates_are_in_the_main_one(
+    editor: Editor, isolated: Path, tmp_path: Path, git: object
+) -> None:
     assert callable(git)
-    tree = tmp_path / "tree"
+    tree, review = tmp_path / "tree", editor.repo / ".lerim" / "review"
     git(editor.repo, "worktree", "add", "-q", str(tree))
     await editor.start(root=tree)
     (told,) = await editor.until(lambda: editor.told[core.WATCH_FOLDERS])
     memory = [tree / ".lerim" / "memory" / name for name in ("decisions", "learnings", "questions", "themes")]
-    assert told.folders == [path.as_uri() for path in (editor.repo / ".lerim" / "review", *memory)]
+    assert told.folders == [path.as_uri() for path in (review, *memory)]
     assert not (tree / ".lerim").exists() and not (editor.repo / ".lerim").exists()
-
-
-async def test_the_candidates_of_a_worktree_are_watched_in_the_main_one(
-    editor: Editor, isolated: Path, tmp_path: Path, git: object
-) -> None:
-    assert callable(git)
-    tree = tmp_path / "tree"
-    git(editor.repo, "worktree", "add", "-q", str(tree))
-    waiting = propose(review_paths(tree))
-    await editor.start(root=tree)
-    await editor.until(lambda: pending_told(editor) == [1])
-    review = editor.repo / ".lerim" / "review"
+    await editor.until(editor.globs)
     assert [glob for glob in editor.globs() if not isinstance(glob, str)] == [(review.as_uri(), "*.md")]
 
+    waiting = propose(review_paths(tree))
+    editor.changed(review / f"{waiting}.md")
+    await editor.until(lambda: pending_told(editor) == [1])
     queue.reject_candidate(review_paths(tree), waiting)
     editor.changed(review / f"{waiting}.md")
     await editor.until(lambda: pending_told(editor) == [1, 0])

@@ -80,26 +80,15 @@ async def test_its_lines_come_up_and_its_report_is_the_answer(jobs, tmp_path: Pa
     assert starts(tmp_path)[0].endswith("-m lerim worker sync --repo /a b/$(x) --explicit")
 
 
-async def test_a_cancelled_job_is_asked_first(jobs) -> None:
-    made = jobs(WAITS)
+@pytest.mark.parametrize(("body", "code"), [(WAITS, 0), (DEAF, -9)])
+async def test_a_cancelled_job_is_asked_first_and_killed_if_it_does_not_listen(jobs, body: str, code: int) -> None:
+    made = jobs(body)
     task = await begun(made, [])
     process = made.running["key"].process
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert process.returncode == 0
-    assert made.running == {}
-
-
-async def test_a_job_that_does_not_listen_is_killed(jobs) -> None:
-    made = jobs(DEAF)
-    task = await begun(made, [])
-    process = made.running["key"].process
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert process.returncode == -9
-    assert made.running == {}
+    assert (process.returncode, made.running) == (code, {})
 
 
 async def test_a_second_caller_joins_and_cancelling_one_of_two_leaves_the_job(jobs, tmp_path: Path) -> None:
@@ -160,12 +149,17 @@ async def test_a_job_that_dies_or_does_not_start_is_an_error(jobs, tmp_path: Pat
 
 async def test_a_busy_project_is_a_report_and_another_error_keeps_its_code(jobs) -> None:
     busy = jobs('say(\'{"event":"error","code":"busy","message":"process 7 is syncing"}\')')
-    report = await busy.sync("key", Path("/repo"), lambda _: None, explicit=True)
-    assert (report.state, report.message) == ("busy", "process 7 is syncing")
-    failed = jobs('say(\'{"event":"error","code":"catalog","message":"It is broken.","todo":"Delete it."}\')')
-    with pytest.raises(JobError, match=r"It is broken\. Delete it\.") as caught:
+    for report in (
+        await busy.sync("key", Path("/repo"), lambda _: None, explicit=True),
+        await busy.maintain("key", Path("/repo"), lambda _: None),
+    ):
+        assert (report.state, report.message) == ("busy", "process 7 is syncing")
+    failed = jobs('say(\'{"event":"error","code":"catalog","message":"The catalog is broken."}\')')
+    with pytest.raises(JobError, match="catalog is broken") as caught:
         await failed.sync("key", Path("/repo"), lambda _: None, explicit=True)
     assert caught.value.code == "catalog"
+    with pytest.raises(JobError, match="The maintenance ended without a report"):
+        await jobs("sys.exit(3)").maintain("key", Path("/repo"), lambda _: None)
 
 
 async def test_everything_is_killed_at_the_end(jobs) -> None:
@@ -260,17 +254,6 @@ async def test_a_maintaining_is_a_job_of_its_own_beside_a_sync(jobs, tmp_path: P
         "maintain --repo PATH --explicit --dry-run",
         "sync --repo PATH --explicit",
     ]
-
-
-async def test_a_maintaining_that_finds_the_project_busy_says_so_and_one_that_fails_raises(
-    jobs, tmp_path: Path
-) -> None:
-    busy = jobs('say(\'{"event":"error","code":"busy","message":"process 7 is syncing"}\')')
-    report = await busy.maintain("key", tmp_path, lambda _line: None)
-    assert (report.state, report.message) == ("busy", "process 7 is syncing")
-    silent = jobs("sys.exit(3)")
-    with pytest.raises(JobError, match="The maintenance ended without a report"):
-        await silent.maintain("key", tmp_path, lambda _line: None)
 
 
 SENTENCE = '{"event":"said","sentence":{"text":"It is so.","citations":[]}}'

@@ -5,18 +5,11 @@ from __future__ import annotations
 from lerim.lsp.window.settings import EditorOptions, EditorSettings, parse_options
 
 
-def test_nothing_given_is_every_default_and_no_trust() -> None:
-    assert parse_options(None) == (EditorOptions(trusted=False, settings=EditorSettings()), ())
-    assert parse_options({}) == (EditorOptions(), ())
-
-
-def test_good_values_are_taken() -> None:
+def test_good_values_are_taken_and_nothing_given_is_every_default_and_no_trust() -> None:
+    assert parse_options(None) == parse_options({}) == (EditorOptions(trusted=False, settings=EditorSettings()), ())
     raw = {"trusted": True, "settings": {"hover": False, "codeLens": "symbols", "idleSeconds": 0, "maxFileKb": 64}}
-    options, problems = parse_options(raw)
-    assert options == EditorOptions(
-        True, EditorSettings(hover=False, code_lens="symbols", idle_seconds=0.0, max_file_kb=64)
-    )
-    assert problems == ()
+    settings = EditorSettings(hover=False, code_lens="symbols", idle_seconds=0.0, max_file_kb=64)
+    assert parse_options(raw) == (EditorOptions(True, settings), ())
 
 
 def test_what_the_person_set_about_models_is_kept_by_the_name_the_files_have_for_it() -> None:
