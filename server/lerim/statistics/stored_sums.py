@@ -81,9 +81,11 @@ bits."""
 _FROM = (
     " FROM {table} p JOIN sessions s ON s.transcript = p.transcript JOIN transcripts t ON t.id = p.transcript"
     " LEFT JOIN folders f ON f.id = p.folder"
-    f" WHERE (:project IS NULL OR {_PROJECT} = :project)"
+    " WHERE (s.turns OR s.input IS NOT NULL OR s.cost)"
+    f" AND (:project IS NULL OR {_PROJECT} = :project)"
     " AND (:first IS NULL OR p.quarter >= :first) AND (:end IS NULL OR p.quarter < :end)"
 )
+"""Sessions in which nothing was said are left out: they were opened and closed again."""
 _HAS_TOKENS = "(p.input OR p.output OR p.cache_read OR p.cache_write)"
 _WHOLE_SESSIONS = "session_parts"
 _WITHOUT_CUT_SESSIONS = "(SELECT * FROM session_parts WHERE transcript NOT IN (SELECT transcript FROM cut_sessions))"
