@@ -1,10 +1,3 @@
-from .agent_files import refresh_agent_files as refresh_agent_files
-from .configuration import ConfigOutput as ConfigOutput
-from .configuration import SettingView as SettingView
-from .configuration import load_configuration as load_configuration
-from .context import ProjectContext as ProjectContext
-from .context import find_project_by_key as find_project_by_key
-from .context import load_context as load_context
 from .drift import DRIFT_LABELS as DRIFT_LABELS
 from .drift import find_drifts as find_drifts
 from .drift import find_missing_references as find_missing_references
@@ -20,8 +13,14 @@ from .memories import list_memories as list_memories
 from .memories import list_memory_page as list_memory_page
 from .memories import load_memory as load_memory
 from .memories import make_memory_view as make_memory_view
+from .projects import ConfigOutput as ConfigOutput
+from .projects import ProjectContext as ProjectContext
 from .projects import ProjectListOutput as ProjectListOutput
 from .projects import ProjectView as ProjectView
+from .projects import SettingView as SettingView
+from .projects import find_project_by_key as find_project_by_key
+from .projects import load_configuration as load_configuration
+from .projects import load_context as load_context
 from .projects import load_project_list as load_project_list
 from .projects import make_project_view as make_project_view
 from .queue import ChangedJobsOutput as ChangedJobsOutput
@@ -40,6 +39,7 @@ from .review import load_left_out as load_left_out
 from .review import load_pending_list as load_pending_list
 from .review import make_result_view as make_result_view
 from .review import merge_memory as merge_memory
+from .review import refresh_agent_files as refresh_agent_files
 from .running_server import SERVER_ADDRESS_FILE as SERVER_ADDRESS_FILE
 from .running_server import SERVER_LOCK_FILE as SERVER_LOCK_FILE
 from .running_server import RunningServer as RunningServer

@@ -30,8 +30,8 @@ from lerim.memory import (
 )
 from lerim.review import FILE_PREFIX, ReviewPaths, find_ending, load_memories_as_of
 from lerim.sessions import agent_name
-from lerim.views.context import ProjectContext
 from lerim.views.drift import find_drifts
+from lerim.views.projects import ProjectContext
 
 
 class ShownMemoryOutput(MemoryView, frozen=True):

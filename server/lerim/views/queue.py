@@ -11,7 +11,7 @@ from lerim.errors import NotFoundError
 from lerim.models import choose_model
 from lerim.redaction import clean_text
 from lerim.sessions import EXTRACT_JOB, MODEL_JOB, Catalog, JobRow
-from lerim.views.context import ProjectContext
+from lerim.views.projects import ProjectContext
 
 
 class QueueOutput(msgspec.Struct, frozen=True):

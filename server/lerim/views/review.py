@@ -7,7 +7,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from lerim.errors import LerimError, Problem
+from lerim.export import refresh_rules
+from lerim.files import FileEdit
+from lerim.hook import start_refresh_if_used
 from lerim.memory import MemorySearch, Scope
+from lerim.paths import Home
+from lerim.project import Project
 from lerim.review import (
     CandidateView,
     LeftOutView,
@@ -18,7 +23,6 @@ from lerim.review import (
     merge_conflict,
     queue,
 )
-from lerim.views.agent_files import refresh_agent_files
 
 
 class PendingListOutput(msgspec.Struct, frozen=True):
@@ -139,3 +143,11 @@ def merge_memory(paths: ReviewPaths, memory_id: str, *, preview: bool) -> Merged
         return MergedFileOutput(merged.diff)
     refresh_agent_files(paths.project, paths.home)
     return MergedFileOutput(merged.diff, make_result_view(memory_id, merged.result))
+
+
+def refresh_agent_files(project: Project, home: Home) -> tuple[list[FileEdit], list[Problem]]:
+    """Brings what agents are given up to date after memories have changed: the files that Lerim has written, if the
+    person chose that for this project, and in the background the index of the hooks, if there is one. Returns the
+    changes that were made, and problems."""
+    start_refresh_if_used(project.root, home)
+    return refresh_rules(project, home)

@@ -15,9 +15,8 @@ from lerim.memory import LastCheck, MemorySearch, conflicting_answers, format_ti
 from lerim.models import ModelView, load_model_view
 from lerim.project import FolderOwners, list_projects
 from lerim.review import LastRun, find_last_model_run, find_unmerged_problems, queue
-from lerim.views.context import ProjectContext
 from lerim.views.drift import find_all_drifts
-from lerim.views.projects import ProjectView, make_project_view
+from lerim.views.projects import ProjectContext, ProjectView, make_project_view
 from lerim.views.running_server import RunningServer, find_running_server
 
 if TYPE_CHECKING:
