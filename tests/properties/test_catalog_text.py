@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from catalog_dump import add
@@ -38,6 +38,9 @@ def home(tmp_path_factory):
 
 
 @given(texts=st.lists(anything, max_size=8), query=anything)
+@example(texts=["a"], query="a " * 9999)
+@example(texts=["x"], query="x" * 10**5)
+@example(texts=["a"], query='"x a OR ( NEAR( text: * - ^x {} \\')
 def test_any_turns_are_kept_in_order_and_any_query_is_answered(home, texts, query):
     path = Path("/claude/one.jsonl")
     with Catalog.open(home) as catalog:

@@ -49,6 +49,9 @@ class Queue(RuleBasedStateMachine):
         )
         return dict(rows.fetchall())
 
+    def positions(self) -> list[object]:
+        return self.catalog.db.execute("SELECT transcript, resume FROM positions ORDER BY transcript").fetchall()
+
     @rule(one=st.sampled_from(PLACES))
     def grow(self, one: Transcript) -> None:
         before = self.states().get(one.place)
@@ -72,14 +75,16 @@ class Queue(RuleBasedStateMachine):
         job = data.draw(st.sampled_from(self.held))
         place = job.transcript.place
         current = self.live.get(place) is job
-        before = self.states()
+        before, positions = self.states(), self.positions()
         dead = False
+        self.catalog.keep_job_progress(job, b"there", b"", 0)
+        assert current or self.positions() == positions, "a claim that was lost keeps no position"
         if how == "fail":
             dead = self.catalog.fail_job(job, "no")
         elif how == "put back":
             self.catalog.put_back_job(job)
         else:
-            self.catalog.finish_job(job, b"", b"", 900 if how == "later" else None)
+            self.catalog.finish_job(job, b"end", b"", 900 if how == "later" else None)
         if not current:
             assert self.states() == before, "a claim that was lost changes nothing"
             assert not dead

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -134,17 +133,6 @@ def test_a_folder_that_cannot_be_used_is_an_error_and_nothing_is_lost(desk: Desk
     with pytest.raises(MemoryError_):
         write_entry(desk.place.project, desk.home, entry)
     assert (desk.repo / ".lerim/memory/journal").read_text("utf-8") == "a file of mine"
-
-
-def test_several_writers_at_once_leave_one_whole_entry(desk: Desk) -> None:
-    commit(desk, "Add notes", f"{DAY}T11:00:00Z", notes_DOT_txt="one")
-    entry, project = build_entry(scope(desk), date.fromisoformat(DAY), NOW), desk.place.project
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _: write_entry(project, desk.home, entry).change, range(16)))
-    assert made.count("written") == 1
-    assert made.count("unchanged") == 15
-    folder = desk.repo / ".lerim/memory/journal"
-    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["02.md"]
 
 
 def test_secrets_of_sessions_and_commits_reach_no_entry(desk: Desk) -> None:

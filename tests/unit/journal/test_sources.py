@@ -83,6 +83,7 @@ def test_notes_are_told_on_the_day_in_their_name_their_header_or_of_their_last_c
         "“Retro”: “We ship on Mondays.”",
     ]
     assert [source.ref for source in told.sources][:2] == ["n:2026-03-02 standup.md", "n:2026/03/02.md"]
+    assert [source.ref for source in told.sources if source.time] == ["n:changed.txt"]
     assert [Path(problem.path).name for problem in told.problems] == ["closed", "missing"]
     assert "note “Retro”" in render_markdown(told)
 

@@ -115,19 +115,6 @@ def test_a_turn_that_was_still_open_is_brought_up_to_date_in_row_and_index(catal
     assert len(catalog.search_turns("Looking")) == 1
 
 
-def test_a_half_written_last_line_is_taken_when_it_is_whole(catalog, root):
-    path = write(root, SESSION, prompt("Whole"))
-    line = encoded(prompt("Halved"))
-    with path.open("ab") as file:
-        file.write(line[:40])
-    index_all(catalog, root)
-    assert found(catalog, "Whole", "Halved") == [["Whole"], []]
-    with path.open("ab") as file:
-        file.write(line[40:])
-    index_all(catalog, root)
-    assert found(catalog, "Halved") == [["Halved"]]
-
-
 def test_a_rewritten_session_is_read_again_and_its_old_turns_stay_findable(catalog, root):
     path = write(root, SESSION, prompt("Before the rewrite"))
     index_all(catalog, root)
@@ -135,14 +122,6 @@ def test_a_rewritten_session_is_read_again_and_its_old_turns_stay_findable(catal
     (done,) = index_all(catalog, root)
     assert done.new_turns == 2
     assert found(catalog, "rewrite", "entirely") == [["Before the rewrite"], ["Something else entirely"]]
-
-
-def test_what_a_persons_own_command_printed_is_found_with_the_command(catalog, root):
-    said = prompt("<bash-stdout>ImportError: no module named tomli</bash-stdout><bash-stderr></bash-stderr>")
-    write(root, SESSION, prompt("<bash-input>pytest -q</bash-input>"), said)
-    index_all(catalog, root)
-    (hit,) = catalog.search_turns("tomli")
-    assert (hit.kind, hit.text, hit.tools) == ("shell", "pytest -q", "ImportError: no module named tomli")
 
 
 def test_a_forked_session_s_copied_turns_stay_one_row_in_the_first(catalog, root):
@@ -185,18 +164,6 @@ def test_a_deleted_transcript_keeps_its_turns_and_its_fork_can_take_them_over(ca
     assert [turn.path.stem for turn in catalog.search_turns("beginning")] == ["bbbb"]
 
 
-def test_a_transcript_that_comes_back_is_no_longer_gone(catalog, root):
-    path = write(root, "aaaa", prompt("Here"))
-    index_all(catalog, root)
-    path.rename(path.with_suffix(".away"))
-    index_all(catalog, root)
-    path.with_suffix(".away").rename(path)
-    index_all(catalog, root)
-    (row,) = listed(catalog, "app")
-    assert not row.vanished
-    assert catalog.count_due_jobs("app") == 1
-
-
 def test_turns_of_one_session_belong_to_the_project_of_their_own_folder(catalog, root):
     write(root, "aaaa", prompt("In the app"), prompt("In the library", cwd="/home/ana/lib"))
     (done,) = index_all(catalog, root)
@@ -227,20 +194,6 @@ def test_sessions_are_listed_newest_first(catalog, root):
     assert [Path(row.place).stem for row in listed(catalog, limit=1)] == ["new"]
 
 
-QUERIES = (
-    *("", '"', "C++", "what's", "world-foo", '"x', "a OR (", "NEAR(", "text:", "*", "-", "^x", "a\0b", "\ud800"),
-    *("x" * 10**5, "a " * 9999, "日本", "{}", "\\"),
-)
-
-
-def test_any_text_can_be_searched(catalog, root):
-    write(root, SESSION, prompt("Say what's in C++ here"))
-    index_all(catalog, root)
-    for query in QUERIES:
-        catalog.search_turns(query)
-        catalog.search_turns(query, "app", 5)
-
-
 def test_turns_with_all_words_of_a_search_come_before_those_with_some(catalog, root):
     write(root, SESSION, prompt("alpha beta"), prompt("alpha"), prompt("gamma"))
     index_all(catalog, root)
@@ -256,10 +209,6 @@ def test_words_of_a_script_without_spaces_are_found_inside_a_sentence(catalog, r
     index_all(catalog, root)
     assert found(catalog, "環境変数", "変環", "承知") == [["設定は環境変数から読みます"], [], ["承知\n\nしました"]]
     assert found(catalog, "環境変数 設定") == [["設定は環境変数から読みます"]]
-
-
-def test_an_unknown_turn_is_nothing(catalog):
-    assert catalog.load_turn("0" * 12) is None
 
 
 def test_a_transcript_that_could_not_be_parsed_is_tried_again_when_it_changes(catalog):

@@ -99,34 +99,10 @@ def test_a_job_that_fails_waits_longer_each_time_and_is_dead_after_three_tries(c
     assert catalog.count_jobs_by_state("app") == {"done": 1, "dead": 1}
 
 
-def test_a_job_whose_process_died_is_put_back_and_was_no_try(catalog):
-    only(catalog)
-    for _ in range(10):
-        assert claimed(catalog).tries == 0
-        assert catalog.recover_jobs("app") == 1
-    assert catalog.recover_jobs("app") == 0
-    assert catalog.count_jobs_by_state("app") == {"pending": 1, "done": 1}
-
-
 def test_a_job_that_kills_its_process_lets_the_others_go_first(catalog):
     claimed(catalog)
     catalog.recover_jobs("app")
     assert claimed(catalog).transcript.session_id == "old"
-
-
-def test_a_late_answer_of_a_job_that_was_put_back_changes_nothing(catalog):
-    job = claimed(catalog)
-    catalog.recover_jobs("app")
-    catalog.finish_job(job, b"late", b"late")
-    catalog.keep_job_progress(job, b"there", b"so far", 0)
-    assert not catalog.fail_job(job, "late")
-    assert catalog.count_jobs_by_state("app") == {"pending": 2}
-    assert {claimed(catalog).resume for _ in range(2)} == {None}
-
-
-def test_a_cancelled_job_waits_as_before(catalog):
-    catalog.put_back_job(claimed(catalog))
-    assert claimed(catalog).transcript.session_id == "new"
 
 
 def test_a_dead_job_lives_again_when_its_session_grows_or_a_person_asks(catalog, root, clock):

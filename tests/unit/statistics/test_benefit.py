@@ -95,6 +95,7 @@ def test_a_memory_is_followed_if_what_it_wants_was_used_after_it_was_served(desk
             "start",
             "corrected",
         ),
+        ("Use caution when you migrate", shell("c1", "03:00", "caution --all"), "start", "unknown"),
         (PATHLIB, [say("02:01", "Use pathlib instead of os.path here, please.")], "prompt", "not_seen"),
     ],
 )
