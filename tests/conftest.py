@@ -23,6 +23,7 @@ from long import LONG
 if TYPE_CHECKING:
     from desk import Desk
     from lerim.review import ReviewPaths
+    from organisation import Organisation
 
 pytest.register_assert_rewrite("reading_laws")  # what failed in it is told as in a test
 
@@ -146,3 +147,11 @@ def desk(repo: Path, isolated: Path) -> Desk:
     from lerim.paths import Home
 
     return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
+
+
+@pytest.fixture
+def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
+    """An organisation with two teams, whose database is PostgreSQL; the test is skipped where there is none."""
+    from organisation import make_organisation
+
+    return make_organisation(desk, monkeypatch)

@@ -45,11 +45,6 @@ sys.addaudithook(die)
 """
 
 
-@pytest.fixture
-def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
-    return make_organisation(desk, monkeypatch)
-
-
 def wait_for(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + HANG
     while not condition():

@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from desk import Desk, correction
+from desk import correction
 from hang import HANG
 from lerim.org import LocalSessions
 from lerim.org.machine.extraction import encode_candidate, extract_by_rules, make_whole_scope
-from organisation import Organisation, kill, make_organisation
+from organisation import Organisation, kill
 from terminal import answer, run
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 @pytest.fixture
-def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
+def organisation(organisation: Organisation) -> Organisation:
     pytest.importorskip("fsspec", reason="the packages of lerim[org] are not installed")
-    return make_organisation(desk, monkeypatch)
+    return organisation
 
 
 def read_whole_copies(folder: Path) -> dict[str, bytes]:

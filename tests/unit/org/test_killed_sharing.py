@@ -8,10 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from desk import Desk
 from hang import HANG
 from killer import Killer
-from organisation import Organisation, make_organisation
+from organisation import Organisation
 from terminal import run
 from window import write_memory
 
@@ -21,10 +20,10 @@ BUSY = 4
 
 
 @pytest.fixture
-def organisation(desk: Desk, git: Git, monkeypatch: pytest.MonkeyPatch) -> Organisation:
-    git(desk.repo, "config", "user.name", "Ana")
-    git(desk.repo, "config", "user.email", "ana@example.org")
-    return make_organisation(desk, monkeypatch)
+def organisation(organisation: Organisation, git: Git) -> Organisation:
+    git(organisation.desk.repo, "config", "user.name", "Ana")
+    git(organisation.desk.repo, "config", "user.email", "ana@example.org")
+    return organisation
 
 
 def command(*arguments: str) -> None:

@@ -11,17 +11,12 @@ from desk import Desk, correction
 from hang import HANG
 from lerim.models import consent
 from lerim.org import LocalSessions, TeamDatabase, Worker, reconcile_project
-from organisation import Organisation, make_organisation
+from organisation import Organisation
 from terminal import answer, run
 
 
 def correct(desk: Desk, subject: str = "pathlib") -> list[Fields]:
     return correction(desk, subject, over=f"old_{subject}")
-
-
-@pytest.fixture
-def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
-    return make_organisation(desk, monkeypatch)
 
 
 def test_sessions_are_sent_once_worked_through_and_reconciled(organisation: Organisation) -> None:

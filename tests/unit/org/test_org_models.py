@@ -11,20 +11,14 @@ from datetime import timedelta
 import pytest
 
 from chat_server import Chat, fails, finds
-from desk import Desk
 from lerim.errors import TooDearError
 from lerim.models import NO_USAGE, Reservation, Usage
 from lerim.org import FleetBudget, FleetBusyError, Limits, TeamDatabase, Worker, set_limits
 from lerim.org.workers.local_extractor import LocalExtractor
 from lerim.org.workers.results import Extraction
 from model_desk import CENTS, model, paid, story
-from organisation import Organisation, make_organisation
+from organisation import Organisation
 from terminal import answer, run
-
-
-@pytest.fixture
-def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
-    return make_organisation(desk, monkeypatch)
 
 
 @pytest.fixture

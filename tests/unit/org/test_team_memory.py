@@ -12,17 +12,12 @@ import pytest
 from desk import Desk
 from lerim.errors import OrgError
 from lerim.org import TeamDatabase, share_memories
-from organisation import Organisation, make_organisation
+from organisation import Organisation
 from terminal import answer, run
 from window import write_memory
 
 Git = Callable[..., str]
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-@pytest.fixture
-def organisation(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Organisation:
-    return make_organisation(desk, monkeypatch)
 
 
 def commit(git: Git, desk: Desk, author: str) -> None:
