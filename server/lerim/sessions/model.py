@@ -80,6 +80,14 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
             self.cache_write + other.cache_write,
         )
 
+    def __sub__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            self.input - other.input,
+            self.output - other.output,
+            self.cache_read - other.cache_read,
+            self.cache_write - other.cache_write,
+        )
+
 
 NO_TOKENS = Tokens()
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from lerim.sessions.model import NO_TOKENS, Tokens
 from lerim.sessions.readers.claude.records import ClaudeRecord, ClaudeUsage
 from lerim.sessions.readers.engine import (
     NAME_LIMIT,
-    NO_TOKEN_COUNTS,
     RecentIds,
-    TokenCounts,
     TranscriptTally,
-    add_counts,
     hash_text,
     make_title,
     plausible_count,
-    subtract_counts,
     without_nul,
 )
 
@@ -50,20 +47,20 @@ class ClaudeTally(TranscriptTally, gc=False):
             else:
                 self.summaries = (*self.summaries[-NAME_LIMIT:], (leaf, make_title(record.summary)))
 
-    def count_tokens(self, key: str, usage: ClaudeUsage | None) -> TokenCounts:
+    def count_tokens(self, key: str, usage: ClaudeUsage | None) -> Tokens:
         """Counts the tokens one API message has used so far, once, no matter how many records repeat them. Returns its
         counts."""
-        before = self.tokens_by_message.get(key, NO_TOKEN_COUNTS)
+        before = self.tokens_by_message.get(key, NO_TOKENS)
         if usage is None:
             return before
-        most = (
-            max(before[0], plausible_count(usage.input_tokens)),
-            max(before[1], plausible_count(usage.output_tokens)),
-            max(before[2], plausible_count(usage.cache_read_input_tokens)),
-            max(before[3], plausible_count(usage.cache_creation_input_tokens)),
+        most = Tokens(
+            max(before.input, plausible_count(usage.input_tokens)),
+            max(before.output, plausible_count(usage.output_tokens)),
+            max(before.cache_read, plausible_count(usage.cache_read_input_tokens)),
+            max(before.cache_write, plausible_count(usage.cache_creation_input_tokens)),
         )
         if most != before:
-            self.tokens = add_counts(self.tokens, subtract_counts(most, before))
+            self.tokens = self.tokens + (most - before)
             if key:
                 spent = {**self.tokens_by_message, key: most}
                 if len(spent) > _RECENT_MESSAGES:

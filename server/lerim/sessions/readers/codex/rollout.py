@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import Session, Transcript
+from lerim.sessions.model import NO_TOKENS, Session, Transcript
 from lerim.sessions.readers.codex.calls import CALLS, OUTPUTS, parse_codex_call
 from lerim.sessions.readers.codex.files import load_thread_name, parse_rollout_time
 from lerim.sessions.readers.codex.human import (
@@ -29,13 +29,11 @@ from lerim.sessions.readers.codex.results import CodexResults
 from lerim.sessions.readers.codex.tally import CodexTally
 from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
-    NO_TOKEN_COUNTS,
     OPEN_TURN_BYTES,
     LineReading,
     TurnDraft,
     TurnDrafts,
     TypedText,
-    add_counts,
     close_call,
     content_texts,
     cut_blocks,
@@ -278,10 +276,10 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
             return
         tally, draft = self._tally, self._answer_turn
         used = tally.count_usage(usage, payload.info.last_token_usage)
-        if draft is not None and not any(draft.tokens):
+        if draft is not None and draft.tokens == NO_TOKENS:
             draft.tokens, draft.last_offset = used, self._line_offset
         else:  # reported before the message it belongs to
-            tally.unassigned_tokens = add_counts(tally.unassigned_tokens, used)
+            tally.unassigned_tokens = tally.unassigned_tokens + used
 
     def _note_exit_code(self, payload: CodexPayload) -> None:
         self._results.note_exit_code(payload, self._line_offset)
@@ -342,7 +340,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
             "assistant", "reply", native_id, is_sidechain=self._tally.is_subagent
         )
         draft.model, draft.tokens = tally.current_model, tally.unassigned_tokens
-        tally.unassigned_tokens = NO_TOKEN_COUNTS
+        tally.unassigned_tokens = NO_TOKENS
         draft.reasoning, self._pending_reasoning = self._pending_reasoning, []
         if tally.current_model:
             tally.add_model(tally.current_model)

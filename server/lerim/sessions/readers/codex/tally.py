@@ -10,15 +10,13 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 
 import msgspec
+from msgspec.structs import astuple
 
+from lerim.sessions.model import NO_TOKENS, Tokens
 from lerim.sessions.readers.codex.records import CodexUsage
 from lerim.sessions.readers.engine import (
-    NO_TOKEN_COUNTS,
-    TokenCounts,
     TranscriptTally,
-    add_counts,
     plausible_count,
-    subtract_counts,
     usable_id,
 )
 
@@ -71,9 +69,9 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
     prompt_events: int = 0
     text_counts: dict[str, int] = msgspec.field(default_factory=dict)
     unpaired: tuple[tuple[str, str], ...] = ()
-    running_total: TokenCounts = NO_TOKEN_COUNTS
+    running_total: Tokens = NO_TOKENS
     has_usage: bool = False
-    unassigned_tokens: TokenCounts = NO_TOKEN_COUNTS
+    unassigned_tokens: Tokens = NO_TOKENS
     current_model: str = ""
     thread_name: str = ""
     fallback_time: datetime | None = None
@@ -124,25 +122,25 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
         self.unpaired = (*self.unpaired[1 - _UNPAIRED_LIMIT :], (source, digest))
         return False
 
-    def count_usage(self, usage: CodexUsage, last: CodexUsage | None) -> TokenCounts:
+    def count_usage(self, usage: CodexUsage, last: CodexUsage | None) -> Tokens:
         """Counts the tokens used since the last running total and returns them. `last` is the usage of one answer,
         needed because a fork's first total includes all that its parent used."""
         now = _convert_usage(usage)
-        before = self.running_total if sum(now) >= sum(self.running_total) else NO_TOKEN_COUNTS
+        before = self.running_total if sum(astuple(now)) >= sum(astuple(self.running_total)) else NO_TOKENS
         if not self.has_usage and (self.is_forked or self.created_ms) and last is not None and not self.is_replayed:
             used = _convert_usage(last)
         else:
-            used = subtract_counts(now, before)
+            used = now - before
         self.running_total = now
         self.has_usage = True
         if not self.is_replayed:
-            self.tokens = add_counts(self.tokens, used)
+            self.tokens = self.tokens + used
         return used
 
 
-def _convert_usage(usage: CodexUsage) -> TokenCounts:
+def _convert_usage(usage: CodexUsage) -> Tokens:
     cached, written = plausible_count(usage.cached_input_tokens), plausible_count(usage.cache_write_input_tokens)
-    return (
+    return Tokens(
         max(0, plausible_count(usage.input_tokens) - cached - written),
         plausible_count(usage.output_tokens),
         cached,

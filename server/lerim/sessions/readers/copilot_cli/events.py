@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import OWN_COMMAND, Role, Session, ToolCall, Transcript, TurnKind
+from lerim.sessions.model import NO_TOKENS, OWN_COMMAND, Role, Session, Tokens, ToolCall, Transcript, TurnKind
 from lerim.sessions.readers.copilot_cli.calls import (
     CliCallEnd,
     continued_shell,
@@ -25,14 +25,11 @@ from lerim.sessions.readers.copilot_cli.records import (
 )
 from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
-    NO_TOKEN_COUNTS,
     LineReading,
     RunningProcesses,
-    TokenCounts,
     TranscriptTally,
     TurnDraft,
     TurnDrafts,
-    add_counts,
     close_call,
     content_texts,
     cut_blocks,
@@ -64,7 +61,7 @@ class CopilotTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
     `tokens_before_resume`: the tokens used before the session was last resumed."""
 
     has_all_tokens: bool = False
-    tokens_before_resume: TokenCounts = NO_TOKEN_COUNTS
+    tokens_before_resume: Tokens = NO_TOKENS
     current_model: str = ""
     title: str = ""
 
@@ -170,7 +167,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
             draft.model = model
             tally.add_model(model)
         if output_tokens := plausible_count(data.output_tokens):
-            draft.tokens = (0, output_tokens, 0, 0)
+            draft.tokens = Tokens(output=output_tokens)
         text = without_nul(cut_blocks("\n".join(content_texts(data.content)), (MEMORIES_TAG,)))
         if text.strip() and text not in draft.texts:
             draft.texts.append(text)
@@ -261,7 +258,7 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
     def _end_session(self, _: CliEvent, data: CliEventData) -> None:
         """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
-        tally.tokens = add_counts(tally.tokens_before_resume, _sum_usage(data.model_metrics))
+        tally.tokens = tally.tokens_before_resume + _sum_usage(data.model_metrics)
         tally.has_all_tokens = True
         self._processes.settle_all(self._line_offset)
 
@@ -294,13 +291,13 @@ _HANDLERS: dict[str, Callable[[CopilotReading, CliEvent, CliEventData], None]] =
 }
 
 
-def _sum_usage(metrics: msgspec.Raw) -> TokenCounts:
-    total = NO_TOKEN_COUNTS
+def _sum_usage(metrics: msgspec.Raw) -> Tokens:
+    total = NO_TOKENS
     for model in parse_fields(metrics).values():
         usage = model.get("usage") if isinstance(model, dict) else None
         if isinstance(usage, dict):
             sent, out, cached, written = (
                 plausible_count(one) if type(one := usage.get(name)) is int else 0 for name in _USAGE_KEYS
             )
-            total = add_counts(total, (max(0, sent - cached - written), out, cached, written))
+            total += Tokens(max(0, sent - cached - written), out, cached, written)
     return total

@@ -50,14 +50,10 @@ from .session_files import read_start as read_start
 from .session_files import stamp_inode as stamp_inode
 from .session_files import stat_regular_file as stat_regular_file
 from .tally import NAME_LIMIT as NAME_LIMIT
-from .tally import NO_TOKEN_COUNTS as NO_TOKEN_COUNTS
 from .tally import RecentIds as RecentIds
-from .tally import TokenCounts as TokenCounts
 from .tally import TranscriptTally as TranscriptTally
-from .tally import add_counts as add_counts
 from .tally import append_name as append_name
 from .tally import hash_text as hash_text
-from .tally import subtract_counts as subtract_counts
 from .tool_calls import ToolTable as ToolTable
 from .tool_calls import add_patch as add_patch
 from .tool_calls import close_call as close_call

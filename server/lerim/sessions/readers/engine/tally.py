@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from lerim.sessions.model import Session, Tokens, Transcript
+from lerim.sessions.model import NO_TOKENS, Session, Tokens, Transcript
 from lerim.sessions.readers.engine.fields import make_title, without_nul
 from lerim.sessions.readers.engine.typed_text import TypedText
 
@@ -21,19 +21,6 @@ SEEN_ID_LIMIT = 32_768
 
 
 NAME_LIMIT = 64
-
-TokenCounts = tuple[int, int, int, int]
-NO_TOKEN_COUNTS: TokenCounts = (0, 0, 0, 0)
-
-
-def add_counts(one: TokenCounts, other: TokenCounts) -> TokenCounts:
-    """Returns the sum of two counts."""
-    return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
-
-
-def subtract_counts(one: TokenCounts, other: TokenCounts) -> TokenCounts:
-    """Returns the difference of two counts."""
-    return one[0] - other[0], one[1] - other[1], one[2] - other[2], one[3] - other[3]
 
 
 def hash_text(text: str) -> bytes:
@@ -103,7 +90,7 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
     denials: int = 0
     api_errors: int = 0
     injected: int = 0
-    tokens: TokenCounts = NO_TOKEN_COUNTS
+    tokens: Tokens = NO_TOKENS
     seen_count: int = 0
     cwd: str = ""
     branch: str = ""
@@ -119,7 +106,7 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
     summary: str = ""
     first_prompt: str = ""
     summaries: tuple[tuple[bytes, str], ...] = ()
-    tokens_by_message: dict[str, TokenCounts] = msgspec.field(default_factory=dict)
+    tokens_by_message: dict[str, Tokens] = msgspec.field(default_factory=dict)
     queue: tuple[str, ...] = ()
     queued_hashes: tuple[bytes, ...] = ()
     last_prompt_hash: bytes = b""
@@ -194,7 +181,7 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
             denials=self.denials,
             api_errors=self.api_errors,
             injected=self.injected,
-            tokens=Tokens(*self.tokens) if has_tokens else None,
+            tokens=self.tokens if has_tokens else None,
             parent="" if parent == transcript.session_id else parent,
         )
 

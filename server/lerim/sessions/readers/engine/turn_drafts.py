@@ -13,8 +13,8 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import OWN_COMMAND, Role, Tokens, ToolCall, ToolStatus, Turn, TurnKind
-from lerim.sessions.readers.engine.tally import NO_TOKEN_COUNTS, TokenCounts, TranscriptTally
+from lerim.sessions.model import NO_TOKENS, OWN_COMMAND, Role, Tokens, ToolCall, ToolStatus, Turn, TurnKind
+from lerim.sessions.readers.engine.tally import TranscriptTally
 from lerim.sessions.readers.engine.tool_calls import close_call
 
 MESSAGE_LAG = 2
@@ -51,7 +51,7 @@ class TurnDraft(msgspec.Struct, eq=False, gc=False):
     calls: list[ToolCall] = msgspec.field(default_factory=list)
     pending_calls: int = 0
     model: str = ""
-    tokens: TokenCounts = NO_TOKEN_COUNTS
+    tokens: Tokens = NO_TOKENS
 
     def build_turn(self) -> Turn:
         return Turn(
@@ -66,7 +66,7 @@ class TurnDraft(msgspec.Struct, eq=False, gc=False):
             reasoning="\n\n".join(self.reasoning),
             tool_calls=tuple(self.calls),
             model=self.model,
-            tokens=Tokens(*self.tokens),
+            tokens=self.tokens,
             sidechain=self.sidechain,
             unattended=self.unattended,
         )
