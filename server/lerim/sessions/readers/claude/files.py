@@ -71,8 +71,8 @@ def results_folder(transcript: Path) -> Path:
 
 
 def read_spilled_output(folder: Path, path_text: str) -> tuple[str, int] | None:
-    """Returns the ends of the file `named` in a record, or None unless it is a regular file inside `folder` after
-    resolving symlinks.
+    """Returns the ends of the file at `path_text`, or None unless it is a regular file inside `folder` after resolving
+    symlinks.
 
     Only the name is taken from the record, since the session may have been written on another machine.
     """

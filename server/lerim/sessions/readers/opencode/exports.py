@@ -37,8 +37,8 @@ files contain keys."""
 
 
 def find_exports(root: Path, entries: Iterable[os.DirEntry[str]], problems: list[Problem]) -> list[Transcript]:
-    """Returns the exported sessions of a store, newest first, including several exports of one session. `inside` lists
-    the folder `root`."""
+    """Returns the exported sessions of a store, newest first, including several exports of one session. `entries` are
+    those of the folder `root`."""
     listed = list(entries)
     is_data_folder = any(_DATA_FOLDER_NAMES.fullmatch(entry.name) for entry in listed)
     files = [*([] if is_data_folder else listed), *list_folder(root / EXPORT_FOLDER, problems)]
