@@ -43,6 +43,12 @@ def test_without_a_word_every_agent_is_read_from_its_usual_places(home, environ,
     assert not home.root.exists(), "looking makes nothing"
 
 
+def test_a_path_from_an_unknown_folder_names_no_store(home, environ):
+    home.root.mkdir()
+    (home.root / PLATFORMS_FILE).write_text('{"platforms": {"claude": {"path": "here"}}}')
+    assert find_platform_roots(environ, home)["claude"] == []
+
+
 def test_keys_of_others_stay(home, tmp_path):
     home.root.mkdir()
     (home.root / PLATFORMS_FILE).write_text(

@@ -93,6 +93,12 @@ def test_of_two_turns_as_near_the_persons_comes_first(home):
     assert hits[0] == "Billing keeps its totals in cents!"
 
 
+def test_of_two_equal_turns_the_question_comes_last(home):
+    turns = said("Billing totals in cents?", *["unrelated words"] * 5, "Billing totals in cents")
+    (hits,) = found(home, turns, "billing totals in cents")
+    assert hits == ["Billing totals in cents", "Billing totals in cents?"]
+
+
 def test_the_answer_that_follows_a_question_comes_before_one_elsewhere(home):
     filler = ["unrelated words"] * 6
     turns = said("Which database does billing use?", "Postgres, it said so.", *filler, "Nothing new, it said so.")
