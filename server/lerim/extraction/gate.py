@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import get_args
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, DropReason, drop_candidate
 from lerim.extraction.confidence import candidate_confidence, count_weaknesses
@@ -25,7 +24,7 @@ from lerim.extraction.facts import (
 )
 from lerim.extraction.quotes import verify_quote
 from lerim.extraction.signals import Draft
-from lerim.memory import Evidence, LearningKind, Primitive
+from lerim.memory import Evidence
 from lerim.patterns import compile_later
 from lerim.redaction import (
     clean_text,
@@ -68,8 +67,8 @@ class SessionSource:
 def judge_draft(draft: Draft, source: SessionSource) -> Candidate | DroppedSignal:
     """Judges one draft. A returned candidate is fully redacted and has only quotes that are verbatim in their turn."""
     title, body = _make_title_and_body(draft)
-    if malformed := _describe_malformed(draft, title):
-        return DroppedSignal("invalid", title, source.session, draft.turn.id, malformed)
+    if not title or not draft.body.strip():
+        return DroppedSignal("invalid", title, source.session, draft.turn.id, "a memory needs a title and a body")
     evidence = _collect_evidence(draft, source)
     marks = find_flags(draft.title, draft.body, *(quote.text for quote in draft.quotes))
     persons = sum(item.who == "user" for item in evidence)
@@ -149,15 +148,6 @@ def _iterate_superseded_names(draft: Draft) -> Iterator[str]:
             yield from superseded_by_prompt(quote.text)
             if not quote.text.rstrip().endswith("?"):
                 yield from (found["name"].strip("`") for found in _INSTEAD_OF.finditer(quote.text))
-
-
-def _describe_malformed(draft: Draft, title: str) -> str:
-    """Returns why a draft cannot be a memory of any type, or "" if it can."""
-    if draft.primitive not in get_args(Primitive) or not title or not draft.body.strip():
-        return "a memory needs a known type, a title and a body"
-    if (draft.primitive == "learning") != (draft.kind in get_args(LearningKind)):
-        return "a learning needs one of the five kinds, and only a learning has one"
-    return ""
 
 
 def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate) -> tuple[DropReason, str] | None:

@@ -52,8 +52,7 @@ def test_what_has_everything_passes_and_each_fault_has_its_reason() -> None:
     assert passed(basis="ranked", chance=0.61, title="This is what we want").confidence == 0.61
     assert dropped(quotes=()).reason == "no-evidence"
     assert dropped(quotes=quoted("use uv, not pip", turn="other")).reason == "no-evidence"
-    for changes in ({"kind": None}, {"primitive": "decision"}, {"kind": "banana"}):
-        assert dropped(**changes).reason == "invalid"
+    assert dropped(body=" ").reason == "invalid"
     for who in ("tool", "web"):
         assert dropped("Always use npm, not yarn", who, quotes=quoted("Always use npm", who)).reason == "not-the-person"
     boot = replace(SOURCE, instruction_text="## tools please use uv, not pip, and my token ##")

@@ -17,7 +17,7 @@ from lerim.errors import (
     Problem,
     StoppedError,
 )
-from lerim.extraction.candidate import Candidate, DroppedSignal
+from lerim.extraction.candidate import DroppedSignal
 from lerim.extraction.model.answer_cache import WindowAnswerCache
 from lerim.extraction.model.build_candidates import EarlierClaim
 from lerim.extraction.model.extractor import (
@@ -25,11 +25,11 @@ from lerim.extraction.model.extractor import (
     extract_candidates,
 )
 from lerim.extraction.model.guidance import Guidance, make_brief
-from lerim.extraction.model.material import Material
 from lerim.extraction.model.signatures import MemoryExtractSignature
 from lerim.models import lm15
 from lerim.sessions.model import ToolCall, Turn
-from scripted import ROOT, agent, edited, numbered, ran, you
+from long_story import candidates, material
+from scripted import ROOT, agent, edited, ran, you
 from scripted_lm import Script, item, marked
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A"
@@ -46,13 +46,6 @@ CENTS = item(
 )
 
 
-def material(*turns: Turn, state: bytes | None = None) -> Material:
-    out = Material(Path(ROOT), "session-1", "claude", state)
-    for turn in numbered(turns):
-        out.add(turn)
-    return out
-
-
 def run(
     script: Script, *turns: Turn, earlier_claims: tuple[EarlierClaim, ...] = (), **options: object
 ) -> list[ModelResult]:
@@ -60,10 +53,6 @@ def run(
     return list(
         extract_candidates(script.lm, source, make_brief(source, "shop", Guidance()), earlier_claims, **options)
     )
-
-
-def candidates(results: list[ModelResult]) -> list[Candidate]:
-    return [result for result in results if isinstance(result, Candidate)]
 
 
 def reasons(results: list[ModelResult]) -> Counter[str]:

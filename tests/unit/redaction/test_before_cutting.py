@@ -9,11 +9,8 @@ from random import Random
 
 import pytest
 
-from claude_lines import answer, call, prompt, reply, text
-from desk import Desk, correction
 from lerim.memory.slug import make_slug
 from lerim.redaction.redact import redact_json, redact_new, redact_secrets
-from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.display import clean_line
 from lerim.sessions.readers.engine.fields import keep_ends, make_title
 
@@ -74,29 +71,3 @@ def test_json_stays_json_and_loses_its_secrets() -> None:
 def test_what_a_person_wrote_into_a_file_is_not_taken_from_it() -> None:
     assert redact_new(f"a {TOKEN} b", f"before {TOKEN}") == f"a {TOKEN} b"
     assert TOKEN not in redact_new(f"a {TOKEN} b", "before")
-
-
-def test_nothing_of_a_key_in_a_session_stands_in_anything_lerim_writes(desk: Desk) -> None:
-    key, lines = f"{BODY}\n{END}", "line of code\n" * 900
-    path = str(desk.repo / "src/app.py")
-    said = f"No, use the key {key} and {TOKEN} instead of os.path in src/app.py, always."
-    desk.session(
-        "s1",
-        prompt(f"Deploy with {'a long word ' * 8}{TOKEN} please"),
-        reply("r1", text(f"I read the key. {key}"), call("t1", "Read", file_path=path)),
-        answer("t1", f"{lines}{key}\n{lines}"),
-        prompt(said),
-        reply("r2", text("Done."), call("t2", "Bash", command=f"echo {'x ' * 2200} {TOKEN}")),
-        answer("t2", f"error: {TOKEN} is refused by the server", is_error=True),
-        *correction(desk),
-    )
-    desk.sync()
-    written = [one for root in (desk.repo / ".lerim", desk.home.root) for one in root.rglob("*") if one.is_file()]
-    for one in written:
-        if one.suffix in (".md", ".json", ".log", ".txt"):
-            for shown in (one.read_text(encoding="utf-8", errors="replace"), one.name):
-                assert not parts(TOKEN[4:], shown), one
-                assert not any(parts(row, shown) for row in BODY.split("\n")), one
-    with Catalog.open(desk.home) as catalog:
-        for row in catalog.search_turns("deploy key", limit=20):
-            assert not parts(TOKEN[4:], row.text + row.tools)

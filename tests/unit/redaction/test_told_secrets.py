@@ -59,3 +59,11 @@ def test_the_cell_below_a_heading_of_passwords_is_cut_and_its_neighbours_stay() 
     told = redact_secrets(f"| host | password |\n|---|---|\n| db1x2y3z4 | {VALUE} |\n").text
     assert VALUE not in told
     assert "db1x2y3z4" in told
+
+
+def test_the_data_of_a_secret_of_kubernetes_is_cut_before_and_after_its_kind_and_that_of_other_kinds_stays() -> None:
+    data, other = "data:\n  cookie: c2VjcmV0MTIzNDU2Nzg=\n", "---\nkind: ConfigMap\ndata:\n  colour: cmVkZGlzaC1ibHVl\n"
+    for secret in (f"{data}kind: Secret\nmetadata:\n  name: app\n", f"kind: Secret\n{data}"):
+        told = redact_secrets(f"apiVersion: v1\n{secret}{other}").text
+        assert "c2VjcmV0" not in told
+        assert told.endswith(other)

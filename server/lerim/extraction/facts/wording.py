@@ -16,14 +16,6 @@ _HEDGE = compile_later(
     r"for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday|eventually|"
     r"later)\b"
 )
-_WISH = compile_later(r"\b(?:i|we) would (?:much |strongly )?(?:rather|prefer)\b")
-_SARCASM = compile_later(
-    r"\byeah,? right\b|^\W{0,2}oh,? (?:sure|great|brilliant|wonderful|fantastic|lovely|perfect|yeah)\b|\bwhy not "
-    r"just\b|"
-    r"\bwhat could (?:possibly )?go wrong\b|\bwhile we(?:'re| are) at it\b|\bworked so well\b|\s/s\s{0,3}$|🙄|"
-    r"\bgenius\b|"
-    r"\bjust kidding\b|\bjk\b"
-)
 
 
 def squeeze_spaces(text: str) -> str:
@@ -46,9 +38,8 @@ def full_sentence(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def is_hedged(text: str) -> bool:
-    """Returns whether the sentence is a guess, a wish, a hypothetical or sarcasm rather than a statement."""
-    low = text.lower()
-    return bool(_HEDGE.search(_WISH.sub(" ", low)) or _SARCASM.search(low))
+    """Returns whether the sentence is a guess or a hypothetical rather than a statement."""
+    return _HEDGE.search(text.lower()) is not None
 
 
 def shorten(text: str, most: int) -> str:

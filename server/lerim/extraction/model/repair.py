@@ -78,7 +78,7 @@ def _is_said(quote: Quoted, turns: Sequence[ShownTurn]) -> bool:
 
 def _render_turns(lost: Sequence[MemoryCandidate], turns: Sequence[ShownTurn]) -> str:
     """Returns the turns in which the claims may be said, in order."""
-    words = [set(content_words(" ".join((turn.words("user"), turn.words("assistant"))[:8_000]))) for turn in turns]
+    words = [set(content_words(f"{turn.words('user')} {turn.words('assistant')}")) for turn in turns]
     chosen: set[int] = set()
     for item in lost:
         named = next((at for at, turn in enumerate(turns) if turn.number == item.evidence.turn), None)

@@ -159,8 +159,7 @@ def _join_parts(
 
 def _fit_parts(parts: Sequence[SessionPart], task: SummaryTask) -> list[SessionPart]:
     """Returns the first parts that fit into one call, at least two."""
-    size, group = 0, list(parts[:2])
-    most = task.limit()
+    group, most = list(parts[:2]), task.limit()
     size = sum(task.count(part.model_dump_json()) for part in group)
     for part in parts[2:]:
         size += task.count(part.model_dump_json())

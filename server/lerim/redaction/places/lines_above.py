@@ -124,10 +124,12 @@ def _is_secret(value: str) -> bool:
 
 
 def _find_kubernetes_entries(text: str, lowered: str, at: int) -> Iterator[Span]:
-    """Yields the values in the YAML of a Secret whose `kind` is at `at`."""
+    """Yields the values in the YAML of a Secret whose `kind` is at `at`. `kubectl get -o yaml` prints them before the
+    kind."""
+    begin = max(text.rfind("\n---", max(0, at - 8000), at), at - 8000, 0)
     end = text.find("\n---", at, at + 8000)
     for part in ("\ndata:", "\nstringdata:"):
-        start = lowered.find(part, at, at + 2000)
+        start = lowered.find(part, begin, at + 2000)
         if start < 0:
             continue
         searched_to = start + len(part)
