@@ -16,6 +16,7 @@ TURNED = (
     ("disable gRPC for the queue in src/app.py", "Enable gRPC for the queue"),
     ("under no circumstances use GraphQL for rates in src/app.py", "Use GraphQL for rates"),
     ("keep Celery results in src/app.py for 30 days", "Keep Celery results for 30 minutes"),
+    ("keep the dumps of src/app.py for 12 months", "Keep the dumps for 12 minutes"),
     ("the gateway in src/app.py waits 30 seconds", "The gateway waits 300 seconds"),
     ("retry the upload in src/app.py at most 3 times", "Retry the upload at least 3 times"),
     ("run the linter before the migration of src/app.py", "Run the migration before the linter"),

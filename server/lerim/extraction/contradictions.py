@@ -128,8 +128,10 @@ def _matching_clause(title: str, sentence: str) -> str:
 
 
 def _find_numbers(text: str) -> set[tuple[str, str]]:
-    """Returns each number with the first letter of its unit ("30 days": 30, d)."""
-    return {(number, unit[:1] if unit != "ms" else unit) for number, unit in _NUMBER.findall(text)}
+    """Returns each number with the first letter of its unit ("30 days": 30, d), or with two where one is not enough:
+    minutes, months, milliseconds and megabytes."""
+    pairs = _NUMBER.findall(text)
+    return {(number, unit[:2] if unit[:2] in ("ms", "mo", "mb") else unit[:1]) for number, unit in pairs}
 
 
 def _word_order(text: str, other: str) -> list[str]:
