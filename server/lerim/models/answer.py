@@ -24,6 +24,6 @@ class ModelAnswer:
     usage: Usage = ONE_CALL
 
 
-def valid_count(value: int | None) -> int:
+def valid_count(value: float | None) -> int:
     """Returns a count reported by a service, or 0 if it is missing or implausible."""
-    return value if value is not None and 0 <= value < 10**12 else 0
+    return int(value) if value is not None and 0 <= value < 10**12 else 0

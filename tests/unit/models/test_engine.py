@@ -81,6 +81,7 @@ TEXTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     [
         (completion(TEXTS), "ab", "stop"),  # type: ignore[arg-type]
         (completion(None), "", "stop"),
+        ({"choices": [{"message": None, "finish_reason": "stop"}]}, "", "stop"),
         (completion("half an", "length"), "half an", "length"),
         (completion("half an", "content_filter"), "half an", "content_filter"),
         (message("", content=[{"type": "thinking", "thinking": "hm", "signature": "x"}, *TEXTS]), "ab", "stop"),
@@ -99,6 +100,7 @@ def test_an_answer_is_read_with_why_it_ended(reply: dict, text: str, finish: str
     ("form", "figures", "usage"),
     [
         ("openai", {"prompt_tokens": -5, "completion_tokens": None, "cost": -1.0}, Usage(1)),
+        ("openai", {"prompt_tokens": 12.0, "completion_tokens": 3.0}, Usage(1, 12, 3)),
         (
             "anthropic",
             {"input_tokens": 1, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 100, "output_tokens": 5},

@@ -31,18 +31,20 @@ class _Content(msgspec.Struct):
 class _Choice(msgspec.Struct):
     """`message` is an answer, `delta` its next piece in a stream."""
 
-    message: _Content = msgspec.field(default_factory=_Content)
-    delta: _Content = msgspec.field(default_factory=_Content)
+    message: _Content | None = None
+    delta: _Content | None = None
     finish_reason: str | None = None
 
 
 class _PromptDetails(msgspec.Struct):
-    cached_tokens: int | None = None
+    cached_tokens: float | None = None
 
 
 class _TokenCounts(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    """Some services write whole numbers as `12.0`."""
+
+    prompt_tokens: float | None = None
+    completion_tokens: float | None = None
     prompt_tokens_details: _PromptDetails | None = None
     cost: float | None = None
 
@@ -181,8 +183,8 @@ def _usage(counts: _TokenCounts | None) -> Usage:
     return Usage(1, input_tokens, valid_count(counts.completion_tokens), min(cached, input_tokens), _cost(counts.cost))
 
 
-def _text(said: _Content) -> str:
-    content = said.content
+def _text(said: _Content | None) -> str:
+    content = said.content if said else None
     return "".join(part.text for part in content) if isinstance(content, list) else content or ""
 
 

@@ -69,10 +69,14 @@ class Daemon:
         """What the daemon is doing now."""
         return self._state
 
+    def note_change(self) -> None:
+        """Notes that a store changed, also while the daemon sleeps."""
+        self._woken.set()
+
     async def run(self) -> None:
         """Watches and works until cancelled. A failure is logged, and the daemon goes on."""
         self._schedule.note_change(self.monotonic())
-        watcher = asyncio.create_task(watch_stores(self.environ, self.home, self._woken.set))
+        watcher = asyncio.create_task(watch_stores(self.environ, self.home, self.note_change))
         try:
             while True:
                 await self._sleep(self._schedule.seconds_until_next(self.monotonic()))

@@ -175,7 +175,7 @@ def parse_json(data: bytes | str | msgspec.Raw) -> object:
             raise ValueError("two values in one place")
         return msgspec.json.decode(_encode_clean(value))
     except DECODE_ERRORS as error:
-        raise ValueError(str(error)) from error
+        raise ValueError("nested too deeply" if isinstance(error, RecursionError) else str(error)) from error
 
 
 def parse_leading_json(data: bytes) -> object:
