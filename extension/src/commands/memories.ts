@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
-import { BootstrapError } from "../sidecar/failure";
+import { BootstrapError } from "../sidecar/setupfailure";
 import * as protocol from "../protocol";
 import { chooseRoot, rootFolders } from "../editor/roots";
 import { searchList } from "./searchlist";

@@ -22,7 +22,7 @@ import {
   venvPython,
 } from "./environment";
 import { acquireLock, isHeld } from "./envlock";
-import { BootstrapError, type Cause, findCause } from "./failure";
+import { BootstrapError, type Cause, findCause } from "./setupfailure";
 import type { Outcome, Run } from "./process";
 
 export interface Tools {

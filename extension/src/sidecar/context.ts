@@ -4,7 +4,7 @@ import { type CancellationToken, FileChangeType, type LanguageClient, ResponseEr
 import { environmentFolder, pruneEnvironments } from "./bootstrap";
 import { SidecarClient, toTrace } from "./client";
 import { sidecarCommand, sidecarEnvironment, venvPython } from "./environment";
-import { BootstrapError } from "./failure";
+import { BootstrapError } from "./setupfailure";
 import { errorText, NotRunning } from "../editor/errors";
 import { EditorModels } from "../editor/editormodels";
 import { openSetting } from "../editor/opensetting";

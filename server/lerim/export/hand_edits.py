@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lerim.export.plan import BLOCK_HEAD, HandEditedFile
+from lerim.export.managed_block import BLOCK_HEAD
+from lerim.export.plan import HandEditedFile
 from lerim.export.rule_lines import find_new_title, make_mark, parse_line, render_line
 from lerim.memory import Evidence, MemoryRecord, StoredMemory
 from lerim.review import FileClaim

@@ -17,6 +17,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+BLOCK_HEAD = (
+    "## Project memory",
+    "",
+    "Decided and learned in this repository and reviewed by its developers: facts with their day and places.",
+    "",
+)
+"""The first lines of a block; the memories follow."""
 END_MARKER = "<!-- lerim:end -->"
 HASH_LENGTH = 12
 _BEGIN = re.compile(r"\ufeff?[ \t]*<!-- lerim:begin v(?P<version>\d+) sha=(?P<sha>[0-9a-f]*) -->[ \t]*")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from lerim.errors import Problem
 from lerim.export.areas import group_by_area, name_areas
 from lerim.export.choosing import LeftOutMemory, RuleMemory, find_text_reason, fit_memories, leave_out
-from lerim.export.managed_block import DamagedMarkers, find_block, hash_lines, remove_block, set_block
+from lerim.export.managed_block import BLOCK_HEAD, DamagedMarkers, find_block, hash_lines, remove_block, set_block
 from lerim.export.project_files import AGENTS, CODE, ProjectFiles
 from lerim.export.rule_files import (
     find_rule_format,
@@ -25,13 +25,6 @@ from lerim.export.start_files import choose_rule_formats, choose_start_file, des
 from lerim.files import FileEdit
 from lerim.sessions import Platform
 
-BLOCK_HEAD = (
-    "## Project memory",
-    "",
-    "Decided and learned in this repository and reviewed by its developers: facts with their day and places.",
-    "",
-)
-"""The first lines of a block; the memories follow."""
 MARKER_LINES = ("<!-- lerim:begin v1 sha=000000000000 -->", "<!-- lerim:end -->")
 BLOCK_REASON = "What agents should always know."
 RULES_REASON = "What agents should know in this folder."

@@ -131,7 +131,7 @@ EDITOR_MESSAGES = (
         types.SaveOptions(include_text=False),
     ),
     EditorMessage(types.TEXT_DOCUMENT_DID_CLOSE, "features.documents", "handle_closed_document"),
-    EditorMessage(types.TEXT_DOCUMENT_HOVER, "features.language.hovers", "hover_at_position"),
+    EditorMessage(types.TEXT_DOCUMENT_HOVER, "features.language.hovers_in_documents", "hover_at_position"),
     EditorMessage(types.TEXT_DOCUMENT_REFERENCES, "features.language.references", "find_references"),
     EditorMessage(
         types.TEXT_DOCUMENT_CODE_LENS,

@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 import msgspec
-import typer
 
 from lerim.errors import LerimError, Problem, error_reason
 from lerim.files import encode_writable_json
@@ -143,6 +142,8 @@ def ask_consent(question: str) -> bool:
 
 def confirm(question: str) -> bool:
     """Asks whether to go on with what was printed; False if standard output or input is no terminal."""
+    import typer  # a server and `--version` print without it
+
     return sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm(question)
 
 

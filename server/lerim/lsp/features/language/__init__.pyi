@@ -1,7 +1,7 @@
 from .edits import can_create_files as can_create_files
 from .edits import make_workspace_edit as make_workspace_edit
 from .edits import replace_value as replace_value
-from .hovers import prefetch_targets as prefetch_targets
+from .hovers_in_documents import prefetch_targets as prefetch_targets
 from .memory_texts import MemoryText as MemoryText
 from .memory_texts import find_memory_text as find_memory_text
 from .memory_texts import is_memory_uri as is_memory_uri

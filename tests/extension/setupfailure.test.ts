@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BootstrapError, type Cause, findCause } from "../../extension/src/sidecar/failure";
+import { BootstrapError, type Cause, findCause } from "../../extension/src/sidecar/setupfailure";
 
 const outputs: readonly (readonly [Cause, string])[] = [
   ["no-venv", "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu systems, you need to install the python3-venv\npackage"],
