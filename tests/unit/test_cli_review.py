@@ -136,6 +136,15 @@ def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(
     assert Path(kept).read_text().endswith("More.")
 
 
+def test_a_text_that_an_editor_saves_in_another_encoding_is_not_taken_for_an_editor_that_did_not_start(
+    place: ReviewPaths, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EDITOR", editor(tmp_path, "path.write_bytes('Größe'.encode('latin-1'))"))
+    result = run("review", "edit", propose(place), "--repo", str(repo))
+    assert result.exit_code == 1
+    assert "Save the file as UTF-8" in result.stderr and "could not be started" not in result.stderr
+
+
 @pytest.mark.parametrize(("code", "kept"), [("path.write_text('Mine.'); sys.exit(3)", "Mine."), ("path.unlink()", "")])
 def test_an_editor_that_fails_changes_nothing_and_what_was_written_is_kept(
     place: ReviewPaths, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, kept: str

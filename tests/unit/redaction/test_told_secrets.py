@@ -67,3 +67,17 @@ def test_the_data_of_a_secret_of_kubernetes_is_cut_before_and_after_its_kind_and
         told = redact_secrets(f"apiVersion: v1\n{secret}{other}").text
         assert "c2VjcmV0" not in told
         assert told.endswith(other)
+
+
+def test_the_data_of_every_secret_in_a_list_of_kubernetes_is_cut_and_that_of_other_kinds_stays() -> None:
+    def item(value: str, kind: str) -> str:
+        return f"- apiVersion: v1\n  data:\n    cookie: {value}\n  kind: {kind}\n  metadata:\n    name: app\n"
+
+    items = [
+        item("c2VjcmV0MTIzNDU2Nzg=", "Secret"),
+        item("cmVkZGlzaC1ibHVl", "ConfigMap"),
+        item("c2VjcmV0OTg3NjU0", "Secret"),
+    ]
+    told = redact_secrets("apiVersion: v1\nitems:\n" + "".join(items) + "kind: List\n").text
+    assert "c2VjcmV0" not in told
+    assert "cmVkZGlzaC1ibHVl" in told

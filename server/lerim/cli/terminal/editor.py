@@ -57,7 +57,6 @@ def _read_edited_text(editor: str, path: Path) -> str:
     try:
         command = [*shlex.split(editor, posix=os.name == "posix"), str(path)]
         exit_code = subprocess.run(command, check=False).returncode
-        text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         todo = "Check EDITOR. It must wait until you close the file (`code --wait`)."
         raise TextEditorError(f"The editor could not be started: {error}.", where=editor, todo=todo) from error
@@ -65,7 +64,11 @@ def _read_edited_text(editor: str, path: Path) -> str:
         raise TextEditorError(
             f"The editor exited with code {exit_code}; nothing was changed.", where=editor, todo="Try again."
         )
-    return text
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        todo = "Save the file as UTF-8."
+        raise TextEditorError(f"What you wrote cannot be read: {error}.", where=str(path), todo=todo) from error
 
 
 def make_editor_text(record: MemoryRecord) -> str:

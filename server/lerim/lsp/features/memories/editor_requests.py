@@ -101,7 +101,7 @@ def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
     return types.CodeLens(
         range=types.Range(start, start),
         command=types.Command(title=lens_row.title, command=SHOW_FILE_MEMORIES, arguments=[uri]),
-        data={"symbol": lens_row.symbol, "found": bool(lens_row.line)} if lens_row.symbol else None,
+        data={"symbol": lens_row.symbol, "found": lens_row.line is not None} if lens_row.symbol else None,
     )
 
 
