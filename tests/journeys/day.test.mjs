@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { barriers, barriersInThemes } from "./barriers.mjs";
 import { git, markdown, missing, sessions } from "./machine.mjs";
-import { Panel } from "./panel.mjs";
+import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository, moveTranscript, recorded, transcripts } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { markdown, missing, repository } from "./machine.mjs";
 import { useOldestEditor } from "./oldest.mjs";
-import { Panel } from "./panel.mjs";
+import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { step } from "./screen.mjs";

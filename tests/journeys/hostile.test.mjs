@@ -4,7 +4,7 @@ import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync } from "nod
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { markdown, missing } from "./machine.mjs";
-import { Panel } from "./panel.mjs";
+import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { barriers } from "./barriers.mjs";
 import { markdown, missing } from "./machine.mjs";
-import { Panel } from "./panel.mjs";
+import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";

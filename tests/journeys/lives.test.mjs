@@ -8,7 +8,7 @@ import { askQuestions } from "./asking.mjs";
 import { barriersInThemes } from "./barriers.mjs";
 import { git, markdown, missing } from "./machine.mjs";
 import { searchByMeaning, standInForMeaning } from "./meaning.mjs";
-import { Panel } from "./panel.mjs";
+import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { markdown } from "./machine.mjs";
-import { Panel } from "./panel.mjs";
+import { Panel } from "./reviewpanel.mjs";
 import { makeRepository } from "./rebuild.mjs";
 import { Transcript } from "./records.mjs";
 import { until } from "./until.mjs";

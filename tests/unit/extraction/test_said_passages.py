@@ -27,6 +27,10 @@ def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = Fa
             ["We deploy to us-east-1 only.", "Others, e.g. eu-west-1, have no quota!", "Is that clear to you?"],
         ),
         (
+            "用 uv 安装所有的依赖（因为它更快。）不要再用 pip 安装。",
+            ["用 uv 安装所有的依赖（因为它更快。）", "不要再用 pip 安装。"],
+        ),
+        (
             "The cache must be cleared after each migration because the keys\nhold the version of the schema.",
             ["The cache must be cleared after each migration because the keys\nhold the version of the schema."],
         ),

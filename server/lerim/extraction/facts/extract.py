@@ -15,13 +15,13 @@ from typing import get_args
 from lerim.extraction.facts import output_lines, wording
 from lerim.extraction.facts.artifacts import find_paths
 from lerim.extraction.facts.commands import command_outcome, parse_command
-from lerim.extraction.facts.sentences import clip_text, split_spoken
 from lerim.extraction.facts.superseded_names import (
     DECISION_PATTERN,
     MAX_REPLY_CHARS,
     find_decisions,
     find_superseded_names,
 )
+from lerim.extraction.facts.typed_sentences import clip_text, split_spoken
 from lerim.patterns import compile_later
 from lerim.sessions import RELATIONS, Fact, Relation, ToolCall, Turn
 

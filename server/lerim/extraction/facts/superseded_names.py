@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lerim.extraction.facts.sentences import clip_text, split_spoken
+from lerim.extraction.facts.typed_sentences import clip_text, split_spoken
 from lerim.patterns import compile_later
 
 MAX_NAMES = 3

@@ -52,8 +52,8 @@ FIRST_BATCH_BYTES = 8_000_000
 """The size of the newest sessions that are learned from first, so that the first candidates come soon."""
 MAX_OPENED_FIRST = 200
 """How many of the newest sessions whose path does not tell where they ran are opened before any is learned from."""
-MAX_SESSIONS = 40
-"""How many of a project's newest sessions are read. Each takes a few milliseconds."""
+MAX_THEME_SESSIONS = 40
+"""How many of a project's newest sessions are read to find themes. Each takes a few milliseconds."""
 
 
 def sync_by_rules(context: SyncContext) -> SyncReport:
@@ -284,7 +284,7 @@ def propose_themes(part: SyncPart) -> None:
     with convert_sqlite_errors(catalog.path):
         since = part.context.clock() - timedelta(days=days)
         as_of = part.context.options.as_of
-        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_SESSIONS, as_of)
+        sessions = list_recent_sessions(catalog.db, sink.place.project.key, since, MAX_THEME_SESSIONS, as_of)
     found = (_find_requests(catalog, sink, session, as_of) for session in sessions)
     with_requests = [one for one in found if one.requests]
     sink.handle_results(iter(find_themes(with_requests)))

@@ -1,4 +1,4 @@
-from lerim.extraction.facts.sentences import split_spoken
+from lerim.extraction.facts.typed_sentences import split_spoken
 
 
 def said(text: str) -> list[str]:
