@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [
     str(ROOT / "server"),
-    *(str(ROOT / "tests" / folder) for folder in ("", "stores", "services", "projects")),
+    *(str(ROOT / "tests" / folder) for folder in ("", "stores", "services", "projects", "faults")),
 ]
 
 
