@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -95,3 +97,16 @@ async def test_the_long_idle_is_as_long_as_the_settings_say_and_starts_anew_with
     await maintaining.arm_idle_maintenance(sidecar)
     assert sidecar.maintenance_clock is before
     assert sidecar.maintenance_clock.seconds == 0
+
+
+async def test_work_that_is_cancelled_before_its_first_step_is_closed(sidecar: Sidecar) -> None:
+    async def work() -> None:
+        raise AssertionError("It must not run.")
+
+    waiting = work()
+    before = asyncio.all_tasks()
+    sidecar.spawn("Work", waiting)
+    (task,) = asyncio.all_tasks() - before
+    task.cancel()
+    await asyncio.wait({task})
+    assert inspect.getcoroutinestate(waiting) == inspect.CORO_CLOSED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -141,20 +141,18 @@ class Sidecar:
         """Runs blocking work in the sidecar's thread pool."""
         return await asyncio.get_running_loop().run_in_executor(self.executor, work, *arguments)
 
-    def spawn(self, name: str, work: Awaitable[None]) -> None:
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Starts a task that nobody waits for. If it fails, the failure is logged under `name`."""
 
-        async def run_logged() -> None:
-            try:
-                await work
-            except asyncio.CancelledError:
-                raise
-            except Exception as error:
+        def log_failure(done: asyncio.Task[None]) -> None:
+            self._tasks.discard(done)
+            if not done.cancelled() and (error := done.exception()) is not None:
                 log.error("%s failed: %s at %s.", name, type(error).__name__, error_location(error))
 
-        task = asyncio.get_running_loop().create_task(run_logged())
+        # The task is made of `work` itself: one that is cancelled before its first step then closes it.
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(log_failure)
 
     def note_activity(self) -> None:
         """Restarts the idle clocks, and stops counting the last hover as read, because the person was active."""
