@@ -9,7 +9,7 @@ in headers, mostly the back links of ended memories (`superseded_by`, `resolved_
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -72,9 +72,9 @@ def find_memories_to_repair(linked: Sequence[MemoryLinks]) -> set[str]:
 def plan_link_repairs(stored: Sequence[StoredMemory]) -> list[LinkRepair]:
     """Returns the repairs that make the links of these memories agree.
 
-    If memories end each other, directly or in a circle, the one changed later wins. A back link to a memory that is not
-    among these stays: that memory may be on another branch, or unreadable at present. An id that two files share is
-    left alone until they are merged.
+    If memories end each other, directly or in a circle, none of them is ended by it: a person has to remove one of the
+    links (the check reports `link-circle`). A back link to a memory that is not among these stays: that memory may be
+    on another branch, or unreadable at present. An id that two files share is left alone until they are merged.
     """
     by_id = {one.record.id: one for one in stored}
     wrong = _find_repairs(_unique_by_id([_links_of(one) for one in stored]))
@@ -130,19 +130,13 @@ def _unique_by_id(linked: Sequence[MemoryLinks]) -> dict[str, MemoryLinks]:
 def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str, HeaderValue], bool]]:
     """Returns by id, for memories whose links disagree, the changes to the header and whether to archive the file."""
     enders: dict[tuple[str, EndKind], list[str]] = defaultdict(list)  # of each target, the latest first
-    circular: dict[tuple[str, EndKind], set[str]] = defaultdict(set)
-    links = (link for one in known.values() for link in ending_links(one) if link.target in known)
-    for link, counts in _judge_links(links):
-        if counts:
-            enders[link.target, link.kind].append(link.ender)
-        else:
-            circular[link.ender, link.kind].add(link.target)
+    links = {link for one in known.values() for link in ending_links(one) if link.target in known}
+    for link in sorted(links - find_circular_links(links), key=lambda one: (one.updated, one.ender), reverse=True):
+        enders[link.target, link.kind].append(link.ender)
     found: dict[str, tuple[dict[str, HeaderValue], bool]] = {}
     for memory_id, one in known.items():
         changes: dict[str, HeaderValue] = {}
-        for kind, (key, back_key) in _KEYS.items():
-            if wrong := circular.get((memory_id, kind)):
-                changes[key] = tuple(item for item in _targets(one, key) if item not in wrong) or None
+        for kind, (_, back_key) in _KEYS.items():
             back_link = one.superseded_by if kind == "superseded" else one.resolved_by
             enders_here = enders.get((memory_id, kind), [])
             if enders_here and back_link not in enders_here:
@@ -153,13 +147,6 @@ def _find_repairs(known: Mapping[str, MemoryLinks]) -> dict[str, tuple[dict[str,
         if changes or archive:
             found[memory_id] = (changes, archive)
     return found
-
-
-def _judge_links(links: Iterable[EndingLink]) -> Iterator[tuple[EndingLink, bool]]:
-    """Yields the links, the latest first, and whether each counts: one that closes a circle does not."""
-    chains = EndingGraph()
-    for link in sorted(links, key=lambda one: (one.updated, one.ender), reverse=True):
-        yield link, chains.add(link.ender, link.target)
 
 
 def _targets(record: MemoryRecord | MemoryLinks, key: LinkKey) -> tuple[str, ...]:
@@ -176,11 +163,12 @@ def _linked_ids(records: Iterable[MemoryRecord]) -> set[str]:
 
 
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:
-    """Returns how each ended memory ended, by id. If memories end each other, directly or in a circle, the one changed
-    later wins; a memory that is both superseded and resolved counts as superseded."""
+    """Returns how each ended memory ended, by id. If memories end each other, directly or in a circle, none of them is
+    ended by it; a memory that is both superseded and resolved counts as superseded."""
+    known = set(links)
     found: dict[str, EndKind] = {}
-    for link, counts in _judge_links(links):
-        if counts and found.get(link.target) != "superseded":
+    for link in known - find_circular_links(known):
+        if found.get(link.target) != "superseded":
             found[link.target] = link.kind
     return found
 
@@ -200,7 +188,10 @@ def find_ender(memory_id: str, stored: Sequence[StoredMemory]) -> StoredMemory |
     """Returns the memory that ended this one, the latest if there are several; None if no memory ended it."""
     if not any(one.record.id == memory_id and one.status in get_args(EndKind) for one in with_current_status(stored)):
         return None
-    return max(find_enders(stored, memory_id), key=lambda one: (one.record.updated, one.record.id), default=None)
+    circular = find_circular_links(link for one in stored for link in ending_links(one.record))
+    in_circle = {link.ender for link in circular if link.target == memory_id}
+    enders = [one for one in find_enders(stored, memory_id) if one.record.id not in in_circle]
+    return max(enders, key=lambda one: (one.record.updated, one.record.id), default=None)
 
 
 def ending_links(record: MemoryRecord | MemoryLinks) -> tuple[EndingLink, ...]:
@@ -213,31 +204,36 @@ def ending_links(record: MemoryRecord | MemoryLinks) -> tuple[EndingLink, ...]:
     )
 
 
-class EndingGraph:
-    """Records which memory ends which, without circles."""
-
-    def __init__(self) -> None:
-        self._ends: dict[str, set[str]] = defaultdict(set)
-        self._targets: set[str] = set()
-
-    def add(self, ender: str, target: str) -> bool:
-        """Records that one memory ends another; returns False, and changes nothing, if that would close a circle."""
-        # if nothing ends the ender, no chain leads back to it: this saves most walks
-        if ender == target or (ender in self._targets and self._is_reachable(target, ender)):
-            return False
-        self._ends[ender].add(target)
-        self._targets.add(target)
-        return True
-
-    def _is_reachable(self, start: str, goal: str) -> bool:
-        """Returns whether `goal` is reached by following what `start` ends, what that ends, and so on."""
-        seen: set[str] = set()
+def find_circular_links(links: Iterable[EndingLink]) -> set[EndingLink]:
+    """Returns the links between memories that end each other, directly or in a circle."""
+    known = set(links)
+    ends: dict[str, list[str]] = defaultdict(list)
+    ended_by: dict[str, list[str]] = defaultdict(list)
+    for link in known:
+        ends[link.ender].append(link.target)
+        ended_by[link.target].append(link.ender)
+    circles: dict[str, str] = {}  # of each memory, the first one found of its circle; Kosaraju's algorithm
+    for start in reversed(_list_ended_first(ends)):
         waiting = [start]
         while waiting:
             here = waiting.pop()
-            if here == goal:
-                return True
-            if here not in seen:
-                seen.add(here)
-                waiting += self._ends.get(here, ())
-        return False
+            if here not in circles:
+                circles[here] = start
+                waiting += ended_by.get(here, ())
+    return {link for link in known if circles[link.ender] == circles[link.target]}
+
+
+def _list_ended_first(ends: Mapping[str, Sequence[str]]) -> list[str]:
+    """Returns the memories, each after all that it ends, but for those that end each other in a circle."""
+    found: list[str] = []
+    seen: set[str] = set()
+    waiting = [(start, False) for start in ends]
+    while waiting:
+        here, is_followed = waiting.pop()
+        if is_followed:
+            found.append(here)
+        elif here not in seen:
+            seen.add(here)
+            waiting.append((here, True))
+            waiting += [(target, False) for target in ends.get(here, ())]
+    return found

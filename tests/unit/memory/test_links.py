@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lerim.memory.links import find_linked_memories, find_memories_to_repair, plan_link_repairs
+from lerim.memory.links import find_linked_memories, find_memories_to_repair, plan_link_repairs, with_current_status
 from lerim.memory.record import MemoryRecord, parse_record, render_record, update_record_text
 from lerim.memory.search.index_location import IndexLocation
 from lerim.memory.search.indexed_folder import IndexedFolder
@@ -60,13 +60,19 @@ def test_a_back_link_to_what_is_not_there_or_cannot_be_read_stays(tmp_path: Path
     assert plan_link_repairs(find_linked_memories(store)) == []
 
 
-def test_of_two_that_end_each_other_the_later_stays(tmp_path: Path) -> None:
+def test_memories_that_end_each_other_in_a_circle_stay_active_where_they_are(tmp_path: Path) -> None:
     store = stored(tmp_path)
-    write(store, [record(NAMES[0], 5, supersedes=(NAMES[1],)), record(NAMES[1], 1, supersedes=(NAMES[0],))])
-    assert settle(store) == 1
+    first, second, third, last, outside = NAMES
+    write(store, [record(first, 5, supersedes=(second,)), record(second, 1, supersedes=(first,), resolves=(outside,))])
+    write(store, [record(third, 2, supersedes=(last,)), record(last, supersedes=(third,), superseded_by=third)])
+    write(store, [replace(record(outside), primitive="question")])
+    assert settle(store) == 2, "the question is archived, and one back link is removed"
+    assert settle(store) == 0
     found = all_of(store)
-    assert [found[name].status for name in NAMES[:2]] == ["active", "superseded"]
-    assert found[NAMES[1]].record.supersedes == ()
+    assert [name for name, one in found.items() if "archived" in one.path.parts] == [outside]
+    assert {one.record.supersedes for one in found.values()} == {(second,), (first,), (last,), (third,), ()}
+    shown = {one.record.id: one.status for one in with_current_status(list(found.values()))}
+    assert shown == {first: "active", second: "active", third: "active", last: "active", outside: "resolved"}
 
 
 def test_an_id_in_two_folders_is_left_alone(tmp_path: Path) -> None:
@@ -101,7 +107,7 @@ def test_after_one_repair_all_links_agree_and_the_next_finds_nothing(links: list
     alive = set(here)
     for name, one in here.items():
         for end in one.record.supersedes:
-            if end in here:
+            if end in here and not leads_back(end, name, here):
                 assert here[end].record.superseded_by and name in alive
                 assert "archived" in here[end].path.parts
         by = one.record.superseded_by
@@ -109,6 +115,17 @@ def test_after_one_repair_all_links_agree_and_the_next_finds_nothing(links: list
         by = one.record.resolved_by
         assert by not in here or name in here[by].record.resolves
     assert [one for one in here.values() if "archived" not in one.path.parts], "somebody is left"
+
+
+def leads_back(start: str, goal: str, here: dict[str, StoredMemory]) -> bool:
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        name = waiting.pop()
+        if name in here and name not in seen:
+            seen.add(name)
+            waiting += (*here[name].record.supersedes, *here[name].record.resolves)
+    return goal in seen
 
 
 FIELDS = ("supersedes", "resolves", "superseded_by", "resolved_by")
