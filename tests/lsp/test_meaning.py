@@ -85,6 +85,19 @@ async def test_similar_memories_follow_those_with_every_word_and_one_process_ans
     await editor.until(lambda: processes(editor) == [])
 
 
+async def test_a_window_without_a_repository_finds_personal_memories_by_meaning(
+    editor: Editor, tmp_path: Path, isolated: Path
+) -> None:
+    write_memory(isolated, id="20260801-cents", title="Store amounts as cents", body="", references=())
+    write_memory(editor.repo, id="20260801-decimal", title="Log decimals", body="", references=())
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    await editor.start(root=folder)
+    editor.configure(meaningPython=make_python(tmp_path))
+    found = await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "which prices", "meaning": True})
+    assert titles(found) == ["Store amounts as cents"] and found.note == ""
+
+
 async def test_a_process_that_cannot_start_is_told_and_words_still_find(editor: Editor, tmp_path: Path) -> None:
     write_memory(editor.repo)
     await editor.start()

@@ -62,6 +62,21 @@ async def test_a_repository_made_after_a_refusal_is_found_at_the_next_request(
     assert "Keep load small" in (await editor.hover(uri, 0, 5) or "")
 
 
+async def test_a_window_without_a_repository_finds_personal_memories(
+    editor: Editor, tmp_path: Path, isolated: Path
+) -> None:
+    path = isolated / ".lerim" / "memory" / "decisions" / f"{RECORD.id}.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(render_record(RECORD), encoding="utf-8")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    await editor.start(root=folder)
+    [found] = (await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "small", "limit": 5})).memories
+    assert (found.title, found.scope) == ("Keep load small", "global")
+    assert (await editor.ask(core.MEMORY_SHOW, {"id": found.handle})).id == RECORD.id
+    assert (await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": "uploads", "limit": 5})).memories == []
+
+
 READABLE = {
     core.MEMORY_SEARCH,
     core.MEMORY_TITLES,

@@ -173,12 +173,14 @@ class _Planner:
                 yield PlannedSuggestion("archived", Suggestion("archive", stored.record, (stored,), reason))
 
     def merge_conflicting_answers(self) -> Iterator[PlannedSuggestion]:
-        """Merge different answers to the same question, keeping the latest one; a person decides."""
+        """Merge different answers to the same question, keeping the latest one; a person decides. Two that a person
+        keeps apart are not in one merge."""
         unplanned = {answer.record.id: answer for answer in self.unplanned("decision", "learning")}
         for conflict in conflicting_answers_among(self.active):
             answers = [
                 unplanned[name] for name in conflict.answers if name in unplanned and name not in self.planned_ids
             ]
+            answers = self._mergeable_answers(answers)
             if len({claim_text(answer.record.title, answer.record.body) for answer in answers}) < 2:
                 continue
             titles = {answer.record.id: answer.record.title for answer in answers}
@@ -187,6 +189,19 @@ class _Planner:
             yield PlannedSuggestion(
                 "merged", Suggestion("merge", targets[0].record, targets, reason, flags=(TWO_ANSWERS_CODE,))
             )
+
+    def _mergeable_answers(self, answers: Sequence[StoredMemory]) -> list[StoredMemory]:
+        """Return the latest answers of which no two are kept apart, oldest first."""
+        found: list[StoredMemory] = []
+        for latest_at in range(len(answers) - 1, 0, -1):
+            found = [answers[latest_at]]
+            for answer in reversed(answers[:latest_at]):
+                pairs = (frozenset((answer.record.id, other.record.id)) for other in found)
+                if not any(pair in self.inputs.kept_apart for pair in pairs):
+                    found.insert(0, answer)
+            if len(found) > 1:
+                break
+        return found
 
     def merge_duplicates(self) -> Iterator[PlannedSuggestion]:
         """Merge memories of one primitive that say nearly the same; within a merge, every two are similar."""

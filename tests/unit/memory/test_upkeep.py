@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -52,9 +52,10 @@ def planned(
     theme_activity: Mapping[str, ThemeActivity] = {},
     rules: MaintenanceRules = RULES,
     outcomes: Mapping[str, ServedOutcomes] = {},
+    kept_apart: Collection[frozenset[str]] = (),
 ) -> list[PlannedSuggestion]:
-    drift = DriftSummary(drift_by_memory, moved_references)
-    return plan_maintenance(memories, PlanInputs(NOW, rules, uses, drift, theme_activity, outcomes=outcomes))
+    inputs = PlanInputs(NOW, rules, uses, DriftSummary(drift_by_memory, moved_references), theme_activity)
+    return plan_maintenance(memories, replace(inputs, outcomes=outcomes, kept_apart=kept_apart))
 
 
 def summarise(found: list[PlannedSuggestion]) -> list[tuple[str, str, list[str]]]:
@@ -128,6 +129,25 @@ def test_an_open_question_is_closed_by_a_later_decision_that_answers_it() -> Non
     assert decided.record.title in one.suggestion.reason
     earlier = memory("Use DuckDB for the cache", days=30)
     assert planned(earlier, asked) == []
+
+
+def test_answers_that_a_person_keeps_apart_are_not_proposed_as_one() -> None:
+    titles = ("Store the cache in Redis", "Keep cached builds in SQLite", "Cache nothing at all")
+    answers = [memory(title, days=9 - number) for number, title in enumerate(titles)]
+    first, second, last = (
+        replace(one, record=replace(one.record, resolves=("20260701-where-is-the-cache",))) for one in answers
+    )
+    ids = [one.record.id for one in (first, second, last)]
+    latest, apart = frozenset(ids[1:]), {frozenset((ids[0], name)) for name in ids[1:]}
+
+    def merged(*kept_apart: frozenset[str]) -> list[list[str]]:
+        return [titles for _, _, titles in summarise(planned(first, second, last, kept_apart=kept_apart))]
+
+    assert merged() == [[titles[2], titles[0], titles[1]]]
+    assert merged(*apart) == [[titles[2], titles[1]]], "the first stands beside both"
+    assert merged(latest) == [[titles[2], titles[0]]]
+    assert merged(latest, frozenset((ids[0], ids[2]))) == [[titles[1], titles[0]]], "the last stands beside both"
+    assert merged(latest, *apart) == []
 
 
 def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_not() -> None:

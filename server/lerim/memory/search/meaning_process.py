@@ -37,7 +37,8 @@ _MAX_LINE = 1_000_000
 
 
 class MeaningQuery(msgspec.Struct, frozen=True):
-    """A question with its filters; memories whose ids are in `skip` are left out."""
+    """A question with its filters about the memories of the repository at `root` and the personal ones, or only about
+    those (empty); memories whose ids are in `skip` are left out."""
 
     root: str
     query: str
@@ -101,7 +102,8 @@ class _Searcher:
         """Raises LerimError."""
         memories = self._searches.get(query.root)
         if memories is None:
-            memories = self._searches[query.root] = MemorySearch(locate_project(Path(query.root), self.home), self.home)
+            project = locate_project(Path(query.root), self.home) if query.root else None
+            memories = self._searches[query.root] = MemorySearch(project, self.home)
         else:
             memories.refresh_if_changed()
         words, filters = parse_memory_query(query.query, datetime.now(UTC))

@@ -57,16 +57,18 @@ class FoundMemories(MemoryList, frozen=True):
 
 
 async def search_memories(sidecar: Sidecar, params: SearchParams) -> FoundMemories:
-    """Searches the memories of a root, or of all repositories of the window. Results come best first.
+    """Searches the memories of a root, or of all repositories of the window, and the personal ones, which a window
+    without a repository has, too. Results come best first.
 
     The query may contain filters (docs/PROTOCOL.md).
     """
     limit = max(1, min(params.limit, MAX_RESULTS))
     from lerim.memory import insert_by_meaning, parse_memory_query
 
-    repos = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    own = [await sidecar.find_repo(params.root)] if params.root is not None else await sidecar.repos.load()
+    repos: list[Repo | None] = [*own] or [None]
     query = params.query[:MAX_QUERY]
-    found: dict[Path, tuple[Repo, Hit]] = {}
+    found: dict[Path, tuple[Repo | None, Hit]] = {}
     for repo in repos:
         for hit in await sidecar.run_in_thread(_search_repo, sidecar, repo, query, limit):
             found.setdefault(hit.stored.path, (repo, hit))
@@ -160,7 +162,7 @@ def make_memory_view(sidecar: Sidecar, repo: Repo | None, stored: StoredMemory) 
     return msgspec.structs.replace(memory_view(stored, "project" if repo else "global"), handle=handle)
 
 
-def _make_hit_views(sidecar: Sidecar, hits: Iterable[tuple[Repo, Hit]]) -> list[MemoryView]:
+def _make_hit_views(sidecar: Sidecar, hits: Iterable[tuple[Repo | None, Hit]]) -> list[MemoryView]:
     views: list[MemoryView] = []
     for repo, hit in hits:
         view = make_memory_view(sidecar, repo if hit.scope == "project" else None, hit.stored)
@@ -186,11 +188,15 @@ def _list_targets(sidecar: Sidecar) -> Iterator[HandleTarget]:
         )
 
 
-def _search_repo(sidecar: Sidecar, repo: Repo, query: str, limit: int) -> list[Hit]:
+def _search_repo(sidecar: Sidecar, repo: Repo | None, query: str, limit: int) -> list[Hit]:
+    """The memories of a repository and the personal ones, or only those (None)."""
     from lerim.memory import MemorySearch, parse_memory_query
 
     words, filters = parse_memory_query(query, sidecar.clock())
     searches_by_scan = not sidecar.options.trusted  # write no index for an untrusted repository
+    if repo is None:
+        with MemorySearch(None, sidecar.home, scan=searches_by_scan) as personal:
+            return personal.search(words, limit, filters, sidecar.clock())
     with repo.lock:
         if repo.index is None or repo.searches_by_scan != searches_by_scan:
             repo.index, repo.searches_by_scan = (

@@ -15,23 +15,25 @@ if TYPE_CHECKING:
 
 
 async def find_similar(
-    sidecar: Sidecar, repos: Iterable[Repo], query: str, skip: Iterable[str], personal: Store
-) -> tuple[list[tuple[Repo, Hit]], str]:
+    sidecar: Sidecar, repos: Iterable[Repo | None], query: str, skip: Iterable[str], personal: Store
+) -> tuple[list[tuple[Repo | None, Hit]], str]:
     """Returns the memories of these repositories that are nearest in meaning, and what the person should know: how many
-    are still to be read, or why none were found. `personal` is the store of the memories of no repository."""
+    are still to be read, or why none were found. `personal` is the store of the memories of no repository, which are
+    searched with each repository, and alone for None."""
     from lerim.memory import MeaningQuery
 
-    found: dict[Path, tuple[Repo, Hit]] = {}
+    found: dict[Path, tuple[Repo | None, Hit]] = {}
     unread, ids = 0, tuple(skip)
     for repo in repos:
-        question = MeaningQuery(str(repo.project.root), query, ids)
+        question = MeaningQuery(str(repo.project.root) if repo is not None else "", query, ids)
         try:
             python = sidecar.options.settings.meaning_python
             answer = await sidecar.run_in_thread(sidecar.meaning_search.ask, python, question)
         except LerimError as error:
             return list(found.values()), str(error)
         unread += answer.unread
-        for hit in await sidecar.run_in_thread(_load_hits, repo.store, personal, answer):
+        own = repo.store if repo is not None else personal
+        for hit in await sidecar.run_in_thread(_load_hits, own, personal, answer):
             found.setdefault(hit.stored.path, (repo, hit))
     note = f"{unread:,} more memories are still being read for their meaning." if unread else ""
     return list(found.values()), note
