@@ -21,8 +21,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from _editor_client import SERVER, Client
 from lerim.lsp.protocol.core import CANDIDATES_CHANGED, MEMORIES_CHANGED, REVIEW_LIST, SYNC
-from sidecar import SERVER, Client
 
 BUDGET_S = 3.0
 SIZE = 1_000_000
@@ -129,8 +129,7 @@ def time_first_candidate(environ: dict[str, str], root: Path) -> float:
     number = next(client.ids)
     began = time.perf_counter()
     client.send(SYNC, {"root": root.as_uri(), "explicit": True}, number)
-    while not any(told["pending"] for told in client.told.get(CANDIDATES_CHANGED, ())):
-        client.read()
+    client.until(CANDIDATES_CHANGED, lambda told: told["pending"] > 0)
     listed = client.ask(REVIEW_LIST, {"root": root.as_uri()})["candidates"]
     spent = time.perf_counter() - began
     if not listed:

@@ -106,16 +106,21 @@ class MemoryWatch(threading.Thread):
     def run(self) -> None:
         own = Path("/proc/self/task")
         while own.exists() and not self.ended.wait(0.1):
-            children = [pid for task in own.iterdir() for pid in (task / "children").read_text().split()]
+            children = [pid for task in own.iterdir() for pid in read_living(task / "children").split()]
             self.peak = max(self.peak, sum(map(resident_mb, ("self", *children))))
 
 
 def resident_mb(pid: str) -> float:
-    try:
-        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    except OSError:
-        return 0.0
+    found = re.search(r"VmRSS:\s+(\d+) kB", read_living(Path("/proc", pid, "status")))
     return int(found[1]) / 1024 if found else 0.0
+
+
+def read_living(path: Path) -> str:
+    """A file that tells of a process or thread; "" if that ended meanwhile."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
 
 
 def measure(base: Path, how: str) -> FirstSync:

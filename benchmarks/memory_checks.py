@@ -17,11 +17,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from _editor_client import SERVER, Client
 from lerim.check import check_project
 from lerim.lsp.protocol.core import MEMORIES_CHANGED
 from lerim.paths import Home
 from lerim.project import locate_project
-from sidecar import SERVER, Client, make_repository, percentile
+from sidecar import make_repository, percentile
 from table import Row, report_rows
 
 EDITS = 50
@@ -50,8 +51,7 @@ def time_edits(client: Client, root: Path) -> list[float]:
 
 
 def wait_for_version(client: Client, uri: str, version: int) -> None:
-    while not any(one["uri"] == uri and one.get("version") == version for one in client.told.get(DIAGNOSTICS, ())):
-        client.read()
+    client.until(DIAGNOSTICS, lambda one: one["uri"] == uri and one.get("version") == version)
 
 
 def measure(memories: int) -> list[Row]:

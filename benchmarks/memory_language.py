@@ -18,9 +18,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from _editor_client import SERVER, Client
 from lerim.lsp.protocol.core import MEMORIES_CHANGED
 from memory_checks import wait_for_version
-from sidecar import FILES, SERVER, Client, make_repository, percentile
+from sidecar import FILES, make_repository, percentile
 from table import Row, report_rows
 
 REQUESTS = 100

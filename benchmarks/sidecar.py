@@ -16,16 +16,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
+from _editor_client import SERVER, Client, wait_until
 from lerim.lsp.protocol.core import MEMORIES_CHANGED, SYNC, SYNC_PROGRESS
 from lerim.memory.record import Evidence, MemoryRecord, render_record
 from table import Row, report_rows
 
-SERVER = Path(__file__).resolve().parents[1] / "server"
 ECHO = """
 from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
@@ -44,83 +44,12 @@ BUSY = 400
 SWAPPED = 100
 
 
-class Client:
-    """As little of an editor as can be timed: writes a message, reads until its answer."""
-
-    def __init__(self, command: list[str], environ: dict[str, str], root: Path) -> None:
-        self.began = time.perf_counter()
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ)
-        self.ids = count(1)
-        self.told: dict[str, list[Any]] = {}
-        folder = {"uri": root.as_uri(), "name": root.name}
-        self.ask(
-            "initialize",
-            {
-                "processId": os.getpid(),
-                "rootUri": None,
-                "capabilities": {},
-                "workspaceFolders": [folder],
-                "initializationOptions": {"trusted": True, "settings": {"idleSeconds": 0}},
-            },
-        )
-        self.start_ms = (time.perf_counter() - self.began) * 1000
-        self.send("initialized", {})
-
-    def send(self, method: str, params: Any, number: int | None = None) -> None:
-        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is not None:
-            message["id"] = number
-        body = json.dumps(message).encode()
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.process.stdin.flush()
-
-    def read(self) -> Any:
-        assert self.process.stdout is not None
-        length = 0
-        while line := self.process.stdout.readline().strip():
-            if line.lower().startswith(b"content-length:"):
-                length = int(line.split(b":")[1])
-        message = json.loads(self.process.stdout.read(length))
-        if "method" in message:
-            self.told.setdefault(message["method"], []).append(message["params"])
-        return message
-
-    def ask(self, method: str, params: Any) -> Any:
-        number = next(self.ids)
-        self.send(method, params, number)
-        return self.answer(number)
-
-    def answer(self, number: int) -> Any:
-        while (message := self.read()).get("id") != number or "method" in message:
-            pass
-        if "error" in message:
-            sys.exit(f"the server answered with an error: {message['error']}")
-        return message["result"]
-
-    def until(self, method: str) -> Any:
-        """Reads until a notification of this name has come."""
-        while not self.told.get(method):
-            self.read()
-        return self.told[method][-1]
-
-    def timed(self, method: str, params: Any) -> tuple[float, Any]:
-        began = time.perf_counter()
-        result = self.ask(method, params)
-        return (time.perf_counter() - began) * 1000, result
-
-    def stop(self) -> None:
-        self.ask("shutdown", None)
-        self.send("exit", None)
-        self.process.wait(10)
-
-
 def make_repository(root: Path, memories: int, draw: random.Random) -> None:
-    """A repository of `FILES` files with that many memories about them."""
+    """A repository of `FILES` files with that many memories about them, and one symbol in each that none is about."""
     (root / "src").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     for number in range(FILES):
-        names = [f"symbol_{number}_{one}" for one in range(memories // FILES)]
+        names = [f"symbol_{number}_{one}" for one in range(memories // FILES + 1)]
         text = "import os\n\n" + "".join(f"def {name}(value):\n    return value\n\n\n" for name in names)
         (root / "src" / f"module_{number}.py").write_text(text, encoding="utf-8")
     words = ("we", "keep", "the", "store", "small", "because", "a", "loader", "reads", "it", "at", "every", "start")
@@ -252,70 +181,67 @@ def latency_rows(times: dict[str, list[float]], when: str, *, quiet: bool) -> li
     return rows
 
 
-def edit_row(client: Client, root: Path, uri: str, memories: int) -> Row:
-    """A memory file is written and the editor says so: until a hover shows it."""
-    spent: list[float] = []
-    where = {"textDocument": {"uri": uri}, "position": {"line": 2, "character": 6}}
-    for number in range(20):
-        path = write_memory(root, memories, "src/module_0.py#symbol_0_0", f"Edit number {number} is here")
-        began = time.perf_counter()
-        event = {"changes": [{"uri": path.as_uri(), "type": 2}]}
-        client.send("workspace/didChangeWatchedFiles", event)
-        while f"Edit number {number} is" not in client.ask("textDocument/hover", where)["contents"]["value"]:
-            pass
-        spent.append((time.perf_counter() - began) * 1000)
-    return ("memory file edited, until a hover shows it: worst of 20", max(spent), 100.0, "ms")
+def hover(client: Client, root: Path, file: int, symbol: int = 0) -> str:
+    """What is shown about a symbol of a file; "" for nothing."""
+    uri = (root / "src" / f"module_{file}.py").as_uri()
+    found = client.ask("textDocument/hover", question(uri, symbol))
+    return found["contents"]["value"] if found else ""
 
 
-def _marked(hover: str) -> bool:
-    return any("Memory number 0 " in part and "Drifted since" in part for part in hover.split("---"))
+def tell_changed(client: Client, paths: Sequence[Path]) -> None:
+    """Tells of changed or removed files, in parts, as an editor does after a checkout."""
+    events = [{"uri": path.as_uri(), "type": 2 if path.exists() else 3} for path in paths]
+    for at in range(0, len(events), 25):
+        client.send("workspace/didChangeWatchedFiles", {"changes": events[at : at + 25]})
 
 
-def drift_row(client: Client, root: Path, uri: str) -> Row:
-    """A source file is edited and saved: until a hover tells that its memory drifted, and that it did not any more."""
-    spent: list[float] = []
+def time_edit(client: Client, root: Path, number: int) -> float:
+    """A memory file is written and the editor says so: the milliseconds until a hover shows it."""
+    path = write_memory(root, 0, "src/module_0.py#symbol_0_0", f"Edit number {number} is here")
+    began = time.perf_counter()
+    tell_changed(client, [path])
+    wait_until("a hover that shows an edit", lambda: f"Edit number {number} is" in hover(client, root, 0))
+    return (time.perf_counter() - began) * 1000
+
+
+def time_drift(client: Client, root: Path, text: str, *, drifted: bool) -> float:
+    """A source file is saved with this text: the milliseconds until a hover marks its memory as drifted, or no more."""
     path = root / "src" / "module_0.py"
-    text = path.read_text(encoding="utf-8")
-    where = {"textDocument": {"uri": uri}, "position": {"line": 2, "character": 6}}
-    for number in range(20):
-        drifted = number % 2 == 0
-        path.write_text(text.replace("return value", "return -value", 1) if drifted else text, encoding="utf-8")
-        began = time.perf_counter()
-        client.send("textDocument/didSave", {"textDocument": {"uri": uri}})
-        # of the first memory alone: what was edited a moment ago is compared from its next look on
-        while _marked(client.ask("textDocument/hover", where)["contents"]["value"]) != drifted:
-            if time.perf_counter() - began > 10:
-                sys.exit("a saved source is not looked at")
-        spent.append((time.perf_counter() - began) * 1000)
-    return ("source edited and saved, until a hover marks its memory: worst of 20", max(spent), 100.0, "ms")
+    path.write_text(text, encoding="utf-8")
+    began = time.perf_counter()
+    client.send("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
+    what = "a hover that marks a drifted memory" if drifted else "a hover that marks a memory no more"
+    wait_until(what, lambda: ("Drifted since" in hover(client, root, 0)) == drifted)
+    return (time.perf_counter() - began) * 1000
 
 
-def branch_row(client: Client, root: Path, memories: int) -> Row:
-    """A checkout swaps 100 of the memories (some are new, some gone): from the last event until hovers show them."""
-    spent: list[float] = []
-    for number in range(10):
-        paths = []
-        for one in range(SWAPPED):
-            symbol = f"symbol_{one % FILES}_{one // FILES}"
-            body = f"As on branch {number} it is"
-            paths.append(write_memory(root, one, f"src/module_{one % FILES}.py#{symbol}", body))
-        extra = write_memory(root, memories + 1, f"src/module_{SWAPPED - 1}.py#symbol_{SWAPPED - 1}_0", "Extra")
-        if number % 2:
-            extra.unlink()
-        events = [{"uri": path.as_uri(), "type": 2} for path in (extra, *paths)]
-        for at in range(0, len(events), 25):
-            client.send("workspace/didChangeWatchedFiles", {"changes": events[at : at + 25]})
-        began = time.perf_counter()
-        left = {0, SWAPPED // 2, SWAPPED - 1}
-        while left:
-            one = min(left)
-            uri = (root / "src" / f"module_{one}.py").as_uri()
-            shown = client.ask("textDocument/hover", question(uri, 0))["contents"]["value"]
-            if f"branch {number} it" in shown and ("Extra" in shown) == (one == SWAPPED - 1 and number % 2 == 0):
-                left.discard(one)
-        spent.append((time.perf_counter() - began) * 1000)
-    what = f"{SWAPPED} of {memories:,} memory files swapped by a checkout, from the last event: worst of 10"
-    return (what, max(spent), 100.0, "ms")
+def time_checkout(client: Client, root: Path, memories: int, number: int) -> float:
+    """A checkout swaps memories and brings or removes one: the milliseconds from the last event until hovers say so."""
+    body, spare, brings = f"As on branch {number} it is", memories // FILES, number % 2 == 0
+    paths = [write_memory(root, one, f"src/module_{one}.py#symbol_{one}_0", body) for one in range(SWAPPED)]
+    extra = write_memory(root, memories, f"src/module_0.py#symbol_0_{spare}", body)
+    if not brings:
+        extra.unlink()
+    tell_changed(client, [extra, *paths])
+    began = time.perf_counter()
+    seen = (0, SWAPPED // 2, SWAPPED - 1)
+    wait_until("hovers of the other branch", lambda: all(body in hover(client, root, one) for one in seen))
+    wait_until("a hover of the one it brings or removes", lambda: bool(hover(client, root, 0, spare)) == brings)
+    return (time.perf_counter() - began) * 1000
+
+
+def change_rows(client: Client, root: Path, memories: int) -> list[Row]:
+    edits = [time_edit(client, root, number) for number in range(20)]
+    text = (root / "src" / "module_0.py").read_text(encoding="utf-8")
+    texts = (text.replace("return value", "return -value", 1), text)
+    saves = [time_drift(client, root, texts[number % 2], drifted=number % 2 == 0) for number in range(20)]
+    checkouts = [time_checkout(client, root, memories, number) for number in range(10)]
+    swapped = f"{SWAPPED} of {memories:,} memory files swapped by a checkout, from the last event: worst of 10"
+    return [
+        ("memory file edited, until a hover shows it: worst of 20", max(edits), 100.0, "ms"),
+        ("source edited and saved, until a hover marks its memory: worst of 20", max(saves), 100.0, "ms"),
+        (swapped, max(checkouts), 100.0, "ms"),
+    ]
 
 
 def resident(pid: int) -> float:
@@ -349,9 +275,10 @@ def measure(memories: int, hovers: int) -> list[Row]:
         environ = {**os.environ, "HOME": str(base), **ours_too}
         mine, bare = [sys.executable, "-P", "-X", "utf8", "-m", "lerim", "lsp"], [sys.executable, "-P", "-c", ECHO]
         rows = start_rows(mine, bare, environ, root)
-        ours, echo = Client(mine, environ, root), Client(bare, environ, root)
+        ours = Client(mine, environ, root)
         ours.until(MEMORIES_CHANGED)
         rows.append((f"start to {memories:,} memories read", (time.perf_counter() - ours.began) * 1000, None, "ms"))
+        echo = Client(bare, environ, root)
         uris = opened(ours, root)
         opened(echo, root)
         rows.append(
@@ -362,9 +289,7 @@ def measure(memories: int, hovers: int) -> list[Row]:
         rows.append((f"resident after {hovers:,} hovers", resident(ours.process.pid), 60.0, "MB"))
         rows.append(("resident, echo", resident(echo.process.pid), None, "MB"))
         rows += busy_rows(ours, echo, uris, root, memories)
-        rows.append(edit_row(ours, root, uris[0], memories))
-        rows.append(drift_row(ours, root, uris[0]))
-        rows.append(branch_row(ours, root, memories))
+        rows += change_rows(ours, root, memories)
         ours.stop()
         echo.process.kill()
         echo.process.wait()

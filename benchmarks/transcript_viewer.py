@@ -20,12 +20,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from _editor_client import SERVER, Client
 from lerim.lsp.protocol import core
 from lerim.paths import Home
 from lerim.project.project import FolderOwners, locate_project
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Session, ToolCall, Transcript, Turn
-from sidecar import SERVER, Client
 
 WORDS = "the cart keeps prices in integer cents because floats lose money when discounts are applied twice in a row "
 SEEN = 30
