@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 
 from lerim import __version__
 from lerim.web.api.operations import Call, Operation
 from lerim.web.daemon import DaemonState
+from lerim.web.pages import prepare_first_page
 
 
 class LoginLinkOutput(msgspec.Struct, frozen=True):
@@ -16,7 +19,8 @@ class LoginLinkOutput(msgspec.Struct, frozen=True):
 
 
 async def add_login_link(call: Call) -> LoginLinkOutput:
-    """Makes a link that signs a browser in."""
+    """Makes a link that signs a browser in. While the browser starts, its first page is prepared."""
+    asyncio.get_running_loop().run_in_executor(None, prepare_first_page)
     return LoginLinkOutput(f"{call.served.binding.origin}/login?code={call.served.links.add()}")
 
 

@@ -12,9 +12,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lerim.errors import LerimError, UsageError
+from lerim.redaction import clean_text
 from lerim.review import CandidateEdit
 from lerim.web.answers import find_status
-from lerim.web.pages.rendering import clean_shown_text, render_page
+from lerim.web.pages.rendering import render_page
 
 MAX_FIELDS = 50
 MAX_NUMBER = 10**9
@@ -92,7 +93,7 @@ def _read_text(typed: str, before: str) -> str | None:
         is_hidden = code <= sys.maxunicode and chr(code) in before and written_out[0] not in before
         return chr(code) if is_hidden else written_out[0]
 
-    typed, shown = _with_plain_line_ends(typed), _with_plain_line_ends(clean_shown_text(before))
+    typed, shown = _with_plain_line_ends(typed), _with_plain_line_ends(clean_text(before))
     return None if typed == shown else _WRITTEN_OUT.sub(put_back, typed)
 
 

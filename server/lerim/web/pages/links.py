@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lerim.memory import MemoryLinks
+from lerim.redaction import clean_text
 from lerim.web.pages.endpoints import read_number
 from lerim.web.pages.memories import load_titles
 from lerim.web.pages.place import Place, find_place
-from lerim.web.pages.rendering import Pager, clean_shown_text, make_project_address, render_page
+from lerim.web.pages.rendering import Pager, make_project_address, render_page
 
 PAGE_SIZE = 15
 MAX_DRAWN = 24
@@ -172,7 +173,7 @@ def _draw_link(name: str, link: Link, places: Mapping[str, tuple[int, int]]) -> 
 
 
 def _draw_node(place: Place, member: str, title: str, x: int, y: int, *, is_ended: bool) -> Markup:
-    lines = _wrap(clean_shown_text(title))
+    lines = _wrap(clean_text(title))
     top = y + (_NODE_HEIGHT - (len(lines) - 1) * 15) / 2 + 4
     texts = (
         Markup('<text x="{}" y="{:.0f}">{}</text>').format(x + 10, top + at * 15, line) for at, line in enumerate(lines)
@@ -181,7 +182,7 @@ def _draw_node(place: Place, member: str, title: str, x: int, y: int, *, is_ende
         '<a href="{}" aria-label="{}"><rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="6"/>{}</a>'
     ).format(
         make_project_address(place, "memories", member),
-        clean_shown_text(f"{title}{' (ended)' if is_ended else ''}"),
+        clean_text(f"{title}{' (ended)' if is_ended else ''}"),
         "node ended" if is_ended else "node",
         x,
         y,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from lerim.web.pages.rendering import clean_shown_text
+from lerim.redaction import clean_text
 
 WIDTH = 720
 _DAYS_HEIGHT, _DAYS_TOP, _DAYS_BOTTOM, _DAYS_LEFT = 200, 12, 26, 58
@@ -140,12 +140,12 @@ def _grid_line(share: float, top: float, height: float, show: FormatValue) -> Ma
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> Markup:
-    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(x, y, anchor, clean_shown_text(text))
+    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(x, y, anchor, clean_text(text))
 
 
 def _tooltip(label: str, series: str, value: str) -> Markup:
     text = ", ".join(part for part in (label, series, value) if part)
-    return Markup("<title>{}</title>").format(clean_shown_text(text))
+    return Markup("<title>{}</title>").format(clean_text(text))
 
 
 def _round_up(value: float) -> float:

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse
 
 from lerim.models import format_dollars
 from lerim.org import DATABASE_VARIABLE
-from lerim.redaction import redact_secrets, show_hidden
+from lerim.redaction import clean_text
 from lerim.review import flag_text
 from lerim.sessions import agent_name
 from lerim.times import format_day, format_moment
@@ -118,13 +118,8 @@ def clean_shown(value: object) -> object:
     if value is None:
         return ""
     if isinstance(value, str) and not hasattr(value, "__html__"):
-        return clean_shown_text(value)
+        return clean_text(value)
     return value
-
-
-def clean_shown_text(text: str) -> str:
-    """Returns a text without secrets and invisible characters, for what is not printed by a template."""
-    return show_hidden(redact_secrets(text).text)
 
 
 _CODE = re.compile(r"`([^`\n]{1,300})`")
@@ -132,7 +127,7 @@ _CODE = re.compile(r"`([^`\n]{1,300})`")
 
 def mark_code(text: str) -> Markup:
     """Returns a text with the parts between backticks marked as code. Everything else of Markdown stays as it is."""
-    parts = _CODE.split(clean_shown_text(text))
+    parts = _CODE.split(clean_text(text))
     return Markup("").join(
         Markup("<code>{}</code>").format(one) if at % 2 else escape(one) for at, one in enumerate(parts)
     )
@@ -151,6 +146,15 @@ def format_percent(share: float) -> str:
 def describe_action(action: str) -> str:
     """Returns what a run did in words: `proposed-add` is `proposed`, `accepted-merge` is `accepted: merge`."""
     return action.removesuffix("-add").replace("-", ": ", 1)
+
+
+def prepare_first_page() -> None:
+    """Loads the templates of the first page and compiles the patterns of secrets: for somebody who is about to open the
+    dashboard, since both take longer than the page itself."""
+    environment = _load_environment()
+    for template in ("projects.html", "today.html"):
+        environment.get_template(template)
+    clean_text("Today")
 
 
 @cache
