@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from extraction import make_session, read_sessions
-from lerim.extraction.ranking.drafts import rank_drafts
+from lerim.extraction.ranking.rank_passages import rank_drafts
 from lerim.extraction.signals.draft import Exchange, Scene
 from lerim.extraction.state import condense_turn
 from lerim.extraction.utterances import lighten_exchange

@@ -1,4 +1,4 @@
-from .drafts import rank_drafts as rank_drafts
+from .rank_passages import rank_drafts as rank_drafts
 from .explicit_statements import find_retractions as find_retractions
 from .explicit_statements import is_retracted as is_retracted
 from .personal import MAX_JUDGMENTS as MAX_JUDGMENTS

@@ -1,4 +1,4 @@
-from . import hooks as hooks
+from . import git_hooks as git_hooks
 from .draft import RANKED_SIGNALS as RANKED_SIGNALS
 from .draft import Basis as Basis
 from .draft import Draft as Draft
@@ -9,8 +9,8 @@ from .draft import Signal as Signal
 from .draft import find_changed_files as find_changed_files
 from .draft import find_named_places as find_named_places
 from .fixes import FailureWatch as FailureWatch
-from .git_commands import find_git_steps as find_git_steps
-from .git_commands import is_commit_command as is_commit_command
+from .git_steps import find_git_steps as find_git_steps
+from .git_steps import is_commit_command as is_commit_command
 from .outcome import is_retraction as is_retraction
 from .outcome import judge_next_words as judge_next_words
 from .outcome import postpones_question as postpones_question

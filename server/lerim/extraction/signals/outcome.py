@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from lerim.extraction.signals.git_commands import is_commit_command
+from lerim.extraction.signals.git_steps import is_commit_command
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 

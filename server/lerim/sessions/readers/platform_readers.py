@@ -31,7 +31,7 @@ from lerim.sessions.model import (
     Transcript,
     Turn,
 )
-from lerim.sessions.readers import copilot, gemini_family
+from lerim.sessions.readers import copilot_family, gemini_family
 from lerim.sessions.readers.claude import store as claude
 from lerim.sessions.readers.codex import store as codex
 from lerim.sessions.readers.cursor import store as cursor
@@ -61,7 +61,7 @@ PLATFORM_READERS: Mapping[Platform, PlatformReader] = {
     "codex": codex,
     "cursor": cursor,
     "opencode": opencode,
-    "copilot": copilot,
+    "copilot": copilot_family,
     "gemini": gemini_family,
 }
 DATABASE_LISTERS: Mapping[Platform, Callable[[Database, Sequence[str]], tuple[list[Transcript], list[Problem]]]] = {

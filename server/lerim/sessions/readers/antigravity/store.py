@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lerim.errors import Problem
 from lerim.sessions.model import NO_TOKENS, StoreContents, Tokens, Transcript, Turn, make_turn_id
-from lerim.sessions.readers.antigravity.tools import (
+from lerim.sessions.readers.antigravity.calls import (
     attach_step_result,
     close_antigravity_call,
     parse_antigravity_call,

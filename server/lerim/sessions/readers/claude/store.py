@@ -20,7 +20,7 @@ from lerim.sessions.readers.claude.human import (
 from lerim.sessions.readers.claude.queue import apply_queue_operation, consume_queued_repeat, register_queued_prompt
 from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord, decode_claude_line
 from lerim.sessions.readers.claude.tally import ClaudeTally
-from lerim.sessions.readers.claude.tools import (
+from lerim.sessions.readers.claude.calls import (
     SUCCESSFUL_RESULT,
     attach_command_output,
     close_claude_call,

@@ -22,7 +22,7 @@ from lerim.sessions.readers.copilot_chat.records import (
     list_requested_calls,
     markdown_text,
 )
-from lerim.sessions.readers.copilot_chat.tools import (
+from lerim.sessions.readers.copilot_chat.calls import (
     build_chat_call,
     build_edit_call,
     chat_tool_kind,

@@ -23,7 +23,7 @@ from lerim.sessions.readers.cursor.records import (
     parse_cursor_time,
 )
 from lerim.sessions.readers.cursor.tool_fields import FileContents
-from lerim.sessions.readers.cursor.tools import parse_bubble_call
+from lerim.sessions.readers.cursor.calls import parse_bubble_call
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,

@@ -17,7 +17,7 @@ from lerim.sessions.readers.cursor.records import (
     parse_cursor_time,
     unwrap_json,
 )
-from lerim.sessions.readers.cursor.tools import parse_cursor_call
+from lerim.sessions.readers.cursor.calls import parse_cursor_call
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,

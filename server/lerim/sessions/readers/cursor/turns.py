@@ -15,7 +15,7 @@ from lerim.sessions.readers.cursor.records import (
     extract_rich_text,
     parse_cursor_time,
 )
-from lerim.sessions.readers.cursor.tools import close_cursor_call
+from lerim.sessions.readers.cursor.calls import close_cursor_call
 from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, plausible_count, split_json_array, without_nul
 
 

@@ -8,5 +8,5 @@ from .records import GeminiSession as GeminiSession
 from .records import GeminiUsage as GeminiUsage
 from .records import extract_message_text as extract_message_text
 from .records import load_gemini_session as load_gemini_session
-from .tools import make_gemini_own_command as make_gemini_own_command
-from .tools import parse_gemini_call as parse_gemini_call
+from .calls import make_gemini_own_command as make_gemini_own_command
+from .calls import parse_gemini_call as parse_gemini_call

@@ -32,7 +32,7 @@ from lerim.sessions.readers.opencode.records import (
     OpenCodeTimes,
     Revert,
 )
-from lerim.sessions.readers.opencode.tools import parse_opencode_call
+from lerim.sessions.readers.opencode.calls import parse_opencode_call
 
 FILE_LIMIT = 64 * 1024 * 1024
 """The largest file that is read, in bytes; larger ones are skipped and reported."""
