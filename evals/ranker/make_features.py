@@ -23,9 +23,9 @@ from pathlib import Path
 from labelled_sessions import LABELS_FOLDER, LabelledSession, read_labelled_sessions, read_turns
 
 from lerim.errors import LerimError
-from lerim.extraction.ranking.rank_passages import MeasuredPassage, measure_passages
 from lerim.extraction.ranking.explicit_statements import is_explicit_statement
 from lerim.extraction.ranking.features import FEATURE_NAMES
+from lerim.extraction.ranking.rank_passages import MeasuredPassage, measure_passages
 from lerim.extraction.signals.draft import Exchange
 from lerim.extraction.utterances import lighten_exchange
 from lerim.sessions.model import Turn

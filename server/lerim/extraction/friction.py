@@ -42,7 +42,9 @@ def find_frictions(turn: Turn, session: str, printed: str) -> Iterator[Friction]
         if name:
             command = commands.parse_command(call.command)
             text = (
-                git_hooks.plain_git_command(call).text if git_hooks.git_verb(call.command) else command.text.partition("\n")[0]
+                git_hooks.plain_git_command(call).text
+                if git_hooks.git_verb(call.command)
+                else command.text.partition("\n")[0]
             )
             shown = wording.shorten(show_hidden(clean_text(text)), 60).replace("`", "'")
             yield Friction(name, quote, shown, session, turn.id, turn.time.timestamp() if turn.time else 0.0)

@@ -1,4 +1,3 @@
-from .rank_passages import rank_drafts as rank_drafts
 from .explicit_statements import find_retractions as find_retractions
 from .explicit_statements import is_retracted as is_retracted
 from .personal import MAX_JUDGMENTS as MAX_JUDGMENTS
@@ -9,5 +8,6 @@ from .personal import learn_correction as learn_correction
 from .personal import named_features as named_features
 from .personal import passage_aspects as passage_aspects
 from .personal import personal_score as personal_score
+from .rank_passages import rank_drafts as rank_drafts
 from .ranker import load_ranker as load_ranker
 from .ranker import select_above_cut as select_above_cut

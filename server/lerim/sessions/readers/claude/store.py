@@ -7,6 +7,13 @@ import re
 from functools import partial
 
 from lerim.sessions.model import Role, Session, Transcript, TurnKind
+from lerim.sessions.readers.claude.calls import (
+    SUCCESSFUL_RESULT,
+    attach_command_output,
+    close_claude_call,
+    parse_claude_call,
+    parse_claude_result,
+)
 from lerim.sessions.readers.claude.files import probe_folder, results_folder, scan_root
 from lerim.sessions.readers.claude.human import (
     command_key,
@@ -20,13 +27,6 @@ from lerim.sessions.readers.claude.human import (
 from lerim.sessions.readers.claude.queue import apply_queue_operation, consume_queued_repeat, register_queued_prompt
 from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord, decode_claude_line
 from lerim.sessions.readers.claude.tally import ClaudeTally
-from lerim.sessions.readers.claude.calls import (
-    SUCCESSFUL_RESULT,
-    attach_command_output,
-    close_claude_call,
-    parse_claude_call,
-    parse_claude_result,
-)
 from lerim.sessions.readers.engine import (
     REDACTED,
     LineReading,

@@ -10,6 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lerim.sessions.model import NO_TOKENS, Tokens, ToolCall, Turn, make_turn_id
+from lerim.sessions.readers.copilot_chat.calls import (
+    build_chat_call,
+    build_edit_call,
+    chat_tool_kind,
+)
 from lerim.sessions.readers.copilot_chat.records import (
     CALLS,
     ChatPart,
@@ -21,11 +26,6 @@ from lerim.sessions.readers.copilot_chat.records import (
     collect_call_results,
     list_requested_calls,
     markdown_text,
-)
-from lerim.sessions.readers.copilot_chat.calls import (
-    build_chat_call,
-    build_edit_call,
-    chat_tool_kind,
 )
 from lerim.sessions.readers.engine import (
     cut_blocks,

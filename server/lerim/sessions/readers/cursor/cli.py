@@ -11,13 +11,13 @@ import msgspec
 
 from lerim.errors import Problem
 from lerim.sessions.model import Database, ToolCall, ToolStatus, Transcript
+from lerim.sessions.readers.cursor.calls import parse_cursor_call
 from lerim.sessions.readers.cursor.folders import SIDE_FILE_BYTES, common_folder, folders_by_digest
 from lerim.sessions.readers.cursor.records import (
     Number,
     parse_cursor_time,
     unwrap_json,
 )
-from lerim.sessions.readers.cursor.calls import parse_cursor_call
 from lerim.sessions.readers.cursor.turns import CursorSessionBuilder
 from lerim.sessions.readers.engine import (
     JSON_NULL,

@@ -9,13 +9,13 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from lerim.sessions.model import NO_TOKENS, Role, Tokens, ToolCall, ToolStatus, Turn, make_turn_id
+from lerim.sessions.readers.cursor.calls import close_cursor_call
 from lerim.sessions.readers.cursor.human import parse_cursor_prompt
 from lerim.sessions.readers.cursor.records import (
     Bubble,
     extract_rich_text,
     parse_cursor_time,
 )
-from lerim.sessions.readers.cursor.calls import close_cursor_call
 from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, plausible_count, split_json_array, without_nul
 
 

@@ -1,3 +1,5 @@
+from .calls import make_gemini_own_command as make_gemini_own_command
+from .calls import parse_gemini_call as parse_gemini_call
 from .folders import find_chats as find_chats
 from .folders import folders_by_hash as folders_by_hash
 from .folders import infer_folder as infer_folder
@@ -8,5 +10,3 @@ from .records import GeminiSession as GeminiSession
 from .records import GeminiUsage as GeminiUsage
 from .records import extract_message_text as extract_message_text
 from .records import load_gemini_session as load_gemini_session
-from .calls import make_gemini_own_command as make_gemini_own_command
-from .calls import parse_gemini_call as parse_gemini_call

@@ -22,6 +22,7 @@ from lerim.sessions.readers.engine import (
     without_nul,
 )
 from lerim.sessions.readers.live import column_number, column_text, live, read_rows, table_columns
+from lerim.sessions.readers.opencode.calls import parse_opencode_call
 from lerim.sessions.readers.opencode.exports import convert_to_utf8
 from lerim.sessions.readers.opencode.records import (
     ExportedMessage,
@@ -32,7 +33,6 @@ from lerim.sessions.readers.opencode.records import (
     OpenCodeTimes,
     Revert,
 )
-from lerim.sessions.readers.opencode.calls import parse_opencode_call
 
 FILE_LIMIT = 64 * 1024 * 1024
 """The largest file that is read, in bytes; larger ones are skipped and reported."""

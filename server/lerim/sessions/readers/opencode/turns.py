@@ -19,9 +19,9 @@ from lerim.sessions.readers.engine import (
     text_outside_blocks,
     without_nul,
 )
+from lerim.sessions.readers.opencode.calls import PLAN_FILE, mark_own_command
 from lerim.sessions.readers.opencode.forms import OpenCodePiece, StoredSession
 from lerim.sessions.readers.opencode.records import OpenCodeMessage, OpenCodeTimes, Revert
-from lerim.sessions.readers.opencode.calls import PLAN_FILE, mark_own_command
 
 _DEFAULT_TITLE = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]{1,20}Z?")
 _OWN_COMMAND_NOTE = "The following tool was executed by the user"
