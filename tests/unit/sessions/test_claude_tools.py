@@ -24,6 +24,7 @@ def one(tmp_path, asked, *results):
 # --- shell -------------------------------------------------------------------------------------------------------
 
 RUN = call("t1", "Bash", command="make", description="Build it")
+ABORTED = "<error>Command was aborted before completion</error>"
 BACKGROUND = {"stdout": "", "backgroundTaskId": "b1", "interrupted": False}
 
 
@@ -35,6 +36,7 @@ BACKGROUND = {"stdout": "", "backgroundTaskId": "b1", "interrupted": False}
         (RUN, answer("t1", "It said Exit code 3", is_error=True), "error", None),
         (RUN, answer("t1", "Running in background", outcome=BACKGROUND), "ok", None),
         (RUN, answer("t1", "", outcome={"stdout": "", "interrupted": True}), "interrupted", None),
+        (RUN, answer("t1", ABORTED, is_error=True, outcome={"stdout": "", "interrupted": True}), "interrupted", None),
         (call("t1", "Read", file_path="/a"), answer("t1", "Exit code 3", is_error=True), "error", None),
         (call("t1", "BashOutput", bash_id="b1"), answer("t1", "…", outcome={"exitCode": 2}), "ok", 2),
     ],

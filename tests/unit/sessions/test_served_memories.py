@@ -44,6 +44,24 @@ def test_what_our_command_printed_is_left_out(tmp_path: Path, command: str) -> N
     assert output_of(tmp_path, "1 passed", "Bash", command="pytest tests/lerim") == "1 passed"
 
 
+@pytest.mark.parametrize(
+    ("command", "is_left_out"),
+    [
+        ("lerim memory search uv && pytest", False),
+        ("pytest; lerim memory search uv", False),
+        ("git add .lerim/memory && git commit -m x && pytest", False),
+        ("lerim sync\npytest | tail -3", False),
+        ("cd /home/ana/shop && lerim ask 'why; and && how' | head -3", True),
+        ("export CI=1; FOLDER=/tmp\n# what is known\nlerim status || lerim sync", True),
+        ('lerim memory add --title "Use uv; pytest" --body "a && b"', True),
+    ],
+)
+def test_a_command_line_with_other_programs_keeps_what_they_printed(
+    tmp_path: Path, command: str, is_left_out: bool
+) -> None:
+    assert output_of(tmp_path, "3 passed", "Bash", command=command) == ("" if is_left_out else "3 passed")
+
+
 @pytest.mark.parametrize("fenced", [FENCED, FENCED.replace("<", "&lt;").replace(">", "&gt;")])
 def test_memories_that_a_hook_put_into_another_result_are_cut_out(tmp_path: Path, fenced: str) -> None:
     assert output_of(tmp_path, f"x = 1\n{fenced}\ny = 2") == "x = 1\n\ny = 2"

@@ -12,6 +12,10 @@ from lerim.sessions.readers.engine import MEMORIES_TAG, cut_blocks
 _OWN_TOOL = re.compile(r"(?:^|[^a-z0-9])lerim(?:[^a-z0-9]|$)", re.IGNORECASE)
 """Matches the names that agents give the tools of `lerim mcp`, such as `mcp__lerim__recall` and `lerim-recall`."""
 _OWN_COMMAND = re.compile(r"\s*(?:[\w./~-]{0,200}/)?lerim\s")
+_STEP_END = re.compile(r"&&|\|\||[;\n]")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_SILENT_STEP = re.compile(r"\s*(?:$|#|(?:cd|pushd|popd|export|set|source|true)(?:\s|$)|[A-Za-z_]\w{0,100}=\S*\s*$)")
+"""Matches a step of a command line that prints nothing."""
 _OWN_FILE = re.compile(
     r"(?:^|[/\\\s'\"=])(?:\.lerim[/\\](?:memory|review|index|workspace)(?:$|[/\\])|"
     r"(?:rules|instructions)[/\\]lerim-[^/\\\s]{1,100}\.(?:md|mdc)|skills[/\\]lerim(?:$|[/\\]))",
@@ -45,9 +49,12 @@ def _without_memories(call: ToolCall) -> ToolCall:
 
 
 def _is_ours(call: ToolCall) -> bool:
-    """Returns whether all that a call gave back is Lerim's own: from its tools, commands or files."""
+    """Returns whether all that a call gave back is Lerim's own: from its tools, commands or files. A command line that
+    runs something else, too, gave back more: where Lerim's part of it ends is unknown."""
     if _OWN_TOOL.search(call.name):
         return True
     if call.kind == "shell":
-        return bool(_OWN_COMMAND.match(call.command) or _OWN_FILE.search(call.command))
+        text = _QUOTED.sub(lambda quoted: _STEP_END.sub(" ", quoted.group()), call.command)
+        steps = [step for step in _STEP_END.split(text) if not _SILENT_STEP.match(step)]
+        return bool(steps) and all(_OWN_COMMAND.match(step) or _OWN_FILE.search(step) for step in steps)
     return bool(call.paths) and all(_OWN_FILE.search(path) for path in call.paths)

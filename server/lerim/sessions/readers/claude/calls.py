@@ -142,7 +142,7 @@ def close_claude_call(call: ToolCall, result: ClaudeToolResult, record: ClaudeRe
         return replace(call, status="ok")
     status, text, feedback = result
     outcome = decode_leniently(record.tool_use_result, _Outcome) if _needs_outcome(call, record) else _NO_OUTCOME
-    if outcome.interrupted and status == "ok":
+    if outcome.interrupted and (status == "ok" or (status == "error" and call.kind == "shell")):
         status = "interrupted"
     shown, omitted = _read_output(text, outcome, results_folder) if text.startswith(_SPILLED_START) else keep_ends(text)
     is_proven = _is_feedback_proven(call, record)
