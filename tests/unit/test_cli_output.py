@@ -90,3 +90,13 @@ def test_a_command_line_is_quoted_as_the_platform_s_shell_reads_it() -> None:
     assert (
         process.format_command_line("lerim", "--repo", "C:\\my work", platform="win32") == 'lerim --repo "C:\\my work"'
     )
+
+
+@pytest.mark.parametrize("command", [("check",), ("journal",)])
+def test_a_command_whose_format_is_json_tells_its_errors_as_json(command: tuple[str, ...], tmp_path: Path) -> None:
+    nowhere = ("--repo", str(tmp_path / "missing"))
+    for arguments, code in (((*nowhere,), 1), (("--no-such-option",), 2)):
+        for form in (("--format", "json"), ("--format=json",)):
+            result = run(*command, *arguments, *form)
+            assert (result.exit_code, result.stderr) == (code, "")
+            assert json.loads(result.stdout)["error"]["message"]

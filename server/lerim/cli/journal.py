@@ -51,9 +51,7 @@ def journal_command(
     release: Annotated[
         str, typer.Option(metavar="TAG..TAG", help="Release notes: what was done from one tag to another.")
     ] = "",
-    output_format: Annotated[
-        FormatName, typer.Option("--format", help="Markdown, or JSON (see docs/PROTOCOL.md).")
-    ] = "md",
+    format: Annotated[FormatName, typer.Option("--format", help="Markdown, or JSON (see docs/PROTOCOL.md).")] = "md",
     model: Annotated[
         ModelChoice, typer.Option(metavar="none", help="“none”: use no model; write the entry by rules.")
     ] = "auto",
@@ -82,7 +80,7 @@ def journal_command(
     context = open_command_context(repo)
     scope = JournalScope(context.project, context.home, os.environ, sources=context.settings.journal_sources)
     chosen = _choose(scope, day, since, until, week=week, release=release, write=write, now=datetime.now(UTC))
-    as_json = as_json or output_format == "json"
+    as_json = as_json or format == "json"
     if self_reference:
         _show_self_reference(scope, chosen, as_json=as_json)
         return

@@ -122,8 +122,19 @@ def test_a_service_is_shown_and_written_only_after_a_yes(desk: Desk, isolated: P
     shown = run("up", "--service")
     assert "ExecStart=" in shown.output
     assert not path.exists()
+    planned = answer("up", "--service")
+    assert (planned["path"], planned["written"]) == (str(path), False) and not path.exists()
     assert run("up", "--service", "--yes").exit_code == 0
     assert "ExecStart=" in path.read_text(encoding="utf-8")
+
+
+def test_the_compose_file_is_one_json_object_for_programs(desk: Desk, isolated: Path) -> None:
+    written = answer("up", "--docker", "--yes")
+    path = isolated / ".lerim" / "docker-compose.yml"
+    assert (written["path"], written["written"]) == (str(path), True)
+    assert path.read_text(encoding="utf-8") == written["text"]
+    assert written["start"].startswith("docker compose -f ")
+    assert answer("up", "--foreground", code=2)["error"]["code"] == "usage"
 
 
 def test_the_compose_file_mounts_the_agents_stores_read_only(tmp_path: Path) -> None:

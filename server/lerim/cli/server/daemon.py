@@ -52,6 +52,17 @@ class UpOutput(msgspec.Struct, frozen=True):
     started: bool
 
 
+class WrittenFileOutput(msgspec.Struct, frozen=True):
+    """What `up --service` and `up --docker` print with `--json`: the file, whether it was written, and the commands
+    that start the server with it and remove it ("": there is none)."""
+
+    path: str
+    text: str
+    written: bool
+    start: str
+    remove: str
+
+
 class DownOutput(msgspec.Struct, frozen=True):
     """What `down --json` prints: whether a server was stopped."""
 
@@ -78,17 +89,19 @@ def up_command(
     """Start the server in the background. It syncs when sessions have ended, and maintains the memories once a day."""
     if foreground + service + docker > 1:
         raise UsageError("Give only one of --foreground, --service and --docker.", where="up")
+    if foreground and as_json:
+        raise UsageError("`--foreground` shows a log, not JSON.", where="up", todo="Leave out one of the two.")
     home = find_home()
     options = make_options(host, port, tls_cert, tls_key, behind_proxy)
     if docker:
-        _write_compose_file(home, port, yes=yes)
+        _write_compose_file(home, port, yes=yes, as_json=as_json)
         return
     require_extra("serve")
     if foreground:
         serve_here(home, options)
         return
     if service:
-        _write_service(options, yes=yes)
+        _write_service(options, yes=yes, as_json=as_json)
         return
     running = find_running_server(home)
     started = running is None
@@ -100,37 +113,42 @@ def up_command(
     output.print_line("`lerim dashboard` opens it, `lerim logs -f` shows what it does, `lerim down` stops it.")
 
 
-def _write_service(options: ServeOptions, *, yes: bool) -> None:
+def _write_service(options: ServeOptions, *, yes: bool, as_json: bool) -> None:
     argv = build_lerim_launch(server_arguments(options), sys.executable, os.environ).argv
     plan = plan_service(argv, os.environ, sys.platform)
-    if _write_shown_file(Path(plan.path), plan.text, yes=yes):
-        output.print_line(f"To start it: {plan.start}")
-        output.print_line(f"To remove it: {plan.remove}")
+    _write_shown_file(Path(plan.path), plan.text, plan.start, plan.remove, yes=yes, as_json=as_json)
 
 
-def _write_compose_file(home: Home, port: int, *, yes: bool) -> None:
+def _write_compose_file(home: Home, port: int, *, yes: bool, as_json: bool) -> None:
     stores = [root for roots in find_platform_roots(os.environ, home).values() for root in roots if root.is_dir()]
     repositories = [known.main_worktree or known.root for known in list_projects(home)[0] if known.root.is_dir()]
     user = f"{os.getuid()}:{os.getgid()}" if sys.platform != "win32" else "1000:1000"
     text = plan_compose(home, os.environ, stores, repositories, port or DEFAULT_PORT, user)
     path = home.root / COMPOSE_FILE
-    if _write_shown_file(path, text, yes=yes):
-        command = format_command_line("docker", "compose", "-f", path, "up", "-d")
-        output.print_line(f"To start it: {command}")
+    start = format_command_line("docker", "compose", "-f", path, "up", "-d")
+    _write_shown_file(path, text, start, "", yes=yes, as_json=as_json)
 
 
-def _write_shown_file(path: Path, text: str, *, yes: bool) -> bool:
-    """Shows a file and writes it if the person agrees. Returns whether it was written. Raises MemoryError_ if that is
-    not possible."""
-    output.print_line(output.escape_controls(f"# {path}"))
-    output.print_line(output.escape_controls(text, lines=True))
-    if not (yes or output.confirm("Write this file?")):
+def _write_shown_file(path: Path, text: str, start: str, remove: str, *, yes: bool, as_json: bool) -> None:
+    """Shows a file, writes it if the person agrees, and says how to use it. Raises MemoryError_ if it cannot be
+    written."""
+    if not as_json:
+        output.print_line(output.escape_controls(f"# {path}"))
+        output.print_line(output.escape_controls(text, lines=True))
+    is_agreed = yes or (not as_json and output.confirm("Write this file?"))
+    if is_agreed:
+        make_folder(path.parent)
+        replace_file(path, text, 0o600)
+    if as_json:
+        output.show_json(WrittenFileOutput(str(path), text, is_agreed, start, remove))
+        return
+    if not is_agreed:
         output.print_note("note: nothing was written; add `--yes` to confirm")
-        return False
-    make_folder(path.parent)
-    replace_file(path, text, 0o600)
+        return
     output.print_line(output.escape_controls(f"Written: {path}"))
-    return True
+    output.print_line(f"To start it: {start}")
+    if remove:
+        output.print_line(f"To remove it: {remove}")
 
 
 @with_error_exit

@@ -1,9 +1,10 @@
-"""Usage errors: with `--json` anywhere in the arguments, they are printed as JSON like every other error."""
+"""Usage errors: with `--json` or `--format json` in the arguments, they are printed as JSON like every other error."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import typer
@@ -33,7 +34,7 @@ class CommandGroup(TyperGroup):
 
 
 class RootCommandGroup(CommandGroup):
-    """The root command. Without `--json` it behaves as in typer."""
+    """The root command. If the output is not JSON, it behaves as in typer."""
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command. Removes the prefix “Value error, ” from the message of a usage error."""
@@ -46,7 +47,7 @@ class RootCommandGroup(CommandGroup):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
         """Runs the command line and ends the process with its exit code."""
-        if "--json" not in (sys.argv[1:] if args is None else args):
+        if not _is_json_wanted(sys.argv[1:] if args is None else args):
             return super().main(args, *rest, **more)
         try:
             code = super().main(args, *rest, **{**more, "standalone_mode": False})
@@ -57,6 +58,10 @@ class RootCommandGroup(CommandGroup):
         except typer.Abort:
             code = 1
         sys.exit(code or 0)
+
+
+def _is_json_wanted(args: Sequence[str]) -> bool:
+    return "--json" in args or "--format=json" in args or ("--format", "json") in pairwise(args)
 
 
 def _make_usage_error(error: Any) -> UsageError:
