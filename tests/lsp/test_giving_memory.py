@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lerim.lsp.features.rules_files import MAX_UNDO
 from lerim.lsp.protocol import core
 from lerim.review import queue
 from proposals import propose, review_paths
@@ -44,7 +45,21 @@ async def test_a_plan_is_shown_written_and_undone_to_the_byte(editor: Editor) ->
     undone = await editor.ask(core.EXPORT_UNDO, {"root": editor.root, "undo": done.undo})
     assert undone.files == 1 and agents.read_bytes() == b"# App\r\n\r\nText"
     refused = await editor.refused(core.EXPORT_UNDO, {"root": editor.root, "undo": done.undo})
-    assert "undone already" in refused.message
+    assert "no longer be undone" in refused.message
+
+
+async def test_only_the_last_plans_can_be_undone(editor: Editor) -> None:
+    remember(review_paths(editor.repo), "Use uv, not pip")
+    await editor.start()
+    done = []
+    for number in range(MAX_UNDO + 1):
+        (editor.repo / "AGENTS.md").write_text(f"# App {number}\n")
+        done.append(await apply(editor, (await plan(editor)).stamp))
+    assert len({one.undo for one in done}) == MAX_UNDO + 1
+    for first, message in ((done[0], "no longer be undone"), (done[1], "changed")):
+        refused = await editor.refused(core.EXPORT_UNDO, {"root": editor.root, "undo": first.undo})
+        assert message in refused.message
+    assert (await editor.ask(core.EXPORT_UNDO, {"root": editor.root, "undo": done[-1].undo})).files == 1
 
 
 async def test_an_outdated_plan_is_refused(editor: Editor) -> None:

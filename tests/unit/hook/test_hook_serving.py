@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from desk import Desk
 from hook_program import HookProgram, write_memories, write_memory
 from lerim.hook import refresh_if_used
+from lerim.hook.program.session import ANONYMOUS_SECONDS, Session
 from lerim.memory import Uses, load_servings
 from lerim.paths import Home
 from lerim.project import Project, locate_project, make_personal_project
@@ -206,6 +209,22 @@ def test_the_persons_own_memories_are_given_too_and_recorded_as_theirs(project: 
     [serving] = load_servings(home.project("global"))[0]
     assert (serving.channel, serving.agent, serving.event, len(serving.ids)) == ("hook", "claude", "prompt", 1)
     assert load_servings(home.project(project.key))[0] == []
+
+
+def test_of_processes_that_find_an_old_claim_at_once_one_answers(tmp_path: Path) -> None:
+    def claim(_: int) -> bool:
+        together.wait()
+        return Session(str(tmp_path), "claude s").claim_event("prompt", "")
+
+    count = 8
+    together = threading.Barrier(count)
+    with ThreadPoolExecutor(count) as pool:
+        for _ in range(20):
+            assert sum(pool.map(claim, range(count))) == 1
+            assert not Session(str(tmp_path), "claude s").claim_event("prompt", "")
+            for path in (tmp_path / "calls").iterdir():
+                old = path.stat().st_mtime - ANONYMOUS_SECONDS - 1
+                os.utime(path, (old, old))
 
 
 def test_what_was_given_is_recorded_with_its_session_and_counts_as_used_by_an_agent_once(

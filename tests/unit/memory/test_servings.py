@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from lerim.hook.program import traces
 from lerim.memory import Serving, load_servings, record_serving
 
 
@@ -46,3 +48,25 @@ def test_a_long_record_is_put_aside_once_and_still_read(tmp_path: Path) -> None:
     assert (tmp_path / "servings.jsonl").stat().st_size < 1000
     record_serving(tmp_path, make_serving(2, "two"))
     assert [one.ids for one in load_servings(tmp_path)[0]] == [("one",), ("two",)]
+
+
+def test_a_long_record_grows_while_another_process_puts_it_aside(tmp_path: Path) -> None:
+    record, lock = tmp_path / "servings.jsonl", tmp_path / "servings.1.jsonl.lock"
+    (tmp_path / "servings.1.jsonl").write_bytes(b" ")
+    record.write_bytes(b" " * 4_000_001)
+    lock.touch()
+    assert record_serving(tmp_path, make_serving(1, "one")) is None
+    traces.record_serving(str(tmp_path), "claude", "read", ["two"], "s")
+    assert record.stat().st_size > 4_000_001 and lock.exists()
+    os.utime(lock, (1, 1))  # its process was killed
+    for number in (3, 4):
+        record_serving(tmp_path, make_serving(number, f"id-{number}"))
+    assert record.stat().st_size < 1000 and not lock.exists()
+    assert [one.ids[0] for one in load_servings(tmp_path)[0]] == ["one", "id-3", "id-4", "two"]
+
+
+def test_the_hook_program_puts_a_long_record_aside_as_well(tmp_path: Path) -> None:
+    (tmp_path / "servings.jsonl").write_bytes(b" " * 4_000_001)
+    traces.record_serving(str(tmp_path), "claude", "read", ["one"], "s")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["servings.1.jsonl", "servings.jsonl"]
+    assert (tmp_path / "servings.jsonl").stat().st_size < 1000

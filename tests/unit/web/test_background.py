@@ -54,6 +54,26 @@ def test_up_starts_one_server_that_status_shows_and_down_stops(desk: Desk, monke
     assert answer("dashboard", code=1)["error"]["todo"] == "Start one: `lerim up`."
 
 
+def test_the_log_is_followed_line_by_line(desk: Desk) -> None:
+    log = desk.home.server / "server.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"first\nsec")
+    assert run("logs").stdout == "first\nsec\n"
+    environ = {**os.environ, "PYTHONPATH": str(SERVER)}
+    command = [sys.executable, "-m", "lerim", "logs", "-f"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environ, cwd=desk.repo) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == b"first\n"
+            with log.open("ab", buffering=0) as file:
+                file.write(b"ond\nth")
+                assert process.stdout.readline() == b"second\n"
+                file.write("ird…\n".encode())
+            assert process.stdout.readline() == "third…\n".encode()
+        finally:
+            process.kill()
+
+
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="the system does not tell what a process runs")
 def test_down_ends_no_process_that_only_has_the_id_of_a_server_in_a_container(desk: Desk) -> None:
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

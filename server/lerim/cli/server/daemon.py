@@ -42,7 +42,6 @@ from lerim.web import (
 )
 
 FOLLOW_SECONDS = 0.5
-LOG_ENCODING = "utf-8"
 
 
 class UpOutput(msgspec.Struct, frozen=True):
@@ -172,17 +171,19 @@ def logs_command(
     path = log_path(find_home())
     if not path.exists():
         raise NotFoundError("There is no log yet.", where=str(path), todo="Start the server with `lerim up`.")
-    with path.open(encoding=LOG_ENCODING, errors="replace") as log:
-        for line in log.readlines()[-lines:] if lines else []:
-            output.print_line(output.escape_controls(line.rstrip("\n")))
-        output.flush_output()
-        position = log.tell()
+    with path.open("rb") as log:
+        known = log.readlines()
+    # a line that is being written is shown when it is whole
+    position = sum(map(len, known)) - (len(known.pop()) if follow and known and not known[-1].endswith(b"\n") else 0)
+    for line in known[-lines:] if lines else []:
+        _print_log_line(line)
+    output.flush_output()
     if follow:
         _follow_log(path, position)
 
 
 def _follow_log(path: Path, position: int) -> None:
-    """Shows what is added to the log until Ctrl-C; a log that was begun anew is shown from its start."""
+    """Shows the lines that are added to the log until Ctrl-C; a log that was begun anew is shown from its start."""
     try:
         while True:
             time.sleep(FOLLOW_SECONDS)
@@ -190,11 +191,17 @@ def _follow_log(path: Path, position: int) -> None:
                 continue
             if path.stat().st_size < position:
                 position = 0
-            with path.open(encoding=LOG_ENCODING, errors="replace") as log:
+            with path.open("rb") as log:
                 log.seek(position)
                 for line in log:
-                    output.print_line(output.escape_controls(line.rstrip("\n")))
-                output.flush_output()
-                position = log.tell()
+                    if not line.endswith(b"\n"):
+                        break
+                    _print_log_line(line)
+                    position += len(line)
+            output.flush_output()
     except KeyboardInterrupt:
         return
+
+
+def _print_log_line(line: bytes) -> None:
+    output.print_line(output.escape_controls(line.decode("utf-8", errors="replace").rstrip("\r\n")))

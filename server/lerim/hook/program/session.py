@@ -66,15 +66,15 @@ class Session:
 
     def _claim(self, what: str, lifetime: int) -> bool:
         path = os.path.join(self._folder, CALLS, _digest(f"{self._key}\0{what}"))
-        for _ in range(2):
-            try:
-                os.close(_open_in_folder(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-                return True
-            except FileExistsError:
-                if not lifetime or time.time() - os.stat(path).st_mtime < lifetime:
-                    return False
-                os.unlink(path)
-        return False
+        if _create_in_folder(path):
+            return True
+        claimed_at = os.stat(path).st_mtime_ns
+        if not lifetime or time.time() - claimed_at / 1e9 < lifetime:
+            return False
+        if not _create_in_folder(f"{path}-{claimed_at}"):  # of all who find that it is over, one claims it again
+            return False
+        os.utime(path)
+        return True
 
     def _append(self, line: str) -> None:
         handle = _open_in_folder(self._path, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
@@ -97,6 +97,15 @@ def remove_old_files(folder: str) -> None:
                         os.unlink(entry.path)
         except OSError:
             continue
+
+
+def _create_in_folder(path: str) -> bool:
+    """Creates an empty file. Returns False if there is one."""
+    try:
+        os.close(_open_in_folder(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return False
+    return True
 
 
 def _open_in_folder(path: str, flags: int) -> int:

@@ -9,6 +9,8 @@ import time
 
 MAX_LOG_BYTES, MAX_SERVINGS_BYTES = 64_000, 4_000_000
 MAX_IDS, MAX_DURATIONS = 20, 50
+LOCK_SECONDS = 60
+"""The age of a lock whose process must have been killed."""
 REFRESH_SECONDS = 5
 """How often a refresh of one index is started at most."""
 
@@ -17,11 +19,31 @@ def record_serving(private: str, agent: str, event: str, ids: list[str], session
     """Appends a line in the form of `memory/serving/servings.py` to the record of a project."""
     path = os.path.join(private, "servings.jsonl")
     os.makedirs(private, 0o700, exist_ok=True)
-    if os.path.exists(path) and os.stat(path).st_size > MAX_SERVINGS_BYTES:
-        os.replace(path, os.path.join(private, "servings.1.jsonl"))
+    if _is_long(path):
+        _put_aside(path, os.path.join(private, "servings.1.jsonl"))
     line = {"at": time.time(), "channel": "hook", "agent": agent, "event": event, "ids": ids[:MAX_IDS]}
     line["session"] = session[:200]
     _append(path, json.dumps(line, separators=(",", ":")))
+
+
+def _is_long(path: str) -> bool:
+    return os.path.exists(path) and os.stat(path).st_size > MAX_SERVINGS_BYTES
+
+
+def _put_aside(path: str, older: str) -> None:
+    """Renames a long record as `memory/serving/servings.py` does: only while no other process does so."""
+    lock = f"{older}.lock"
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        if time.time() - os.stat(lock).st_mtime > LOCK_SECONDS:
+            os.unlink(lock)
+        return
+    try:
+        if _is_long(path):
+            os.replace(path, older)
+    finally:
+        os.unlink(lock)
 
 
 def record_call(folder: str, agent: str, event: str, milliseconds: float) -> None:

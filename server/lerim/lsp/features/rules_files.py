@@ -48,6 +48,7 @@ from lerim.review import FILE_PREFIX, CandidateProposed, ReviewPaths, propose_fr
 log = logging.getLogger("lerim.export")
 FEATURE = "Giving memory to agents"
 IMPORT_FEATURE = "Importing rules files"
+MAX_UNDO = 20
 
 
 async def plan_agent_files(sidecar: Sidecar, params: ExportParams) -> ExportPlanView:
@@ -64,6 +65,8 @@ async def write_agent_files(sidecar: Sidecar, params: ExportApplyParams) -> Expo
     if result.made:
         undo = secrets.token_hex(8)
         sidecar.made_exports[undo] = result.made
+        for old in list(sidecar.made_exports)[:-MAX_UNDO]:
+            del sidecar.made_exports[old]
     if result.taken:
         await candidate_counts.announce_candidates(sidecar, repo)
     candidates = sum(isinstance(one, CandidateProposed) for one in result.taken)
@@ -75,7 +78,7 @@ async def undo_agent_files(sidecar: Sidecar, params: ExportUndoParams) -> Export
     repo = await sidecar.find_trusted_repo(params.root, FEATURE)
     made = sidecar.made_exports.get(params.undo)
     if made is None:
-        raise NotFoundError("This was undone already.", where=params.undo[:80], todo="Give memory to agents again.")
+        raise NotFoundError("This can no longer be undone.", where=params.undo[:80], todo="Give memory to agents again.")
     await sidecar.run_in_thread(undo_export, repo.project, made)
     sidecar.made_exports.pop(params.undo, None)
     return ExportDoneView(len(made), 0, "")

@@ -7,6 +7,7 @@ itself (`hook/program`). A line is one write of less than 4 kB, so that lines ne
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,8 @@ Channel = Literal["mcp", "hook", "editor"]
 FILE_NAME, OLDER_FILE_NAME = "servings.jsonl", "servings.1.jsonl"
 MAX_FILE_BYTES = 4_000_000
 MAX_IDS = 20
+LOCK_SECONDS = 60
+"""The age of a lock whose process must have been killed."""
 
 
 class Serving(msgspec.Struct, frozen=True):
@@ -44,8 +47,8 @@ def record_serving(private_dir: Path, serving: Serving) -> Problem | None:
     path = private_dir / FILE_NAME
     try:
         private_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.exists() and path.stat().st_size > MAX_FILE_BYTES:
-            path.replace(private_dir / OLDER_FILE_NAME)
+        if _is_long(path):
+            _put_aside(path, private_dir / OLDER_FILE_NAME)
         line = msgspec.json.encode(msgspec.structs.replace(serving, ids=serving.ids[:MAX_IDS]))
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
@@ -56,6 +59,27 @@ def record_serving(private_dir: Path, serving: Serving) -> Problem | None:
         message = f"What an agent was given cannot be recorded: {error_reason(error)}."
         return Problem("servings", str(path), message)
     return None
+
+
+def _is_long(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > MAX_FILE_BYTES
+
+
+def _put_aside(path: Path, older: Path) -> None:
+    """Renames a long record, only while no other process does so: it would rename the short one that comes next, and
+    the long one would be lost. Raises OSError."""
+    lock = older.with_name(f"{older.name}.lock")
+    try:
+        lock.touch(0o600, exist_ok=False)
+    except FileExistsError:
+        if time.time() - lock.stat().st_mtime > LOCK_SECONDS:
+            lock.unlink()
+        return
+    try:
+        if _is_long(path):
+            path.replace(older)
+    finally:
+        lock.unlink()
 
 
 def load_servings(private_dir: Path) -> tuple[Sequence[Serving], Sequence[Problem]]:
