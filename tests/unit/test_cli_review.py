@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lerim.cli.terminal.editor import split_editor_command
 from lerim.review import queue
 from lerim.review.flags import FLAG_TEXTS, flag_text
 from lerim.review.review_paths import ReviewPaths
@@ -120,6 +121,27 @@ def test_edit_opens_the_editor_on_title_tags_and_text(
     assert candidate["title"] == "Use uv, never pip"
     assert candidate["tags"] == ["uv", "pip"]
     assert candidate["body"] == "Use uv, never pip. It concerns `src/app.py`."
+
+
+@pytest.mark.parametrize(
+    ("text", "platform", "words"),
+    [
+        (r'"C:\Program Files\VS Code\Code.exe" --wait', "win32", [r"C:\Program Files\VS Code\Code.exe", "--wait"]),
+        (r"C:\Tools\vim.exe -u NONE", "win32", [r"C:\Tools\vim.exe", "-u", "NONE"]),
+        (r'code --wait --user-data-dir="C:\My Data\"', "win32", ["code", "--wait", "--user-data-dir=C:\\My Data\\"]),
+        ("subl --wait 'x'", "win32", ["subl", "--wait", "'x'"]),
+        (r"/opt/my\ editor/vim -c 'set tw=0'", "linux", ["/opt/my editor/vim", "-c", "set tw=0"]),
+        ('"/Applications/My Editor.app/edit" -w', "darwin", ["/Applications/My Editor.app/edit", "-w"]),
+    ],
+)
+def test_the_editor_is_split_as_each_system_writes_commands(text: str, platform: str, words: list[str]) -> None:
+    assert split_editor_command(text, platform) == words
+
+
+@pytest.mark.parametrize("platform", ["win32", "linux"])
+def test_a_quote_without_an_end_is_no_command(platform: str) -> None:
+    with pytest.raises(ValueError, match="quotation"):
+        split_editor_command('"C:/Program Files/vim', platform)
 
 
 def test_a_line_saved_in_a_candidate_while_its_editor_is_open_is_not_lost(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,8 +34,8 @@ def edit_in_editor(record: MemoryRecord, environ: Mapping[str, str] = os.environ
     If reading or applying the edit fails, the edited text is kept in a temporary file, whose path is printed. Raises
     TextEditorError, with nothing changed.
     """
-    editor = environ.get("VISUAL") or environ.get("EDITOR")
-    if not editor:
+    editor = environ.get("VISUAL") or environ.get("EDITOR") or ""
+    if not editor.strip():
         raise TextEditorError("No editor is set.", where="EDITOR", todo="Set EDITOR, or use --title, --body and --tag.")
     folder = Path(tempfile.mkdtemp(prefix="lerim-"))
     path = folder / "candidate.md"
@@ -55,8 +57,9 @@ def edit_in_editor(record: MemoryRecord, environ: Mapping[str, str] = os.environ
 def _read_edited_text(editor: str, path: Path) -> str:
     """Returns the text of a file after the person has closed the editor."""
     try:
-        command = [*shlex.split(editor, posix=os.name == "posix"), str(path)]
-        exit_code = subprocess.run(command, check=False).returncode
+        program, *arguments = split_editor_command(editor, sys.platform)
+        program = shutil.which(program) or program  # on Windows `code` is `code.cmd`
+        exit_code = subprocess.run([program, *arguments, str(path)], check=False).returncode
     except (OSError, ValueError) as error:
         todo = "Check EDITOR. It must wait until you close the file (`code --wait`)."
         raise TextEditorError(f"The editor could not be started: {error}.", where=editor, todo=todo) from error
@@ -69,6 +72,17 @@ def _read_edited_text(editor: str, path: Path) -> str:
     except (OSError, ValueError) as error:
         todo = "Save the file as UTF-8."
         raise TextEditorError(f"What you wrote cannot be read: {error}.", where=str(path), todo=todo) from error
+
+
+def split_editor_command(text: str, platform: str) -> list[str]:
+    """Returns the program and the arguments of `VISUAL` or `EDITOR`. On Windows (`win32`), backslashes separate folders
+    and only double quotes keep spaces together. Raises ValueError for a quote without an end."""
+    if platform != "win32":
+        return shlex.split(text)
+    if text.count('"') % 2:
+        raise ValueError("No closing quotation")
+    words = re.findall(r'(?:[^\s"]|"[^"]*")+', text)
+    return [word.replace('"', "") for word in words]
 
 
 def make_editor_text(record: MemoryRecord) -> str:
