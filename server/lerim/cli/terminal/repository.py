@@ -137,8 +137,8 @@ def parse_day_option(text: str, option: str, now: datetime) -> date:
 
 
 def with_error_exit(command: Callable[P, R]) -> Callable[P, R]:
-    """Wraps a command: prints its errors, as JSON if its output is JSON (`as_json` or `format`), and turns them into the
-    exit code."""
+    """Wraps a command: prints its errors, as JSON if `as_json` or `format` asks for it, and turns them into the exit
+    code."""
 
     @functools.wraps(command)
     def run(*arguments: P.args, **options: P.kwargs) -> R:

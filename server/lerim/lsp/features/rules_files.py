@@ -78,7 +78,8 @@ async def undo_agent_files(sidecar: Sidecar, params: ExportUndoParams) -> Export
     repo = await sidecar.find_trusted_repo(params.root, FEATURE)
     made = sidecar.made_exports.get(params.undo)
     if made is None:
-        raise NotFoundError("This can no longer be undone.", where=params.undo[:80], todo="Give memory to agents again.")
+        todo = "Give memory to agents again."
+        raise NotFoundError("This can no longer be undone.", where=params.undo[:80], todo=todo)
     await sidecar.run_in_thread(undo_export, repo.project, made)
     sidecar.made_exports.pop(params.undo, None)
     return ExportDoneView(len(made), 0, "")
