@@ -35,13 +35,11 @@ from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.model import Tokens, ToolCall, Transcript, Turn
-from lerim.web.app import make_app
-from lerim.web.binding import open_socket, plan_binding
+from lerim.web.binding import ServeOptions, open_socket, plan_binding
 from lerim.web.daemon.daemon import Daemon
-from lerim.web.options import ServeOptions
 from lerim.web.running_jobs import Work
 from lerim.web.served import Served
-from lerim.web.server import QuietServer, make_config
+from lerim.web.server import QuietServer, make_app, make_config
 from lerim.web.token import load_token
 from memory_search import write_memories
 from session_search import PreparedReading, make_session

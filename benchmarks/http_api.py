@@ -23,7 +23,7 @@ from dashboard import make_home
 from lerim.paths import Home
 from lerim.views import RunningServer
 from lerim.web import start_server, stop_server
-from lerim.web.options import ServeOptions
+from lerim.web.binding import ServeOptions
 from lerim.web.token import load_token
 
 TIMES = 20

@@ -20,7 +20,7 @@ from lerim.agents.model import AgentChannel, AgentName, InstallLevel
 from lerim.agents.status import ChannelState
 from lerim.jobs.report import Stage
 from lerim.lsp.features import asking, maintaining, syncing
-from lerim.lsp.protocol import agent_tools, core, memories, models
+from lerim.lsp.protocol import agents, core, memories, models
 from lerim.lsp.server import REQUESTS
 from lerim.lsp.window.state import Sidecar
 from lerim.memory import record
@@ -59,8 +59,8 @@ LITERALS = {
     "ChannelState": ChannelState,
     "InstallLevel": InstallLevel,
     "NeighbourAnswer": NeighbourAnswer,
-    "AgentTool": agent_tools.ToolName,
-    "MemoryKind": agent_tools.MemoryKind,
+    "AgentTool": agents.ToolName,
+    "MemoryKind": agents.MemoryKind,
     "MemoryGrouping": memories.MemoryGrouping,
     "Feedback": memories.Feedback,
     "Primitive": record.Primitive,

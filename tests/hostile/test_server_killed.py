@@ -16,7 +16,7 @@ from hang import HANG
 from lerim.project import project
 from lerim.views import find_running_server
 from lerim.web import start_server
-from lerim.web.options import ServeOptions
+from lerim.web.binding import ServeOptions
 from lerim.web.running import request_server
 from long import at_most
 from model_desk import environ

@@ -16,13 +16,11 @@ import httpx2
 
 from hang import HANG
 from lerim.paths import Home
-from lerim.web.app import make_app
-from lerim.web.binding import open_socket, plan_binding
+from lerim.web.binding import ServeOptions, open_socket, plan_binding
 from lerim.web.daemon.daemon import Daemon
-from lerim.web.options import ServeOptions
 from lerim.web.running_jobs import Work
 from lerim.web.served import Served
-from lerim.web.server import QuietServer, make_config
+from lerim.web.server import QuietServer, make_app, make_config
 from lerim.web.token import load_token
 from warm_python import warm_python
 

@@ -10,8 +10,8 @@ from lerim.errors import ProjectError
 from lerim.paths import Home
 from lerim.project import project
 from lerim.project.commits import History
+from lerim.project.git import find_word
 from lerim.project.project import FolderOwners, locate_project
-from lerim.project.search import find_word
 from rights import bound
 
 

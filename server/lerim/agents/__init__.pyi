@@ -4,6 +4,7 @@ from .apply import undo_plan as undo_plan
 from .config_files import AgentMachine as AgentMachine
 from .config_files import ConfigFile as ConfigFile
 from .config_files import list_config_files as list_config_files
+from .config_files import skill_text as skill_text
 from .launcher import update_installed_programs as update_installed_programs
 from .model import AGENT_NAMES as AGENT_NAMES
 from .model import AGENTS as AGENTS
@@ -17,7 +18,6 @@ from .plan import PlanAction as PlanAction
 from .plan import PlannedEdit as PlannedEdit
 from .plan import make_agent_plan as make_agent_plan
 from .plan import open_machine as open_machine
-from .skill import skill_text as skill_text
 from .status import ChannelView as ChannelView
 from .status import ConnectionView as ConnectionView
 from .status import examine_connections as examine_connections

@@ -1,5 +1,6 @@
-"""Which file of an agent gets which entry, as a function of the platform and the environment. Nothing here touches the
-disk, so that each system is tested on any machine.
+"""Which file of an agent gets which entry, as a function of the platform and the environment, and the texts of the
+files that Lerim installs whole: the skill, and the plugin of OpenCode. Nothing here touches the person's files, so that
+each system is tested on any machine.
 
 An entry that several agents read (`.mcp.json`, the skills, Copilot's hooks) is written once and belongs to all of them.
 """
@@ -7,8 +8,10 @@ An entry that several agents read (`.mcp.json`, the skills, Copilot's hooks) is 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import PurePath
 
 from lerim.agents.entries import Entry, JsonHooks, JsonMember, TomlTable, WholeFile
@@ -16,7 +19,6 @@ from lerim.agents.hook_events import HookWriter
 from lerim.agents.json_text import Json
 from lerim.agents.launcher import mcp_command
 from lerim.agents.model import AgentChannel, AgentName, InstallLevel
-from lerim.agents.skill import opencode_plugin_text, skill_text
 from lerim.paths import Home, claude_roots, codex_roots, copilot_roots, gemini_roots, user_home
 
 SKILL_FOLDER = "lerim"
@@ -135,3 +137,17 @@ def _list_skills(machine: AgentMachine, level: InstallLevel) -> Iterator[ConfigF
     others: tuple[AgentName, ...] = ("codex", "copilot", "gemini", "opencode", "cursor", "vscode")
     for agents, folder in ((("claude",), machine.folder("claude", level)), (others, base / ".agents")):
         yield ConfigFile(agents, "skill", level, folder / "skills" / SKILL_FOLDER / "SKILL.md", skill)
+
+
+def skill_text(name: str) -> str:
+    """Returns the skill under a name; agents want it to be that of its folder."""
+    return re.sub(r"(?m)^name: .*$", f"name: {name}", _read_file("SKILL.md"), count=1)
+
+
+def opencode_plugin_text() -> str:
+    """Returns the plugin that runs the hook program for OpenCode, which has no hooks of its own."""
+    return _read_file("opencode_plugin.js")
+
+
+def _read_file(name: str) -> str:
+    return resources.files("lerim.agents").joinpath("files", name).read_text(encoding="utf-8")

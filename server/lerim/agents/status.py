@@ -1,4 +1,5 @@
-"""What each agent gets: the state of every channel on disk, when it was last used, and what keeps it from working.
+"""What each agent gets: the state of every channel on disk, when it was last used, and what keeps it from working, such
+as hooks that Codex waits for the person to trust.
 
 `lerim agents list`, `lerim agents status` and the editor's Agents view show these rows.
 """
@@ -6,15 +7,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from lerim import hook
-from lerim.agents.codex_trust import are_hooks_trusted
 from lerim.agents.config_files import AgentMachine, ConfigFile, list_config_files
 from lerim.agents.entries import JsonHooks
 from lerim.agents.json_text import UneditableError
@@ -23,6 +24,7 @@ from lerim.agents.model import AGENT_NAMES, AGENTS, AgentChannel, AgentName, Ins
 from lerim.agents.plan import find_path, read_config
 from lerim.agents.presence import AgentPresence, find_agents
 from lerim.agents.records import InstalledFile, load_records
+from lerim.agents.toml_text import find_table
 from lerim.errors import LerimError
 from lerim.files import read_regular_file
 from lerim.memory import format_time, load_servings
@@ -191,3 +193,28 @@ def _find_mcp_calls(home: Home, project: Project | None) -> Mapping[AgentName, f
         if serving.channel == "mcp" and agent is not None:
             found[agent] = max(found.get(agent, 0.0), serving.at)
     return found
+
+
+def are_hooks_trusted(hooks_file: Path, hooks_text: str, entry: JsonHooks, config_file: Path) -> bool:
+    """Returns whether Codex has stored trust for each of our hooks in a file. It keeps that in its `config.toml`, which
+    is only read here: trust is the person's to give, with `/hooks` in Codex.
+
+    The key of a hook is `<path>:<event>:<group>:<hook>`. Whether the trust is for this very hook only Codex can tell: a
+    hook that was changed by hand since may still be skipped.
+    """
+    try:
+        config = read_config(config_file, None)
+        state = find_table(config or "", ("hooks", "state"))
+    except (LerimError, UneditableError):
+        return False
+    positions = entry.find_positions(hooks_text)
+    return bool(positions) and all(_is_trusted(state or {}, hooks_file, *position) for position in positions)
+
+
+def _is_trusted(state: dict[str, Any], hooks_file: Path, event: str, group: int) -> bool:
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+    for path in {str(hooks_file), str(hooks_file.resolve())}:
+        entry = state.get(f"{path}:{name}:{group}:0")
+        if isinstance(entry, dict) and entry.get("trusted_hash") and entry.get("enabled") is not False:
+            return True
+    return False

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
-from lerim.check.header_rules import check_header
-from lerim.check.link_rules import check_links
+from lerim.check.header_rules import check_header, check_links
 from lerim.check.reference_rules import check_references
 from lerim.memory import DocumentKind, MemoryDocument, Span, split_conflict, text_span
 from lerim.redaction import redact_secrets

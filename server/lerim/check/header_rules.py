@@ -1,4 +1,4 @@
-"""Checks the header of a document: whether it can be read, its keys and its values."""
+"""Checks the header of a document: whether it can be read, its keys and values, and its links to other memories."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import get_args
 
+from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
 from lerim.errors import MemoryError_
 from lerim.memory import HEADER_KEYS, KINDS, DocumentKind, Field, MemoryDocument, Primitive, Span, examine_values
@@ -17,6 +18,11 @@ CANDIDATE_KEYS = (
 )
 """The keys that only the files of candidates have."""
 FIRST_LINE = Span(0, 0, 0, 3)
+
+LINK_KEYS = ("supersedes", "resolves", "superseded_by", "resolved_by", "related")
+ENDING_KEYS = ("supersedes", "resolves")
+MAX_STEPS = 200
+"""Memories that are read to find a circle."""
 
 
 def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> Iterator[Finding]:
@@ -72,3 +78,42 @@ def _make_value_finding(document: MemoryDocument, path: Path, key: str, message:
 def _value_span(field: Field | None) -> Span:
     """Returns where the value of a key is, or the first line if the key is missing."""
     return FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span
+
+
+def check_links(document: MemoryDocument, path: Path, kind: DocumentKind, context: CheckContext) -> Iterator[Finding]:
+    """Yields links that lead nowhere or in a circle, and the other files that have this document's id."""
+    if kind == "memory":
+        yield from _check_id(document, path, context)
+    for key in LINK_KEYS:
+        for value in document.values(key):
+            if not context.paths_of(value.text):
+                message = f"There is no memory {value.text[:80]!r}."
+                yield Finding("unknown-memory", message, str(path), value.span)
+            elif key in ENDING_KEYS and _leads_back(value.text, path.stem, context):
+                verb = "replaces" if key == "supersedes" else "resolves"
+                message = f"This memory {verb} {value.text}, which in turn ends this one. Remove one of the links."
+                yield Finding("link-circle", message, str(path), value.span)
+
+
+def _check_id(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
+    others = [other for other in context.paths_of(path.stem) if other != path]
+    if not others:
+        return
+    field = document.field("id")
+    place = " and ".join(f"{other.parent.name}/{other.name}" for other in others)
+    message = f"{place} has the same id. Merge them with `lerim memory merge {path.stem}`, or rename one."
+    yield Finding("memory-twice", message, str(path), field.values[0].span if field and field.values else FIRST_LINE)
+
+
+def _leads_back(start: str, goal: str, context: CheckContext) -> bool:
+    """Whether `goal` is reached by following what `start` ends, what that ends, and so on."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting and len(seen) < MAX_STEPS:
+        here = waiting.pop()
+        if here == goal:
+            return True
+        if here not in seen:
+            seen.add(here)
+            waiting += context.load_ends(here)
+    return False

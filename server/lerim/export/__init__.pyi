@@ -4,8 +4,11 @@ from .choosing import LeftOutMemory as LeftOutMemory
 from .export import Export as Export
 from .export import ExportResult as ExportResult
 from .export import describe_left_out as describe_left_out
+from .export import keeps_rules as keeps_rules
 from .export import plan_project_export as plan_project_export
 from .export import plan_project_removal as plan_project_removal
+from .export import refresh_rules as refresh_rules
+from .export import set_keeping_rules as set_keeping_rules
 from .export import undo_export as undo_export
 from .export import write_export as write_export
 from .hand_edits import EditedLine as EditedLine
@@ -13,8 +16,5 @@ from .importing import ImportPlan as ImportPlan
 from .importing import RulesLine as RulesLine
 from .importing import list_rules_lines as list_rules_lines
 from .importing import plan_import as plan_import
-from .keeping import keeps_rules as keeps_rules
-from .keeping import refresh_rules as refresh_rules
-from .keeping import set_keeping_rules as set_keeping_rules
 from .plan import ExportPlan as ExportPlan
 from .plan import make_stamp as make_stamp

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lerim.errors import Problem
-from lerim.export.areas import group_by_area, name_areas
 from lerim.export.choosing import LeftOutMemory, RuleMemory, find_text_reason, fit_memories, leave_out
 from lerim.export.managed_block import BLOCK_HEAD, DamagedMarkers, find_block, hash_lines, remove_block, set_block
 from lerim.export.project_files import AGENTS, CODE, ProjectFiles
 from lerim.export.rule_files import (
     find_rule_format,
     fit_rule_file,
+    group_by_area,
     has_same_rules,
     make_rule_path,
+    name_areas,
     parse_rule_file,
     render_rule_file,
 )

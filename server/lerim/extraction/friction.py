@@ -10,7 +10,7 @@ from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
 from lerim.extraction.facts import commands, output_lines, wording
 from lerim.extraction.quotes import verify_quote
-from lerim.extraction.signals import Quote, git_hooks
+from lerim.extraction.signals import Quote, git_steps
 from lerim.memory import Evidence
 from lerim.patterns import compile_later
 from lerim.redaction import clean_text, find_flags, show_hidden
@@ -41,11 +41,8 @@ def find_frictions(turn: Turn, session: str, printed: str) -> Iterator[Friction]
         name = error_fingerprint(quote)
         if name:
             command = commands.parse_command(call.command)
-            text = (
-                git_hooks.plain_git_command(call).text
-                if git_hooks.git_verb(call.command)
-                else command.text.partition("\n")[0]
-            )
+            verb = git_steps.git_verb(call.command)
+            text = f"git {verb}" if verb else command.text.partition("\n")[0]
             shown = wording.shorten(show_hidden(clean_text(text)), 60).replace("`", "'")
             yield Friction(name, quote, shown, session, turn.id, turn.time.timestamp() if turn.time else 0.0)
 
@@ -53,7 +50,7 @@ def find_frictions(turn: Turn, session: str, printed: str) -> Iterator[Friction]
 def _find_error(call: ToolCall) -> str:
     if call.kind != "shell" or call.status != "error" or not call.command:
         return ""
-    if stopped := git_hooks.hook_refusal(call):
+    if stopped := git_steps.hook_refusal(call):
         return stopped
     error = output_lines.error_line(call.output)
     return error if output_lines.ENVIRONMENT.search(error) or _STANDING.search(error) else ""

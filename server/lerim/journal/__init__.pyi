@@ -1,5 +1,6 @@
 from .build import JournalScope as JournalScope
 from .build import build_entry as build_entry
+from .build import build_page as build_page
 from .build import collect_material as collect_material
 from .build import list_days as list_days
 from .build import open_journal as open_journal
@@ -18,7 +19,6 @@ from .entry_files import WrittenEntry as WrittenEntry
 from .entry_files import write_entry as write_entry
 from .model_entry import choose_journal_model as choose_journal_model
 from .model_entry import tell_day_with_model as tell_day_with_model
-from .page import build_page as build_page
 from .render import render_markdown as render_markdown
 from .render import render_release as render_release
 from .render import render_span as render_span

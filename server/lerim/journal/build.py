@@ -15,8 +15,8 @@ from pathlib import Path
 from lerim.config import load
 from lerim.errors import LerimError, Problem
 from lerim.journal.days import DaySpan, day_span, local_day
-from lerim.journal.drafts import DraftSentence, number_sources
-from lerim.journal.entry import JournalDay, JournalEntry
+from lerim.journal.entry import DraftSentence, JournalDay, JournalEntry, JournalPage, number_sources
+from lerim.journal.render import render_markdown
 from lerim.journal.sources import (
     DayNote,
     MemoriesOfDay,
@@ -178,3 +178,19 @@ def limit_own_output(drafts: Sequence[DraftSentence]) -> list[DraftSentence]:
 
 def _history(scope: JournalScope) -> History:
     return History(Path(scope.project.root), scope.environ)
+
+
+def build_page(scope: JournalScope, day: date | None, now: datetime) -> JournalPage:
+    """Builds the page of a day, of today for None. Raises CatalogError, MemoryError_, and ValueError for a day far
+    outside the calendar."""
+    shown = day or local_day(now, scope.zone)
+    entry = build_entry(scope, shown, now)
+    days = [one.day for one in list_days(scope)]  # the newest first
+    return JournalPage(
+        day=entry.day,
+        title=entry.title,
+        markdown=render_markdown(entry),
+        previous=next((one for one in days if one < entry.day), ""),
+        next=next((one for one in reversed(days) if one > entry.day), ""),
+        problems=[problem.message for problem in entry.problems],
+    )

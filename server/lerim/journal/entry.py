@@ -1,14 +1,18 @@
-"""A journal entry as the command line prints it and the editor and the dashboard show it."""
+"""A journal entry as the command line prints it and the editor and the dashboard show it, and its sentences before
+their sources are numbered."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from lerim.errors import Problem
 from lerim.models import ModelStep, RoleUsage
+from lerim.redaction import clean_text, strip_markup
 
 Section = Literal["done", "decided", "learned", "open", "obsolete"]
 SECTION_TITLES: Mapping[Section, str] = {
@@ -96,3 +100,44 @@ class JournalPage(msgspec.Struct, frozen=True):
     previous: str
     next: str
     problems: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """A sentence with its sources, which have no numbers yet. See `JournalSentence`."""
+
+    section: Section
+    text: str
+    sources: tuple[JournalSource, ...]
+    origin: Origin
+    topic: str = ""
+    repeats: bool = False
+
+    @property
+    def is_own_output(self) -> bool:
+        """Whether the sentence comes from, or says the same as, what Lerim kept before."""
+        return self.origin == "memory" or self.repeats
+
+
+def number_sources(drafts: Iterable[DraftSentence]) -> tuple[list[JournalSentence], list[JournalSource]]:
+    """Returns the sentences by section, each text once in a section, and their sources, numbered from 1 in the order in
+    which they are first named. All text is made fit to be shown as markdown: it is one line without secrets, tags,
+    links and hidden characters."""
+    ordered = sorted(drafts, key=lambda draft: list(SECTION_TITLES).index(draft.section))
+    sources: dict[str, JournalSource] = {}
+    sentences: dict[tuple[Section, str, str], JournalSentence] = {}
+    for draft in ordered:
+        text, topic = _clean_line(draft.text), _clean_line(draft.topic)
+        key = (draft.section, topic, text)
+        if key in sentences:
+            continue
+        for source in draft.sources:
+            if source.ref not in sources:
+                sources[source.ref] = replace(source, number=len(sources) + 1, title=_clean_line(source.title))
+        numbers = tuple(dict.fromkeys(sources[source.ref].number for source in draft.sources))
+        sentences[key] = JournalSentence(draft.section, text, numbers, draft.origin, topic, draft.repeats)
+    return list(sentences.values()), list(sources.values())
+
+
+def _clean_line(text: str) -> str:
+    return strip_markup(clean_text(text))

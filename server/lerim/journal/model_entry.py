@@ -18,8 +18,7 @@ from lerim.config import load
 from lerim.errors import LerimError
 from lerim.extraction import CitedSentence, CitedSentenceParser, NumberedText, escape_lines
 from lerim.journal.build import DayMaterial, JournalScope, draft_day, limit_own_output, make_entry_by_rules
-from lerim.journal.drafts import DraftSentence, number_sources
-from lerim.journal.entry import JournalEntry, JournalSource, Origin, Section
+from lerim.journal.entry import DraftSentence, JournalEntry, JournalSource, Origin, Section, number_sources
 from lerim.journal.passages import JournalPassage, limit_own_passages, make_passages
 from lerim.models import DayBudget, Engine, Model, ModelChoice, choose_allowed, stream_answer
 

@@ -14,7 +14,7 @@ import msgspec
 
 from lerim.journal.build import DayMaterial, JournalScope, collect_material, draft_day, limit_own_output
 from lerim.journal.days import DaySpan
-from lerim.journal.drafts import DraftSentence, number_sources
+from lerim.journal.entry import DraftSentence, number_sources
 from lerim.journal.passages import JournalPassage, limit_own_passages, make_passages
 from lerim.project import Project
 

@@ -28,7 +28,7 @@ from lerim.lsp.boundary import (
     register_request,
     uri_to_path,
 )
-from lerim.lsp.protocol import Params, agent_tools, agents, core, exporting, memories, models, sessions
+from lerim.lsp.protocol import Params, agents, core, exporting, memories, models, sessions
 from lerim.lsp.window import Sidecar, editor_models, parse_options
 from lerim.paths import Home
 from lerim.project import check_home_outside_repository
@@ -75,19 +75,19 @@ REQUESTS = (
     RequestHandler(core.MEMORY_TREE, memories.TreeParams, "features.memories.tree", "list_tree_rows"),
     RequestHandler(core.MEMORY_ACT, memories.MemoryActParams, "features.memories.acts", "act_on_memory"),
     RequestHandler(core.MEMORY_MERGE, memories.MergeParams, "features.memories.acts", "merge_memory"),
-    RequestHandler(core.MEMORY_ADD, agent_tools.AddMemoryParams, "features.agent_tools", "add_memory"),
-    RequestHandler(core.MEMORY_CONTEXT, agent_tools.MemoryContextParams, "features.agent_tools", "copy_memories"),
-    RequestHandler(core.AGENT_TOOL, agent_tools.AgentToolParams, "features.agent_tools", "call_tool"),
+    RequestHandler(core.MEMORY_ADD, agents.AddMemoryParams, "features.agent_tools", "add_memory"),
+    RequestHandler(core.MEMORY_CONTEXT, agents.MemoryContextParams, "features.agent_tools", "copy_memories"),
+    RequestHandler(core.AGENT_TOOL, agents.AgentToolParams, "features.agent_tools", "call_tool"),
     RequestHandler(core.MAINTAIN, memories.MaintainParams, "features.maintaining", "maintain_memories"),
     RequestHandler(core.ASK, memories.AskParams, "features.asking", "ask_question"),
     RequestHandler(core.BENEFIT, core.RootParams, "features.job_results", "compute_benefit"),
-    RequestHandler(core.CHECK, core.RootParams, "features.checking.project_checks", "check_memories"),
+    RequestHandler(core.CHECK, core.RootParams, "features.checking.diagnostics", "check_memories"),
     RequestHandler(core.JOURNAL, memories.JournalParams, "features.job_results", "open_journal_page"),
     RequestHandler(core.TURN, core.TurnParams, "features.sessions.transcripts", "find_turn"),
     RequestHandler(core.SESSIONS_DAYS, sessions.DaysParams, "features.sessions.listing", "list_days"),
     RequestHandler(core.SESSIONS_LIST, sessions.SessionsParams, "features.sessions.listing", "list_sessions"),
-    RequestHandler(core.SESSIONS_ELSEWHERE, core.RootParams, "features.sessions.elsewhere", "list_other_folders"),
-    RequestHandler(core.SESSIONS_USE, sessions.UseSessionsParams, "features.sessions.elsewhere", "use_sessions"),
+    RequestHandler(core.SESSIONS_ELSEWHERE, core.RootParams, "features.sessions.listing", "list_other_folders"),
+    RequestHandler(core.SESSIONS_USE, sessions.UseSessionsParams, "features.sessions.listing", "use_sessions"),
     RequestHandler(core.SESSIONS_SEARCH, sessions.SessionSearchParams, "features.sessions.search", "search_sessions"),
     RequestHandler(core.SESSION_OPEN, sessions.OpenParams, "features.sessions.transcripts", "session_outline"),
     RequestHandler(core.SESSION_TURNS, sessions.TurnsParams, "features.sessions.transcripts", "list_turns"),

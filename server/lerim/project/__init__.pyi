@@ -11,6 +11,8 @@ from .commits import Commit as Commit
 from .commits import History as History
 from .commits import Tag as Tag
 from .git import Git as Git
+from .git import find_named_files as find_named_files
+from .git import find_word as find_word
 from .git import open_git as open_git
 from .home import check_home_outside_repository as check_home_outside_repository
 from .home import is_home_worktree as is_home_worktree
@@ -35,8 +37,6 @@ from .repository import find_git_dir as find_git_dir
 from .repository import find_innermost_layout as find_innermost_layout
 from .repository import read_head_commit as read_head_commit
 from .repository import read_small_file as read_small_file
-from .search import find_named_files as find_named_files
-from .search import find_word as find_word
 from .tracked import PATH_DIGEST_BYTES as PATH_DIGEST_BYTES
 from .tracked import find_half_removed_paths as find_half_removed_paths
 from .tracked import read_merge_stages as read_merge_stages

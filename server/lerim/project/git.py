@@ -1,4 +1,4 @@
-"""Finds where files of a repository were moved, by asking git to compare commits.
+"""Finds where files of a repository were moved, by asking git to compare commits, and files with a word or a name.
 
 Git is only run in jobs, without a shell, for a limited time, and so that a repository's settings cannot start anything.
 Without git on the machine this information is missing.
@@ -40,6 +40,9 @@ _SAFE_ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
 }
 _KEPT_VARIABLES = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+
+SEARCH_SECONDS = 3.0
+"""How long a search may take: a person waits for it."""
 
 
 class Git:
@@ -247,3 +250,21 @@ def _parse_blobs(output: bytes, count: int) -> list[str | None]:
         else:
             texts.append(None)
     return texts
+
+
+def find_word(root: Path, word: str, environ: Mapping[str, str]) -> list[str]:
+    """Returns the files that contain `word` as a whole word, sorted; empty if git cannot tell in time. Paths are
+    relative to the root, with forward slashes. Ignored files are not searched."""
+    options = ("-l", "-z", "-w", "-F", "-I", "--untracked", "--no-textconv", "--no-recurse-submodules", "--full-name")
+    return _list_paths(root, environ, "grep", *options, "-e", word, "--", ".")
+
+
+def find_named_files(root: Path, name: str, environ: Mapping[str, str]) -> list[str]:
+    """Returns the files with this name in any folder, as `find_word` does."""
+    paths = _list_paths(root, environ, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".")
+    return [path for path in paths if path.rpartition("/")[2] == name]
+
+
+def _list_paths(root: Path, environ: Mapping[str, str], *arguments: str) -> list[str]:
+    names = (ask_git(root, environ, *arguments, seconds=SEARCH_SECONDS) or b"").split(b"\0")
+    return sorted({name.decode("utf-8", "surrogateescape") for name in names if name})

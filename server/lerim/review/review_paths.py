@@ -1,8 +1,8 @@
-"""The paths of one project's memories, candidates and private review state."""
+"""The paths of one project's memories, candidates and private review state, and what is opened there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -12,10 +12,16 @@ from filelock import FileLock, Timeout
 
 from lerim import files
 from lerim.errors import BusyError, MemoryError_, error_reason
-from lerim.memory import ARCHIVED_FOLDERS, LIVE_FOLDERS, Store
+from lerim.memory import (
+    ARCHIVED_FOLDERS,
+    LIVE_FOLDERS,
+    IsWrittenByLerim,
+    Store,
+    never_written_by_lerim,
+    split_sentences,
+)
 from lerim.paths import Home
 from lerim.project import Project, folder, make_personal_project, make_private_folder
-from lerim.review.authorship import make_lerim_sentence_test
 from lerim.review.ledger import Ledger, open_ledger
 
 _WAIT_SECONDS = 10
@@ -57,7 +63,7 @@ class ReviewPaths:
 
     def store(self) -> Store:
         """The memory store of this worktree, or of the person's own memories."""
-        make_sentence_test = partial(make_lerim_sentence_test, self.private, self.moves)
+        make_sentence_test = partial(_make_lerim_sentence_test, self.private, self.moves)
         if not (self.project.is_personal or self.project.private_dir):
             return Store(self.project.memory_dir, self.private, written_by_lerim=make_sentence_test)
         return Store(
@@ -146,3 +152,26 @@ class ReviewPaths:
     def candidate_path(self, candidate_id: str) -> Path:
         """The path of a candidate's file. Raises BoundaryError if a part of it is a symbolic link."""
         return files.resolve_inside(self.state_anchor, self.review / f"{candidate_id}.md")
+
+
+def _make_lerim_sentence_test(
+    private: Path, moves: Sequence[tuple[str, str]], memory_id: str, text_hash: str
+) -> IsWrittenByLerim:
+    """Return a function that tells whether Lerim wrote a sentence of this memory, whose file's text has this hash.
+
+    If no person edited the text, Lerim wrote all sentences; otherwise, it wrote those of the claims that were accepted
+    into the memory. Raises MemoryError_ if the ledger cannot be used.
+    """
+    if files.is_absent(private / "review.sqlite3"):
+        return never_written_by_lerim
+    with open_ledger(private, moves) as ledger:
+        if ledger.is_ours(text_hash):
+            return lambda _: True
+        accepted_claims = [
+            ledger.load_proposed(one.id) for one in ledger.claims_about([memory_id]) if one.state == "accepted"
+        ]
+    texts = [
+        text for claim in accepted_claims if claim is not None for text in (claim.title, f"{claim.title}.", claim.body)
+    ]
+    lerim_sentences = {sentence for text in texts for sentence in split_sentences(text)}
+    return lerim_sentences.__contains__

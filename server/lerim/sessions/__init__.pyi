@@ -1,5 +1,4 @@
 from . import platforms as platforms
-from .call_edits import find_call_edits as find_call_edits
 from .catalog import DAMAGE_CODES as DAMAGE_CODES
 from .catalog import FAILED as FAILED
 from .catalog import UNREADABLE as UNREADABLE
@@ -32,6 +31,7 @@ from .display import clean_line as clean_line
 from .display import make_turn_snippet as make_turn_snippet
 from .display import session_title as session_title
 from .exporting import export_session as export_session
+from .exporting import find_call_edits as find_call_edits
 from .model import NO_TOKENS as NO_TOKENS
 from .model import PLATFORM_NAMES as PLATFORM_NAMES
 from .model import Database as Database

@@ -1,20 +1,22 @@
 """Any agent's session in one normalised form, read from its transcript and redacted: one object a turn
-(docs/SESSION_FORMAT.md)."""
+(docs/SESSION_FORMAT.md). Also the edits of one tool call: the catalog stores only which files they changed."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from lerim.errors import NotFoundError, Problem
+from lerim.redaction import clean_text
 from lerim.sessions.model import (
     NO_TOKENS,
     FileEdit,
     Platform,
     Role,
     Tokens,
+    ToolCall,
     ToolKind,
     ToolStatus,
     Transcript,
@@ -23,9 +25,14 @@ from lerim.sessions.model import (
 )
 from lerim.sessions.readers import read_session
 from lerim.sessions.redacted import redact_text, redact_turn
-from lerim.sessions.tables import TRANSCRIPT_COLUMNS, make_transcript, replace_surrogates
+from lerim.sessions.tables import TRANSCRIPT_COLUMNS, make_transcript, render_calls, replace_surrogates
 
 FORMAT_VERSION = 1
+
+MAX_SIDE = 400_000
+"""The most characters of a file's text before or after the edits."""
+GAP = "\n⋯\n"
+"""Stands between two replacements in one file, whose places in it are not recorded."""
 
 
 class ExportedAnswer(msgspec.Struct, frozen=True):
@@ -122,3 +129,35 @@ def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
         calls=msgspec.convert(turn.tool_calls, tuple[ExportedCall, ...], from_attributes=True),
         tokens=None if turn.tokens == NO_TOKENS else turn.tokens,
     )
+
+
+def find_call_edits(db: sqlite3.Connection, place: str, turn: str, number: int) -> list[FileEdit]:
+    """Returns the edits of a turn's call, one for each file and without secrets. `number` counts the calls from 0, as
+    the transcript page lists them. Reads the transcript of the session at `place` up to the turn.
+
+    Raises NotFoundError if the transcript, the turn or its edits are gone; TranscriptError if it cannot be read.
+    """
+    for one in read_session(find_transcript(db, place)):
+        if one.id == turn:
+            calls = [call for call in one.tool_calls if render_calls([call])]
+            edits = _join_edits(calls[number]) if number < len(calls) else []
+            if edits:
+                return edits
+            break
+    raise NotFoundError("The text of this edit is not in the transcript.", where=place, todo="Open the file instead.")
+
+
+def _join_edits(call: ToolCall) -> list[FileEdit]:
+    by_path: dict[str, list[FileEdit]] = {}
+    for edit in call.edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    return [
+        FileEdit(clean_text(path), _join_texts(one.old for one in edits), _join_texts(one.new for one in edits))
+        for path, edits in by_path.items()
+    ]
+
+
+def _join_texts(texts: Iterable[str]) -> str:
+    """Joins texts and redacts more than is returned, so that no secret is cut in two."""
+    joined = GAP.join(texts).replace("\r\n", "\n")
+    return clean_text(joined[: MAX_SIDE * 2])[:MAX_SIDE]

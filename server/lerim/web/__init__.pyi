@@ -1,4 +1,3 @@
-from .app import make_app as make_app
 from .background import COMPOSE_FILE as COMPOSE_FILE
 from .background import ServicePlan as ServicePlan
 from .background import log_path as log_path
@@ -10,12 +9,13 @@ from .background import stop_server as stop_server
 from .binding import DEFAULT_PORT as DEFAULT_PORT
 from .binding import LOOPBACK as LOOPBACK
 from .binding import Binding as Binding
+from .binding import ServeOptions as ServeOptions
 from .binding import open_socket as open_socket
 from .binding import plan_binding as plan_binding
-from .options import ServeOptions as ServeOptions
 from .running import request_server as request_server
 from .served import Served as Served
 from .served import find_served as find_served
 from .server import main as main
+from .server import make_app as make_app
 from .server import serve as serve
 from .token import load_token as load_token

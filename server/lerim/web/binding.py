@@ -1,4 +1,5 @@
-"""Where the server listens, and under which addresses people may reach it."""
+"""Where the server listens, as options that can be handed to another process, and under which addresses people may
+reach it."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ import socket
 import sys
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+import msgspec
 
 from lerim.errors import ServerError, UsageError, error_reason
 
@@ -96,3 +99,14 @@ def open_socket(host: str, port: int) -> socket.socket:
             f"The server cannot listen there: {error_reason(error)}.", where=f"{host}:{port}", todo=todo
         ) from error
     return listener
+
+
+class ServeOptions(msgspec.Struct, frozen=True):
+    """Where to listen. `certificate` and `key` are the paths of PEM files, "" without TLS; `proxy_origin` is the
+    address people use if a proxy is in front. Port 0 takes a free one."""
+
+    host: str = LOOPBACK
+    port: int = DEFAULT_PORT
+    certificate: str = ""
+    key: str = ""
+    proxy_origin: str = ""

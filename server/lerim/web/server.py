@@ -1,4 +1,5 @@
-"""Runs the application on a socket until it is asked to stop."""
+"""The application that answers requests: the API, the dashboard's pages, and the door before both. It runs on a socket
+until it is asked to stop."""
 
 from __future__ import annotations
 
@@ -6,30 +7,40 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import msgspec
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
 
 from lerim.errors import LerimError, UsageError
 from lerim.heap import limit_malloc_arenas
 from lerim.paths import Home
 from lerim.views import RunningServer
-from lerim.web.app import make_app
+from lerim.web.answers import error_response
+from lerim.web.api import API_PREFIX, api_routes
 from lerim.web.background import start_logging
-from lerim.web.binding import LOOPBACK, Binding, open_socket, plan_binding
+from lerim.web.binding import LOOPBACK, Binding, ServeOptions, open_socket, plan_binding
 from lerim.web.daemon import Daemon, Timings
-from lerim.web.options import ServeOptions
+from lerim.web.pages import page_routes
 from lerim.web.running import announce_server, hold_server_lock
 from lerim.web.running_jobs import Work
+from lerim.web.security import LOGIN_PATH, BodyTooLargeError, Guard, sign_in
 from lerim.web.served import Served
 from lerim.web.token import load_token
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
 
 STOP_SECONDS = 2
 """How long open requests may take after the server was asked to stop."""
@@ -131,3 +142,38 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     return 0
+
+
+def make_app(served: Served) -> Starlette:
+    """Returns the application that serves a home."""
+
+    def answer_login(request: Request) -> Response:
+        return sign_in(served, request)
+
+    handled = (LerimError, BodyTooLargeError, HTTPException, ClientDisconnect, Exception)
+
+    @asynccontextmanager
+    async def live(_app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(served.daemon.run())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+            await served.work.close()
+            served.searches.close()
+
+    app = Starlette(
+        routes=[
+            Route(LOGIN_PATH, answer_login, methods=["GET"]),
+            Mount(API_PREFIX, routes=api_routes),
+            *page_routes,
+        ],
+        middleware=[Middleware(Guard, served=served)],
+        lifespan=live,
+        exception_handlers=dict.fromkeys(handled, error_response),
+    )
+    app.router.redirect_slashes = False  # a path is right or wrong
+    app.state.served = served
+    return app

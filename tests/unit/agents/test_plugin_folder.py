@@ -7,19 +7,9 @@ from pathlib import Path
 
 from test_golden import make_files
 
-from lerim import __version__
 from lerim.agents import skill_text
-from lerim.agents.plugin import list_plugin_files
 
 FOLDER = Path(__file__).resolve().parents[3] / "agents"
-
-
-def test_the_folder_is_what_is_generated() -> None:
-    wanted = list_plugin_files(__version__)
-    present = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
-    assert present - {"README.md"} == set(wanted)
-    for name, text in wanted.items():
-        assert (FOLDER / name).read_text(encoding="utf-8") == text, f"run `make docs`: {name}"
 
 
 def test_server_hooks_and_skill_are_those_that_are_installed_into_a_repository() -> None:

@@ -18,7 +18,7 @@ from journal_days import DAY, NOW, commit, entry, exchange, memory, read, scope,
 from lerim.journal import build_entry, list_span, measure_self_reference, open_journal, render_markdown
 from lerim.journal.entry import JournalEntry
 from lerim.journal.sources.feeds import FeedError, parse_feed
-from lerim.journal.sources.issues import find_closed_issues, find_issues
+from lerim.journal.sources.from_git import find_closed_issues, find_issues
 from rights import bound
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>Releases</title>

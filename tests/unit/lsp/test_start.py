@@ -19,7 +19,7 @@ def ran(code: str) -> str:
 def test_openssl_and_the_readers_of_sessions_are_not_loaded_for_what_the_editor_asks() -> None:
     modules = (
         "lerim.lsp.server, lerim.lsp.features.watching, lerim.lsp.features.language.hovers_in_documents,"
-        " lerim.lsp.features.language.symbols, lerim.lsp.features.checking.document_checks,"
+        " lerim.lsp.features.language.symbols, lerim.lsp.features.checking.diagnostics,"
         " lerim.memory.freshness.drift, lerim.memory.search.memory_search"
     )
     assert (

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lerim.extraction.facts import clip_text
-from lerim.extraction.signals import is_commit_command
+from lerim.extraction.signals import git_verb
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
 from lerim.patterns import compile_later
@@ -242,6 +242,6 @@ def _has_signal(role: str, piece: ShownPiece) -> bool:
     call = _CALL_OUTCOME.search(piece.head)
     if piece.head.startswith("plan,") or (call is not None and call[1] not in _PLAIN_OUTCOMES):
         return True
-    if call is not None and (is_commit_command(piece.text) or len(piece.text) < LONG_COMMAND_CHARS):
-        return is_commit_command(piece.text)
+    if call is not None and (git_verb(piece.text) or len(piece.text) < LONG_COMMAND_CHARS):
+        return bool(git_verb(piece.text))
     return bool(_AGENT_SIGN.search(clip_text(piece.text, MAX_READ_CHARS)))

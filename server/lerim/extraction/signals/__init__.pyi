@@ -1,4 +1,4 @@
-from . import git_hooks as git_hooks
+from . import git_steps as git_steps
 from .draft import RANKED_SIGNALS as RANKED_SIGNALS
 from .draft import Basis as Basis
 from .draft import Draft as Draft
@@ -10,7 +10,7 @@ from .draft import find_changed_files as find_changed_files
 from .draft import find_named_places as find_named_places
 from .fixes import FailureWatch as FailureWatch
 from .git_steps import find_git_steps as find_git_steps
-from .git_steps import is_commit_command as is_commit_command
+from .git_steps import git_verb as git_verb
 from .outcome import is_retraction as is_retraction
 from .outcome import judge_next_words as judge_next_words
 from .outcome import postpones_question as postpones_question

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lerim.extraction.facts import Command, commands, find_artifacts, output_lines, split_prose, strip_emphasis, wording
-from lerim.extraction.signals import git_hooks, variants
+from lerim.extraction.signals import git_steps, variants
 from lerim.extraction.signals.draft import Draft, Scene, find_edited_files
 from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.outcome import is_commit_made
@@ -97,7 +97,7 @@ class FailureWatch:
                 self.own = [*self.own, path][-MAX_OWN_FILES:]
 
     def _record_run(self, scene: Scene, turn: Turn, call: ToolCall) -> Iterator[Draft]:
-        if git_hooks.git_verb(call.command):
+        if git_steps.git_verb(call.command):
             yield from self._record_hook_run(turn, call)
             return
         command = commands.parse_command(call.command)
@@ -116,13 +116,13 @@ class FailureWatch:
 
     def _record_hook_run(self, turn: Turn, call: ToolCall) -> Iterator[Draft]:
         """Handles a commit or push: one stopped by a hook stays open until one goes through."""
-        command = git_hooks.plain_git_command(call)
-        if error := git_hooks.hook_refusal(call):
+        command = git_steps.plain_git_command(call)
+        if error := git_steps.hook_refusal(call):
             self._open_failure(turn, call, command, error)
         elif is_commit_made(call):
             for failure in [item for item in self.failures if item.command == command.text]:
                 self.failures.remove(failure)
-                lesson = None if git_hooks.is_hook_skipped(call) else _draft_edit_fix(turn, call, failure)
+                lesson = None if git_steps.is_hook_skipped(call) else _draft_edit_fix(turn, call, failure)
                 if lesson is not None and _is_config_only(failure):  # otherwise the code was fixed, as intended
                     yield lesson
 

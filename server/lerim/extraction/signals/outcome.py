@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from lerim.extraction.signals.git_steps import is_commit_command
+from lerim.extraction.signals.git_steps import git_verb
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
@@ -67,7 +67,7 @@ def is_retraction(turn: Turn) -> bool:
 
 def is_commit_made(call: ToolCall) -> bool:
     """Returns whether a tool call made a commit or push. If its exit code is unknown, git's output decides."""
-    if call.status != "ok" or not is_commit_command(call.command):
+    if call.status != "ok" or not git_verb(call.command):
         return False
     return call.exit_code == 0 or (call.exit_code is None and bool(_TOOK.search(call.output)))
 

@@ -1,14 +1,14 @@
-"""The sentences from git about a day: its commits and tags, the files they changed, the issues they name and close."""
+"""The sentences from git about a day: its commits and tags, the files they changed, the issues they name and close
+(`#12`, `group/project#12`, `ABC-12`)."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lerim.extraction import list_names, shorten
-from lerim.journal.drafts import DraftSentence
-from lerim.journal.entry import JournalSource
-from lerim.journal.sources.issues import find_closed_issues, find_issues
+from lerim.journal.entry import DraftSentence, JournalSource
 from lerim.memory import format_time
 from lerim.project import SHORT_HASH_LENGTH, Commit, Tag
 from lerim.redaction import clean_text, find_flags, strip_markup
@@ -22,6 +22,20 @@ MAX_SUBJECT_CHARS = 160
 MAX_PATH_CHARS = 160
 OWN_FOLDER = ".lerim/"
 """Lerim's own files in a repository: a commit of nothing else is left out."""
+
+MAX_ISSUES = 50
+"""How many references of one text are used."""
+_HASH_ISSUE = r"(?:[\w.-]{1,60}/[\w.-]{1,60})?#[1-9]\d{0,6}(?!\w)"
+_KEY_ISSUE = r"[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,6}(?![\w-])"
+_ISSUE = re.compile(rf"(?<![\w&/#-])(?:{_HASH_ISSUE}|{_KEY_ISSUE})")
+_CLOSING = re.compile(
+    rf"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s{{1,3}}(?P<first>{_HASH_ISSUE}|{_KEY_ISSUE})"
+    rf"(?P<more>(?:,?\s{{0,3}}(?:and\s)?(?:{_HASH_ISSUE}|{_KEY_ISSUE})){{0,20}})",
+    re.IGNORECASE,
+)
+_STANDARDS = "AES CVE ES GMT GPT HTTP IEEE ISO MD PEP RFC RSA SHA SSL TLS UTC UTF"
+_NOT_AN_ISSUE = frozenset(_STANDARDS.split())
+"""Words with a number after them that are standards, encodings or models."""
 
 
 def describe_commits(commits: Sequence[Commit], tags: Sequence[Tag]) -> Iterator[DraftSentence]:
@@ -114,3 +128,22 @@ def _describe_files(commits: Sequence[Commit]) -> DraftSentence | None:
     about = f" They name {named}." if named else ""
     ends = (commit_source(commits[0]), commit_source(commits[-1]))
     return DraftSentence("done", f"The {len(commits)} commits changed {number}{most}.{about}", ends, "git", TOPIC)
+
+
+def find_issues(text: str) -> tuple[str, ...]:
+    """Returns the issues that a text names, each once, in the order of the text."""
+    return tuple(dict.fromkeys(_find(text)))[:MAX_ISSUES]
+
+
+def find_closed_issues(message: str) -> tuple[str, ...]:
+    """Returns the issues that a commit message closes: those after `fixes`, `closes` or `resolves`."""
+    closed: dict[str, None] = {}
+    for match in _CLOSING.finditer(message):
+        closed |= dict.fromkeys(_find(f"{match['first']} {match['more']}"))
+    return tuple(closed)[:MAX_ISSUES]
+
+
+def _find(text: str) -> Iterator[str]:
+    for match in _ISSUE.finditer(text):
+        if match[0].partition("-")[0] not in _NOT_AN_ISSUE:
+            yield match[0]

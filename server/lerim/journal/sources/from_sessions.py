@@ -1,4 +1,8 @@
-"""The sentences from sessions about a day: what was asked, done, decided and learned, and what failed at the end."""
+"""The sentences from sessions about a day: what was asked, done, decided and learned, and what failed at the end.
+
+They are read from the catalog, which has the whole text of a turn but only the first lines of its tool calls. It
+outlives the transcripts, which agents delete after weeks.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,20 @@ from pathlib import Path
 
 from lerim import extraction
 from lerim.extraction import Candidate, Summary, SummaryFacts
-from lerim.journal.drafts import DraftSentence
-from lerim.journal.entry import JournalSource, Section
-from lerim.journal.sources.stored_turns import to_turn
+from lerim.journal.entry import DraftSentence, JournalSource, Section
 from lerim.memory import format_time
 from lerim.project import Project
 from lerim.redaction import find_flags
-from lerim.sessions import PLATFORM_NAMES, SummaryTurn, WorkedSession, faults_as_errors
+from lerim.sessions import (
+    PLATFORM_NAMES,
+    StoredCall,
+    SummaryTurn,
+    ToolCall,
+    ToolKind,
+    Turn,
+    WorkedSession,
+    faults_as_errors,
+)
 
 MAX_SESSION_SENTENCES = 60
 """How many sentences about what was done in sessions an entry has at most, divided among its sessions."""
@@ -117,3 +128,41 @@ def _quote_claim(claim: Candidate) -> str:
         return f"{claim.title.rstrip('.')}."
     speaker = "The user" if quote.who == "user" else "The agent"
     return f"{speaker}: “{' '.join(quote.quote.split())}”"
+
+
+def to_turn(turn: SummaryTurn) -> Turn:
+    """Returns a turn of the catalog as a reader would have read it, as far as the catalog has it."""
+    calls = tuple(_to_call(call, turn, f"{turn.id}-{number}") for number, call in enumerate(turn.calls))
+    return Turn(
+        id=turn.id,
+        ordinal=turn.number,
+        role=turn.role,
+        kind=turn.kind,
+        text=turn.text,
+        time=turn.time,
+        cwd=turn.cwd,
+        branch=turn.branch,
+        tool_calls=calls,
+    )
+
+
+def _to_call(call: StoredCall, turn: SummaryTurn, call_id: str) -> ToolCall:
+    first, _, rest = call.text.partition("\n")
+    if first.startswith("$ "):
+        return ToolCall(
+            call_id,
+            "shell",
+            "shell",
+            call.status,
+            command=first[2:],
+            output=rest if call.status == "error" else "",
+            exit_code=_exit_code(call),
+        )
+    paths, answers = tuple(call.find_named_paths(turn.paths)), call.answers
+    kind: ToolKind = "ask" if answers else "edit" if call.changes_files else "other"
+    return ToolCall(call_id, first.partition(" ")[0], kind, call.status, paths=paths, answers=answers)
+
+
+def _exit_code(call: StoredCall) -> int | None:
+    """Returns the exit code. The catalog does not tell 0 from an unknown one, so that of a command that passed is 0."""
+    return 0 if call.exit_code is None and call.status == "ok" else call.exit_code

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lerim.errors import Problem
-from lerim.journal.drafts import DraftSentence
-from lerim.journal.entry import JournalSource, Section
+from lerim.journal.entry import DraftSentence, JournalSource, Section
 from lerim.journal.sources.from_git import clean_line
 from lerim.memory import (
     ClaimWords,

@@ -18,8 +18,7 @@ from lerim import files
 from lerim.errors import LerimError, MemoryError_, Problem, error_reason
 from lerim.extraction import shorten
 from lerim.journal.days import DaySpan, local_day
-from lerim.journal.drafts import DraftSentence
-from lerim.journal.entry import JournalSource
+from lerim.journal.entry import DraftSentence, JournalSource
 from lerim.journal.sources.feeds import parse_feed
 from lerim.memory import format_time, load_header, split_header
 from lerim.redaction import clean_text, find_flags, strip_markup

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from lerim.journal.drafts import DraftSentence
-from lerim.journal.sources.from_git import clean_line, clean_path, code, commit_source
-from lerim.journal.sources.issues import find_closed_issues, find_issues
+from lerim.journal.entry import DraftSentence
+from lerim.journal.sources.from_git import clean_line, clean_path, code, commit_source, find_closed_issues, find_issues
 from lerim.journal.sources.memories import MAX_TITLE_CHARS, memory_source, title_of
 from lerim.memory import StoredMemory, parse_reference
 from lerim.project import Commit, Git

@@ -19,7 +19,7 @@ from lerim.process import build_lerim_launch, format_command_line
 from lerim.project import make_private_folder
 from lerim.views import RunningServer, find_running_server
 from lerim.web.background.compose import COMPOSE_FILE
-from lerim.web.options import ServeOptions
+from lerim.web.binding import ServeOptions
 
 Found = TypeVar("Found")
 START_SECONDS = 30.0

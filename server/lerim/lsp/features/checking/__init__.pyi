@@ -1,2 +1,2 @@
-from .document_checks import schedule_check as schedule_check
-from .document_checks import stop_checking as stop_checking
+from .diagnostics import schedule_check as schedule_check
+from .diagnostics import stop_checking as stop_checking

@@ -12,8 +12,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from lerim.check import Finding
-from lerim.lsp.features.checking.diagnostics import make_diagnostic
-from lerim.lsp.features.checking.document_checks import check_text
+from lerim.lsp.features.checking.diagnostics import check_text, make_diagnostic
 from lerim.lsp.features.checking.splitting import split_action
 from lerim.lsp.features.language import MemoryText, find_memory_text, make_workspace_edit, replace_value
 from lerim.lsp.protocol import ARCHIVE_MEMORY, GLOBALIZE_MEMORY, MERGE_MEMORY, MOVE_MEMORY, VERIFY_MEMORY

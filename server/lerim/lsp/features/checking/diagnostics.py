@@ -1,15 +1,37 @@
-"""Findings of a check as diagnostics."""
+"""Checks memory files while they are edited, and all memories of a repository on request (Lerim: Check Memories), and
+sends what is wrong as diagnostics.
+
+A document is checked after each change, one check at a time: changes during a check lead to one more. A job checks a
+repository.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
+import msgspec
 from lsprotocol import types
 
-from lerim.check import Finding, Severity
-from lerim.lsp.boundary import show_hidden_characters
-from lerim.lsp.features.language import MemoryText
-from lerim.lsp.protocol import redact_text
+from lerim.check import CheckContext, CheckReport, Finding, Severity, check_document, read_rules_file_index
+from lerim.jobs import CheckLine
+from lerim.lsp.boundary import path_to_uri, show_hidden_characters, uri_to_path
+from lerim.lsp.features.language import (
+    MemoryText,
+    find_memory_text,
+    is_memory_uri,
+    prefetch_targets,
+    read_memory_text,
+)
+from lerim.lsp.protocol import RootParams, redact_text
+from lerim.lsp.window import Repo, Sidecar, notifications
+from lerim.memory import SourceReader, kind_of_document
+from lerim.project import make_personal_project
+
+MAX_FILES = 1_000
+"""Files with findings whose diagnostics are sent."""
+FOUND_ELSEWHERE = frozenset({"two-answers", "memory-misplaced", "problem"})
+"""Codes of what the sidecar knows and shows without a check."""
 
 SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
@@ -34,3 +56,145 @@ def make_diagnostic(finding: Finding, place: types.Range) -> types.Diagnostic:
         code=finding.code,
         source="lerim",
     )
+
+
+def schedule_check(sidecar: Sidecar, uri: str, *, with_rules: bool = False) -> None:
+    """Checks an open memory or candidate soon; does nothing for another document. `with_rules`: rules files are read
+    again, which may take longer than a check on each change may."""
+    if not sidecar.options.settings.enabled or not is_memory_uri(sidecar, uri):
+        return
+    follow_changes(sidecar)
+    sidecar.checked_uris.add(uri)
+    is_running = uri in sidecar.running_checks
+    sidecar.running_checks[uri] = sidecar.running_checks.get(uri) or ("rules" if with_rules else "text")
+    if not is_running:
+        sidecar.spawn("Checking a memory", _check_until_unchanged(sidecar, uri))
+
+
+def follow_changes(sidecar: Sidecar) -> None:
+    """From now on, checks again what was checked whenever memories change."""
+    sidecar.recheck_memories = lambda repo: _recheck_memories(sidecar, repo)
+
+
+async def stop_checking(sidecar: Sidecar, uri: str) -> None:
+    """Forgets what was found in the text of a document that was closed; what its file says counts again."""
+    sidecar.checked_uris.discard(uri)
+    location = await sidecar.repos.locate_file(uri)
+    if location is None:
+        sidecar.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+        return
+    location.repo.checks.open_diagnostics.pop(uri, None)
+    notifications.publish_file_diagnostics(sidecar, location.repo, uri)
+
+
+async def _check_until_unchanged(sidecar: Sidecar, uri: str) -> None:
+    try:
+        while wanted := sidecar.running_checks[uri]:
+            sidecar.running_checks[uri] = ""
+            text = await find_memory_text(sidecar, uri)
+            if text is None:
+                break
+            found = make_diagnostics(text, await sidecar.run_in_thread(_check_again, sidecar, text, wanted == "rules"))
+            if uri in sidecar.checked_uris and not sidecar.running_checks[uri]:
+                _publish_checked(sidecar, text, found)
+                prefetch_targets(sidecar, text)
+    finally:
+        del sidecar.running_checks[uri]
+
+
+def _publish_checked(sidecar: Sidecar, text: MemoryText, found: list[types.Diagnostic]) -> None:
+    if text.repo is None:
+        params = types.PublishDiagnosticsParams(uri=text.uri, diagnostics=found, version=text.version)
+        sidecar.server.text_document_publish_diagnostics(params)
+        return
+    text.repo.checks.open_diagnostics[text.uri] = found
+    notifications.publish_file_diagnostics(sidecar, text.repo, text.uri, text.version)
+
+
+def _check_again(sidecar: Sidecar, text: MemoryText, with_rules: bool) -> list[Finding]:
+    if text.repo is not None and (with_rules or text.repo.checks.rules_files is None):
+        text.repo.checks.rules_files = read_rules_file_index(text.repo.project)
+    return check_text(sidecar, text)
+
+
+def check_text(sidecar: Sidecar, text: MemoryText) -> list[Finding]:
+    """What is wrong in a memory or candidate (blocking)."""
+    kind = kind_of_document(text.path, sidecar.home.memory)
+    if kind is None:
+        return []
+    if text.repo is None:
+        project = make_personal_project(sidecar.home)
+        context = CheckContext(project, text.store, SourceReader(project.root))
+        return check_document(text.document, text.path, kind, context)
+    with text.repo.checks.lock:
+        return check_document(text.document, text.path, kind, _refreshed_context(text.repo))
+
+
+def _refreshed_context(repo: Repo) -> CheckContext:
+    checks = repo.checks
+    if checks.reader is None:
+        checks.reader = SourceReader(repo.project.root)
+    checks.reader.refresh()
+    drifts, moves = repo.drift.by_id, repo.references.moves
+    return CheckContext(repo.project, repo.store, checks.reader, drifts, moves, checks.rules_files)
+
+
+def _recheck_memories(sidecar: Sidecar, repo: Repo) -> None:
+    """Checks again what was checked before: memories changed, and links to them may lead nowhere or somewhere now."""
+    for uri in list(sidecar.checked_uris):
+        schedule_check(sidecar, uri)
+    if repo.checks.diagnostics:
+        sidecar.spawn("Checking memories again", _recheck_closed(sidecar, repo))
+
+
+async def _recheck_closed(sidecar: Sidecar, repo: Repo) -> None:
+    uris = [uri for uri in repo.checks.diagnostics if uri not in sidecar.checked_uris]
+    for uri in uris:
+        found = await sidecar.run_in_thread(_check_closed, sidecar, repo, uri)
+        if uri not in repo.checks.diagnostics:
+            continue
+        if found:
+            repo.checks.diagnostics[uri] = found
+        else:
+            del repo.checks.diagnostics[uri]
+    notifications.publish_diagnostics(sidecar, repo)
+
+
+def _check_closed(sidecar: Sidecar, repo: Repo, uri: str) -> list[types.Diagnostic]:
+    path = uri_to_path(uri)
+    text = read_memory_text(sidecar, repo, Path(path)) if path is not None else None
+    return make_diagnostics(text, check_text(sidecar, text)) if text is not None else []
+
+
+class MemoryCheckView(msgspec.Struct, frozen=True, rename="camel"):
+    """How many memories were checked, and how much is wrong: errors, warnings and what is only mentioned."""
+
+    memories: int
+    errors: int
+    warnings: int
+    others: int
+
+
+async def check_memories(sidecar: Sidecar, params: RootParams) -> MemoryCheckView:
+    """Checks the memories of a repository and sends the diagnostics. Raises JobError."""
+    repo = await sidecar.find_trusted_repo(params.root, "Checking memories")
+    result = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckLine)
+    report = result.report
+    repo.checks.diagnostics = await sidecar.run_in_thread(_group_diagnostics, sidecar, repo, report)
+    follow_changes(sidecar)
+    notifications.publish_diagnostics(sidecar, repo)
+    others = report.count("information") + report.count("hint")
+    return MemoryCheckView(report.memory_count, report.count("error"), report.count("warning"), others)
+
+
+def _group_diagnostics(sidecar: Sidecar, repo: Repo, report: CheckReport) -> dict[str, list[types.Diagnostic]]:
+    by_path: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        if finding.code in FOUND_ELSEWHERE:
+            continue
+        if finding.path in by_path or len(by_path) < MAX_FILES:
+            by_path.setdefault(finding.path, []).append(finding)
+    return {
+        path_to_uri(path): make_diagnostics(read_memory_text(sidecar, repo, Path(path)), findings)
+        for path, findings in by_path.items()
+    }

@@ -1,4 +1,5 @@
-"""Reads memories from their files, for hovers and as `MemoryView`s, and their titles from the reference map."""
+"""Reads memories from their files, for hovers and as `MemoryView`s, and their titles from the reference map. Those that
+mean something similar to a query are found by the process that holds the sentence model."""
 
 from __future__ import annotations
 
@@ -13,7 +14,6 @@ from lerim.errors import LerimError, NotFoundError
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
 from lerim.lsp.features.memories.memory_rows import TitlesView, TitleView
-from lerim.lsp.features.memories.similar import find_similar
 from lerim.lsp.protocol import SearchParams, ShowParams, TitlesParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
 from lerim.memory import (
@@ -30,7 +30,10 @@ from lerim.memory import (
 from lerim.redaction import redact_secrets
 
 if TYPE_CHECKING:
-    from lerim.memory import Hit
+    from collections.abc import Iterable
+
+    from lerim.memory import Hit, MeaningAnswer, Store
+
 
 MAX_RESULTS = 200
 MAX_QUERY = 1000
@@ -241,3 +244,42 @@ def _make_title_view(scope: Scope, entry: MemoryEntry) -> TitleView:
         path=str(entry.path),
         scope=scope,
     )
+
+
+async def find_similar(
+    sidecar: Sidecar, repos: Iterable[Repo | None], query: str, skip: Iterable[str], personal: Store
+) -> tuple[list[tuple[Repo | None, Hit]], str]:
+    """Returns the memories of these repositories that are nearest in meaning, and what the person should know: how many
+    are still to be read, or why none were found. `personal` is the store of the memories of no repository, which are
+    searched with each repository, and alone for None."""
+    from lerim.memory import MeaningQuery
+
+    found: dict[Path, tuple[Repo | None, Hit]] = {}
+    unread, ids = 0, tuple(skip)
+    for repo in repos:
+        question = MeaningQuery(str(repo.project.root) if repo is not None else "", query, ids)
+        try:
+            python = sidecar.options.settings.meaning_python
+            answer = await sidecar.run_in_thread(sidecar.meaning_search.ask, python, question)
+        except LerimError as error:
+            return list(found.values()), str(error)
+        unread += answer.unread
+        own = repo.store if repo is not None else personal
+        for hit in await sidecar.run_in_thread(_load_hits, own, personal, answer):
+            found.setdefault(hit.stored.path, (repo, hit))
+    note = f"{unread:,} more memories are still being read for their meaning." if unread else ""
+    return list(found.values()), note
+
+
+def _load_hits(own: Store, personal: Store, answer: MeaningAnswer) -> list[Hit]:
+    from lerim.memory import Hit
+
+    hits: list[Hit] = []
+    for near in answer.memories:
+        store = own if near.scope == "project" else personal
+        try:
+            stored = store.load(Path(near.path))[0]
+        except LerimError:
+            continue  # gone since, or no longer readable: its diagnostics say why
+        hits.append(Hit(stored, near.scope, near.drift, ((1, 0), 0, 0, 0.0, stored.record.id), by_meaning=True))
+    return hits
