@@ -32,7 +32,6 @@ class Counts(NamedTuple):
     tool_calls: int
     tool_errors: int
     denials: int
-    api_errors: int
     tokens: tuple[int, int, int, int]
 
 
@@ -111,12 +110,11 @@ def count(path: Path) -> Counts:
     found = records(path)
     usage: dict[str, list[int]] = {}
     calls: set[str] = set()
-    unnamed = errors = denials = api_errors = 0
+    unnamed = errors = denials = 0
     for record in found:
         if record["type"] == "assistant":
             message = record["message"]
             if record.get("isApiErrorMessage"):
-                api_errors += 1
                 continue
             if message["model"] != "<synthetic>":
                 most = usage.setdefault(message["id"], [0, 0, 0, 0])
@@ -132,8 +130,6 @@ def count(path: Path) -> Counts:
                     denied = is_denial(record, block)
                     denials += denied
                     errors += bool(block.get("is_error")) and not denied
-        elif record["type"] == "system":
-            api_errors += record.get("subtype") == "api_error"
     attached = attached_prompts(found)
     typed = [str(record["message"]["content"]) for record in found if is_prompt(record)]
     return Counts(
@@ -141,6 +137,5 @@ def count(path: Path) -> Counts:
         tool_calls=len(calls - {"REDACTED"}) + unnamed,
         tool_errors=errors,
         denials=denials,
-        api_errors=api_errors,
         tokens=tuple(sum(most[at] for most in usage.values()) for at in range(4)),  # type: ignore[arg-type]
     )

@@ -20,7 +20,6 @@ class Counts(NamedTuple):
     tool_calls: int
     tool_errors: int
     denials: int
-    api_errors: int
     tokens: tuple[int, int, int, int] | None
 
 
@@ -72,7 +71,7 @@ def fails(part: dict[str, Any]) -> bool:
 def count(session: Session) -> Counts:
     child = bool(session["info"].get("parentID"))
     undone = (session["info"].get("revert") or {}).get("messageID")
-    prompts = calls = errors = denials = api_errors = 0
+    prompts = calls = errors = denials = 0
     spent: list[tuple[int, int, int, int]] = []
     by_hand: set[str] = set()
     for message in sorted(session["messages"], key=lambda one: str(one["info"]["id"])):
@@ -93,8 +92,6 @@ def count(session: Session) -> Counts:
             ]
             prompts += not child and bool(typed or any(part["type"] == "file" for part in parts))
             continue
-        failed = (info.get("error") or {}).get("name")
-        api_errors += bool(failed) and failed != "MessageAbortedError"
         if info.get("parentID") in by_hand:
             continue
         for part in parts:
@@ -103,4 +100,4 @@ def count(session: Session) -> Counts:
                 errors += fails(part)
                 denials += part["state"]["status"] == "error" and not fails(part)
     total = tuple(sum(one[at] for one in spent) for at in range(4)) if spent else None
-    return Counts(prompts, calls, errors, denials, api_errors, total)  # type: ignore[arg-type]
+    return Counts(prompts, calls, errors, denials, total)  # type: ignore[arg-type]

@@ -16,8 +16,8 @@ from lerim.sessions.search import SessionFilters, SessionListItem
 
 ROWS = (
     "SELECT place, platform, session, parent, size, mtime_ns, inode, vanished, error FROM transcripts ORDER BY place",
-    "SELECT place, resume, title, started, ended, cwds, branches, models, s.version, turns, prompts, tool_calls,"
-    " tool_errors, denials, api_errors, injected, input, output, cache_read, cache_write"
+    "SELECT place, resume, title, started, ended, cwds, branches, models, turns, prompts, tool_calls,"
+    " tool_errors, denials, input, output, cache_read, cache_write"
     " FROM sessions s JOIN transcripts ON transcripts.id = transcript ORDER BY place",
     "SELECT turn, place, ordinal, folders.cwd, project, role, kind, time, prose, branch, model, calls, errors,"
     " turns.failed, input, output, cache_read, cache_write, body FROM turns JOIN folders ON folders.id = folder"

@@ -183,9 +183,9 @@ class Session:
     """What is known of a session after reading its transcript: totals over the whole file.
 
     `prompts` counts what people typed (turns of kind `prompt`); `tool_errors` counts results marked as errors
-    (`denials` are separate); `injected` counts user records that no person typed. `cwds` and `branches` are in order of
-    first appearance. `parent` is the parent session's id if this is a subagent's transcript. `tokens` is None if the
-    store records no counts; `cost` is what the store itself recorded, in USD.
+    (`denials` are separate). `cwds` and `branches` are in order of first appearance. `parent` is the id of the
+    parent session if this is a subagent's transcript. `tokens` is None if the store records no counts; `cost` is what
+    the store itself recorded, in USD.
     """
 
     id: str
@@ -197,14 +197,11 @@ class Session:
     cwds: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    version: str = ""
     turns: int = 0
     prompts: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
     denials: int = 0
-    api_errors: int = 0
-    injected: int = 0
     tokens: Tokens | None = None
     parent: str = ""
     cost: float | None = None

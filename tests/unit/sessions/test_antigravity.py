@@ -92,7 +92,7 @@ def test_a_conversation_tells_its_folder_calls_results_and_exit_codes(tmp_path: 
     assert edited.output == "The file was changed"
     assert turns[2].tool_calls[0].status == "pending"
     session = done.session
-    assert (session.injected, session.prompts, session.tool_errors) == (1, 1, 1)
+    assert (session.prompts, session.tool_errors) == (1, 1)
     assert session.tokens == Tokens(5, 3, 4)
 
 

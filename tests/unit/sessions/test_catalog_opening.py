@@ -70,7 +70,7 @@ def test_damage_met_later_is_told_and_the_next_opening_rebuilds(home, root):
         assert len(catalog.search_turns("Number", limit=999)) == 300
 
 
-@pytest.mark.parametrize("form", [4, 5, 6, 7, 8, 9])
+@pytest.mark.parametrize("form", [4, 5, 6, 7, 8, 9, 10])
 def test_a_form_before_is_kept_with_how_far_it_got_and_waits_for_a_model(home, root, form):
     write(root, SESSION, prompt("Kept"))
     with Catalog.open(home) as first:

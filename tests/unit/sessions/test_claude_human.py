@@ -45,10 +45,10 @@ def test_text_that_nobody_typed_makes_no_turn(tmp_path, content):
         {"promptSource": "system"},
     ],
 )
-def test_a_record_marked_as_not_typed_makes_no_turn_and_is_counted(tmp_path, fields):
+def test_a_record_marked_as_not_typed_makes_no_turn(tmp_path, fields):
     turns, done = read(tmp_path, prompt("Base directory for this skill: /x", **fields))
     assert turns == []
-    assert (done.session.prompts, done.session.injected) == (0, 1)
+    assert done.session.prompts == 0
 
 
 @pytest.mark.parametrize("source", ["typed", "queued", "sdk", "suggestion_accepted"])

@@ -39,7 +39,6 @@ def test_counts_agree_with_an_independent_counter_and_with_the_turns(readings: R
                 session.tool_calls,
                 session.tool_errors,
                 session.denials,
-                session.api_errors,
                 (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write),
             ),
         )

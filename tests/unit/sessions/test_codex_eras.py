@@ -96,10 +96,9 @@ def test_a_rollout_of_the_first_codex_is_one_object(tmp_path):
 
 def test_an_event_and_its_item_are_one_turn_and_the_same_words_typed_twice_are_two(tmp_path):
     said = [lines.prompt("go on"), lines.said("Yes")] * 2
-    turns, done = lines.turns_of(tmp_path, lines.meta(), *said)
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), *said)
     assert texts(turns) == [("prompt", "go on"), ("reply", "Yes")] * 2
     assert len({turn.id for turn in turns}) == 4
-    assert done.session.injected == 0
 
 
 def test_what_an_event_leaves_out_of_its_item_is_said_once(tmp_path):
@@ -219,7 +218,7 @@ def test_folder_and_model_follow_the_context_of_each_turn(tmp_path):
     turns, done = lines.turns_of(tmp_path, lines.meta(), *records)
     assert [(turn.cwd, turn.model) for turn in turns[1::2]] == contexts
     assert (done.session.cwds, done.session.models) == tuple(zip(*contexts, strict=True))
-    assert (done.session.version, done.session.branches) == ("0.142.5", ("main",))
+    assert done.session.branches == ("main",)
 
 
 def test_tokens_are_the_last_running_total_however_often_it_is_told_and_the_sum_if_it_begins_anew(tmp_path):
@@ -256,12 +255,6 @@ def test_what_a_compaction_keeps_is_not_read_again_and_what_was_rolled_back_was_
     )
     assert texts(turns) == [("prompt", "Use pip"), ("prompt", "Use uv")]
     assert done.session.prompts == 2
-
-
-def test_an_error_of_the_service_is_counted(tmp_path):
-    failed = lines.event("task_complete", error={"message": "You have hit your limit"})
-    ended = [lines.event("error", message="overloaded"), failed, lines.event("task_complete", error=None)]
-    assert lines.turns_of(tmp_path, lines.meta(), *ended)[1].session.api_errors == 2
 
 
 def test_a_thread_kept_by_pages_tells_of_prompts_answers_and_failures_in_completed_items(tmp_path):

@@ -30,13 +30,12 @@ def texts(turns):
 )
 def test_what_codex_puts_into_messages_of_the_user_makes_no_turn(tmp_path, injected):
     for records in ([lines.message("user", injected)], [lines.event("user_message", message=injected)]):
-        turns, done = lines.turns_of(tmp_path, lines.meta(), *records, lines.said("Hello"))
+        turns, _ = lines.turns_of(tmp_path, lines.meta(), *records, lines.said("Hello"))
         assert texts(turns) == [("reply", "Hello")]
-        assert done.session.injected == 1
 
 
 def test_a_message_of_an_unknown_kind_is_not_typed_where_events_tell_what_was(tmp_path):
-    turns, done = lines.turns_of(
+    turns, _ = lines.turns_of(
         tmp_path,
         lines.meta(),
         lines.message("user", "Plugins you may use: none"),
@@ -46,7 +45,6 @@ def test_a_message_of_an_unknown_kind_is_not_typed_where_events_tell_what_was(tm
         lines.said("And done"),
     )
     assert [turn.text for turn in turns] == ["Use uv", "Yes\n\nAnd done"]
-    assert done.session.injected == 2
 
 
 def test_messages_are_what_was_typed_where_no_events_are(tmp_path):

@@ -141,20 +141,13 @@ def test_the_fences_around_a_change_are_no_words(tmp_path):
     assert [turn.text for turn in turns] == ["go", "I change it.", "Done."]
 
 
-def test_failures_of_the_service_are_counted_and_a_cancelled_request_is_none(tmp_path):
-    failed = request("go", state=3, result={"errorDetails": {"message": "quota"}})
-    cancelled = request("go", state=2, result={"errorDetails": {"code": "canceled", "message": "Canceled"}})
-    _, done = only(tmp_path, failed, cancelled, request("fine", markdown("ok")))
-    assert done.session.api_errors == 1
-
-
 def test_what_no_person_typed_makes_no_prompt(tmp_path):
     marks = ("isSystemInitiated", "hiddenFromTranscript", "requestHiddenFromTranscript")
     fields = [{"confirmation": "Continue"}, {"message": {"text": "  "}}, *({name: True} for name in marks)]
     requests = [request('@agent Continue: "Continue to iterate?"', markdown("ok"), **one) for one in fields]
     turns, done = only(tmp_path, *requests)
     assert [turn.role for turn in turns] == ["assistant"] * 5
-    assert (done.session.prompts, done.session.injected) == (0, 5)
+    assert done.session.prompts == 0
 
 
 def test_our_own_memories_are_cut_from_what_was_typed_and_answered_and_an_image_alone_is_a_prompt(tmp_path):
@@ -174,12 +167,12 @@ def test_tokens_are_told_only_by_versions_that_have_them(tmp_path):
     assert only(tmp_path, request("one", markdown("a")))[1].session.tokens is None
 
 
-def test_a_chat_tells_its_title_version_models_and_times(tmp_path):
+def test_a_chat_tells_its_title_models_and_times(tmp_path):
     picked = {"metadata": {"resolvedModel": "gpt-5-mini"}}
     chosen = request("two", markdown("b"), modelId="copilot/auto", result=picked)
     _, done = only(tmp_path, request("one", markdown("a")), chosen, request("two", markdown("b"), modelId="x/auto"))
     session = done.session
-    assert (session.id, session.title, session.version) == (chats.SESSION, "one", "0.40.1")
+    assert (session.id, session.title) == (chats.SESSION, "one")
     assert session.models == ("copilot/claude-sonnet-4.5", "gpt-5-mini", "x/auto")
     assert session.started is not None and session.started.timestamp() == 1_780_000_000
 

@@ -26,7 +26,7 @@ def test_what_was_typed_is_the_content_and_not_what_the_model_got(tmp_path):
     assert {turn.cwd for turn in turns} == {"/home/ana/app"}
     assert {turn.branch for turn in turns} == {"main"}
     session = done.session
-    assert (session.title, session.version, session.models) == ("Use uv", "1.0.64", ("gpt-5.4",))
+    assert (session.title, session.models) == ("Use uv", ("gpt-5.4",))
     assert session.tokens is None
 
 
@@ -43,7 +43,7 @@ def test_what_nobody_typed_makes_no_turn_and_our_own_memories_are_never_learned_
     memories = lines.prompt("<lerim-memories>\nUse pip\n</lerim-memories>\nAdd a test")
     turns, done = lines.turns_of(tmp_path, lines.start(), *injected, memories, lines.reply("m1", "Yes"))
     assert texts(turns) == [("prompt", "Add a test"), ("reply", "Yes")]
-    assert (done.session.prompts, done.session.injected) == (1, 7)
+    assert done.session.prompts == 1
 
 
 Events = list[dict[str, Any]]
@@ -230,13 +230,12 @@ def test_a_session_that_another_one_began_has_no_prompt(tmp_path):
     assert (done.session.parent, done.session.prompts) == ("p-1", 0)
 
 
-def test_an_error_of_the_service_is_counted_and_what_a_compaction_says_is_not_read(tmp_path):
-    turns, done = lines.turns_of(
+def test_what_a_compaction_says_is_not_read(tmp_path):
+    turns, _ = lines.turns_of(
         tmp_path,
-        lines.event("session.error", errorType="rate_limit", message="slow down"),
         lines.event("session.compaction_complete", success=True, summaryContent="Use uv"),
     )
-    assert (turns, done.session.api_errors) == ([], 1)
+    assert turns == []
 
 
 def test_the_workspace_file_names_the_session_and_its_folder(tmp_path):

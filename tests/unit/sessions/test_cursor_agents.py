@@ -84,10 +84,10 @@ def test_transcripts_of_agents_are_sessions_without_results_of_tools(tmp_path: P
     assert said(turns) == [("user", "Fix it"), ("assistant", "Running"), ("user", "Fix it")]
     assert len({turn.id for turn in turns}) == 3
     assert [(c.kind, c.command, c.status) for c in turns[1].tool_calls] == [("shell", "make test", "pending")]
-    assert (session.injected, faults) == (1, [])
+    assert faults == []
     assert counted(session) == independent.Counts(2, 1)
     turns, session, faults = taken(transcripts[1])
-    assert (turns, session.prompts, session.injected, [one.code for one in faults]) == ([], 0, 1, ["bad-line"])
+    assert (turns, session.prompts, [one.code for one in faults]) == ([], 0, ["bad-line"])
 
 
 def test_the_folder_of_an_agent_is_told_by_the_mark_of_trust_else_by_the_files_it_worked_on(tmp_path: Path):
@@ -122,7 +122,7 @@ def test_chats_of_the_command_line_follow_the_tree_and_match_the_digest_of_a_fol
     call = turns[1].tool_calls[0]
     assert (call.kind, call.command, call.status, call.exit_code) == ("shell", "make", "error", 2)
     assert {turn.cwd for turn in turns} == {"/srv/app"}
-    assert (session.title, session.models, session.injected, problems) == ("A chat", ("gpt-5",), 1, [])
+    assert (session.title, session.models, problems) == ("A chat", ("gpt-5",), [])
     assert session.prompts == 3
     assert session.prompts == independent.of_cli(path).prompts
     unknown = found(tmp_path)[0][0]

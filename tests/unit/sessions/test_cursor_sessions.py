@@ -217,7 +217,7 @@ def test_subagents_are_tied_to_their_parents_and_share_their_folder(tmp_path: Pa
     turns, session, _ = taken(transcripts["child"])
     assert session.parent == "parent"
     assert [(turn.text, turn.cwd, turn.sidechain) for turn in turns] == [("Found", "/srv/app", True)]
-    assert (session.prompts, session.injected) == (0, 1)  # what the agent was told is no person's word
+    assert session.prompts == 0  # what the agent was told is no person's word
     turns, session, _ = taken(transcripts["parent"])
     assert (session.parent, session.prompts, turns[0].sidechain) == ("", 1, False)
 
@@ -260,15 +260,14 @@ def test_what_a_person_typed_is_told_from_what_stands_around_it(tmp_path: Path):
     heads: list[dict[str, Any]] = [{"bubbleId": one["bubbleId"], "type": 1} for one in bubbles]
     heads[-1]["grouping"] = {"isRenderable": True, "isSimulatedMsg": True}
     Editor(tmp_path).chat(bubbles, fullConversationHeadersOnly=heads)
-    turns, session, _ = only(tmp_path)
+    turns, _, _ = only(tmp_path)
     assert [turn.text for turn in turns] == [*(words for words in TYPED.values() if words), "[image]", "Rich"]
-    assert session.injected == 4
 
 
-def test_times_of_any_form_are_read_and_errors_of_the_service_are_counted(tmp_path: Path):
+def test_times_of_any_form_are_read(tmp_path: Path):
     bubbles = [
         prompt("One", "u1", createdAt="2026-02-22T06:33:44.533Z"),
-        reply("", "a1", errorDetails={"message": "unavailable"}),
+        reply("", "a1"),
         prompt("Two", "u2", timingInfo={"clientStartTime": 1741784818255.7}),
         prompt("Three", "u3", createdAt="yesterday", timingInfo={"clientStartTime": 12.5}),
     ]
@@ -276,4 +275,3 @@ def test_times_of_any_form_are_read_and_errors_of_the_service_are_counted(tmp_pa
     turns, session, _ = only(tmp_path)
     assert [turn.time.year if turn.time else None for turn in turns] == [2026, 2025, None]
     assert session.started is not None
-    assert session.api_errors == 1

@@ -87,7 +87,7 @@ def test_a_subagents_session_lies_in_its_parents_folder_and_nothing_in_it_is_a_p
     turns, done = files.reading(child.path, parent=child.parent)
     assert [(turn.role, turn.text, turn.sidechain) for turn in turns] == [("assistant", "found", True)]
     assert (done.session.id, done.session.parent) == ("helper-1", files.SESSION)
-    assert (done.session.prompts, done.session.injected) == (0, 1)
+    assert done.session.prompts == 0
 
 
 def test_other_files_beside_sessions_and_empty_ones_are_left_alone(tmp_path):

@@ -44,9 +44,7 @@ def test_a_history_that_the_program_shortened_keeps_what_was_said_and_adds_no_wo
     one, first, two = prompt("one"), reply("first"), prompt("two")
     snapshot = message("user", [{"text": "<state_snapshot>\nall so far\n</state_snapshot>"}])
     path = files.log(tmp_path / "s.jsonl", one, first, two, {"$set": {"messages": [snapshot, two]}}, prompt("three"))
-    turns, done = files.reading(path)
-    assert [turn.text for turn in turns] == ["one", "first", "two", "three"]
-    assert done.session.injected == 1
+    assert texts(path) == ["one", "first", "two", "three"]
 
 
 def test_what_the_program_writes_again_under_new_ids_when_it_shortens_a_history_was_said_once(tmp_path):
@@ -59,7 +57,7 @@ def test_what_the_program_writes_again_under_new_ids_when_it_shortens_a_history_
     path = files.log(tmp_path / "s.jsonl", *said, *again, noted, prompt("go on"), reply("third"), noted)
     turns, done = files.reading(path)
     assert [turn.text for turn in turns] == ["one", "first", "go on", "second", "go on", "third"]
-    assert (done.session.prompts, done.session.tool_calls, done.session.injected) == (3, 1, 0)
+    assert (done.session.prompts, done.session.tool_calls) == (3, 1)
     files.log(tmp_path / "s.jsonl", *said, *again, noted, prompt("go on"), {"$rewindTo": again[2]["id"]}, prompt("end"))
     assert texts(path) == ["one", "first", "end"]
 
@@ -125,7 +123,7 @@ def test_a_prompt_is_what_the_person_typed_and_nothing_that_was_added(tmp_path):
         turns, done = files.reading(path)
         assert [turn.text for turn in turns] == [*(typed for _, typed in TYPED), "look at @a.py", "then pip"]
         assert {turn.kind for turn in turns} == {"prompt"}
-        assert (done.session.prompts, done.session.injected) == (len(TYPED) + 2, len(INJECTED))
+        assert done.session.prompts == len(TYPED) + 2
 
 
 def test_a_persons_own_command_is_a_turn_of_its_own_with_what_it_printed(tmp_path):
@@ -261,16 +259,15 @@ def test_tokens_are_summed_a_message_once_and_the_cached_part_is_not_counted_as_
     assert done.session.tokens is None
 
 
-def test_errors_of_the_api_are_counted_and_other_notices_are_not_said_by_anybody(tmp_path):
+def test_notices_are_not_said_by_anybody(tmp_path):
     notices = [
         message("error", "[API Error: quota]"),
         message("error", "Path not found"),
         message("info", "Update!"),
         message("warning", "Slow"),
     ]
-    turns, done = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), *notices))
+    turns, _ = files.reading(files.log(tmp_path / "s.jsonl", prompt("go"), *notices))
     assert len(turns) == 1
-    assert done.session.api_errors == 1
 
 
 def test_messages_without_ids_or_with_redacted_ones_are_told_apart(tmp_path):

@@ -21,7 +21,7 @@ def reading(transcript: Transcript) -> tuple[Session, list[Turn]]:
 def told(session: Session) -> Counts:
     tokens = session.tokens
     spent = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write) if tokens else None
-    return Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, session.api_errors, spent)
+    return Counts(session.prompts, session.tool_calls, session.tool_errors, session.denials, spent)
 
 
 def of_file(path: Path) -> Transcript:
@@ -94,4 +94,3 @@ def test_what_the_shared_sessions_hold_is_found(sessions_folder: Path) -> None:
     children = [(session, turns) for session, turns in sessions if session.parent]
     assert [session.parent for session, _ in children] == ["ses_2bef27598ffe7m6Lx2BIiN92bh"]
     assert all(turn.role == "assistant" and turn.sidechain for _, turns in children for turn in turns)
-    assert sum(session.injected for session, _ in sessions) == 4

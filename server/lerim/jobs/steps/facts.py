@@ -1,5 +1,6 @@
 """The step of a sync that asks a model, if one is chosen, for the facts of a few turns that are worth it, last of all,
-within consent and budget. The facts that rules find are kept with the extraction (`jobs/extracting/turn_facts.py`)."""
+within consent and budget. The facts that rules find are kept with the extraction
+(`jobs/extracting/extract_session.py`)."""
 
 from __future__ import annotations
 

@@ -75,16 +75,13 @@ def _load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     session_id = without_nul(header.session_id)[:200] or transcript.session_id
     is_subagent = bool(transcript.parent) or header.kind == "subagent"
     cwd = transcript.cwd or infer_folder(session.beginning, _project_store(path))
-    turns, injected = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)
-    error_messages = [one for one in session.messages.values() if one.type == "error"]
+    turns = _build_turns(session, session_id, cwd, is_subagent=is_subagent, brief=brief)
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
             id=session_id,
             title=without_nul(header.summary),
-            injected=injected,
-            api_errors=sum("API Error" in extract_message_text(one.content)[0][:200] for one in error_messages),
             tokens=sum_tokens(turns) if any(one.tokens for one in session.messages.values()) else None,
             times=(parse_timestamp(header.start_time), parse_timestamp(header.last_updated)),
         ),
@@ -93,11 +90,8 @@ def _load_session(transcript: Transcript, *, brief: bool) -> LoadedSession:
     )
 
 
-def _build_turns(
-    session: GeminiSession, session_id: str, cwd: str, *, is_subagent: bool, brief: bool
-) -> tuple[list[Turn], int]:
+def _build_turns(session: GeminiSession, session_id: str, cwd: str, *, is_subagent: bool, brief: bool) -> list[Turn]:
     turns: list[Turn] = []
-    injected = 0
     plans: dict[str, str] = {}
     for key, message in session.messages.items():
         # A key that begins with @ is an offset in the file, used because the record has no id.
@@ -108,11 +102,9 @@ def _build_turns(
                 turns.append(turn)
         elif message.type == "user":
             typed = None if is_subagent else parse_gemini_prompt(message)
-            if typed is None:
-                injected += not extract_message_text(message.content)[1]
-            else:
+            if typed is not None:
                 turns.append(_build_prompt(message, typed, turn_key, len(turns), cwd))
-    return turns, injected
+    return turns
 
 
 def _build_prompt(message: GeminiMessage, typed: TypedText, turn_key: str, ordinal: int, cwd: str) -> Turn:

@@ -12,7 +12,7 @@ from lerim.errors import CatalogError, Problem
 from lerim.paths import Home
 from lerim.project import make_private_folder
 
-VERSION = 10
+VERSION = 11
 
 # transcripts is narrow, because all of it is read in every cycle to compare stamps; wide columns are in sessions. A
 # place is a file, or a database and the session's key in it. stores are the databases with their stamps when all of
@@ -63,10 +63,9 @@ CREATE TABLE transcripts (
 {TRANSCRIPTS_SESSION}
 CREATE TABLE sessions (
     transcript INTEGER PRIMARY KEY, resume BLOB NOT NULL, title TEXT NOT NULL, started REAL, ended REAL,
-    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, version TEXT NOT NULL, turns INTEGER NOT NULL,
+    cwds TEXT NOT NULL, branches TEXT NOT NULL, models TEXT NOT NULL, turns INTEGER NOT NULL,
     prompts INTEGER NOT NULL, tool_calls INTEGER NOT NULL, tool_errors INTEGER NOT NULL, denials INTEGER NOT NULL,
-    api_errors INTEGER NOT NULL, injected INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER,
-    cache_write INTEGER, cost REAL
+    input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, cost REAL
 );
 CREATE TABLE stores (
     path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, wal_size INTEGER NOT NULL,
@@ -139,6 +138,10 @@ INSERT OR IGNORE INTO jobs (kind, transcript, project, state) SELECT 'summary', 
     MODEL_FACTS,
     # Version 9 had no sums of sessions; they are made by the next sync or statistics.
     SESSION_PARTS,
+    # Version 10 kept what nothing read.
+    """ALTER TABLE sessions DROP COLUMN version;
+ALTER TABLE sessions DROP COLUMN api_errors;
+ALTER TABLE sessions DROP COLUMN injected;""",
 )
 
 

@@ -110,7 +110,7 @@ def keep_session_progress(db: sqlite3.Connection, number: int, session: Session,
     counts = session.tokens
     tokens = (counts.input, counts.output, counts.cache_read, counts.cache_write) if counts else (None,) * 4
     db.execute(
-        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             number,
             deflate(resume),
@@ -118,9 +118,7 @@ def keep_session_progress(db: sqlite3.Connection, number: int, session: Session,
             _seconds(session.started),
             _seconds(session.ended),
             *(replace_surrogates("\n".join(texts)) for texts in (session.cwds, session.branches, session.models)),
-            replace_surrogates(session.version),
             *(session.turns, session.prompts, session.tool_calls, session.tool_errors, session.denials),
-            *(session.api_errors, session.injected),
             *tokens,
             session.cost,
         ),

@@ -14,7 +14,6 @@ import msgspec
 from lsprotocol import types
 
 from lerim.check import CheckContext, CheckReport, Finding, Severity, check_document, read_rules_file_index
-from lerim.jobs import CheckLine
 from lerim.lsp.boundary import path_to_uri, show_hidden_characters, uri_to_path
 from lerim.lsp.features.language import (
     MemoryText,
@@ -177,6 +176,8 @@ class MemoryCheckView(msgspec.Struct, frozen=True, rename="camel"):
 
 async def check_memories(sidecar: Sidecar, params: RootParams) -> MemoryCheckView:
     """Checks the memories of a repository and sends the diagnostics. Raises JobError."""
+    from lerim.jobs import CheckLine  # also loads the readers of sessions, which checking one document does without
+
     repo = await sidecar.find_trusted_repo(params.root, "Checking memories")
     result = await sidecar.jobs.run_once(["check", "--repo", str(repo.project.root)], "check", CheckLine)
     report = result.report

@@ -1,5 +1,4 @@
-"""The Sessions view's requests: days and the sessions of a day, from the catalog, cleaned for display, and sessions
-that ran in another folder, for a repository that was moved, renamed or cloned anew."""
+"""The Sessions view's requests: days and the sessions of a day, from the catalog, cleaned for display."""
 
 from __future__ import annotations
 
@@ -10,8 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lerim.jobs import OtherFolder, find_other_folders, register_aliases, with_alias
-from lerim.lsp.protocol import DaysParams, OutcomeView, RootParams, SessionsParams, UseSessionsParams
+from lerim.lsp.protocol import DaysParams, SessionsParams
 from lerim.lsp.window import Sidecar
 from lerim.memory import format_time
 from lerim.sessions import (
@@ -150,30 +148,3 @@ def make_session_view(session: SessionListItem) -> SessionView:
 def wire_time(time: datetime | None) -> str:
     """A time as sent to the editor; '' for None."""
     return format_time(time) if time is not None else ""
-
-
-class OtherFoldersView(msgspec.Struct, frozen=True):
-    """The folders to offer, those with the most sessions first."""
-
-    folders: list[OtherFolder]
-
-
-async def list_other_folders(sidecar: Sidecar, params: RootParams) -> OtherFoldersView:
-    """Lists the folders whose sessions look like those of a repository."""
-    repo = await sidecar.find_trusted_repo(params.root, "The list of sessions")
-    found = await sidecar.run_in_thread(find_other_folders, repo.project, sidecar.home)
-    return OtherFoldersView(found)
-
-
-async def use_sessions(sidecar: Sidecar, params: UseSessionsParams) -> OutcomeView:
-    """Assigns the sessions of a folder to a repository for good; the next sync reads them.
-
-    The editor restarts the sidecar afterwards: the repository may have taken over the review of a moved one.
-    """
-    repo = await sidecar.find_trusted_repo(params.root, "Using other sessions")
-
-    def register() -> None:
-        register_aliases(with_alias(repo.project, params.folder, sidecar.home), sidecar.home)
-
-    await sidecar.run_in_thread(register)
-    return OutcomeView(True, "")

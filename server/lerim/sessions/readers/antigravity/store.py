@@ -139,13 +139,12 @@ def load_conversation(transcript: Transcript, *, brief: bool) -> LoadedSession:
             if is_complete:
                 report_line(path, start, error, problems)
     is_subagent = bool(steps) and not any(_is_prompt(step) for step in steps)
-    turns, injected, parent = _build_turns(transcript, steps, cwd, is_subagent=is_subagent, brief=brief)
+    turns, parent = _build_turns(transcript, steps, cwd, is_subagent=is_subagent, brief=brief)
     return LoadedSession(
         session=sum_session(
             transcript,
             turns,
             parent=parent if is_subagent else "",
-            injected=injected,
             tokens=sum_tokens(turns) if any(step.input_tokens is not None for step in steps) else None,
             times=(parse_timestamp(step.created_at) for step in steps),
         ),
@@ -160,10 +159,9 @@ def _is_prompt(step: AntigravityStep) -> bool:
 
 def _build_turns(
     transcript: Transcript, steps: list[AntigravityStep], cwd: str, *, is_subagent: bool, brief: bool
-) -> tuple[list[Turn], int, str]:
+) -> tuple[list[Turn], str]:
     turns: list[Turn] = []
     open_calls: list[tuple[int, int]] = []
-    injected = 0
     parent = ""
     is_wrapped = transcript.path.name == _LOG_NAMES[-1]
     for index, step in enumerate(steps):
@@ -172,7 +170,6 @@ def _build_turns(
         )
         if _is_prompt(step) or step.source == "SYSTEM":
             text = "" if is_subagent or not _is_prompt(step) else _typed_text(step.content or "")
-            injected += not text
             if text:
                 turns.append(_build_turn(step, turn_id, len(turns), cwd, text))
                 open_calls = []
@@ -194,7 +191,7 @@ def _build_turns(
     finished = [
         replace(turn, tool_calls=tuple(map(close_antigravity_call, turn.tool_calls))) for turn in turns[:-1]
     ] + turns[-1:]
-    return finished, injected, parent
+    return finished, parent
 
 
 def _requested_calls(step: AntigravityStep) -> list[object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lerim.sessions.readers.claude.human import parse_queue_content
 from lerim.sessions.readers.claude.records import ClaudeRecord
+from lerim.sessions.readers.claude.tally import ClaudeTally
 from lerim.sessions.readers.engine import TranscriptTally, TypedText, hash_text, parse_json_or_none
 
 _ATTACHED_SINCE = (2, 1, 96)
@@ -16,7 +17,7 @@ _QUEUE_LIMIT = 16
 _PROMPT_LIMIT = 20_000
 
 
-def apply_queue_operation(tally: TranscriptTally, record: ClaudeRecord) -> TypedText | None:
+def apply_queue_operation(tally: ClaudeTally, record: ClaudeRecord) -> TypedText | None:
     """Applies a queue operation to the tally. Returns the prompt if no other record contains it."""
     content = parse_json_or_none(record.content)
     if record.operation == "enqueue":

@@ -59,7 +59,6 @@ class ClaudeRecord(msgspec.Struct, rename="camel", gc=False):
     """Every field that is used, of every record type; all others are skipped unread."""
 
     type: str = ""
-    subtype: str | None = ""
     uuid: str | None = ""
     session_id: str | None = ""
     timestamp: str | None = ""

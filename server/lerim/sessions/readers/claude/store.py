@@ -116,8 +116,6 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
                 self._add_prompt(record, typed)
         elif kind in ("summary", "ai-title", "custom-title"):
             tally.set_title(record, self._seen_ids)
-        elif kind == "system" and record.subtype == "api_error":
-            tally.api_errors += 1
 
     def _note_entrypoint(self, record: ClaudeRecord) -> None:
         """Notes whether a program sends the prompts from here on, because queue records do not say so."""
@@ -126,10 +124,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
 
     def _add_answer(self, record: ClaudeRecord) -> None:
         tally, message = self._tally, record.message
-        if record.is_api_error_message:
-            tally.api_errors += 1
-            return
-        if message is None or message.model == "<synthetic>":
+        if record.is_api_error_message or message is None or message.model == "<synthetic>":
             return
         tally.answered = True
         key = _api_message_key(record)
@@ -181,9 +176,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             else parse_claude_prompt(record)
         )
         tally.command_key = command_key(record) or tally.command_key
-        if typed is None:
-            tally.injected += 1
-        elif not consume_queued_repeat(tally, typed, record.prompt_source):
+        if typed is not None and not consume_queued_repeat(tally, typed, record.prompt_source):
             self._add_prompt(record, typed)
         if typed is None or typed.kind == "shell":
             output = parse_command_output(record)

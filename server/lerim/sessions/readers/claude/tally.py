@@ -20,7 +20,10 @@ _RECENT_MESSAGES = 16
 
 
 class ClaudeTally(TranscriptTally, gc=False):
-    """Totals of a transcript of Claude Code up to a point in it."""
+    """Totals of a transcript of Claude Code up to a point in it. `version` is that of the program that wrote the last
+    record."""
+
+    version: str = ""
 
     def note_record(self, record: ClaudeRecord, time: datetime | None) -> None:
         """Records the fields that all types of record have: folder, branch, version, session and time."""

@@ -57,7 +57,6 @@ class CodexPayload(msgspec.Struct, gc=False):
     exit_code: int | None = None
     source: msgspec.Raw = JSON_NULL
     git: msgspec.Raw = JSON_NULL
-    cli_version: str | None = ""
     forked_from_id: str | None = ""
     parent_thread_id: str | None = ""
     originator: str | None = ""
@@ -66,7 +65,6 @@ class CodexPayload(msgspec.Struct, gc=False):
     changes: msgspec.Raw = JSON_NULL
     success: bool | None = None
     result: msgspec.Raw = JSON_NULL
-    error: msgspec.Raw = JSON_NULL
     thread_name: str | None = ""
 
 

@@ -112,7 +112,6 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         tally.own_thread = native_id or self.transcript.session_id
         tally.is_forked, tally.copied_until = bool(payload.forked_from_id), self._time
         tally.set_cwd(payload.cwd)
-        tally.version = without_nul(payload.cli_version)[:50]
         tally.set_branch(find_text(parse_fields(payload.git), "branch"))
         tally.parent = without_nul(payload.parent_thread_id)[:200]
         begun = parse_timestamp(payload.timestamp)
@@ -173,12 +172,11 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
     def _confirm_prompt(self, typed: TypedText | None, text: str) -> None:
         """Handles an event with what a person typed. The messages held before it either repeat it or were not typed."""
         tally = self._tally
-        unconfirmed, self._unconfirmed = self._unconfirmed, []
+        self._unconfirmed = []
         tally.prompt_events += 1
-        tally.injected += sum(one.typed != typed for one in unconfirmed)
         if typed is None or tally.is_subagent:
-            tally.injected += typed is not None or bool(text.strip())
-        elif typed.kind == "shell":
+            return
+        if typed.kind == "shell":
             if not tally.take_counterpart("event", text):
                 self._add_prompt(typed, text)
         else:
@@ -188,7 +186,6 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         tally = self._tally
         typed, text = parse_prompt_item(payload)
         if typed is None or tally.is_subagent:
-            tally.injected += 1
             tally.set_cwd(parse_context_cwd(text))
         elif typed.kind == "shell":
             if not tally.take_counterpart("item", text):
@@ -203,9 +200,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         """Handles held messages that no event confirmed: if the rollout has no such events, they are what the person
         typed."""
         unconfirmed, self._unconfirmed = self._unconfirmed, []
-        if self._tally.prompt_events:
-            self._tally.injected += len(unconfirmed)
-        else:
+        if not self._tally.prompt_events:
             start, now = self._open_start, self._time
             for prompt in unconfirmed:
                 self._open_start, self._time = start, prompt.time
@@ -296,11 +291,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         self._drafts.interrupt_calls(self._line_offset)
 
     def _end_task(self, payload: CodexPayload) -> None:
-        self._tally.api_errors += bool(decode_fields(payload.error))
         self._results.processes.settle_all(self._line_offset)
-
-    def _count_api_error(self, _: CodexPayload) -> None:
-        self._tally.api_errors += 1
 
     def _rename_thread(self, payload: CodexPayload) -> None:
         self._tally.thread_name = make_title(payload.thread_name) or self._tally.thread_name
@@ -376,7 +367,6 @@ _HANDLERS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
     "turn_aborted": CodexReading._interrupt_calls,
     "task_complete": CodexReading._end_task,
     "turn_complete": CodexReading._end_task,
-    "error": CodexReading._count_api_error,
     "thread_name_updated": CodexReading._rename_thread,
     "item_completed": CodexReading._read_completed_item,
 }

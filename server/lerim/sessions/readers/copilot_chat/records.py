@@ -49,19 +49,11 @@ class ChatUsage(msgspec.Struct, rename="camel", gc=False):
     completion_tokens: int | None = None
 
 
-class RequestFailure(msgspec.Struct, gc=False):
-    """Why a request failed."""
-
-    message: str | None = ""
-    code: str | None = ""
-
-
 class RequestResult(msgspec.Struct, rename="camel", gc=False):
     """How a request ended."""
 
     metadata: AnswerMetadata | None = None
     usage: ChatUsage | None = None
-    error_details: RequestFailure | None = None
 
 
 class ModelState(msgspec.Struct, rename="camel", gc=False):
@@ -81,12 +73,10 @@ class ChatRequest(msgspec.Struct, rename="camel", gc=False):
     variable_data: msgspec.Raw = JSON_NULL
     response: msgspec.Raw = JSON_NULL
     result: RequestResult | None = None
-    response_error_details: RequestFailure | None = None
     usage: ChatUsage | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     model_id: str | None = ""
-    agent: msgspec.Raw = JSON_NULL
     model_state: ModelState | None = None
     is_canceled: bool | None = False
     confirmation: str | None = ""

@@ -16,7 +16,6 @@ from lerim.sessions.readers.copilot_chat.log import load_chat_state
 from lerim.sessions.readers.copilot_chat.records import ChatRequest
 from lerim.sessions.readers.copilot_chat.turns import (
     build_request_turns,
-    parse_chat_prompt,
     request_tokens,
 )
 from lerim.sessions.readers.engine import (
@@ -30,7 +29,6 @@ from lerim.sessions.readers.engine import (
     list_folder,
     list_subfolders,
     milliseconds_to_time,
-    parse_fields,
     parse_json_or_none,
     parse_object,
     read_start,
@@ -98,9 +96,6 @@ def _load_chat(transcript: Transcript, *, brief: bool) -> LoadedSession:
             turns,
             id=session_id,
             title=find_text(state, "customTitle", "computedTitle"),
-            version=next(filter(None, map(_extension_version, reversed(requests))), ""),
-            injected=sum(not parse_chat_prompt(record) for record in requests),
-            api_errors=sum(_has_failed(record) for record in requests),
             tokens=_sum_request_tokens(requests),
             branches=(branch,) if branch else (),
             times=(_parse_time(state.get("creationDate")), _parse_time(state.get("lastMessageDate"))),
@@ -117,13 +112,3 @@ def _parse_time(value: object) -> datetime | None:
 def _sum_request_tokens(requests: list[ChatRequest]) -> Tokens | None:
     token_counts = [tokens for request in requests if (tokens := request_tokens(request)) is not None]
     return sum(token_counts, start=NO_TOKENS) if token_counts else None
-
-
-def _extension_version(request: ChatRequest) -> str:
-    return find_text(parse_fields(request.agent), "extensionVersion")[:50]
-
-
-def _has_failed(request: ChatRequest) -> bool:
-    failure = (request.result.error_details if request.result else None) or request.response_error_details
-    cancelled = bool(request.is_canceled) or (request.model_state is not None and request.model_state.value == 2)
-    return failure is not None and failure.code != "canceled" and not cancelled

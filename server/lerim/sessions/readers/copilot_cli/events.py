@@ -105,7 +105,6 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
 
     def _begin_session(self, _: CliEvent, data: CliEventData) -> None:
         tally = self._tally
-        tally.version = without_nul(data.copilot_version)[:50] or tally.version
         tally.current_model = without_nul(data.selected_model)[:200] or tally.current_model
         tally.parent = without_nul(data.detached_from_spawning_parent_session_id)[:200] or tally.parent
         if data.context is not None:
@@ -137,7 +136,6 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
             text = "[attachment]"
         is_automatic = data.is_autopilot_continuation or data.source not in ("", "user", None) or tally.parent
         if not text or is_automatic or self._is_sidechain(event) or text.startswith(_INJECTED_STARTS):
-            tally.injected += 1
             return
         tally.prompts += 1
         tally.first_prompt = tally.first_prompt or make_title(text)
@@ -252,9 +250,6 @@ class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
     def _interrupt_calls(self, _: CliEvent, __: CliEventData) -> None:
         self._drafts.interrupt_calls(self._line_offset)
 
-    def _count_api_error(self, _: CliEvent, __: CliEventData) -> None:
-        self._tally.api_errors += 1
-
     def _end_session(self, _: CliEvent, data: CliEventData) -> None:
         """Ends the session. Only now its token usage is recorded, for everything since it began or was resumed."""
         tally = self._tally
@@ -279,7 +274,6 @@ _HANDLERS: dict[str, Callable[[CopilotReading, CliEvent, CliEventData], None]] =
     "session.context_changed": CopilotReading._change_context,
     "session.model_change": CopilotReading._change_model,
     "session.title_changed": CopilotReading._set_title,
-    "session.error": CopilotReading._count_api_error,
     "session.shutdown": CopilotReading._end_session,
     "user.message": CopilotReading._add_prompt,
     "tool.user_requested": CopilotReading._add_own_command,

@@ -55,7 +55,6 @@ class CliEventData(msgspec.Struct, rename="camel", gc=False):
     result: msgspec.Raw = JSON_NULL
     error: msgspec.Raw = JSON_NULL
     session_id: str | None = ""
-    copilot_version: str | None = ""
     detached_from_spawning_parent_session_id: str | None = ""
     selected_model: str | None = ""
     new_model: str | None = ""

@@ -200,8 +200,6 @@ def load_editor_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSe
         turns,
         title=column_text(composer.name),
         parent=parent if parent != transcript.session_id else "",
-        injected=builder.injected,
-        api_errors=builder.api_errors,
         tokens=builder.tokens,
         times=(parse_cursor_time(composer.created_at), parse_cursor_time(composer.last_updated_at)),
         branches=(column_text(composer.created_on_branch),) if composer.created_on_branch else (),

@@ -125,7 +125,6 @@ def load_cli_chat(transcript: Transcript, *, brief: bool = False) -> LoadedSessi
         transcript,
         turns,
         title=column_text(meta.name),
-        injected=builder.injected,
         times=(parse_cursor_time(meta.created_at),),
     )
     return LoadedSession(session, turns, problems=problems)

@@ -165,7 +165,6 @@ class Bubble(msgspec.Struct, rename="camel", gc=False):
     tool_former_data: CursorTool | None = None
     workspace_uris: msgspec.Raw = JSON_NULL
     code_blocks: msgspec.Raw = JSON_NULL
-    error_details: msgspec.Raw = JSON_NULL
     is_simulated_msg: bool | None = False
 
 

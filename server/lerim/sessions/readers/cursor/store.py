@@ -138,4 +138,4 @@ def _load_agent_transcript(transcript: Transcript, *, brief: bool = False) -> Lo
     if not transcript.cwd:
         paths = (path for turn in turns for call in turn.tool_calls for path in call.paths)
         turns = builder.build_turns(common_folder(paths))
-    return LoadedSession(sum_session(transcript, turns, injected=builder.injected), turns, problems=problems)
+    return LoadedSession(sum_session(transcript, turns), turns, problems=problems)

@@ -16,7 +16,7 @@ from lerim.sessions.readers.cursor.records import (
     extract_rich_text,
     parse_cursor_time,
 )
-from lerim.sessions.readers.engine import JSON_NULL, parse_json_or_none, plausible_count, split_json_array, without_nul
+from lerim.sessions.readers.engine import plausible_count, split_json_array, without_nul
 
 
 @dataclass(slots=True)
@@ -28,8 +28,6 @@ class CursorSessionBuilder:
     model: str = ""
     brief: bool = False
     is_subagent: bool = False
-    injected: int = 0
-    api_errors: int = 0
     tokens: Tokens | None = None
     _turns: list[Turn] = field(default_factory=list)
     _turn_of_call: dict[str, int] = field(default_factory=dict)
@@ -47,7 +45,6 @@ class CursorSessionBuilder:
         if bubble.type in (1, "user"):
             self.model = without_nul(model) or self.model
             if bubble.is_simulated_msg:
-                self.injected += 1
                 self._approve_last_plan()
             else:
                 self.add_prompt(
@@ -71,10 +68,9 @@ class CursorSessionBuilder:
             )
 
     def add_prompt(self, text: str, native_id: str, time: datetime | None = None, *, images: bool = False) -> None:
-        """Adds a user message: the person's words become a turn, anything else is only counted."""
+        """Adds a user message: the person's words become a turn, anything else is left out."""
         typed = parse_cursor_prompt(text) or ("[image]" if images else "")
         if not typed or self.is_subagent:
-            self.injected += bool(text.strip())
             self._can_join = self._can_join and not self.is_subagent
             return
         self._begin_turn("user", typed, native_id, time, "")
@@ -156,8 +152,6 @@ class CursorSessionBuilder:
         tokens = _bubble_tokens(bubble)
         if tokens != NO_TOKENS:
             self.tokens = (self.tokens or NO_TOKENS) + tokens
-        if bubble.error_details != JSON_NULL and parse_json_or_none(bubble.error_details):
-            self.api_errors += 1
 
 
 def _join_paragraphs(first: str, second: str) -> str:

@@ -88,13 +88,10 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
     tool_calls: int = 0
     tool_errors: int = 0
     denials: int = 0
-    api_errors: int = 0
-    injected: int = 0
     tokens: Tokens = NO_TOKENS
     seen_count: int = 0
     cwd: str = ""
     branch: str = ""
-    version: str = ""
     parent: str = ""
     started: datetime | None = None
     ended: datetime | None = None
@@ -173,14 +170,11 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
             cwds=self.cwds,
             branches=self.branches,
             models=self.models,
-            version=self.version,
             turns=self.turns,
             prompts=self.prompts,
             tool_calls=self.tool_calls,
             tool_errors=self.tool_errors,
             denials=self.denials,
-            api_errors=self.api_errors,
-            injected=self.injected,
             tokens=self.tokens if has_tokens else None,
             parent="" if parent == transcript.session_id else parent,
         )

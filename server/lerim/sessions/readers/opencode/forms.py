@@ -158,7 +158,7 @@ def _parse_session(data: bytes) -> tuple[OpenCodeInfo, OpenCodeExport | None]:
 
 def _load_rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -> StoredSession:
     session, where = transcript.store_key, transcript.place
-    optional = ("parent_id", "project_id", "directory", "title", "version", "time_created", "time_updated", "revert")
+    optional = ("parent_id", "project_id", "directory", "title", "time_created", "time_updated", "revert")
     rows = list(
         read_rows(db, "session", select_columns(table_columns(db, "session"), optional), "id = ?", (session,), [])
     )
@@ -166,10 +166,10 @@ def _load_rows(db: sqlite3.Connection, transcript: Transcript, *, brief: bool) -
         raise TranscriptError(
             "This session is not in its database, or its row is damaged", where=where, todo="Look for it in OpenCode."
         )
-    parent, project, directory, title, version, created, updated, revert = rows[0]
+    parent, project, directory, title, created, updated, revert = rows[0]
     info = OpenCodeInfo(
         session, column_text(parent), column_text(project), column_text(directory), column_text(title),
-        column_text(version), OpenCodeTimes(column_number(created), column_number(updated)), _parse_revert(revert),
+        OpenCodeTimes(column_number(created), column_number(updated)), _parse_revert(revert),
     )  # fmt: skip
     stored = StoredSession(info)
     if not info.directory and "worktree" in table_columns(db, "project"):

@@ -31,7 +31,6 @@ class OpenCodeInfo(msgspec.Struct):
     project_id: str | None = msgspec.field(default="", name="projectID")
     directory: str | None = ""
     title: str | None = ""
-    version: str | None = ""
     time: OpenCodeTimes | None = None
     revert: Revert | None = None
 
@@ -58,12 +57,6 @@ class StepFolder(msgspec.Struct, gc=False):
     cwd: str | None = ""
 
 
-class StepFault(msgspec.Struct, gc=False):
-    """The reason why a step ended early."""
-
-    name: str | None = ""
-
-
 class OpenCodeMessage(msgspec.Struct):
     """One message without its parts. `summary` is a boolean in answers and an object in prompts."""
 
@@ -76,7 +69,6 @@ class OpenCodeMessage(msgspec.Struct):
     cost: float | None = None
     tokens: StepTokens | None = None
     finish: str | None = ""
-    error: StepFault | None = None
     summary: msgspec.Raw = JSON_NULL
 
 

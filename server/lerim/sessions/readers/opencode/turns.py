@@ -31,7 +31,6 @@ _INIT_STARTS = (
 )
 """The beginnings of the prompts that OpenCode stores in place of `/init`."""
 _INIT_FOCUS = re.compile(r"User-provided focus or constraints \(honor these\):\n(.{0,20000}?)\n\n## How to", re.DOTALL)
-_ABORT_ERROR = "MessageAbortedError"
 
 
 def build_loaded_session(transcript: Transcript, stored: StoredSession) -> LoadedSession:
@@ -40,7 +39,6 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
     is_subagent = bool(transcript.parent or info.parent_id)
     default_cwd = without_nul(info.directory) or without_nul(stored.worktree) or transcript.cwd
     turns: list[Turn] = []
-    injected = api_errors = 0
     own_command_ids: set[str] = set()
     plan = ""
     pieces_by_message = _unreverted_pieces(stored, info.revert or Revert())
@@ -58,9 +56,7 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
             text = _typed_text(pieces)
             if [one.text for one in pieces if one.type == "synthetic"] == [_OWN_COMMAND_NOTE]:
                 own_command_ids.add(native_id)
-            elif is_subagent or (origin and origin.is_subagent) or not text:
-                injected += bool(pieces)
-            else:
+            elif not (is_subagent or (origin and origin.is_subagent)) and text:
                 turns.append(_build_prompt(message, turn_id, len(turns), cwd, text, is_subagent=False))
         elif message.role == "assistant":
             turn = _build_reply(
@@ -75,10 +71,8 @@ def build_loaded_session(transcript: Transcript, stored: StoredSession) -> Loade
             if turn is not None:
                 turn, plan = _attach_plan(turn, plan)
                 turns.append(turn)
-            injected += bytes(message.summary) == b"true"
-            api_errors += bool(message.error and message.error.name and message.error.name != _ABORT_ERROR)
     return LoadedSession(
-        _build_session(replace_fields(transcript, cwd=default_cwd), stored, turns, injected, api_errors),
+        _build_session(replace_fields(transcript, cwd=default_cwd), stored, turns),
         turns,
         stored.problems,
     )
@@ -189,9 +183,7 @@ def _message_tokens(message: OpenCodeMessage) -> Tokens | None:
     )
 
 
-def _build_session(
-    transcript: Transcript, stored: StoredSession, turns: list[Turn], injected: int, api_errors: int
-) -> Session:
+def _build_session(transcript: Transcript, stored: StoredSession, turns: list[Turn]) -> Session:
     """Builds the session. The parts that end a step repeat the tokens and cost of a message, so they are not counted.
 
     The totals of a fork include the tokens of the messages it copied, as they include their turns and calls: statistics
@@ -210,9 +202,6 @@ def _build_session(
         transcript,
         turns,
         title=None,
-        version=without_nul(info.version)[:200],
-        injected=injected,
-        api_errors=api_errors,
         tokens=sum(tokens, start=NO_TOKENS) if tokens else None,
     )
     return replace_fields(
