@@ -19,7 +19,7 @@ import copilot_cli_lines
 import reading_laws as laws
 from lerim.errors import TranscriptError
 from lerim.sessions.model import Readable, Transcript
-from lerim.sessions.readers import copilot
+from lerim.sessions.readers import copilot_family as copilot
 from lerim.sessions.readers.claude import store as claude
 from lerim.sessions.readers.codex import store as codex
 from lerim.sessions.readers.engine.line_stream import HEAD_BYTES

@@ -10,7 +10,7 @@ import pytest
 import copilot_chats as chats
 from copilot_chats import markdown, request
 from lerim.paths import copilot_roots
-from lerim.sessions.readers import copilot
+from lerim.sessions.readers import copilot_family as copilot
 from lerim.sessions.readers.copilot_chat.store import scan_chats
 
 
