@@ -12,7 +12,7 @@ from lerim.errors import ConflictError, MemoryError_, Problem
 from lerim.memory.header import Yaml, load_header, load_raw_header, split_header
 from lerim.memory.header_lines import HeaderValue, change_header, key_lines
 from lerim.memory.merge_conflicts import split_conflict
-from lerim.memory.reference import parse_reference
+from lerim.memory.reference import comma_list_item, parse_reference
 
 Primitive = Literal["decision", "learning", "question", "theme", "summary"]
 LearningKind = Literal["insight", "procedure", "friction", "pitfall", "preference"]
@@ -268,7 +268,7 @@ class _HeaderReader:
         if value is None:
             return ()
         if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
+            return tuple(found.group() for found in comma_list_item(key).finditer(value))
         if isinstance(value, list) and len(texts := [item for item in value if isinstance(item, str)]) == len(value):
             return tuple(texts)
         items = list(enumerate(value)) if isinstance(value, list) else [(-1, value)]

@@ -12,6 +12,8 @@ from lerim.errors import MemoryError_
 
 _LINE = re.compile(r"(?::\d+(?:[-:]\d+)*|#L\d+(?:-L?\d+)?)$")
 _DRIVE = re.compile(r"[A-Za-z]:")
+_COMMA_ITEM = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
+_COMMA_REFERENCE = re.compile(r"[^,\s](?:[^,\s]|,(?=[^,\s])|\s(?=\s{0,100}[^,\s]))*")
 
 
 DriftState = Literal["fresh", "drifted", "gone", "unknown"]
@@ -69,3 +71,9 @@ def parse_references(given: Iterable[str]) -> tuple[str, ...]:
             raise MemoryError_(f"{text[:80]!r} is not a file of the repository.", where="--reference", todo=todo)
         found[reference_text(reference)] = None
     return tuple(found)
+
+
+def comma_list_item(key: str) -> re.Pattern[str]:
+    """Returns the pattern of an item of a list that is written as one text with commas. A path may contain commas: only
+    one beside white space, or at the end, separates references."""
+    return _COMMA_REFERENCE if key == "references" else _COMMA_ITEM

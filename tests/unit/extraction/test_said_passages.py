@@ -31,6 +31,18 @@ def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = Fa
             ["用 uv 安装所有的依赖（因为它更快。）", "不要再用 pip 安装。"],
         ),
         (
+            "Run the tests first (see the guide. it is short.) before you push. They are fast (a. b.). Run them.",
+            [
+                "Run the tests first (see the guide. it is short.) before you push.",
+                "They are fast (a. b.).",
+                "Run them.",
+            ],
+        ),
+        (
+            "It fails again :( Nobody knows why that is. Run it with `-x` (see the guide).",
+            ["It fails again :( Nobody knows why that is.", "Run it with `-x` (see the guide)."],
+        ),
+        (
             "The cache must be cleared after each migration because the keys\nhold the version of the schema.",
             ["The cache must be cleared after each migration because the keys\nhold the version of the schema."],
         ),

@@ -118,3 +118,20 @@ def test_values_a_person_wrote_bare_are_the_words_they_wrote() -> None:
 def test_a_file_beside_the_folders_of_memories_is_none_whatever_the_repository_is_called() -> None:
     assert primitive_of(Path("/srv/questions/.lerim/memory/README.md")) is None
     assert primitive_of(Path("/srv/questions/.lerim/memory/decisions/20260101-a.md")) == "decision"
+
+
+@pytest.mark.parametrize(
+    ("written", "references"),
+    [
+        ("src/a.py, src/b.py#load ,docs/c d.md,", ("src/a.py", "src/b.py#load", "docs/c d.md")),
+        ("src/a.py , src/b.py,", ("src/a.py", "src/b.py")),
+        ("data/1,2.csv, RCS/app.py,v", ("data/1,2.csv", "RCS/app.py,v")),
+        (" , ,, ", ()),
+    ],
+)
+def test_references_written_as_one_text_are_separated_by_commas_beside_spaces(
+    written: str, references: tuple[str, ...]
+) -> None:
+    header = f'tags: a,b , c\nreferences: "{written}"\n'
+    record = parse_record(GOOD.replace("tags:\n", header), PATH)
+    assert (record.tags, record.references) == (("a", "b", "c"), references)

@@ -45,9 +45,25 @@ def test_many_are_accepted_except_those_with_warnings_and_a_changed_memory_stays
     assert path is not None
     path.write_text(path.read_text("utf-8") + "My own line.\n", "utf-8")
     undone = queue.undo_last(place, "b2")
-    assert undone.message.startswith("Undone: Accepted 3 candidates. 1 could not be undone: ")
+    assert undone.message == (
+        "Undone: Accepted 3 candidates. “Accepted: Keep part1 in its own file” cannot be undone:"
+        f" {path.name} was changed in the meantime; nothing was overwritten."
+    )
     assert undone.restored == (ids[0], ids[2], ids[3])
     assert len(titles(place)) == 1 and "My own line." in path.read_text("utf-8")
+
+
+def test_of_several_that_cannot_be_undone_the_first_is_explained_and_the_others_are_counted(
+    place: ReviewPaths, make: Make
+) -> None:
+    ids = propose_some(place, make)
+    queue.decide_in_bulk(place, "accept", ids, "b3", quotes="shared")
+    for name in ids[:3]:
+        path = place.store().load_by_id(name).path
+        path.write_text(path.read_text("utf-8") + "My own line.\n", "utf-8")
+    message = queue.undo_last(place).message
+    assert message.startswith("Undone: Accepted 1 candidate. “Accepted: Keep part2 in its own file” cannot be undone: ")
+    assert message.endswith("nothing was overwritten. 2 more could not be undone.")
 
 
 def test_the_references_of_a_candidate_can_be_edited_alone(place: ReviewPaths, make: Make) -> None:

@@ -393,3 +393,5 @@ def test_what_does_not_exist_is_explained_on_a_page(sample_server: WebServer, sa
     response = sample_server.client.get(address.format(key=sample.place.project.key))
     assert response.status_code == 404
     assert 'role="alert"' in response.text
+    back = f"/projects/{sample.place.project.key}/today" if "{key}" in address else "/"
+    assert f'<a href="{back}">' in response.text.partition('role="alert"')[2]

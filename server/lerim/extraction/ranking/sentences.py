@@ -15,6 +15,8 @@ MIN_SENTENCE_CHARS = 12
 MIN_WORDS = 3
 MAX_SENTENCE_CHARS = 600
 """Longer sentences are split at semicolons and dashes."""
+MAX_ASIDE_CHARS = 200
+"""How far before and after the end of a sentence the parentheses may be that it is in."""
 MAX_READ_CHARS = 40_000
 """Characters read of one message: its head and its tail."""
 
@@ -129,9 +131,21 @@ def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for found in _ENDS.finditer(text, start, end):
         if _ABBREVIATED.search(text[max(start, found.start() - 8) : found.start() + 1]):
             continue
+        if _is_in_aside(text, max(at, found.end() - MAX_ASIDE_CHARS), found, end):
+            continue
         yield from _split_to_fit(text, at, found.end())
         at = found.end()
     yield from _split_to_fit(text, at, end)
+
+
+def _is_in_aside(text: str, start: int, found: re.Match[str], end: int) -> bool:
+    """Returns whether a sentence goes on after the end of another one: in a parenthesis that was opened after `start`
+    and is closed soon, or in lower case after one."""
+    at = found.end()
+    if text.count("(", start, at) > text.count(")", start, at):
+        closing = text.find(")", at, min(end, at + MAX_ASIDE_CHARS))
+        return closing >= 0 and text.find("(", at, closing) < 0
+    return ")" in found.group() and text[at : min(end, at + 9)].lstrip()[:1].islower()
 
 
 def _split_to_fit(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

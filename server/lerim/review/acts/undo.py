@@ -100,7 +100,9 @@ def _undo_bulk(paths: ReviewPaths, ledger: Ledger, bulk: str, members: Sequence[
         raise failed[0]
     message = f"Undone: {describe_bulk(undone)}"
     if failed:
-        message += f". {len(failed)} could not be undone: {failed[0].message}"
+        message += f". {failed[0].message}"
+    if len(failed) > 1:
+        message += f" {len(failed) - 1} more could not be undone."
     return ReviewResult(True, "undone", message, bulk, restored=_restored_candidates(undone[::-1]))
 
 

@@ -15,6 +15,7 @@ from lerim.errors import LerimError, UsageError
 from lerim.redaction import clean_text
 from lerim.review import CandidateEdit
 from lerim.web.answers import find_status
+from lerim.web.pages.place import find_place
 from lerim.web.pages.rendering import render_page
 
 MAX_FIELDS = 50
@@ -54,8 +55,16 @@ def action(act: Callable[[Request, Form], Response]) -> Callable[[Request], Awai
 
 def render_error(request: Request, error: LerimError) -> Response:
     """Returns the page that explains an error."""
-    context = {"error": error, "back": str(request.path_params.get("key", ""))}
+    context = {"error": error, "back": _find_project_key(request)}
     return render_page(request, "error.html", "This did not work", context, status=find_status(error))
+
+
+def _find_project_key(request: Request) -> str:
+    """Returns the key of the project that the address names, "" if there is none."""
+    try:
+        return find_place(request).project.key if "key" in request.path_params else ""
+    except LerimError:
+        return ""
 
 
 def redirect(address: str) -> Response:

@@ -9,9 +9,9 @@ from lsprotocol import types
 
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.language.memory_texts import MemoryText
-from lerim.lsp.features.language.targets import COMMA_ITEM, is_comma_list
+from lerim.lsp.features.language.targets import is_comma_list
 from lerim.lsp.window import Sidecar
-from lerim.memory import Value, quote_scalar
+from lerim.memory import Value, comma_list_item, quote_scalar
 
 
 def replace_values(text: MemoryText, change: Callable[[str, str], str]) -> list[types.TextEdit]:
@@ -21,7 +21,8 @@ def replace_values(text: MemoryText, change: Callable[[str, str], str]) -> list[
     for field in text.document.fields:
         for value in field.values:
             if is_comma_list(text, field, value):
-                new = COMMA_ITEM.sub(lambda item, key=value.key: change(key, item.group()), value.text)  # type: ignore[misc]
+                pattern = comma_list_item(value.key)
+                new = pattern.sub(lambda item, key=value.key: change(key, item.group()), value.text)  # type: ignore[misc]
             else:
                 new = change(value.key, value.text)
             if new != value.text and (edit := replace_value(text, value, new)) is not None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lerim.lsp.features.language.memory_texts import MemoryText
-from lerim.memory import Field, Reference, Span, Value, parse_reference, source_parts
+from lerim.memory import Field, Reference, Span, Value, comma_list_item, parse_reference, source_parts
 
 LINK_KEYS = frozenset(("supersedes", "resolves", "superseded_by", "resolved_by", "related"))
 ID_KEYS = LINK_KEYS | {"id", "targets"}
 """The keys whose values are ids of memories; `targets` is a candidate's and has a hash after each id."""
 COMMA_KEYS = frozenset(("references", "supersedes", "resolves", "related"))
 """The lists that may also be written as one text with commas."""
-COMMA_ITEM = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ def named_values(text: MemoryText, field: Field) -> Iterator[Value]:
     """The values of a field, with a list that is written as one text with commas taken apart."""
     for value in field.values:
         if is_comma_list(text, field, value):
-            for found in COMMA_ITEM.finditer(value.text):
+            for found in comma_list_item(value.key).finditer(value.text):
                 yield Value(value.key, found.group(), _part_span(value.span, *found.span()))
         else:
             yield value
