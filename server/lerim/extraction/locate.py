@@ -6,7 +6,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 
-from lerim.extraction.facts import find_shown_files
+from lerim.extraction.facts import TEST_PATH, find_shown_files
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall
 
@@ -34,7 +34,6 @@ _SEARCH_HIT = compile_later(
 _COMMAND_FILE = compile_later(r"(?<![\w./\\-])(?:[\w.-]{1,60}[/\\]){1,12}(?P<file>[\w.-]{1,80}\.\w{1,10})(?![\w/\\])")
 """A file inside a folder, as written in a command."""
 _SEARCH_COMMAND = compile_later(r"\b(?:rg|[ef]?grep|ls-files|fd|find)\b")
-_TEST_PATH = compile_later(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 class Locator:
@@ -117,7 +116,7 @@ def learn_symbols(names: dict[str, str], call: ToolCall, locate: Callable[[str],
     paths: dict[str, str] = {}
     for name, written in _find_shown_names(call):
         path = paths[written] if written in paths else paths.setdefault(written, locate(written))
-        if path and not (_TEST_PATH.search(path) and not _TEST_PATH.search(names.get(name, path))):
+        if path and not (TEST_PATH.search(path) and not TEST_PATH.search(names.get(name, path))):
             names.pop(name, None)
             names[name] = path
     while len(names) > MAX_NAMES:

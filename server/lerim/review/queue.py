@@ -12,93 +12,46 @@ from datetime import UTC, datetime
 from lerim import files
 from lerim.errors import NotFoundError, Problem
 from lerim.extraction import RANKED_SIGNALS, DroppedSignal, drop_candidate
-from lerim.memory import MemorySearch, QuoteChoice
+from lerim.memory import MemorySearch
+from lerim.memory import QuoteChoice as QuoteChoice
 from lerim.review import actions
-from lerim.review.accepting import (
-    BulkResult,
-    accept_candidate,
-    add_memory,
-    auto_accept,
-    auto_accept_all,
-    decide_in_bulk,
-    doubt_reason,
-    edit_candidate,
-    reject_candidate,
-    withdraw_in_ledger,
-)
-from lerim.review.acts import StepView, find_undoable, list_steps, undo_auto_accept, undo_last
-from lerim.review.candidates import (
-    CandidateEdit,
-    Proposal,
-    list_candidate_ids,
-    load_candidate,
-    load_candidates,
-    load_each_candidate,
-)
-from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, NeighbourAnswer, NeighbourChoice, find_neighbours
-from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim, load_correction
-from lerim.review.proposing import (
-    Suggestion,
-    keep_left_out,
-    list_left_out,
-    open_memory_search,
-    preview_suggestion,
-    propose_anyway,
-    propose_candidate,
-    propose_orphans,
-    propose_suggestion,
-    suggest_answer,
-)
-from lerim.review.results import AlreadyKnown, CandidateProposed, ClaimBlocked, ReviewResult
+from lerim.review.accepting import BulkResult as BulkResult
+from lerim.review.accepting import accept_candidate as accept_candidate
+from lerim.review.accepting import add_memory as add_memory
+from lerim.review.accepting import auto_accept as auto_accept
+from lerim.review.accepting import auto_accept_all as auto_accept_all
+from lerim.review.accepting import decide_in_bulk as decide_in_bulk
+from lerim.review.accepting import doubt_reason as doubt_reason
+from lerim.review.accepting import edit_candidate as edit_candidate
+from lerim.review.accepting import reject_candidate as reject_candidate
+from lerim.review.accepting import withdraw_in_ledger
+from lerim.review.acts import StepView as StepView
+from lerim.review.acts import find_undoable as find_undoable
+from lerim.review.acts import list_steps as list_steps
+from lerim.review.acts import undo_auto_accept
+from lerim.review.acts import undo_last as undo_last
+from lerim.review.candidates import CandidateEdit as CandidateEdit
+from lerim.review.candidates import Proposal as Proposal
+from lerim.review.candidates import list_candidate_ids, load_candidate, load_candidates, load_each_candidate
+from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, find_neighbours
+from lerim.review.compare import NeighbourAnswer as NeighbourAnswer
+from lerim.review.compare import NeighbourChoice as NeighbourChoice
+from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim
+from lerim.review.ledger import load_correction as load_correction
+from lerim.review.proposing import Suggestion as Suggestion
+from lerim.review.proposing import keep_left_out as keep_left_out
+from lerim.review.proposing import list_left_out as list_left_out
+from lerim.review.proposing import open_memory_search, propose_orphans
+from lerim.review.proposing import preview_suggestion as preview_suggestion
+from lerim.review.proposing import propose_anyway as propose_anyway
+from lerim.review.proposing import propose_candidate as propose_candidate
+from lerim.review.proposing import propose_suggestion as propose_suggestion
+from lerim.review.proposing import suggest_answer as suggest_answer
+from lerim.review.results import AlreadyKnown as AlreadyKnown
+from lerim.review.results import CandidateProposed as CandidateProposed
+from lerim.review.results import ClaimBlocked as ClaimBlocked
+from lerim.review.results import ReviewResult as ReviewResult
 from lerim.review.review_paths import ReviewPaths
-
-__all__ = [
-    "AlreadyKnown",
-    "BulkResult",
-    "CandidateEdit",
-    "CandidateProposed",
-    "ClaimBlocked",
-    "NeighbourAnswer",
-    "NeighbourChoice",
-    "PendingPage",
-    "Proposal",
-    "QuoteChoice",
-    "ReviewResult",
-    "StepView",
-    "Suggestion",
-    "accept_candidate",
-    "acceptance_times",
-    "acceptances",
-    "add_memory",
-    "auto_accept",
-    "auto_accept_all",
-    "claim_states",
-    "decide_in_bulk",
-    "doubt_reason",
-    "edit_candidate",
-    "find_undoable",
-    "is_only_ranked",
-    "keep_left_out",
-    "leave_out_ranked",
-    "list_left_out",
-    "list_pending",
-    "list_pending_page",
-    "list_steps",
-    "load_correction",
-    "load_pending",
-    "needs_choice",
-    "pairs_kept_apart",
-    "preview_suggestion",
-    "propose_anyway",
-    "propose_candidate",
-    "propose_suggestion",
-    "reject_candidate",
-    "suggest_answer",
-    "undo_last",
-    "with_neighbours",
-    "withdraw_candidate",
-    "withdraw_candidates",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,20 +65,6 @@ def test_what_nothing_ranked_and_what_another_version_measured_is_not_kept(place
     assert decided(place) == []
 
 
-def test_a_ledger_of_the_version_before_is_read_as_empty_and_brought_up_by_the_next_act(
-    place: ReviewPaths, ranked: Make
-) -> None:
-    candidate = proposed(place, ranked()).id
-    with sqlite3.connect(place.private / "review.sqlite3") as older:
-        older.execute("DROP TABLE judgments")
-        older.execute("PRAGMA user_version=4")
-    older.close()
-    assert (count_judgments(place.home), forget_judgments(place.home).forgotten) == (0, 0)
-    assert [one.proposed for one in outcomes_by_signal(find_ledgers(place.home))[0]] == [1]
-    assert queue.reject_candidate(place, candidate).ok
-    assert count_judgments(place.home) == 1
-
-
 def test_a_damaged_ledger_costs_only_itself(place: ReviewPaths, ranked: Make) -> None:
     queue.reject_candidate(place, proposed(place, ranked()).id)
     other = place.home.project("f" * 16)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.errors import StaleError
+from lerim.errors import MemoryError_, StaleError
 from lerim.review import queue
 from lerim.review.review_paths import ReviewPaths
 from reviews import Make, accepted, proposed
@@ -75,15 +75,10 @@ def test_an_edit_is_kept_when_its_accept_is_refused_and_can_be_taken_back(
         assert queue.load_pending(place, change.id).record.title == change.record.title
 
 
-def test_a_ledger_of_the_first_version_is_taken_over(place: ReviewPaths, make: Make) -> None:
-    found = proposed(place, make())
+def test_a_ledger_from_before_the_first_release_is_told_and_left_alone(place: ReviewPaths, make: Make) -> None:
+    proposed(place, make())
     with sqlite3.connect(place.private / "review.sqlite3") as book:
-        book.execute("ALTER TABLE claims ADD COLUMN hard BLOB NOT NULL DEFAULT x''")
-        for column in ("text", "written", "said", "told"):
-            book.execute(f"ALTER TABLE claims DROP COLUMN {column}")
-        book.execute("DROP TABLE ours")
-        book.execute("DROP TABLE left_out")
-        book.execute("PRAGMA user_version=1")
-    assert [one.id for one in queue.list_pending(place)[0]] == [found.id]
-    assert queue.accept_candidate(place, found.id, quotes="shared").ok
-    assert queue.list_left_out(place) == ([], 0)
+        book.execute("PRAGMA user_version=4")
+    with pytest.raises(MemoryError_, match="never released") as caught:
+        queue.list_pending(place)
+    assert "Move it away" in caught.value.todo

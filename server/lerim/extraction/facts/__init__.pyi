@@ -1,12 +1,14 @@
 from . import commands as commands
 from . import output_lines as output_lines
 from . import wording as wording
+from .artifacts import TEST_PATH as TEST_PATH
 from .artifacts import find_artifacts as find_artifacts
 from .artifacts import find_paths as find_paths
 from .commands import Command as Command
 from .commands import command_outcome as command_outcome
 from .commands import find_shown_files as find_shown_files
 from .commands import parse_command as parse_command
+from .extract import decode_complete_objects as decode_complete_objects
 from .extract import extract_from_response as extract_from_response
 from .extract import extract_from_tool_result as extract_from_tool_result
 from .extract import extract_from_turn as extract_from_turn
@@ -16,6 +18,8 @@ from .superseded_names import superseded_by_prompt as superseded_by_prompt
 from .superseded_names import superseded_by_reply as superseded_by_reply
 from .title import MAX_TITLE_CHARS as MAX_TITLE_CHARS
 from .title import make_title as make_title
+from .typed_sentences import BULLET_LINES as BULLET_LINES
+from .typed_sentences import HEADING_LINES as HEADING_LINES
 from .typed_sentences import clip_text as clip_text
 from .typed_sentences import find_own_words_end as find_own_words_end
 from .typed_sentences import is_third_party as is_third_party

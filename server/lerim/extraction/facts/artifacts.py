@@ -22,6 +22,8 @@ _PATH = compile_later(
     r"|(?<![\w/])(?:Makefile|Dockerfile|Justfile|Procfile|LICENSE|README|AGENTS\.md|CLAUDE\.md|GEMINI\.md|"
     r"\.[a-z][a-z_]{2,20}(?:ignore|rc))(?!\w)"
 )
+TEST_PATH = compile_later(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
+"""Matches the path of a test, or of what tests use."""
 _TICKED = compile_later(r"`([^`\n]{1,80})`")
 _SYMBOL = compile_later(
     r"(?<![\w./-])(?:[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,5}(?:\(\))?|[A-Za-z]\w{0,40}\(\)|"

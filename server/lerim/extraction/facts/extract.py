@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import get_args
 
@@ -29,6 +30,7 @@ MAX_CALLS = 100  # tool calls read of one turn
 MAX_PATHS = 10  # files taken from one tool call or reply
 MAX_DECISIONS = 10  # decisions taken from one reply
 MAX_VALUE_CHARS = 200
+MAX_OBJECT_STARTS = 400
 MAX_MODEL_FACTS = 20  # facts taken from one answer of a model
 MIN_CALLS = 3
 """A turn with at least this many tool calls is worth a model's time."""
@@ -160,28 +162,29 @@ def _parse_facts(answer: str, turn: int) -> Iterator[Fact]:
 def _parse_items(answer: str) -> list[object]:
     """Returns the JSON list in the answer or, if it is broken, those of its objects that can be read."""
     text = _FENCE.sub("", answer.strip())
-    decoder = json.JSONDecoder()
     start = text.find("[")
     if start >= 0:
-        try:
-            found, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            pass
-        else:
+        with suppress(ValueError, RecursionError):
+            found, _ = json.JSONDecoder().raw_decode(text, start)
             if isinstance(found, list):
                 return found
-    items: list[object] = []
-    at = text.find("{")
-    for _ in range(200):
+    return decode_complete_objects(text)
+
+
+def decode_complete_objects(text: str, at: int = 0) -> list[object]:
+    """Returns the JSON objects in a text from a position on. Those that were cut off are not completed."""
+    decoder = json.JSONDecoder()
+    objects: list[object] = []
+    for _ in range(MAX_OBJECT_STARTS):
+        at = text.find("{", at)
         if at < 0:
             break
         try:
-            found, end = decoder.raw_decode(text, at)
-            items.append(found)
+            value, at = decoder.raw_decode(text, at)
+            objects.append(value)
         except (ValueError, RecursionError):
-            end = at + 1
-        at = text.find("{", end)
-    return items
+            at += 1
+    return objects
 
 
 def _parse_confidence(value: object) -> float:

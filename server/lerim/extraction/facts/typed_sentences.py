@@ -27,8 +27,8 @@ _CODE = compile_later(
     r"export)\b.{0,200}[(){};:=]|"
     r"^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
 )
-_HEADINGS = compile_later(r"^#{1,6}\s\S", re.MULTILINE)
-_BULLETS = compile_later(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+HEADING_LINES = compile_later(r"^#{1,6}\s\S", re.MULTILINE)
+BULLET_LINES = compile_later(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _MARK = compile_later(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
 _ORDERED = compile_later(
     r"^\s*(?:please |can you |could you |let'?s |now )?(?:implement|build|create|add|make|write|develop|design|"
@@ -102,15 +102,15 @@ def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
     """Returns the sentences a person said themselves, in order; none for a pasted message."""
     if (
         len(text) > MAX_TYPED_CHARS
-        or len(_HEADINGS.findall(text[:MAX_TYPED_CHARS])) > 1
-        or len(_BULLETS.findall(text[:MAX_TYPED_CHARS])) > 10
+        or len(HEADING_LINES.findall(text[:MAX_TYPED_CHARS])) > 1
+        or len(BULLET_LINES.findall(text[:MAX_TYPED_CHARS])) > 10
     ):
         return ()  # nobody types this: it is a template, a document or a handover
     text = clip_text(_TAGS.sub("\n", text[: 4 * MAX_READ_CHARS]) if "<" in text else text)
     if is_third_party(text):
         return ()
     text = text[: find_own_words_end(text)]
-    lines = _select_own_lines(_BULLETS.sub("> ", text) if _ORDERED.match(text) else text)
+    lines = _select_own_lines(BULLET_LINES.sub("> ", text) if _ORDERED.match(text) else text)
     out: list[SpokenSentence] = []
     for line in lines:
         for part in _split_sentences(_MARK.sub("", line)):

@@ -22,13 +22,13 @@ from lerim.errors import (
     StoppedError,
     WindowTooLargeError,
 )
+from lerim.extraction.facts import decode_complete_objects
 from lerim.models import dspy, faults, use_language_model
 from lerim.patterns import compile_later
 from lerim.redaction import clean_text
 
 MAX_ITEMS = 40  # items read of one answer
 MAX_ANSWER_CHARS = 400_000  # characters read of an answer
-MAX_OBJECT_STARTS = 400
 MAX_TRUNCATED_LITERAL_CHARS = 6  # maximum characters from the end at which a truncated JSON literal begins
 _JSON_START = compile_later(r"[\[{]")
 _FIELD_MARKER = compile_later(r"^[ \t]{0,8}\[\[ ## \w{1,40} ## \]\]", re.MULTILINE)
@@ -133,13 +133,15 @@ def _find_list(text: str, name: str, fields: set[str]) -> tuple[list[object] | N
     if found is None:
         return None, False
     start = found.start()
-    decoder = json.JSONDecoder()
     broken = False
     try:
-        value: object = decoder.raw_decode(body, start)[0]
+        value: object = json.JSONDecoder().raw_decode(body, start)[0]
     except (ValueError, RecursionError):
         broken = True
-        value = _decode_complete_items(body, start, decoder, fields) or _parse_repaired_json(body[start:])
+        complete = [
+            one for one in decode_complete_objects(body, start) if isinstance(one, dict) and fields & one.keys()
+        ]
+        value = complete or _parse_repaired_json(body[start:])
     if isinstance(value, dict):
         listed = value.get(name)
         value = listed if isinstance(listed, list) else [value]
@@ -167,21 +169,6 @@ def _extract_field(text: str, name: str) -> str | None:
     """Returns what follows the marker of a field."""
     found = re.search(rf"^[ \t]{{0,8}}\[\[ ## {name} ## \]\]", text, re.MULTILINE)
     return text[found.end() :] if found else None
-
-
-def _decode_complete_items(body: str, at: int, decoder: json.JSONDecoder, fields: set[str]) -> list[object]:
-    """Returns the complete objects of a broken list. Objects that were cut off are not completed."""
-    out: list[object] = []
-    for _ in range(MAX_OBJECT_STARTS):
-        at = body.find("{", at)
-        if at < 0:
-            break
-        try:
-            value, at = decoder.raw_decode(body, at)
-            out.append(value)
-        except (ValueError, RecursionError):
-            at += 1
-    return [one for one in out if isinstance(one, dict) and fields & one.keys()]
 
 
 def _parse_repaired_json(body: str) -> object:

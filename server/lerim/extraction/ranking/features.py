@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from lerim.extraction.facts import BULLET_LINES, HEADING_LINES
 from lerim.extraction.ranking.cues import AGREES, AS_IT_STANDS, CUES, HEADINGS, OBJECTS
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.signals import Exchange, judge_next_words
@@ -17,8 +17,6 @@ _SOURCES = ("prompt", "answer", "feedback", "plan", "reply")
 _KINDS = ("paragraph", "bullet", "number", "heading", "quote")
 _CALLS: Final = ("edit", "write")
 _WORD = compile_later(r"[\w./-]{4,}")
-_HEADINGS = compile_later(r"^#{1,6}\s\S", re.MULTILINE)
-_BULLETS = compile_later(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 
 FEATURE_NAMES: Final[tuple[str, ...]] = (
     *(f"source {name}" for name in _SOURCES),
@@ -113,8 +111,8 @@ def describe_surroundings(
             math.log1p(len(prompt)),
         ],
         of_text=[
-            math.log1p(len(_HEADINGS.findall(turn.text))),
-            math.log1p(len(_BULLETS.findall(turn.text))),
+            math.log1p(len(HEADING_LINES.findall(turn.text))),
+            math.log1p(len(BULLET_LINES.findall(turn.text))),
         ],
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from lerim.extraction.facts import find_paths
+from lerim.extraction.facts import TEST_PATH, find_paths
 from lerim.memory import LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
@@ -27,7 +27,6 @@ _NAME = compile_later(
     r"(?P<plain>_*[a-z][a-z0-9]*(?:_[a-z0-9]+){1,8}|[A-Za-z][a-z0-9]{1,30}(?:[A-Z][A-Za-z0-9]{0,30}){1,8})(?![\w/-])"
 )
 """Matches only names from code: in backticks, snake_case or camelCase."""
-_TEST_PATH = compile_later(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def find_changed_files(scene: Scene, exchange: Exchange) -> tuple[str, ...]:
     """Returns the files changed in the exchange, without tests if others were changed; nothing if there are more than
     `MAX_PLACES`, because then they no longer tell where the claim applies."""
     out = _collect_edited_files(scene, exchange)
-    source = tuple(path for path in out if not _TEST_PATH.search(path)) or out
+    source = tuple(path for path in out if not TEST_PATH.search(path)) or out
     return source if len(source) <= MAX_PLACES else ()
 
 

@@ -117,8 +117,7 @@ def forget_judgments(home: Home) -> ForgetResult:
         try:
             with closing(connect_ledger(path)) as db:
                 db.execute("PRAGMA secure_delete=ON")
-                if db.execute("SELECT 1 FROM sqlite_master WHERE name='judgments'").fetchone():
-                    forgotten += db.execute("DELETE FROM judgments").rowcount
+                forgotten += db.execute("DELETE FROM judgments").rowcount
         except sqlite3.Error as error:
             problems.append(Problem("judgments", str(path), f"What you decided here cannot be forgotten: {error}."))
     return ForgetResult(forgotten, problems)
@@ -146,7 +145,7 @@ def _read_judgments(path: Path) -> Iterator[tuple[float, Judgment]]:
     try:
         with closing(connect_ledger(path)) as db:
             found = db.execute(query).fetchall()
-    except sqlite3.Error:  # also one of an earlier version, which has no such table yet
+    except sqlite3.Error:
         return
     for at, what, primitive, kind, score, features in found:
         try:

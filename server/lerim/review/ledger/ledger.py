@@ -25,7 +25,7 @@ from lerim.files import hash_text
 from lerim.review.compare import ChoiceTable, Fingerprint, fingerprint, pack_hashes, unpack_hashes
 from lerim.review.ledger.judgments import JudgmentTable
 from lerim.review.ledger.left_out import LeftOutTable
-from lerim.review.ledger.schema import LEDGER_VERSION, migrate_ledger
+from lerim.review.ledger.schema import LEDGER_VERSION, TooOldLedgerError, migrate_ledger
 
 ClaimState = Literal["pending", "accepted", "rejected", "withdrawn", "known", "outdated"]
 """What became of a claim. `known`: a memory already says the same. `outdated`: a later claim took its place; only
@@ -55,6 +55,7 @@ _SCHEMA = sqlite.Schema(
     error=MemoryError_,
     failure="The review ledger cannot be used",
     todo="Free some space or make its folder writable, then try again; nothing was changed.",
+    damage_errors=(TooOldLedgerError,),
     todo_damaged="Move it away. Rejections are then forgotten; memories and candidates stay.",
 )
 

@@ -9,20 +9,6 @@ from lerim.extraction import decode_candidate
 from lerim.review.compare import fingerprint, pack_hashes
 
 LEDGER_VERSION = 6
-_LEFT_OUT = """
-CREATE TABLE left_out (
-    id TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, title TEXT NOT NULL, session TEXT NOT NULL,
-    turn TEXT NOT NULL, at REAL NOT NULL, said REAL NOT NULL, score REAL, candidate BLOB,
-    proposed TEXT NOT NULL DEFAULT ''
-) WITHOUT ROWID;
-"""
-_JUDGMENTS = """
-CREATE TABLE IF NOT EXISTS judgments (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, at REAL NOT NULL,
-    what TEXT NOT NULL, signal TEXT NOT NULL, primitive TEXT NOT NULL, kind TEXT, score REAL NOT NULL,
-    features BLOB NOT NULL
-);
-"""
 _CLAIMS = """
 CREATE TABLE claims (
     id TEXT PRIMARY KEY, source TEXT NOT NULL, text BLOB NOT NULL, title BLOB NOT NULL, words BLOB NOT NULL,
@@ -32,7 +18,7 @@ CREATE TABLE claims (
 ) WITHOUT ROWID;
 """
 _CHOICES = """
-CREATE TABLE IF NOT EXISTS choices (
+CREATE TABLE choices (
     number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, claim BLOB NOT NULL, title BLOB NOT NULL,
     words BLOB NOT NULL, source TEXT NOT NULL, memory TEXT NOT NULL, made TEXT NOT NULL, answer TEXT NOT NULL
 );
@@ -46,26 +32,35 @@ CREATE TABLE actions (
     candidate TEXT NOT NULL, memory TEXT NOT NULL, was TEXT NOT NULL, becomes TEXT NOT NULL, stage TEXT NOT NULL,
     time TEXT NOT NULL, changes TEXT NOT NULL
 );
-{_LEFT_OUT}{_JUDGMENTS}{_CHOICES}"""
+CREATE TABLE left_out (
+    id TEXT PRIMARY KEY, reason TEXT NOT NULL, detail TEXT NOT NULL, title TEXT NOT NULL, session TEXT NOT NULL,
+    turn TEXT NOT NULL, at REAL NOT NULL, said REAL NOT NULL, score REAL, candidate BLOB,
+    proposed TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE TABLE judgments (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL UNIQUE, candidate TEXT NOT NULL, at REAL NOT NULL,
+    what TEXT NOT NULL, signal TEXT NOT NULL, primitive TEXT NOT NULL, kind TEXT, score REAL NOT NULL,
+    features BLOB NOT NULL
+);
+{_CHOICES}"""
+
+
+class TooOldLedgerError(Exception):
+    """The ledger is of a version that is not migrated (docs/decisions/0091-catalogs-made-anew.md)."""
+
+    def __init__(self) -> None:
+        super().__init__("an early version of Lerim, which was never released, made it")
 
 
 def migrate_ledger(connection: sqlite3.Connection, version: int) -> None:
-    """Create the tables (`version` 0), or migrate those of an older version. Runs inside a transaction."""
+    """Create the tables (`version` 0), or migrate those of version 5. Runs inside a transaction."""
+    if 0 < version < 5:
+        raise TooOldLedgerError
     if version == 0:
         for statement in _SCHEMA.split(";")[:-1]:
             connection.execute(statement)
-    if version == 1:
-        connection.execute("ALTER TABLE claims ADD COLUMN written TEXT NOT NULL DEFAULT ''")
-    if version in (1, 2):
-        connection.execute("ALTER TABLE claims ADD COLUMN said INTEGER NOT NULL DEFAULT 0")
-        connection.execute("ALTER TABLE claims ADD COLUMN told BLOB NOT NULL DEFAULT x''")
-        connection.execute("CREATE TABLE ours (hash TEXT PRIMARY KEY) WITHOUT ROWID")
-    if version in (1, 2, 3):
-        connection.execute(_LEFT_OUT)
-    if version in (1, 2, 3, 4):
-        connection.execute(_JUDGMENTS)
-    connection.execute("INSERT OR IGNORE INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
-    if 0 < version < 6:
+        connection.execute("INSERT INTO meta VALUES ('salt', ?)", (secrets.token_bytes(32),))
+    else:
         connection.execute(_CHOICES)
         _add_text_hashes(connection)
 

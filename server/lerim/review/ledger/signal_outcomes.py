@@ -93,16 +93,11 @@ def _figures(signal: str, counted: Counter[str]) -> SignalOutcome:
 
 def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[str, str]]:
     """Yields (signal, name of a count field) for each outcome of each candidate."""
-    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-    if "claims" not in tables or not any(row[1] == "told" for row in db.execute("PRAGMA table_info(claims)")):
-        return  # an early version, which did not store a candidate's signal
-    done = dict.fromkeys(("edit", "propose"), frozenset[str]())
-    for kind in done:
-        rows = db.execute("SELECT DISTINCT candidate FROM actions WHERE kind=? AND stage='done'", (kind,))
-        done[kind] = frozenset(row[0] for row in rows)
-    edited = done["edit"]
-    if "judgments" in tables:
-        edited |= {row[0] for row in db.execute("SELECT candidate FROM judgments WHERE what='edited'")}
+    done = {
+        kind: {row[0] for row in db.execute("SELECT candidate FROM actions WHERE kind=? AND stage='done'", (kind,))}
+        for kind in ("edit", "propose")
+    }
+    edited = done["edit"].union(row[0] for row in db.execute("SELECT candidate FROM judgments WHERE what='edited'"))
     # A claim without a candidate file (`written`) was never shown to anybody.
     query = "SELECT id, state, said, told FROM claims WHERE told != x'' AND written != ''"
     for name, state, said, told in db.execute(query):
@@ -115,14 +110,13 @@ def _counted(db: sqlite3.Connection, low: float, high: float) -> Iterator[tuple[
                 yield signal, "edited"
             if name in done["propose"]:
                 yield signal, "proposed_anyway"
-    if "left_out" in tables:
-        query = (
-            "SELECT l.said, l.candidate FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed"
-            " WHERE l.candidate IS NOT NULL AND (claims.id IS NULL OR claims.state='withdrawn')"
-        )
-        for said, made in db.execute(query):
-            if low <= said < high:
-                yield _signal(made), "left_out"
+    query = (
+        "SELECT l.said, l.candidate FROM left_out AS l LEFT JOIN claims ON claims.id=l.proposed"
+        " WHERE l.candidate IS NOT NULL AND (claims.id IS NULL OR claims.state='withdrawn')"
+    )
+    for said, made in db.execute(query):
+        if low <= said < high:
+            yield _signal(made), "left_out"
 
 
 def _signal(told: bytes) -> str:

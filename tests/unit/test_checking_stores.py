@@ -1,4 +1,4 @@
-"""The look around of an idle editor sees the stores as a sync left them: what did not change asks for no sync."""
+"""What an idle editor sees of the stores: they are as a sync left them, and what did not change asks for no sync."""
 
 from __future__ import annotations
 
