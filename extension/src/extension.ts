@@ -69,9 +69,9 @@ export function activate(extension: vscode.ExtensionContext): void {
   owner.runInBackground(openWalkthroughOnce(extension, owner));
 }
 
-/** Tells the sidecar that the workspace is trusted now, or starts it, since nothing is set up in Restricted Mode. */
+/** Tells the sidecar that the workspace is trusted now, or starts it. */
 async function handleTrust(owner: Context): Promise<void> {
-  if (!owner.isRunning) return owner.startIfSupported();
+  if (!owner.isRunning) return owner.startAfterTrust();
   await owner.sendConfiguration();
   await owner.applyKeyChanges();
 }

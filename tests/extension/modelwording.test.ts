@@ -19,7 +19,7 @@ test("the tooltip names the model, what today cost and what waits; the text stay
   const face = modelSummary([modelView({ model: nano, provider: "openrouter", allowed: true, todayUsd: 0.12, waits: { ...waits, why: "" } })]);
   expect(face).toEqual({ lines: [`Model: ${nano}`, "Spent today: $0.12 of $1.00", "3 sessions waiting, about $0.02"], usedUp: false });
   expect(statusDisplay({ kind: "ready" }, 3, "", face)).toMatchObject({
-    text: "$(checklist) Lerim 3",
+    text: "$(checklist) Lerim: 3 to review",
     tooltip: `Lerim: 3 candidates to review\nModel: ${nano}\nSpent today: $0.12 of $1.00\n3 sessions waiting, about $0.02`,
   });
 });
@@ -27,7 +27,7 @@ test("the tooltip names the model, what today cost and what waits; the text stay
 test("a budget that is used up shows in the status bar", () => {
   const face = modelSummary([modelView({ model: nano, provider: "openrouter", todayUsd: 1, waits: { ...waits, why: "budget" } })]);
   expect(face.lines.at(-1)).toBe("3 sessions waiting, about $0.02: today's budget is used up");
-  expect(statusDisplay({ kind: "ready" }, 3, "", face)?.text).toBe("$(checklist) Lerim 3 $(circle-slash)");
+  expect(statusDisplay({ kind: "ready" }, 3, "", face)?.text).toBe("$(checklist) Lerim: 3 to review $(circle-slash)");
   expect(modelSummary([modelView({ model: nano, waits: { ...waits, sessions: 0, why: "budget" } })]).lines).toContain("Today's budget is used up");
 });
 
@@ -60,7 +60,7 @@ test.each([
 
 test("who never chose is told what was read without a model; who chose none is not", () => {
   const waits = { sessions: 3, tokens: 0, cost: null, model: "", why: "none" as const };
-  expect(modelText(report({ waits }), true)).toEqual({ text: "3 sessions were read without a model. A model usually finds more, and you may already have one.", actions: ["Choose Model"] });
+  expect(modelText(report({ waits }), true)).toEqual({ text: "With a model, Lerim usually finds more.", actions: ["Choose Model"] });
   expect(modelText(report({ waits }), false)).toEqual({ text: "", actions: [] });
   expect(modelText(report({ waits: { ...waits, sessions: 0 } }), true)).toEqual({ text: "", actions: [] });
 });

@@ -23,7 +23,7 @@ test("a sync shows its counts while it runs and offers the review at its end", a
   await sync();
   expect(context.asked).toEqual([{ method: "lerim/sync", params: { root, explicit: true } }]);
   expect(shown.progress).toEqual(["Lerim: Sync: 3 of 12 sessions, 2 candidates"]);
-  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates. 1 more was left out and can be seen in the review.", choices: ["Open Review"] }]);
+  expect(shown.messages).toMatchObject([{ severity: "info", text: "Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”.", choices: ["Open Review"] }]);
   expect(shown.commands).toEqual([{ id: "lerim.openReview", args: [] }]);
   expect(context.syncing.at(-1)).toBe("");
 });
@@ -89,7 +89,7 @@ test("the first sync that would be paid for asks, and with a yes syncs again", a
   expect(context.asked[1]?.params).toEqual({ label: waits.model });
   expect(shown.messages[0]).toMatchObject({ modal: true, choices: ["Approve"] });
   expect(shown.messages[0]?.text).toContain("about $0.02");
-  expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates. 1 more was left out and can be seen in the review. Called ${waits.model} 2 times, about $0.02.`);
+  expect(shown.messages[1]?.text).toBe(`Lerim: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”. Called ${waits.model} 2 times, about $0.02.`);
 });
 
 test("with a no the sessions wait, and the next sync asks again; where nothing waits nobody is asked", async () => {

@@ -84,7 +84,10 @@ test("every picture of the walkthrough is in the package and follows the theme, 
   for (const { media, completionEvents } of steps) {
     expect(files).toContain(media.svg);
     expect(readFileSync(media.svg, "utf8")).toContain("var(--vscode-");
-    expect([media.altText, ...completionEvents].every((part) => part !== "")).toBe(true);
+    expect(media.altText).not.toBe("");
+    // a step is ticked when its work is done: a command may be cancelled
+    expect(completionEvents.filter((event) => !/^on(Context|SettingChanged):/.test(event))).toEqual([]);
+    expect(completionEvents).toHaveLength(1);
   }
   const own = contributes.commands.map(({ command }) => command);
   const linked = [...steps.map(({ description }) => description), ...contributes.viewsWelcome.map(({ contents }) => contents)].flatMap((text) => [...text.matchAll(/\(command:(lerim\.\w+)\)/g)].map(([, id]) => id));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Status, statusDisplay } from "../../extension/src/sidecar/status";
 import { kindOf, memoryDetail, pendingText, progressText, syncReportText } from "../../extension/src/text/wording";
-import { memory, report } from "./fakes/sidecar";
+import { FakeContext, memory, report } from "./fakes/sidecar";
 import { act, shown } from "./fakes/vscode";
 
 const progress = { root: "file:///repo", stage: "reading", sessionsDone: 3, sessionsTotal: 12, candidates: 2, message: "", settling: 0 } as const;
@@ -13,12 +13,12 @@ test("progress is told in counts", () => {
 });
 
 test.each([
-  [{}, "3 sessions read, 2 new candidates. 1 more was left out and can be seen in the review."],
-  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates. 1 more was left out and can be seen in the review."],
+  [{}, "3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”."],
+  [{ state: "cancelled" }, "Sync cancelled: 3 sessions read, 2 new candidates to review. The review lists 1 more finding under “Left out”."],
   [{ state: "busy", message: "make (process 7) is syncing this project." }, "make (process 7) is syncing this project."],
   [{ state: "failed", message: "The catalog is locked." }, "Sync failed. The catalog is locked."],
   [{ sessions: { found: 0, new: 0, changed: 0, unchanged: 0, failed: 0 }, candidates: [], dropped: {} }, "No sessions were found for this repository."],
-  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates. 1 earlier candidate was withdrawn. 1 more was left out and can be seen in the review. 1 problem was written to the log."],
+  [{ withdrawn: [{ id: "c9", reason: "refuted" }], problems: [{ code: "x", path: "y", message: "z" }] }, "3 sessions read, 2 new candidates to review. 1 earlier candidate was withdrawn. The review lists 1 more finding under “Left out”. 1 problem was written to the log."],
 ] as const)("a report %j is told as %s", (changes, text) => {
   expect(syncReportText(report(changes as Parameters<typeof report>[0]))).toBe(text);
 });
@@ -32,25 +32,38 @@ test("a learning is called by its kind", () => {
 });
 
 test("the status item counts what waits, follows a sync and says what is wrong", () => {
-  expect(statusDisplay({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim 3", tooltip: "Lerim: 3 candidates to review", command: "lerim.openReview" });
+  expect(statusDisplay({ kind: "ready" }, 3, "")).toMatchObject({ text: "$(checklist) Lerim: 3 to review", tooltip: "Lerim: 3 candidates to review", command: "lerim.openReview" });
   expect(statusDisplay({ kind: "ready" }, 0, "")).toMatchObject({ text: "$(checklist) Lerim" });
   expect(statusDisplay({ kind: "ready" }, 3, "", undefined, 1)).toMatchObject({
-    text: "$(checklist) Lerim 3 · more soon",
+    text: "$(checklist) Lerim: 3 to review · more soon",
     tooltip: "Lerim: 3 candidates to review\nThe last exchange of 1 session is not over yet. Lerim reads it by itself when nothing has been written for 90 seconds.",
   });
   expect(statusDisplay({ kind: "ready" }, 3, "3 of 12 sessions, 2 candidates")?.text).toBe("$(sync~spin) Lerim: 3 of 12 sessions, 2 candidates");
   expect(statusDisplay({ kind: "failed", message: "no" }, 0, "")).toMatchObject({ command: "lerim.restart", warning: true });
-  expect(statusDisplay({ kind: "not-set-up" }, 0, "")?.command).toBe("lerim.setUp");
+  expect(statusDisplay({ kind: "not-set-up" }, 0, "")).toMatchObject({ text: "$(debug-disconnect) Lerim: Set Up", tooltip: "Lerim is not set up. Click to set it up.", command: "lerim.setUp" });
   expect(statusDisplay({ kind: "off" }, 3, "")).toBeUndefined();
   expect(pendingText(1)).toBe("1 candidate to review");
 });
 
 function statusOf(...folders: string[]): Status {
   act.folders(...folders);
-  const status = new Status();
+  const status = new Status(new FakeContext().extension.globalState);
   status.state = { kind: "ready" };
   return status;
 }
+
+test("the status item shows a person who has just begun the next step: trust, the set-up, the first sync, then the review", () => {
+  const begun = { trusted: true, synced: false };
+  expect(statusDisplay({ kind: "not-set-up" }, 0, "", undefined, 0, { trusted: false, synced: false })?.tooltip).toContain("once you trust this workspace");
+  expect(statusDisplay({ kind: "ready" }, 0, "", undefined, 0, begun)).toMatchObject({ text: "$(sync) Lerim: Sync", command: "lerim.sync", tooltip: expect.stringContaining("No candidates to review") as string });
+  expect(statusDisplay({ kind: "ready" }, 2, "", undefined, 0, begun)).toMatchObject({ text: "$(checklist) Lerim: 2 to review", command: "lerim.openReview" });
+  expect(statusDisplay({ kind: "ready" }, 0, "", undefined, 0, { trusted: false, synced: false })?.command).toBe("lerim.openReview");
+  const status = statusOf("/one");
+  expect(shown.statusItems.at(-1)?.text).toBe("$(sync) Lerim: Sync");
+  status.markSynced();
+  expect(shown.statusItems.at(-1)?.text).toBe("$(checklist) Lerim");
+  expect(shown.commands.at(-1)).toEqual({ id: "setContext", args: ["lerim.synced", true] });
+});
 
 test("candidates of a project with several folders in the window are counted once, those of a folder that left it not, until it comes back", () => {
   const status = statusOf("/main", "/worktree", "/other");
@@ -61,7 +74,7 @@ test("candidates of a project with several folders in the window are counted onc
   status.setPending("file:///main", 4); // as the panel counts, which knows no projects
   expect(status.pending).toBe(6);
   act.folders("/other");
-  expect(shown.statusItems.at(-1)?.text).toBe("$(checklist) Lerim 2");
+  expect(shown.statusItems.at(-1)?.text).toBe("$(checklist) Lerim: 2 to review");
   act.folders("/main", "/worktree", "/other");
   expect(status.pending).toBe(6);
 });
@@ -74,6 +87,8 @@ test("of the folders of one project one is asked about", () => {
 });
 
 test("what is known of the model stands below what waits for review", () => {
-  statusOf("/one").setModel({ lines: ["Model: editor:gpt"], usedUp: true });
+  const status = statusOf("/one");
+  status.markSynced();
+  status.setModel({ lines: ["Model: editor:gpt"], usedUp: true });
   expect(shown.statusItems.at(-1)).toMatchObject({ text: "$(checklist) Lerim $(circle-slash)", tooltip: "Lerim: No candidates to review\nModel: editor:gpt" });
 });

@@ -42,10 +42,10 @@ class Newcomer extends Person {
     return join(lib, readdirSync(lib).find((name) => name.startsWith("python3")));
   }
 
-  /** The first start: the walkthrough opens by itself, nothing is downloaded, and the person presses its button. */
+  /** The first start, in Restricted Mode: the walkthrough opens by itself, its button says what is needed, and the set-up starts once the person trusts the workspace. */
   async agree() {
     const { screen } = this;
-    await this.visit();
+    await this.visit({ trust: false });
     const walkthrough = screen.page.locator(".gettingStartedContainer");
     const button = walkthrough.getByRole("button", { name: "Set Up Lerim", exact: true });
     await button.waitFor();
@@ -53,6 +53,10 @@ class Newcomer extends Person {
     assert.match(await walkthrough.innerText(), /Get Started with Lerim/);
     assert.equal(existsSync(this.environments), false);
     await button.click();
+    await screen.dialog(/Lerim is set up once you trust this workspace/);
+    assert.equal(existsSync(this.environments), false);
+    await screen.button("Manage Workspace Trust");
+    await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();
   }
 
   async setUp() {
@@ -68,7 +72,7 @@ class Newcomer extends Person {
 
   async runs() {
     await until("the sidecar runs from it", () => this.machine.processes(/-m lerim lsp/).some((line) => line.includes(this.environment)));
-    await this.screen.status(/No candidates to review/);
+    await this.screen.status(/No candidates to review\s+Click to sync/);
   }
 
   /** The set-up failed for a reason that is told, and left nothing. */

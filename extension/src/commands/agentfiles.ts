@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { chooseRoot } from "../editor/roots";
 import { errorText } from "../editor/errors";
+import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { counted } from "../text/wording";
@@ -22,6 +23,7 @@ export async function giveMemoryToAgents(context: Requester, remove: boolean): P
   const choice = await showDifferences(plan.files, () => vscode.window.showQuickPick(choiceItems(plan, remove), options));
   if (choice?.write === undefined) return;
   const done = await context.request(protocol.exportApply, { root, remove, stamp: plan.stamp, takeEdits: choice.write === "edits" });
+  if (!remove) tickStep("agentsConnected");
   showDone(context, root, plan, done, remove);
 }
 

@@ -1,5 +1,6 @@
 // Gives memories to agents, or takes that back: what each file would get is shown before anything is written.
 import { errorText } from "../editor/errors";
+import { tickStep } from "../editor/walkthroughsteps";
 import { chooseRoot, rootFolders } from "../editor/roots";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
@@ -87,6 +88,7 @@ async function changeFiles(context: Requester, root: string | null, change: Chan
     if (plan.manual.length > 0) offerManualSteps(plan.manual, change.action);
     if (plan.edits.length === 0 || !(await confirmEdits(plan.edits, questions[level]))) continue;
     const applied = await context.request(protocol.agentApply, { ...params, hashes: plan.edits.map(({ hash }) => hash) });
+    if (applied.ok && change.action === "install") tickStep("agentsConnected");
     onChanged();
     showApplied(context, applied, onChanged);
   }

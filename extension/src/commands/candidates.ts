@@ -1,6 +1,7 @@
 // Accepting, rejecting and editing a candidate outside the review panel: on its row in the Memories view, or in a comment on a line.
 import * as vscode from "vscode";
 import { askWhereQuotesGo } from "../editor/quotes";
+import { tickStep } from "../editor/walkthroughsteps";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { escapeLinks } from "../text/modelwording";
@@ -33,6 +34,7 @@ export async function decideCandidate(context: Pick<Context, "request">, target:
   const quotes = result.askQuotes ? await askWhereQuotesGo() : undefined;
   if (result.askQuotes && quotes === undefined) return;
   const final = quotes === undefined ? result : await context.request(protocol.reviewAct, { ...params, quotes });
+  if (final.ok) tickStep("reviewed");
   showReviewResult(context, root, final);
 }
 

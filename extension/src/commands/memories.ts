@@ -4,6 +4,7 @@ import { BootstrapError } from "../sidecar/setupfailure";
 import * as protocol from "../protocol";
 import { chooseRoot, rootFolders } from "../editor/roots";
 import { searchList } from "./searchlist";
+import { tickStep } from "../editor/walkthroughsteps";
 import { iconOf, memoryDetail, titleDetail } from "../text/wording";
 
 interface MemoryItem extends vscode.QuickPickItem {
@@ -141,6 +142,7 @@ async function loadAllTitles(context: Pick<Context, "request">, root: string | n
 /** Lists the memories of one file, from a code lens, or those about one place in it, from a hover. */
 export async function showFileMemories(context: Pick<Context, "request">, uri: string, place?: { readonly line: number; readonly character: number }): Promise<void> {
   const { memories } = await context.request(protocol.memoryForFile, { uri, ...place });
+  if (memories.length > 0) tickStep("hovered");
   await pickAndOpen(memories.map(memoryItem), null, place === undefined ? "Memories of this file" : "Memories about this");
 }
 

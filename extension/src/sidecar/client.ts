@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, Trace } from "vscode-languageclient/node";
 import { linkCommands } from "../editor/arguments";
 import type { Command } from "./environment";
@@ -8,6 +8,7 @@ import type { InitOptions } from "../protocol";
 import { maxFileKb, type Settings } from "../editor/settings";
 import { limitSize } from "../editor/size";
 import { placeLensesOnSymbols } from "../editor/symbols";
+import { tickStep } from "../editor/walkthroughsteps";
 
 export interface Sidecar {
   readonly command: Command;
@@ -36,7 +37,7 @@ export class SidecarClient {
       initializationOptions: init,
       // only these command links are active; other command links in a memory's text have no effect
       markdown: { isTrusted: { enabledCommands: [...linkCommands] }, supportHtml: false },
-      middleware: { ...limitSize(maxFileKb * 1024, noteHover), ...placeLensesOnSymbols() },
+      middleware: { ...limitSize(maxFileKb * 1024, () => tickStep("hovered")), ...placeLensesOnSymbols() },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -109,9 +110,4 @@ function waitForExit(child: ChildProcess): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Ticks the step of the walkthrough that leads to the first hover. */
-function noteHover(): void {
-  void vscode.commands.executeCommand("setContext", "lerim.hovered", true);
 }

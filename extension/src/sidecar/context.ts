@@ -16,6 +16,7 @@ import { ModelKeys } from "../editor/secrets";
 import { jobSettings, maxFileKb, readSettings, type Settings } from "../editor/settings";
 import { EnvironmentSetup } from "./setup";
 import { Status } from "./status";
+import { askForTrust } from "../editor/trust";
 import { FolderWatch } from "./watch";
 import { hasEnded, progressText } from "../text/wording";
 
@@ -25,7 +26,7 @@ const forwardedNotifications = [protocol.memoriesChanged, protocol.maintainProgr
 /** Owns the sidecar, the status item, the log and everything else to be disposed of. */
 export class Context implements vscode.Disposable {
   readonly output = vscode.window.createOutputChannel("Lerim", { log: true });
-  readonly status = new Status();
+  readonly status: Status;
   readonly models: EditorModels;
   readonly keys: ModelKeys;
   readonly #syncProgress = new vscode.EventEmitter<protocol.SyncProgressParams>();
@@ -50,11 +51,14 @@ export class Context implements vscode.Disposable {
   /** The invalid model settings. */
   #unusableSettings: Readonly<Record<string, unknown>> = {};
   #askedByUser = false;
+  /** A person asked for the set-up in Restricted Mode: it starts when they trust the workspace. */
+  #setUpWaits = false;
   /** The interpreter for searches by meaning; undefined if they are turned off or not installed. */
   #meaningPython: string | undefined;
 
   constructor(readonly extension: vscode.ExtensionContext) {
     this.#settings = this.readSettings();
+    this.status = new Status(extension.globalState);
     this.status.visible = this.#settings.statusBar;
     this.models = new EditorModels(extension.languageModelAccessInformation, (line) => this.output.info(line));
     this.keys = new ModelKeys(extension.secrets, process.env, (line) => this.output.warn(line));
@@ -88,6 +92,11 @@ export class Context implements vscode.Disposable {
     }
     this.status.state = { kind: "off" };
     this.output.info("No repository is open. Lerim's background process starts with the first command.");
+  }
+
+  /** Starts the sidecar in a workspace that was just trusted. */
+  startAfterTrust(): Promise<void> {
+    return this.#setUpWaits ? this.restart(true) : this.startIfSupported();
   }
 
   /** Stops the sidecar, and starts it again if Lerim is enabled. `asked`: the person asked for it, so a cancelled setup is retried. */
@@ -247,6 +256,8 @@ export class Context implements vscode.Disposable {
       const python = await this.#environmentSetup.findPython(configuredPython, askedByUser);
       if (python === undefined) {
         this.status.state = { kind: "not-set-up" };
+        this.#setUpWaits = askedByUser && !vscode.workspace.isTrusted;
+        if (this.#setUpWaits) void askForTrust();
         return;
       }
       await this.#start(python).catch(async (error: unknown) => {
@@ -352,6 +363,7 @@ export class Context implements vscode.Disposable {
     else this.#runningSyncs.set(progress.root, progress);
     this.status.setSyncing(progress.root, isFinished ? "" : progressText(progress));
     if (isFinished) this.status.setSettling(progress.root, progress.settling);
+    if (progress.stage === "done") this.status.markSynced();
     this.#syncProgress.fire(progress);
   }
 

@@ -161,9 +161,9 @@ export class EnvironmentSetup {
   }
 }
 
-/** Says that the set-up is done, with the next step as a button. */
+/** Says that the set-up is done, with the next step as a button. The walkthrough and the status bar have it, too. */
 async function offerFirstSync(): Promise<void> {
   const sync = "Sync";
-  const choice = await vscode.window.showInformationMessage("Lerim is set up. A sync reads the sessions of your agents on this machine.", sync);
+  const choice = await vscode.window.showInformationMessage("Lerim is set up.", sync); // asks for nothing: it stays in the list of notifications after the sync
   if (choice === sync) await vscode.commands.executeCommand("lerim.sync");
 }

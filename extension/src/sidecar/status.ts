@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import { rootFolders } from "../editor/roots";
+import { tickStep } from "../editor/walkthroughsteps";
 import { pendingText, settlingText } from "../text/wording";
 
 export type StatusState =
@@ -24,8 +25,14 @@ export interface ModelSummary {
 
 const noModel: ModelSummary = { lines: [], usedUp: false };
 
+/** What decides the next step of a person who has just begun: whether the workspace is trusted, and whether a sync has ever ended. */
+export interface Progress {
+  readonly trusted: boolean;
+  readonly synced: boolean;
+}
+
 /** What the status item shows; undefined if it is hidden. `syncing` is the text of a running sync; `settling` counts the sessions whose last exchange is not over yet. */
-export function statusDisplay(state: StatusState, pending: number, syncing: string, model = noModel, settling = 0): StatusDisplay | undefined {
+export function statusDisplay(state: StatusState, pending: number, syncing: string, model = noModel, settling = 0, { trusted, synced }: Progress = { trusted: true, synced: true }): StatusDisplay | undefined {
   switch (state.kind) {
     case "off":
       return undefined;
@@ -34,10 +41,16 @@ export function statusDisplay(state: StatusState, pending: number, syncing: stri
     case "failed":
       return { text: "$(warning) Lerim", tooltip: `Lerim: ${state.message}`, command: "lerim.restart", warning: true };
     case "not-set-up":
-      return { text: "$(debug-disconnect) Lerim", tooltip: "Lerim is not set up. Click to set it up.", command: "lerim.setUp", warning: false };
+      return {
+        text: "$(debug-disconnect) Lerim: Set Up",
+        tooltip: trusted ? "Lerim is not set up. Click to set it up." : "Lerim is not set up. It is set up once you trust this workspace. Click to see how.",
+        command: "lerim.setUp",
+        warning: false,
+      };
     case "ready": {
       if (syncing !== "") return { text: `$(sync~spin) Lerim: ${syncing}`, tooltip: `Lerim is syncing: ${syncing}`, command: "lerim.openReview", warning: false };
-      const count = pending > 0 ? ` ${pending}` : "";
+      if (trusted && !synced && pending === 0) return { text: "$(sync) Lerim: Sync", tooltip: `Lerim: ${pendingText(0)}\nClick to sync: Lerim reads the sessions of your agents on this machine`, command: "lerim.sync", warning: false };
+      const count = pending > 0 ? `: ${pending} to review` : "";
       const stop = model.usedUp ? " $(circle-slash)" : "";
       const more = settling > 0 ? " · more soon" : "";
       return { text: `$(checklist) Lerim${count}${more}${stop}`, tooltip: [`Lerim: ${pendingText(pending)}`, ...(settling > 0 ? [settlingText(settling)] : []), ...model.lines].join("\n"), command: "lerim.openReview", warning: false };
@@ -57,19 +70,37 @@ export function totalPending(pendingByRoot: ReadonlyMap<string, PendingCandidate
   return [...projects.values()].reduce((sum, pending) => sum + pending, 0);
 }
 
+const syncedKey = "synced";
+
 /** The status bar item: the number of candidates, or what prevents Lerim from working. */
 export class Status implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("lerim.status", vscode.StatusBarAlignment.Right, 90);
-  readonly #folderListener = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#render());
+  readonly #listeners = vscode.Disposable.from(
+    vscode.workspace.onDidChangeWorkspaceFolders(() => this.#render()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => this.#render()),
+  );
   readonly #pendingByRoot = new Map<string, PendingCandidates>();
   readonly #syncing = new Map<string, string>();
   readonly #settling = new Map<string, number>();
   #state: StatusState = { kind: "off" };
   #model = noModel;
   #visible = true;
+  #synced: boolean;
 
-  constructor() {
+  /** `memento` keeps whether a sync has ever ended; until then the item offers the first one. */
+  constructor(private readonly memento: Pick<vscode.Memento, "get" | "update">) {
     this.#item.name = "Lerim";
+    this.#synced = memento.get(syncedKey) === true;
+    if (this.#synced) tickStep("synced");
+  }
+
+  /** A sync has ended. */
+  markSynced(): void {
+    if (this.#synced) return;
+    this.#synced = true;
+    void this.memento.update(syncedKey, true);
+    tickStep("synced");
+    this.#render();
   }
 
   set state(state: StatusState) {
@@ -124,12 +155,12 @@ export class Status implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.#folderListener.dispose();
+    this.#listeners.dispose();
     this.#item.dispose();
   }
 
   #render(): void {
-    const display = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model, Math.max(0, ...this.#settling.values()));
+    const display = statusDisplay(this.#state, this.pending, [...this.#syncing.values()][0] ?? "", this.#model, Math.max(0, ...this.#settling.values()), { trusted: vscode.workspace.isTrusted, synced: this.#synced });
     if (display === undefined || !this.#visible) {
       this.#item.hide();
       return;

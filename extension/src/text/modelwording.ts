@@ -97,7 +97,7 @@ export function modelText(report: SyncReport, neverChosen = false): SuggestedFix
 /** The suggestion to choose a model, for a person who never chose one. */
 function suggestModel({ sessions }: WaitingWork): SuggestedFix {
   if (sessions === 0) return { text: "", actions: [] };
-  return { text: `${counted(sessions, "session")} ${sessions === 1 ? "was" : "were"} read without a model. A model usually finds more, and you may already have one.`, actions: ["Choose Model"] };
+  return { text: "With a model, Lerim usually finds more.", actions: ["Choose Model"] };
 }
 
 function stopReason({ waits, problems }: SyncReport): SuggestedFix {

@@ -24,12 +24,12 @@ export function syncReportText(report: SyncReport): string {
   const read = sessions.new + sessions.changed;
   const dropped = Object.values(report.dropped).reduce((sum, count) => sum + count, 0);
   const noneFound = sessions.found === 0 && report.state !== "cancelled";
-  const parts = noneFound && report.candidates.length === 0 ? [] : [`${counted(read, "session")} read`, counted(report.candidates.length, "new candidate")];
+  const parts = noneFound && report.candidates.length === 0 ? [] : [`${counted(read, "session")} read, ${counted(report.candidates.length, "new candidate")} to review`];
   const were = (count: number): string => (count === 1 ? "was" : "were");
   const others = [
     ...(report.accepted.length > 0 ? [`${report.accepted.length} ${were(report.accepted.length)} accepted without review`] : []),
     ...(report.withdrawn.length > 0 ? [`${counted(report.withdrawn.length, "earlier candidate")} ${were(report.withdrawn.length)} withdrawn`] : []),
-    ...(dropped > 0 ? [`${dropped} more ${were(dropped)} left out and can be seen in the review`] : []),
+    ...(dropped > 0 ? [`The review lists ${counted(dropped, "more finding")} under “Left out”`] : []),
     ...(report.problems.length > 0 ? [`${counted(report.problems.length, "problem")} ${were(report.problems.length)} written to the log`] : []),
   ];
   const counts = [...(parts.length === 0 ? [] : [parts.join(", ")]), ...others].map((sentence) => `${sentence}.`).join(" ");

@@ -46,10 +46,8 @@ export class FakeContext {
   readonly state = new Map<string, unknown>();
   readonly extension = {
     extensionUri: { scheme: "file", path: "/extension", query: "" },
-    workspaceState: {
-      get: (key: string) => this.state.get(key),
-      update: (key: string, value: unknown) => Promise.resolve(void this.state.set(key, value)),
-    },
+    workspaceState: makeMemento(this.state),
+    globalState: makeMemento(new Map()),
   };
   readonly #notified = new EventEmitter<{ method: string; params: unknown }>();
   readonly #handlers = new Map<string, Handler>();
@@ -108,6 +106,10 @@ export class FakeContext {
     if (handler === undefined) throw new Error(`no answer for ${type.method}`);
     return (await handler(params, token)) as R;
   }
+}
+
+function makeMemento(held: Map<string, unknown>) {
+  return { get: (key: string) => held.get(key), update: (key: string, value: unknown) => Promise.resolve(void held.set(key, value)) };
 }
 
 /** The editor's secret storage. */

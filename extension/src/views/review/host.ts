@@ -7,6 +7,7 @@ import { askWhereQuotesGo } from "../../editor/quotes";
 import { openReference } from "../../editor/references";
 import { RestartQueue } from "../../sidecar/restart";
 import { rootFolders } from "../../editor/roots";
+import { tickStep } from "../../editor/walkthroughsteps";
 import { syncRoot } from "../../commands/sync";
 import type { TurnOpener } from "../../commands/turns";
 import { hasEnded, progressText } from "../../text/wording";
@@ -267,6 +268,7 @@ export class ReviewPanel implements vscode.Disposable, vscode.WebviewPanelSerial
   }
 
   #noteDecided(ids: readonly string[]): void {
+    if (ids.length > 0) tickStep("reviewed");
     this.#actionCount += 1;
     for (const id of ids) {
       this.#decidedCandidates.set(id, this.#actionCount);
