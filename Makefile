@@ -1,4 +1,4 @@
-# run: the main job on REPO or the sample     test: everything     test-long: the Python tests at their full counts     test-agents: with the real command-line agents     lint, fix: style and types     docs: docs/CLI.md and agents/     protocol: its TypeScript     package: the .vsix     bench: the budgets
+# run: the main job on REPO or the sample     test: everything     test-long: the journeys in both editors, and the Python tests at their full counts     test-agents: with the real command-line agents     lint, fix: style and types     docs: docs/CLI.md and agents/     protocol: its TypeScript     package: the .vsix     bench: the budgets
 # eval: measures on labelled data, with options in ARGS="…"     train: the ranker, from the labels in evals/ranker     smoke-model: a whole sync with a real model on this machine (1.1 GB once, many minutes)
 # Needs Python 3.11+, Node 20+, git and make; the rest is fetched by pip, npm and (for the journeys, as root on Debian) apt.
 .DEFAULT_GOAL := help
@@ -22,7 +22,8 @@ test: .venv/made-from $(ENCODING) node_modules/.package-lock.json tests/journeys
 test-agents: .venv/made-from $(ENCODING)
 	@folder=$$($(BIN)/python scripts/install_agents.py) && LERIM_TEST_AGENTS="$$folder" $(BIN)/python -m pytest tests/real_agents
 
-test-long: .venv/made-from $(ENCODING)
+test-long: .venv/made-from $(ENCODING) node_modules/.package-lock.json tests/journeys/node_modules/.package-lock.json
+	@LERIM_LONG=40 $(BIN)/python scripts/test.py journeys
 	@LERIM_LONG=40 $(BIN)/python -m pytest -n 2 --dist worksteal -o timeout=21600
 
 lint: .venv/made-from node_modules/.package-lock.json

@@ -136,8 +136,8 @@ def run_journeys(tally: Tally) -> None:
         print(journeys.log.read_text(encoding="utf-8"), end="", flush=True)
         if fault:
             tally.add_failure(fault)
-        else:
-            add_report(tally, "journeys", JOURNEYS_REPORT, journeys.code)
+        for report, code in journeys.codes.items():
+            add_report(tally, report.stem, report, code)
 
 
 class BackgroundCommand:
@@ -216,11 +216,11 @@ class EditorInstallation:
 
 class Journeys:
     """Runs the journeys in the background: end-to-end tests in a real editor, with the packaged extension. They mostly
-    wait for the editor and leave the processors to the Python tests."""
+    wait for the editor and leave the processors to the Python tests. `LERIM_LONG` adds a run in the oldest editor."""
 
     def __init__(self) -> None:
         self.log = REPORTS / "journeys.log"
-        self.code = 0
+        self.codes: dict[Path, int] = {}
         self._fault = "running the journeys"
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -229,7 +229,7 @@ class Journeys:
         self._thread.start()
 
     def wait(self) -> str:
-        """Wait for the end. Return what kept the journeys from running, or ""; then `code` is their exit code."""
+        """Wait for the end. Return what kept them from running, or ""; `codes` then has each report's exit code."""
         self._thread.join()
         return self._fault
 
@@ -240,28 +240,34 @@ class Journeys:
                 return
             installed = editor_installation.wait()
             if installed is None:
-                editor_log = editor_installation.log.relative_to(REPOSITORY)
-                self._fault = f"installing the editor for the journeys; see {editor_log}"
+                self._fault = f"installing the editors; see {editor_installation.log.relative_to(REPOSITORY)}"
                 return
             if locked_environment.wait():
                 self._fault = "installing requirements.lock for the journeys"
                 return
-            name = uuid.uuid4().hex
-            environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED_ENVIRONMENT), "LERIM_JOURNEY": name}
-            environ["LERIM_PYTHON"] = PYTHON  # has the packages of `lerim serve`, which the locked environment has not
-            JOURNEYS_REPORT.unlink(missing_ok=True)
-            # several at a time: each has a machine of its own
-            command = (
-                *("node", "--test", "--test-concurrency=3"),
-                *("--test-reporter=spec", "--test-reporter-destination=stdout"),
-                *("--test-reporter=junit", f"--test-reporter-destination={JOURNEYS_REPORT}"),
-                *sorted(
-                    str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")
-                ),
-            )
-            self.code = run_command(command, TIMEOUT_S["journeys"], environ, log)
-            kill_marked_processes(f"LERIM_JOURNEY={name}")
+            editors = {"journeys": installed["LERIM_EDITOR"]}
+            if os.environ.get("LERIM_LONG"):
+                editors["journeys-oldest"] = installed["LERIM_EDITOR_OLDEST"]
+            for name, editor in editors.items():
+                report = new_report_path(f"{name}.xml")
+                self.codes[report] = self._run_in_editor(installed | {"LERIM_EDITOR": editor}, report, log)
             self._fault = ""
+
+    def _run_in_editor(self, installed: dict[str, str], report: Path, log: IO[str]) -> int:
+        """Run all journeys in one editor. Return their exit code."""
+        name = uuid.uuid4().hex
+        environ = os.environ | installed | {"LERIM_JOURNEY_ENV": str(LOCKED_ENVIRONMENT), "LERIM_JOURNEY": name}
+        environ["LERIM_PYTHON"] = PYTHON  # has the packages of `lerim serve`, which the locked environment has not
+        # several at a time: each has a machine of its own
+        command = (
+            *("node", "--test", "--test-concurrency=3"),
+            *("--test-reporter=spec", "--test-reporter-destination=stdout"),
+            *("--test-reporter=junit", f"--test-reporter-destination={report}"),
+            *sorted(str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests/journeys").glob("*.test.mjs")),
+        )
+        code = run_command(command, TIMEOUT_S["journeys"], environ, log)
+        kill_marked_processes(f"LERIM_JOURNEY={name}")
+        return code
 
 
 def run_command(
@@ -365,7 +371,6 @@ def print_section(name: str) -> Iterator[None]:
 running_processes: set[subprocess.Popen[bytes]] = set()
 temporary_folders: list[Path] = []
 EXTENSION_REPORT = REPORTS / "extension.xml"
-JOURNEYS_REPORT = REPORTS / "journeys.xml"
 extension_tests = BackgroundCommand(
     "extension",
     (

@@ -47,6 +47,11 @@ export class Machine {
     };
   }
 
+  /** Whether the editor is the oldest that the manifest allows. */
+  get isOldest() {
+    return this.editor === process.env.LERIM_EDITOR_OLDEST;
+  }
+
   /** A folder of this machine. */
   folder(...names) {
     const path = join(this.root, ...names);
@@ -108,8 +113,7 @@ export class Machine {
       const port = await freePort();
       const log = openSync(this.log, "a");
       const options = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"];
-      const newest = this.editor === process.env.LERIM_EDITOR;
-      const command = [...this.#editor, ...options, ...(newest ? ["--reconnection-grace-time", "1"] : [])];
+      const command = [...this.#editor, ...options, ...(this.isOldest ? [] : ["--reconnection-grace-time", "1"])];
       this.#server = spawn(this.node, command, { env: this.environ, detached: true, stdio: ["ignore", log, log] });
       closeSync(log);
       try {

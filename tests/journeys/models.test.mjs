@@ -193,7 +193,8 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await until("one window is answered and one is asked", () => review().length === 4 && asked("Discount") > 0);
     await screen.shot("asking");
     await screen.button("Cancel");
-    await until("the model was told", () => told("cancelled").some((line) => line.asked.includes(title("Discount"))));
+    // the oldest editor tells a model nothing any more once it has begun to answer
+    if (!machine.isOldest) await until("the model was told", () => told("cancelled").some((line) => line.asked.includes(title("Discount"))));
     await screen.notification(/Sync cancelled/);
     await until("the job is gone", () => machine.processes(/-m lerim worker/).length === 0);
     assert.equal(review().length, 4, "what was found is kept");

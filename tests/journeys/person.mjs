@@ -11,7 +11,7 @@ export class Person {
   /** `name` begins the names of the screenshots, `project` is the repository's folder; `editor` as a machine takes it. */
   constructor(name, project, { editor } = {}) {
     this.machine = new Machine({ editor });
-    this.screen = new Screen(name);
+    this.screen = new Screen(name, this.machine.isOldest);
     this.root = this.machine.folder("work", project);
   }
 

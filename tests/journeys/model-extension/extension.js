@@ -9,22 +9,51 @@ const changed = new vscode.EventEmitter();
 let script = read();
 
 exports.activate = (context) => {
-  const models = new vscode.EventEmitter();
+  const update = vscode.lm.registerLanguageModelChatProvider ? offer(context) : offerOneByOne();
   const watcher = watch(folder, () => {
     const before = JSON.stringify(script.models);
     script = read();
-    if (JSON.stringify(script.models) !== before) models.fire();
+    if (JSON.stringify(script.models) !== before) update();
     changed.fire();
   });
-  context.subscriptions.push({ dispose: () => watcher.close() }, vscode.lm.registerLanguageModelChatProvider("journeys", {
-    onDidChangeLanguageModelChatInformation: models.event,
-    provideLanguageModelChatInformation: () =>
-      script.models.map((id) => ({ id, name: "Scripted", family: id, version: "1", maxInputTokens: 100_000, maxOutputTokens: 10_000, capabilities: {} })),
-    provideTokenCount: (_model, text) => Math.ceil(String(text).length / 4),
-    provideLanguageModelChatResponse: answer,
-  }));
+  context.subscriptions.push({ dispose: () => watcher.close() });
   tell({ happened: "registered" });
 };
+
+/** Offers the models; what to call when they have changed. */
+function offer(context) {
+  const models = new vscode.EventEmitter();
+  context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider("journeys", {
+    onDidChangeLanguageModelChatInformation: models.event,
+    provideLanguageModelChatInformation: () => script.models.map((id) => ({ id, ...described(id) })),
+    provideTokenCount: (_model, text) => countTokens(text),
+    provideLanguageModelChatResponse: answer,
+  }));
+  return () => models.fire();
+}
+
+/** The same before VS Code 1.104, by the proposed API that Copilot had then. */
+function offerOneByOne() {
+  let offered = [];
+  const update = () => {
+    for (const model of offered) model.dispose();
+    offered = script.models.map((id) => vscode.lm.registerChatModelProvider(id, {
+      provideTokenCount: countTokens,
+      provideLanguageModelResponse: (messages, options, _extension, progress, token) =>
+        answer(id, messages, options, { report: (part) => progress.report({ index: 0, part }) }, token),
+    }, { vendor: "journeys", ...described(id) }));
+  };
+  update();
+  return update;
+}
+
+function described(family) {
+  return { name: "Scripted", family, version: "1", maxInputTokens: 100_000, maxOutputTokens: 10_000, capabilities: {} };
+}
+
+function countTokens(text) {
+  return Math.ceil(String(text).length / 4);
+}
 
 async function answer(_model, messages, _options, progress, token) {
   const prompt = messages.flatMap(({ content }) => content.map((part) => part.value ?? "")).join("\n");
