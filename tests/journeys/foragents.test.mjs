@@ -251,7 +251,7 @@ for (const editor of new Set([chosen, oldest])) {
       await screen.shot("benefit");
     });
 
-    if (!machine.isOldest) {
+    if (!machine.isOldest) { // which takes no MCP servers from extensions (decision 0037)
       await run("the editor starts our MCP server where the person chose it", async () => {
         person.settings({ "lerim.agents.mcpServer": true });
         await until("the server's tools are listed", async () => {

@@ -178,6 +178,7 @@ test("the editor's own model", { skip: missing() ?? false, timeout: JOURNEY }, a
     await screen.shot("second-window");
     play({ held: [] });
     await panel.holds(3);
+    assert.doesNotMatch(await panel.text(), /candidates? left/, "what the last decision left is not said of what has come since");
     await screen.notification(/3 new candidates/);
     await screen.shot("found");
     await panel.select(/Refund/);

@@ -8,15 +8,18 @@ import { difference } from "./difference";
 
 const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" };
 
-/** What was done, as a sentence, what the person should know besides, and after a decision how many are `left`. `successText` was prepared by the request; "" for none. */
-export function resultText(message: ActionResultMessage, title: string, successText: string, left: number): string {
+/** What was done, as a sentence, and what the person should know besides. `successText` was prepared by the request; "" for none. */
+export function resultText(message: ActionResultMessage, title: string, successText: string): string {
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
   const text = showsMessage && message.message !== "" ? spellOutHidden(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${spellOutHidden(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || successText === "" ? text : successText;
-  // what an undo brings back comes with the next list, so how many are left is not known yet
-  const count = message.action === "accept" || message.action === "reject" ? [`${counted(left, "candidate")} left.`] : [];
-  return [`${status}.`, ...(message.note === "" ? [] : [spellOutHidden(message.note)]), ...count].join(" ");
+  return [`${status}.`, ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
+}
+
+/** How many candidates are left after a decision, until their number changes. What an undo brings back comes with the next list, so it says nothing. */
+export function candidatesLeft({ action }: ActionResultMessage, count: number): Child[] {
+  return action === "accept" || action === "reject" ? [h("span", { class: "left" }, ` ${counted(count, "candidate")} left.`)] : [];
 }
 
 /** A button that leads from an accepted candidate to the first file it is about, where its hover is. */

@@ -9,7 +9,7 @@ import { rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
 import { editForm, showMemory } from "./form";
 import { LostDraftArea } from "./lostdrafts";
-import { acceptedPlace, noticeParts, resultText } from "./results";
+import { acceptedPlace, candidatesLeft, noticeParts, resultText } from "./results";
 import { helpDialog } from "../../shared/web/help";
 import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
 import { buildPage } from "./page";
@@ -86,6 +86,7 @@ function handleMessage(message: ToWebview): void {
       const previousCount = pendingIds(model).length;
       if (listFailed) showNotice("");
       update(applyList(model, message));
+      if (pendingIds(model).length !== previousCount) lastActionText.querySelector(".left")?.remove();
       if (isFirstList) {
         list.element.scrollTop = scrollTop;
         if (document.hasFocus() && document.activeElement === document.body) focusList();
@@ -124,7 +125,7 @@ function showResult(message: ToWebview & { type: "actionResult" }): void {
   showNotice("");
   list.reveal();
   const openPlace = (reference: string): void => vscode.postMessage({ type: "openReference", reference });
-  lastActionText.replaceChildren(resultText(message, title, successText, pendingIds(model).length), ...acceptedPlace(message, decided, openPlace));
+  lastActionText.replaceChildren(resultText(message, title, successText), ...candidatesLeft(message, pendingIds(model).length), ...acceptedPlace(message, decided, openPlace));
 }
 
 /** Shows an error, with a diff of what changed meanwhile, until the next result. */
