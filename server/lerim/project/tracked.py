@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from lerim.files import open_buffered
@@ -40,18 +39,74 @@ def read_merge_stages(root: Path, common_dir: Path, below: str) -> dict[str, set
 
 
 def _read_entries(root: Path, common_dir: Path) -> list[tuple[str, int]]:
-    try:
-        with open_buffered(find_git_dir(root) / "index") as file:
-            data = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError):
-        return []
-    if len(data) > MOST_BYTES:
-        return []
     extended = read_config(common_dir).get(("extensions", "", "objectformat"), "")
+    hash_size = 32 if extended.lower() == "sha256" else 20
+    git_dir = find_git_dir(root)
     try:
-        return list(_parse_entries(data, 32 if extended.lower() == "sha256" else 20))
-    except (IndexError, ValueError, OverflowError):
+        data = _read_index(git_dir / "index")
+        entries, end = _parse_entries(data, hash_size)
+        link = _find_link(data, end, hash_size)
+        if not any(link[:hash_size]):
+            return entries
+        shared, _ = _parse_entries(_read_index(git_dir / f"sharedindex.{link[:hash_size].hex()}"), hash_size)
+        return _merge_entries(shared, entries, link[hash_size:])
+    except (OSError, IndexError, ValueError, OverflowError):
         return []
+
+
+def _read_index(path: Path) -> bytes:
+    """Returns the content of an index. Raises OSError, ValueError if it is too large."""
+    with open_buffered(path) as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"{path} is too large")
+    return data
+
+
+def _find_link(data: bytes, at: int, hash_size: int) -> bytes:
+    """Returns the extension by which an index is only a part of another one (git's setting `core.splitIndex`): the hash
+    of that index, the bitmap of the entries that are gone, and the one of those that are replaced. Empty if it is
+    whole."""
+    while at + 8 <= len(data) - hash_size:
+        size = int.from_bytes(data[at + 4 : at + 8], "big")
+        if data[at : at + 4] == b"link":
+            return data[at + 8 : at + 8 + size]
+        at += 8 + size
+    return b""
+
+
+def _merge_entries(shared: list[tuple[str, int]], own: list[tuple[str, int]], bitmaps: bytes) -> list[tuple[str, int]]:
+    """Returns the entries of a shared index with those of the part that changes it. Raises IndexError."""
+    if not bitmaps:
+        return [*shared, *own]
+    gone, at = _parse_bitmap(bitmaps, 0, len(shared))
+    replaced, _ = _parse_bitmap(bitmaps, at, len(shared))
+    stages = (stage for path, stage in own if not path)
+    # an entry that is replaced has no path in the part, but in the order of the shared index
+    merged = [(path, next(stages, stage) if at in replaced else stage) for at, (path, stage) in enumerate(shared)]
+    return [*(entry for at, entry in enumerate(merged) if at not in gone), *(entry for entry in own if entry[0])]
+
+
+def _parse_bitmap(data: bytes, at: int, count: int) -> tuple[set[int], int]:
+    """Returns which of the first `count` bits of a bitmap in git's encoding (EWAH) are set, and the position after it.
+    Raises IndexError if it is cut off."""
+    start = at + 8
+    end = start + 8 * int.from_bytes(data[at + 4 : start], "big")
+    if end + 4 > len(data):
+        raise IndexError
+    words = [int.from_bytes(data[at : at + 8], "big") for at in range(start, end, 8)]
+    found: set[int] = set()
+    bit = number = 0
+    while number < len(words) and bit < count:
+        same, literals = words[number] >> 1 & 0xFFFFFFFF, words[number] >> 33  # 64 bits that are equal, and others
+        if words[number] & 1:
+            found.update(range(bit, min(bit + 64 * same, count)))
+        bit += 64 * same
+        for word in words[number + 1 : number + 1 + literals]:
+            found.update(bit + shift for shift in range(64) if word >> shift & 1)
+            bit += 64
+        number += 1 + literals
+    return found, end + 4
 
 
 def read_index_stamp(root: Path) -> str:
@@ -68,11 +123,13 @@ def digest_path(path: str) -> bytes:
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=PATH_DIGEST_BYTES).digest()
 
 
-def _parse_entries(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
-    """Yields each path and its stage: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs)."""
+def _parse_entries(data: bytes, hash_size: int) -> tuple[list[tuple[str, int]], int]:
+    """Returns each path and its stage: 0, or in an unresolved merge 1 (base), 2 (ours), 3 (theirs); and the position
+    after them. Raises ValueError, IndexError."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
-        return
+        raise ValueError("this is not an index of git")
+    entries: list[tuple[str, int]] = []
     offset, path = 12, b""
     for _ in range(count):
         start = offset
@@ -88,7 +145,8 @@ def _parse_entries(data: bytes, hash_size: int) -> Iterator[tuple[str, int]]:
             end = data.index(b"\0", offset)
             path = data[offset:end]
             offset = start + (end - start + 8) // 8 * 8
-        yield path.decode("utf-8", "surrogateescape"), flags >> 12 & 3
+        entries.append((path.decode("utf-8", "surrogateescape"), flags >> 12 & 3))
+    return entries, offset
 
 
 def _parse_number(data: bytes, offset: int) -> tuple[int, int]:

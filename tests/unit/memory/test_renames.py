@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from lerim.process import CREATE_NO_WINDOW, ProcessLaunch
 from lerim.project.git import make_git_launch, open_git, run_git
-from lerim.project.tracked import read_tracked_paths
+from lerim.project.tracked import read_merge_stages, read_tracked_paths
 
 Git = Callable[..., str]
 
@@ -96,6 +97,36 @@ def test_the_index_lists_what_git_lists(repo: Path, git: Git, version: str) -> N
     git(repo, "update-index", "--index-version", version)
     listed = git(repo, "-c", "core.quotePath=false", "ls-files").split("\n")
     assert sorted(read_tracked_paths(repo, repo / ".git")) == sorted(listed)
+
+
+def test_the_index_that_git_keeps_in_two_files_lists_what_git_lists(repo: Path, git: Git) -> None:
+    def listed(*options: str) -> list[str]:
+        return sorted(git(repo, "ls-files", *options).split("\n"))
+
+    git(repo, "config", "splitIndex.maxPercentChange", "100")
+    (repo / "many").mkdir()
+    for number in range(200):
+        (repo / "many" / f"{number:03}.py").write_text(str(number), encoding="utf-8")
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "Many")
+    git(repo, "update-index", "--split-index")
+    assert sorted(read_tracked_paths(repo, repo / ".git")) == listed()
+    git(repo, "rm", "-q", "many/000.py", "many/070.py", *(f"many/{number}.py" for number in range(100, 180)))
+    (repo / "many" / "065.py").write_text("changed", encoding="utf-8")
+    (repo / "more.py").write_text("more", encoding="utf-8")
+    git(repo, "add", ".")
+    assert list((repo / ".git").glob("sharedindex.*")) and "more.py" in listed()
+    assert sorted(read_tracked_paths(repo, repo / ".git")) == listed()
+    git(repo, "commit", "-qam", "Ours")
+    git(repo, "checkout", "-qb", "theirs", "HEAD~")
+    (repo / "many" / "065.py").write_text("theirs", encoding="utf-8")
+    git(repo, "commit", "-qam", "Theirs")
+    subprocess.run(["git", "merge", "-q", "main"], cwd=repo, capture_output=True, check=False)
+    assert read_merge_stages(repo, repo / ".git", "many/065.py") == {"many/065.py": {1, 2, 3}}
+    assert sorted(set(read_tracked_paths(repo, repo / ".git"))) == listed("--deduplicate")
+    for shared in (repo / ".git").glob("sharedindex.*"):
+        shared.write_bytes(b"DIRC")
+    assert read_tracked_paths(repo, repo / ".git") == []
 
 
 @pytest.mark.parametrize(
