@@ -115,6 +115,17 @@ def test_a_bare_folder_beside_its_worktrees_is_one_project_with_them(repo, home,
         assert (found.key, found.main_worktree, found.name) == (before.key, None, "place")
 
 
+def test_a_git_folder_elsewhere_is_one_project_with_its_worktrees_once_it_names_its_folder(repo, home, git, tmp_path):
+    place, store, side = tmp_path / "place", tmp_path / "store", tmp_path / "side"
+    git(tmp_path, "clone", "-q", "--separate-git-dir", str(store), str(repo), str(place))
+    git(place, "worktree", "add", "-q", str(side))
+    assert key(place, home) != key(side, home), "nothing in the git folder says where its files are"
+    git(place, "config", "core.worktree", str(place))
+    found, linked = located(place, home), located(side, home)
+    assert (found.key, found.common_dir, found.main_worktree) == (linked.key, store, place)
+    assert linked.main_worktree == place
+
+
 def test_a_submodule_stays_the_same_project_when_only_a_part_of_it_is_checked_out(repo, home, git, tmp_path):
     git(tmp_path, "init", "-q", "outer")
     git(tmp_path / "outer", "-c", "protocol.file.allow=always", "submodule", "-q", "add", str(repo), "inner")
