@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import sys
 
+from lerim.streams import open_closed_streams
+
 
 def main() -> int:
     """Run the program that the arguments select; return the exit code."""
+    open_closed_streams()
     arguments = sys.argv[1:]
     match arguments[:1]:
         case ["lsp"] if not {"--help", "-h"} & set(arguments):

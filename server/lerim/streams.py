@@ -1,4 +1,5 @@
-"""Reserves the standard streams for a protocol. Imports next to nothing, so that `lerim mcp` starts at once."""
+"""Opens closed standard streams, and reserves them for a protocol. Imports next to nothing, so that `lerim mcp` starts
+at once."""
 
 from __future__ import annotations
 
@@ -8,6 +9,18 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+
+def open_closed_streams() -> None:
+    """Open standard streams that were closed when this process started (`lerim sync >&-`) as the null device, so that
+    writing to them does nothing, and no file gets their number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 def claim_streams() -> tuple[BinaryIO, BinaryIO]:

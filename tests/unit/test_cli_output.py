@@ -100,3 +100,18 @@ def test_a_command_whose_format_is_json_tells_its_errors_as_json(command: tuple[
             result = run(*command, *arguments, *form)
             assert (result.exit_code, result.stderr) == (code, "")
             assert json.loads(result.stdout)["error"]["message"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of Windows closes no stream")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_command_runs_with_closed_streams(repo: Path, closed: str) -> None:
+    title = f"Close {closed.count('&')}"
+    script = f'exec "$@" {closed}'
+    environ = {**os.environ, "PYTHONPATH": str(CLONE / "server")}
+    command = [sys.executable, "-m", "lerim", "memory", "add", "--kind", "decision", "--title", title, "--body", "x"]
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *command], cwd=repo, env=environ, capture_output=True, check=False, timeout=HANG
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    [memory] = (repo / ".lerim" / "memory").rglob("*.md")
+    assert f"title: {title}" in memory.read_text(encoding="utf-8")

@@ -121,3 +121,28 @@ def test_the_help_of_a_group_shows_what_each_command_does_without_cutting_it_off
         shown = " ".join(run(option).stdout.split())
         assert "Read this repository's new sessions and propose the decisions and learnings in them." in shown
         assert "..." not in shown.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("memory", "search", "x", "--limit", "two"), "Invalid value for '--limit': must be a whole number"),
+        (("memory", "search", "x", "--limit", "0"), "Invalid value for '--limit': must be greater than or equal to 1"),
+        (("sync", "--accept-above", "two"), "Invalid value for '--accept-above': must be a number"),
+        (
+            ("search", "x"),
+            "No such command 'search'. Did you mean lerim memory search, lerim sessions search or lerim org search?",
+        ),
+        (("accept",), "No such command 'accept'. Did you mean lerim review accept?"),
+        (("memoy",), "No such command 'memoy'. Did you mean 'memory'?"),
+        (("ask", " "), "Invalid value for QUESTION: Ask something."),
+    ],
+)
+def test_wrong_usage_is_explained_in_words(arguments: tuple[str, ...], message: str):
+    assert answer(*arguments, code=2)["error"]["message"] == message
+    assert message in " ".join(run(*arguments).stderr.split())
+
+
+def test_a_provider_that_does_not_exist_is_answered_with_those_that_do():
+    message = answer("model", "use", "banana", code=2)["error"]["message"]
+    assert "must be one of none, auto, " in message and "quotes" not in message

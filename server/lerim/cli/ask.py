@@ -58,6 +58,8 @@ def ask_command(
     sources."""
     from lerim.assistant import answer_question
 
+    if not " ".join(words).strip():
+        raise typer.BadParameter("Ask something.", param_hint="QUESTION")
     context = open_personal_context() if personal else open_command_context(repo)
     question = Question(" ".join(words), model, include_all)
 

@@ -111,7 +111,8 @@ def use_command(
         try:
             SETTING_CHECKS[f"{EXTRACT_TABLE}.{name}"](value)
         except ValueError as error:
-            raise typer.BadParameter(f"{error}.", param_hint=name.upper()) from error
+            expected = str(error).replace(", in quotes", "")  # as in the file
+            raise typer.BadParameter(f"{expected}.", param_hint=name.upper()) from error
     write_model_choice(home, provider, model, base_url)
     settings, problems = load.load_settings(os.environ, home)
     role = make_role_view("extract", settings, os.environ, consent.load_known_models(home)[0])

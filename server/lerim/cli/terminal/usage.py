@@ -13,6 +13,13 @@ from typer.core import TyperGroup
 from lerim.cli.terminal import output
 from lerim.errors import UsageError
 
+_VALUE_TEXTS = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "must be a whole number",
+    "Input should be a valid number, unable to parse string as a number": "must be a number",
+    "Input should be ": "must be ",
+}
+"""What the check of a value says, in the words of the command line."""
 _CLICK_USAGE_ERROR = cast(type[Exception], typer.BadParameter.__mro__[1])
 """The base class of all usage errors, for which typer has no public name."""
 
@@ -37,12 +44,26 @@ class RootCommandGroup(CommandGroup):
     """The root command. If the output is not JSON, it behaves as in typer."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command. Removes the prefix “Value error, ” from the message of a usage error."""
+        """Runs the command. The message of a usage error is put into our words."""
         try:
             return super().invoke(ctx)
         except _CLICK_USAGE_ERROR as error:
             usage_error = cast(Any, error)
-            usage_error.message = usage_error.message.replace("Value error, ", "", 1)
+            for theirs, ours in _VALUE_TEXTS.items():
+                usage_error.message = usage_error.message.replace(theirs, ours, 1)
+            raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Returns the command that the first argument names; the error for an unknown one names the groups that have
+        it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except _CLICK_USAGE_ERROR as error:
+            groups = self.commands.items()
+            meant = [f"lerim {name} {args[0]}" for name, group in groups if args[0] in getattr(group, "commands", ())]
+            if meant:
+                choices = " or ".join(filter(None, (", ".join(meant[:-1]), meant[-1])))
+                cast(Any, error).message = f"No such command {args[0]!r}. Did you mean {choices}?"
             raise
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:

@@ -18,7 +18,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from lerim import files, sqlite
-from lerim.errors import LerimError, MemoryError_
+from lerim.errors import LerimError, MemoryError_, error_reason
 
 _WAIT_SECONDS = 2
 _SETTINGS = ("journal_mode = MEMORY", "synchronous = OFF", "cache_size = -4000")
@@ -97,4 +97,5 @@ def connect_index(path: Path | None) -> sqlite3.Connection:
 def unusable_index_error(error: Exception, location: IndexLocation | None) -> MemoryError_:
     """Returns the error that reports an unusable index."""
     where = str(location.path) if location else "memory"
-    return MemoryError_(f"The index cannot be used: {error}.", where=where, todo="Make its folder writable.")
+    reason = error_reason(error)
+    return MemoryError_(f"The index cannot be used: {reason}.", where=where, todo="Make its folder writable.")
