@@ -12,6 +12,7 @@ import type { Context } from "./sidecar/context";
 import { copyFileMemories, copyMemories } from "./commands/copycontext";
 import { showDebugInformation } from "./commands/debug";
 import { maintainRoot } from "./commands/maintain";
+import { copyResumeCommand, resumeSession } from "./commands/resume";
 import { openMemory, searchMemories, showFileMemories } from "./commands/memories";
 import type { JournalDocuments } from "./commands/journal";
 import type { ConflictMerger } from "./commands/merging";
@@ -28,7 +29,7 @@ import type { BenefitPanel } from "./views/benefit/host";
 import type { CandidateComments } from "./views/comments/host";
 import { candidateOf, conflictOf, parseHandle, type MemoriesView } from "./views/memories/host";
 import type { ReviewPanel } from "./views/review/host";
-import { folderOf, type SessionsView } from "./views/sessions/host";
+import { folderOf, sessionIdOf, type SessionsView } from "./views/sessions/host";
 import type { Transcripts } from "./views/transcript/host";
 
 /** The views and panels that commands act on. */
@@ -77,10 +78,13 @@ export function registerCommands(context: Context, { turns, review, comments, tr
     "lerim.copyFileMemories": (uri) => copyFileMemories(context, uri instanceof vscode.Uri ? uri : undefined, false),
     "lerim.copySelectionMemories": () => copyFileMemories(context, undefined, true),
     "lerim.searchSessions": search,
-    "lerim.openSession": (id) => {
+    "lerim.openSession": (value) => {
+      const id = sessionIdOf(value) ?? value;
       if (id !== undefined && !isToken(id)) throw new Error("This link is broken.");
       return id === undefined ? search() : transcripts.open(id, "");
     },
+    "lerim.resumeSession": (node) => resumeSession(context, sessionIdOf(node)),
+    "lerim.copyResumeCommand": (node) => copyResumeCommand(context, sessionIdOf(node)),
     "lerim.useSessions": (node) => useOtherSessions(context, folderOf(node)),
     "lerim.refreshSessions": () => sessions.refresh(),
     "lerim.moreSessions": (node) => sessions.loadMore(node),
@@ -136,8 +140,8 @@ export function registerCommands(context: Context, { turns, review, comments, tr
     "lerim.ask": (question) => ask.show(typeof question === "string" && isToken(question) ? question : ""),
     "lerim.showBenefit": () => benefit.show(),
     "lerim.openJournal": () => journal.show(),
-    "lerim.previousJournalDay": () => journal.move("previous"),
-    "lerim.nextJournalDay": () => journal.move("next"),
+    "lerim.previousJournalDay": (uri) => journal.move("previous", uri instanceof vscode.Uri ? uri : undefined),
+    "lerim.nextJournalDay": (uri) => journal.move("next", uri instanceof vscode.Uri ? uri : undefined),
     "lerim.chooseModel": () => chooseModel(context),
     "lerim.enterModelKey": () => enterKey(context),
     "lerim.forgetModelKey": () => forgetKey(context),

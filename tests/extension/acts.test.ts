@@ -30,10 +30,17 @@ test("a candidate is accepted on its row after the question where quotes go, and
   expect(shown.messages.at(-1)?.text).toBe("Lerim: Accepted: Use uv. load was not found in a.py");
 });
 
-test("a list to choose from shows only what the command can act on", async () => {
+test("a command looks for what it can act on, and says kindly that there is nothing", async () => {
   context.answer(protocol.memorySearch, () => ({ memories: [], ...noMeaning }));
-  for (const action of ["restore", "delete", "archive"] as const) void actOnMemory(context, undefined, { action });
-  void promoteMemory(context, undefined);
+  for (const action of ["restore", "delete", "archive"] as const) await actOnMemory(context, undefined, { action });
+  await promoteMemory(context, undefined);
+  expect(shown.messages.map(({ severity, text }) => [severity, text])).toEqual([
+    ["info", "Lerim: There are no archived, superseded or resolved memories."],
+    ["info", "Lerim: There are no themes."],
+    ["info", "Lerim: There are no memories yet."],
+    ["info", "Lerim: There are no open questions."],
+  ]);
+  expect(shown.quickPicks).toEqual([]);
   await expect.poll(() => context.params(protocol.memorySearch).map((params) => params.query)).toEqual(["is:archived is:superseded is:resolved", "kind:theme is:any", "", "kind:question"]);
 });
 
@@ -99,6 +106,8 @@ test("both sides of a conflict are joined once the person has seen how", async (
   answers.choices.push("Merge Both Sides");
   await merging.merge(conflict);
   expect(context.params(protocol.memoryMerge).map(({ preview }) => preview)).toEqual([true, true, false]);
+  await merging.merge(undefined);
+  expect(shown.messages.at(-1)).toMatchObject({ severity: "info", text: "Lerim: First open the memory file that has the merge conflict." });
   merging.dispose();
 });
 

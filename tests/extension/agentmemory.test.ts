@@ -3,7 +3,7 @@ import { connectAgentsToMemory, disconnectAgentsFromMemory } from "../../extensi
 import * as protocol from "../../extension/src/protocol";
 import { channelDescription, connectionDescription } from "../../extension/src/text/agentwording";
 import { FakeContext } from "./fakes/sidecar";
-import { answers, differences, shown, Uri, workspace } from "./fakes/vscode";
+import { answers, differences, shown, Uri, window, workspace } from "./fakes/vscode";
 
 const edits: protocol.AgentEditView[] = [
   { path: "/home/me/.gemini/settings.json", before: "{}", after: '{"mcpServers": {}}', reason: "MCP server of Gemini CLI", hash: "h1" },
@@ -37,14 +37,17 @@ test("the differences are shown, then asked about, then written, and can be undo
   answers.many.push(["GEMINI"], ["MCP server", "Hooks"], ["Your own files"]);
   answers.picks.push("Change 2 files");
   answers.choices.push("Undo");
+  window.tabGroups.activeTabGroup.activeTab = { input: undefined, isPreview: true };
   await connectAgentsToMemory(context, undefined, countChange);
   expect(context.params(protocol.agentPlan)).toEqual([{ action: "install", level: "user", agents: ["gemini"], channels: ["mcp", "hooks"], root: "file:///repo" }]);
   expect(differences()).toEqual([
     ["{}", '{"mcpServers": {}}'],
     ["", "{}"],
   ]);
+  expect(shown.lists.map(({ title }) => title)).toEqual(["Connect Agents to Memory (1 of 3)", "Connect Agents to Memory (2 of 3)", "Connect Agents to Memory (3 of 3)", "Connect Agents to Memory"]);
   expect(context.params(protocol.agentApply).map(({ hashes }) => hashes)).toEqual([["h1", "h2"]]);
   await expect.poll(() => changes).toBe(2);
+  expect(shown.commands.map(({ id }) => id).slice(0, 2)).toEqual(["workbench.action.keepEditor", "vscode.changes"]); // the person's own preview stays
   expect(context.params(protocol.agentUndo)).toEqual([{ undo: "u1" }]);
   expect(shown.messages.map(({ text }) => text)).toContain("Lerim: 2 files changed. Agents read this when they start.");
 });
@@ -113,6 +116,8 @@ test("what an agent gets is said in a few words", () => {
   expect(channelDescription(channel({ state: "untrusted", level: "project" }))).toBe("installed, untrusted · this repository");
   expect(channelDescription(channel({ state: "extension" }))).toBe("by this extension");
   expect(connectionDescription(connection("codex"))).toBe("no memories yet");
+  expect(connectionDescription(connection("codex", { isHere: false }))).toBe("not found on this machine");
+  expect(connectionDescription(connection("vscode", { channels: [channel({ state: "extension" })] }))).toBe("MCP server of this extension");
   const channels = [channel(), channel({ channel: "hooks" }), channel({ channel: "skill", state: "missing" })];
   expect(connectionDescription(connection("codex", { channels, findings: ["Run /hooks."] }))).toBe("MCP server, hooks · needs attention");
 });

@@ -37,6 +37,7 @@ test("each agent has a row that says how it stands, and below them the queue", a
     ["Queue", "2 waiting, 1 given up", "lerim.queue"],
   ]);
   expect(shown.trees[0]?.description).toBe("shop");
+  expect(shown.commands).toContainEqual({ id: "setContext", args: ["lerim.hasFailedJobs", true] }); // the palette offers to retry
 });
 
 test("an agent's facts name its store, what is not read with the reason, and the last error", async () => {
@@ -45,7 +46,7 @@ test("an agent's facts name its store, what is not read with the reason, and the
   const texts = facts.map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`);
   expect(texts).toEqual([
     "/home/me/.cursor|",
-    "3 sessions of this repository|2 read, 1 to read",
+    "3 sessions of this repository|1 to read",
     "12 sessions on this machine|",
     "2 not read: could not be parsed|/home/me/.cursor/a",
     "It is torn.|",
@@ -74,7 +75,7 @@ test("a job in trouble says why, opens its session, and can be acted on; from th
   expect(context.params(protocol.queueAct)).toEqual([{ job: 7, action: "retry" }, { job: 7, action: "skip" }]);
   context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
   expect(await actOnJob(context, undefined, "skip")).toBe(false);
-  expect(shown.messages.at(-1)?.text).toContain("No jobs have failed in this repository");
+  expect(shown.messages.at(-1)?.text).toContain("No session of this repository waits to be retried");
 });
 
 test("an agent is connected at its usual place or at a folder that is picked, and one that is connected is disconnected", async () => {
@@ -109,7 +110,7 @@ test("if no agent is connected, that is said and no list is shown", async () => 
   context.answer(protocol.agents, () => ({ project: "shop", agents: [], queue: {}, jobs: [] }));
   expect(await disconnectAgent(context, undefined)).toBe(false);
   expect(shown.lists).toEqual([]);
-  expect(shown.messages.at(-1)?.text).toBe("Lerim: No agent is connected.");
+  expect(shown.messages.at(-1)?.text).toBe("Lerim: No agent's sessions are read.");
 });
 
 test("a list of agents that fails says so, and in Restricted Mode none is asked", async () => {
@@ -133,8 +134,8 @@ test("below each agent stands what it gets, when it last asked, and what keeps i
     project: "shop",
     agents: [
       { ...bare, agent: "codex", name: "Codex", channels: [hooks, { ...hooks, channel: "mcp", state: "missing" }], lastCall: "2026-11-01T10:00:00Z", p95Ms: 41.5, findings: ["Run /hooks."] },
-      { ...bare, agent: "copilot", name: "Copilot CLI" },
-      { ...bare, agent: "vscode", name: "VS Code" },
+      { ...bare, agent: "copilot", name: "GitHub Copilot CLI" },
+      { ...bare, agent: "vscode", name: "GitHub Copilot in VS Code" },
     ],
   }));
   context.answer(protocol.agents, () => ({ project: "shop", agents: [agent("codex"), agent("copilot")], queue: {}, jobs: [] }));
@@ -142,5 +143,8 @@ test("below each agent stands what it gets, when it last asked, and what keeps i
   const facts = (await tree.getChildren(codex)).map((fact) => `${itemOf(fact).label}|${itemOf(fact).description}`);
   expect(facts.slice(-3)).toEqual(["Hooks|installed, untrusted · your files", expect.stringMatching(/^Last asked\|1 Nov 2026.* · 95 % within 42 ms$/), "Run /hooks.|"]);
   expect(String(itemOf(present(codex)).tooltip)).toContain("Run /hooks.");
-  expect((await tree.getChildren(copilot)).slice(-2).map((fact) => itemOf(fact).label)).toEqual(["Copilot CLI: Gets no memories", "VS Code: Gets no memories"]);
+  const bareRows = (await tree.getChildren(copilot)).slice(-2).map((fact) => itemOf(fact));
+  expect(bareRows.map(({ label }) => label)).toEqual(["GitHub Copilot CLI: Gets no memories", "GitHub Copilot in VS Code: Gets no memories"]);
+  const [clicked] = bareRows.map(({ command }) => command);
+  expect([clicked?.command, platformOf(clicked?.arguments?.[0])]).toEqual(["lerim.connectAgentsToMemory", "copilot"]);
 });

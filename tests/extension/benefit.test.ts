@@ -39,6 +39,13 @@ test("the figures are computed when the panel opens and again on request", async
   await expect.poll(() => context.asked.length).toBe(2);
 });
 
+test("before any agent was given a memory, the page leads to where agents are connected", async () => {
+  context.answer(protocol.benefit, () => ({ ...view, memories: [] }));
+  const panel = await open();
+  panel.send({ type: "connect" });
+  await expect.poll(() => shown.commands.map(({ id }) => id)).toContain("lerim.connectAgentsToMemory");
+});
+
 test("a row opens its memory, and a memory that is no longer active has nothing to open", async () => {
   context.answer(protocol.benefit, () => view);
   context.answer(protocol.memoryShow, ({ id }) => memory(id));

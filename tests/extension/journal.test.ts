@@ -21,33 +21,37 @@ function page(day: string): protocol.JournalPage {
   return { day, title: `Journal of ${day}`, markdown, previous, next: known.find((one) => one > day) ?? "", problems: [] };
 }
 
-function lastDocument(): Uri {
-  const document = shown.documents.at(-1);
-  if (document === undefined) throw new Error("no document was opened");
-  return document.uri;
+/** The document that was opened last; it is in the active tab then. */
+async function lastDocument(): Promise<Uri> {
+  const [uri, editor] = shown.commands.filter(({ id }) => id === "vscode.openWith").at(-1)?.args ?? [];
+  if (!(uri instanceof Uri)) throw new Error("no document was opened");
+  expect(editor).toBe("vscode.markdown.preview.editor");
+  await workspace.openTextDocument(uri); // as the editor does
+  window.tabGroups.activeTabGroup.activeTab = { input: { uri }, isPreview: true };
+  return uri;
 }
 
-test("today is shown as a markdown document, and the days before and after it that have something to tell", async () => {
+test("today is shown as readable markdown, and the days before and after it that have something to tell", async () => {
   await journal.show();
   expect(context.asked).toEqual([{ method: "lerim/journal", params: { root, day: "" } }]);
-  expect(shown.documents).toMatchObject([{ uri: { scheme: "lerim-journal", path: "/Journal of 2026-03-03.md" } }]);
+  const today = await lastDocument();
+  expect([today.scheme, today.path]).toEqual(["lerim-journal", "/Journal of 2026-03-03.md"]);
   expect(workspace.textDocuments.at(-1)?.getText()).toBe("# Journal of 2026-03-03\n");
-  window.activeTextEditor = { document: { uri: lastDocument() } };
   await journal.move("previous");
-  expect(lastDocument().path).toBe("/Journal of 2026-03-01.md");
-  window.activeTextEditor = { document: { uri: lastDocument() } };
-  await journal.move("previous");
+  const before = await lastDocument();
+  expect(before.path).toBe("/Journal of 2026-03-01.md");
+  await journal.move("previous", before as never); // the button of a tab names its document
   expect(shown.messages.at(-1)).toMatchObject({ text: "There is no earlier day in the journal." });
   await journal.move("next");
-  expect(lastDocument().path).toBe("/Journal of 2026-03-03.md");
+  expect((await lastDocument()).path).toBe("/Journal of 2026-03-03.md");
 });
 
 test("a day that has come since the journal was opened is its next day", async () => {
   await journal.show();
-  window.activeTextEditor = { document: { uri: lastDocument() } };
+  await lastDocument();
   context.answer(protocol.journal, ({ day }) => ({ ...page(String(day)), next: day === "2026-03-03" ? "2026-03-04" : "" }));
   await journal.move("next");
-  expect(lastDocument().path).toBe("/Journal of 2026-03-04.md");
+  expect((await lastDocument()).path).toBe("/Journal of 2026-03-04.md");
 });
 
 test("a tab restored with the window is told again, and any other document has no neighbours", async () => {
@@ -55,6 +59,6 @@ test("a tab restored with the window is told again, and any other document has n
   expect((await workspace.openTextDocument(uri)).getText()).toBe("# Journal of 2026-03-01\n");
   const broken = Uri.from({ scheme: "lerim-journal", path: "/x.md", query: "no JSON" });
   expect((await workspace.openTextDocument(broken)).getText()).toBe("");
-  window.activeTextEditor = { document: { uri: Uri.file("/repo/a.ts") } };
+  window.tabGroups.activeTabGroup.activeTab = { input: { uri: Uri.file("/repo/a.ts") }, isPreview: false };
   await expect(journal.move("next")).rejects.toThrow("Open the journal first.");
 });

@@ -154,6 +154,9 @@ test("an empty store, a sidecar that does not run and a failure are told apart",
   rows[""] = {};
   expect(await view.getChildren()).toEqual([]);
   expect(told("lerim.memoriesState")).toBe("empty");
+  (shown.trees.at(-1) as { visible: boolean }).visible = false; // what is accepted then shows in no row
+  view.refresh();
+  expect(told("lerim.memoriesState")).toBe("unknown");
   context.isRunning = false;
   expect(await view.getChildren()).toEqual([]);
   expect(told("lerim.memoriesState")).toBe("stopped");

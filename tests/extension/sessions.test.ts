@@ -1,8 +1,9 @@
 import { beforeEach, expect, test, vi } from "vitest";
+import { copyResumeCommand, resumeSession } from "../../extension/src/commands/resume";
 import * as protocol from "../../extension/src/protocol";
-import { type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
+import { sessionIdOf, type SessionsNode, SessionsView } from "../../extension/src/views/sessions/host";
 import { FakeContext, present, session } from "./fakes/sidecar";
-import { act, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
+import { act, answers, shown, type TreeItem, TreeItemCollapsibleState, workspace } from "./fakes/vscode";
 
 let context: FakeContext;
 let view: SessionsView;
@@ -52,6 +53,18 @@ test("a session's row opens it, and what it is made of is said as plain text", a
   expect(item.tooltip).toBeTypeOf("string");
   expect(item.tooltip).toContain("Tokens: not recorded");
   expect(item.iconPath).toMatchObject({ dark: { path: "/extension/extension/media/codex-dark.svg" } });
+});
+
+test("a session's row can be opened, resumed in a terminal, and its command copied", async () => {
+  context.answer(protocol.sessionOpen, ({ id }) => ({ session: session(id, { folder: "" }), kinds: "", sizes: [], at: -1, note: "", summary: "", resume: `codex resume ${id}` }));
+  const [day] = await view.getChildren();
+  const [row] = await view.getChildren(day);
+  expect([sessionIdOf(row), sessionIdOf(day), sessionIdOf("nonsense")]).toEqual(["a", undefined, undefined]);
+  await copyResumeCommand(context, sessionIdOf(row));
+  answers.choices.push("Run in Terminal");
+  await resumeSession(context, sessionIdOf(row));
+  await resumeSession(context, undefined);
+  expect([shown.copied, shown.terminals]).toEqual([["codex resume a"], [{ name: "Codex", lines: ["codex resume a"] }]]);
 });
 
 test("more of a day is listed when the person asks, and only that is asked for", async () => {

@@ -33,6 +33,14 @@ test("matches stand in the sidecar's order with who said it and what; Enter open
   expect(pick.visible).toBe(false);
 });
 
+test("a match that begins as the title of its session does names the session only once", async () => {
+  const long = "Requests to the order service must have a timeout of 10 seconds, we had a worker hanging";
+  context.answer(protocol.sessionsSearch, () => ({ hits: [{ ...hit("a"), snippet: long, title: `${long.slice(0, 60)}…` }, hit("b")], problems: [] }));
+  const pick = search();
+  pick.type("timeout");
+  await expect.poll(() => pick.items.map(({ detail }) => detail)).toEqual(["Codex · you", "Codex · you · Mend the cart"]);
+});
+
 test("nothing is asked for an empty text, and only the last one while a person types", async () => {
   context.answer(protocol.sessionsSearch, () => ({ hits: [hit("a")], problems: [] }));
   const pick = search(true);

@@ -139,13 +139,12 @@ test("what a call changed opens in the editor's own difference view, and several
   await expect.poll(() => context.logged.at(-1)).toContain("not understood");
 });
 
-test("a session that its agent cannot continue offers nothing", async () => {
+test("of a session that its agent cannot continue that is said", async () => {
   const panel = await open("s2");
   await message(panel, "session");
   panel.send({ type: "resume" });
-  panel.send({ type: "copy", text: "after" });
-  await expect.poll(() => shown.copied).toEqual(["after"]);
-  expect(shown.messages).toEqual([]);
+  await expect.poll(() => shown.messages.map(({ text }) => text)).toEqual(["Lerim: Codex has no command that continues this session."]);
+  expect(shown.terminals).toEqual([]);
 });
 
 test("only files of the window's folders are found, from the session's folder first", async () => {

@@ -29,6 +29,8 @@ test("a learning is called by its kind", () => {
   expect(memoryDetail(memory("m", { primitive: "learning", kind: "pitfall", scope: "global", body: "\n\nFirst line.\nSecond." }))).toBe("pitfall · confidence 80 % · personal · First line.");
   const said = { title: "Use `uv` in CI", body: "Use uv in CI.", kind: null, primitive: "decision" } as const;
   expect(memoryDetail(memory("m", said))).toBe("decision · confidence 80 %");
+  expect(memoryDetail(memory("m", { ...said, body: "Use uv in CI, never pip: it is faster." }))).toBe("decision · confidence 80 % · never pip: it is faster");
+  expect(memoryDetail(memory("m", { ...said, title: "Use u", body: "Use uv in CI." }))).toBe("decision · confidence 80 % · Use uv in CI.");
 });
 
 test("the status item counts what waits, follows a sync and says what is wrong", () => {

@@ -162,7 +162,7 @@ for (const editor of new Set([chosen, oldest])) {
     });
     await run("the difference of the file is shown, and nothing is written before the person says so", async () => {
       await machine.cli("memory", "add", "--repo", root, "--title", "Money is counted in integer cents", "--json");
-      await screen.command("Lerim: Give Memory to Agents", { further: true });
+      await screen.command("Lerim: Write Memories into Rules Files", { further: true });
       await until("the list shows the file", async () => (await screen.listRows()).some((row) => /Write Files.*AGENTS\.md \+8 −0/s.test(row)));
       await until("the difference is shown", async () => (await screen.page.locator(".monaco-diff-editor .view-line").allInnerTexts()).join("\n").replaceAll("\u00a0", " ").includes("Money is counted in integer cents"));
       assert.equal(block(), original);
@@ -181,7 +181,7 @@ for (const editor of new Set([chosen, oldest])) {
     });
 
     await run("the block follows the memories where the person chose that", async () => {
-      await screen.command("Lerim: Give Memory to Agents", { further: true });
+      await screen.command("Lerim: Write Memories into Rules Files", { further: true });
       await take("Change these files", "Write Files", "Write Files");
       await screen.notification(/1 file written/);
       await screen.button("Keep Up to Date");
@@ -205,7 +205,7 @@ for (const editor of new Set([chosen, oldest])) {
     });
 
     await run("what an agent's file holds is taken out again", async () => {
-      await screen.command("Lerim: Remove Memory from Agents' Files", { further: true });
+      await screen.command("Lerim: Remove Memories from Rules Files", { further: true });
       await take("Change these files", "Restore Files", "Restore Files");
       await screen.notification(/1 file restored/);
       assert.equal(block(), original);

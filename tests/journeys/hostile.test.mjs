@@ -145,7 +145,7 @@ test("a hostile day", { skip: missing() ?? false, timeout: JOURNEY }, async (t) 
     assert.match(await screen.page.locator(".sidebar").innerText(), /From the repository, which you have not marked as trusted/);
     await until("the view of sessions says why it is empty", async () => /Lerim does not read sessions in Restricted Mode/.test(await screen.page.locator(".sidebar").innerText()));
     await screen.shot("restricted-views");
-    for (const command of ["Sync", "Search Sessions", "Ask a Question", "Maintain Memories", "Archive Memory"]) assert.equal(await screen.offers(`Lerim: ${command}`), false, command);
+    for (const command of ["Sync", "Search Sessions", "Ask a Question", "Find Memories to Merge or Archive", "Archive Memory"]) assert.equal(await screen.offers(`Lerim: ${command}`), false, command);
     const panel = await Panel.open(screen);
     await panel.says(/Restricted Mode/);
     assert.doesNotMatch(await panel.text(), /Forged/);

@@ -257,7 +257,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
   });
 
   await run("maintain proposes to merge, to archive and to change a reference; what is accepted is undone", async () => {
-    await screen.command("Lerim: Maintain Memories");
+    await screen.command("Lerim: Find Memories to Merge or Archive");
     const told = await screen.notification(/Maintenance: \d+ new candidates/);
     await screen.shot("maintained");
     assert.match(told, /1 to merge/);
@@ -322,7 +322,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await unfold(/^Problems\s*1/);
     const problem = await listed(/both\.md/);
     assert.match(problem, /merge conflict/);
-    await screen.command("Lerim: Check Memories");
+    await screen.command("Lerim: Check Memory Files for Problems");
     await screen.notification(/Lerim: .*error/);
     await screen.button("Show Problems");
     const problems = screen.page.locator(".markers-panel");
@@ -330,7 +330,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.shot("checked");
     await screen.clearNotifications();
     await screen.command("View: Hide Panel");
-    await screen.rowAction(row(/both\.md/), "Merge Memory", /how both sides of the conflict would be merged/);
+    await screen.rowAction(row(/both\.md/), "Resolve Merge Conflict in Memory", /how both sides of the conflict would be merged/);
     await screen.shot("merge");
     await screen.button("Merge Both Sides");
     await until("the file is one again", () => !readFileSync(path, "utf8").includes("<<<<<<<"));

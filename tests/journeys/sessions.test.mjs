@@ -212,8 +212,8 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     const told = await screen.listed("Agents", /opencode\.db/);
     assert.ok(told);
     await screen.shot("agents-view");
-    await screen.command("Lerim: Disconnect Agent", { further: true });
-    await screen.pick("Choose an agent to disconnect", "OpenCode", "OpenCode");
+    await screen.command("Lerim: Stop Reading Sessions of an Agent", { further: true });
+    await screen.pick("Choose the agent whose sessions are no longer read", "OpenCode", "OpenCode");
     await screen.notification(/OpenCode is disconnected/);
     await screen.listed("Agents", /OpenCode\s*disconnected/);
     await screen.clearNotifications();

@@ -3,30 +3,33 @@ import { errorText } from "../editor/errors";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
-import { openFile, pickMemory } from "./memories";
+import { activeMemories, type EligibleMemories, openFile, pickMemory } from "./memories";
 import { escapeLinks } from "../text/modelwording";
 import { iconOf, kindOf } from "../text/wording";
 
 type Requester = Pick<Context, "request">;
 type MemoryAction = Omit<protocol.MemoryActParams, "id">;
 
-/** The filter of the memories that an action can act on; "" for any active one. */
-function filterFor({ action }: MemoryAction): string {
-  if (action === "restore") return "is:archived is:superseded is:resolved";
-  return action === "delete" ? "kind:theme is:any" : "";
+const openQuestions: EligibleMemories = { filter: "kind:question", noun: "question", none: "There are no open questions." };
+const themes: EligibleMemories = { filter: "kind:theme is:any", noun: "theme", none: "There are no themes." };
+const endedMemories: EligibleMemories = { filter: "is:archived is:superseded is:resolved", noun: "memory to restore", none: "There are no archived, superseded or resolved memories." };
+
+function eligibleFor({ action }: MemoryAction): EligibleMemories {
+  if (action === "restore") return endedMemories;
+  return action === "delete" ? themes : activeMemories;
 }
 
-/** The memory of `handle`, or else the one open in the editor, or else one the person picks among those that match `filter`. */
-async function findTarget(context: Requester, handle: string | undefined, filter = ""): Promise<protocol.MemoryView | undefined> {
+/** The memory of `handle`, or else the one open in the editor, or else one the person picks among the eligible ones. */
+async function findTarget(context: Requester, handle: string | undefined, eligible = activeMemories): Promise<protocol.MemoryView | undefined> {
   if (handle !== undefined) return context.request(protocol.memoryShow, { id: handle });
   const uri = vscode.window.activeTextEditor?.document.uri;
   if (uri !== undefined && uri.scheme === "file" && /[\\/]\.lerim[\\/]memory[\\/](?:archived[\\/])?\w+[\\/][^\\/]+\.md$/.test(uri.fsPath)) {
     return context.request(protocol.memoryShow, { id: uri.toString() });
   }
-  return pickMemory(context, filter);
+  return pickMemory(context, eligible);
 }
 
-/** Lerim: Edit Memory. The title or tags are edited in an input box, the text in the memory's file. */
+/** Lerim: Edit Memory…. The title or tags are edited in an input box, the text in the memory's file. */
 export async function editMemory(context: Requester, handle: string | undefined): Promise<void> {
   const memory = await findTarget(context, handle);
   if (memory === undefined) return;
@@ -48,9 +51,9 @@ export async function editMemory(context: Requester, handle: string | undefined)
   await sendAction(context, memory.handle, { action: "edit", ...changed });
 }
 
-/** Lerim: Promote Question to Decision. Asks for the title of the decision. */
+/** Lerim: Promote Question to Decision…. Asks for the title of the decision. */
 export async function promoteMemory(context: Requester, handle: string | undefined): Promise<void> {
-  const memory = await findTarget(context, handle, "kind:question");
+  const memory = await findTarget(context, handle, openQuestions);
   if (memory === undefined) return;
   const title = await vscode.window.showInputBox({
     title: "What was decided",
@@ -72,7 +75,7 @@ const kinds = [
   { primitive: "theme", kind: null },
 ] as const;
 
-/** Lerim: Change Memory Kind. */
+/** Lerim: Change Memory Kind…. */
 export async function changeKind(context: Requester, handle: string | undefined): Promise<void> {
   const memory = await findTarget(context, handle);
   if (memory === undefined) return;
@@ -87,7 +90,7 @@ export async function changeKind(context: Requester, handle: string | undefined)
 
 /** Performs an action that needs no further input. */
 export async function actOnMemory(context: Requester, handle: string | undefined, action: MemoryAction): Promise<void> {
-  const memory = handle ?? (await findTarget(context, undefined, filterFor(action)))?.handle;
+  const memory = handle ?? (await findTarget(context, undefined, eligibleFor(action)))?.handle;
   if (memory !== undefined) await sendAction(context, memory, action);
 }
 

@@ -1,4 +1,4 @@
-// Lerim: Add Memory. The person writes a memory by hand, about the code or the words they have selected.
+// Lerim: Add Memory…. The person writes a memory by hand, about the code or the words they have selected.
 import { relative, sep } from "node:path";
 import * as vscode from "vscode";
 import { chooseRoot, repositoryOf } from "../editor/roots";

@@ -9,7 +9,7 @@ import { showDifferences } from "../views/shared/filedifferences";
 
 type Requester = Pick<Context, "request" | "output">;
 
-/** Lerim: Give Memory to Agents, or with `remove` the opposite. Shows the difference of each file, and writes the files on request. */
+/** Lerim: Write Memories into Rules Files…, or with `remove` the opposite. Shows the difference of each file, and writes the files on request. */
 export async function giveMemoryToAgents(context: Requester, remove: boolean): Promise<void> {
   const root = (await chooseRoot())?.uri.toString();
   if (root === undefined) return;
@@ -19,7 +19,7 @@ export async function giveMemoryToAgents(context: Requester, remove: boolean): P
     void vscode.window.showInformationMessage(`Lerim: ${[nothingText(plan, remove), ...problemTexts(plan)].join(" ")}`);
     return;
   }
-  const options: vscode.QuickPickOptions = { title: remove ? "Remove Memory from Agents' Files" : "Give Memory to Agents", placeHolder: "Change these files as shown?", ignoreFocusOut: true };
+  const options: vscode.QuickPickOptions = { title: remove ? "Remove Memories from Rules Files" : "Write Memories into Rules Files", placeHolder: "Change these files as shown?", ignoreFocusOut: true };
   const choice = await showDifferences(plan.files, () => vscode.window.showQuickPick(choiceItems(plan, remove), options));
   if (choice?.write === undefined) return;
   const done = await context.request(protocol.exportApply, { root, remove, stamp: plan.stamp, takeEdits: choice.write === "edits" });
@@ -44,7 +44,7 @@ function showDone(context: Requester, root: string, plan: protocol.ExportPlanVie
   ).then(undefined, (error: unknown) => void vscode.window.showErrorMessage(`Lerim: ${errorText(error)}`));
 }
 
-/** Lerim: Import Rules Files. Lists what the files say, and makes candidates of it on request. */
+/** Lerim: Import Rules Files…. Lists what the files say, and makes candidates of it on request. */
 export async function importRules(context: Pick<Context, "request" | "output">, review: { show(folder: vscode.WorkspaceFolder): Promise<void> }): Promise<void> {
   const folder = await chooseRoot();
   if (folder === undefined) return;

@@ -11,6 +11,12 @@ import { confirmEdits } from "../views/shared/filedifferences";
 
 type Requester = Pick<Context, "request">;
 
+/** What stands above and in the box of a list. */
+type ListTexts = Readonly<Required<Pick<vscode.QuickPickOptions, "title" | "placeHolder">>>;
+
+const connectTitle = "Connect Agents to Memory";
+const disconnectTitle = "Disconnect Agents from Memory";
+
 const levels = [
   { label: "Your own files", description: "for you, in every repository", level: "user", picked: true },
   { label: "Files of this repository", description: "for everybody who works in it", level: "project", picked: false },
@@ -26,13 +32,13 @@ export async function connectAgentsToMemory(context: Requester, agent: string | 
   const root = await chooseRootIfAny();
   if (root === undefined) return;
   const { agents } = await context.request(protocol.agentConnections, { root });
-  const chosen = await chooseAgents(agents, agent, "Choose the agents to give memories to", ({ isHere }) => isHere);
+  const chosen = await chooseAgents(agents, agent, { title: `${connectTitle} (1 of 3)`, placeHolder: "Choose the agents to give memories to" }, ({ isHere }) => isHere);
   if (chosen === undefined) return;
   const channels = await chooseChannels();
   if (channels !== undefined) await changeFiles(context, root, { action: "install", agents: chosen, channels }, onChanged);
 }
 
-/** Lerim: Disconnect Agents from Memory. */
+/** Lerim: Disconnect Agents from Memory…. */
 export async function disconnectAgentsFromMemory(context: Requester, agent: string | undefined, onChanged: () => void): Promise<void> {
   const root = await chooseRootIfAny();
   if (root === undefined) return;
@@ -42,7 +48,7 @@ export async function disconnectAgentsFromMemory(context: Requester, agent: stri
     void vscode.window.showInformationMessage("Lerim: No agent is connected to memory through its files.");
     return;
   }
-  const chosen = await chooseAgents(connected, agent, "Choose the agents to disconnect from memory", () => false);
+  const chosen = await chooseAgents(connected, agent, { title: disconnectTitle, placeHolder: "Choose the agents to disconnect from memory" }, () => false);
   if (chosen !== undefined) await changeFiles(context, root, { action: "remove", agents: chosen, channels: [] }, onChanged);
 }
 
@@ -54,23 +60,23 @@ async function chooseRootIfAny(): Promise<string | null | undefined> {
 async function chooseAgents(
   agents: readonly protocol.ConnectionView[],
   requested: string | undefined,
-  placeHolder: string,
+  list: ListTexts,
   isPicked: (agent: protocol.ConnectionView) => boolean,
 ): Promise<string[] | undefined> {
   const own = agents.filter(({ agent }) => agent === requested || (requested === "copilot" && agent === "vscode"));
   if (requested !== undefined && own.length === 1) return own.map(({ agent }) => agent);
   const items = (own.length > 0 ? own : agents).map((one) => ({ label: one.name, description: connectionDescription(one), picked: isPicked(one), agent: one.agent }));
-  return pickMany(items, placeHolder).then((picked) => picked?.map(({ agent }) => agent));
+  return pickMany(items, list).then((picked) => picked?.map(({ agent }) => agent));
 }
 
 async function chooseChannels(): Promise<string[] | undefined> {
-  const items = (["mcp", "hooks", "skill"] as const).map((channel) => ({ label: channelNames[channel], description: channelPurposes[channel], picked: true, channel }));
-  return pickMany(items, "Choose how the agents get memories").then((picked) => picked?.map(({ channel }) => channel));
+  const items = (["mcp", "hooks", "skill"] as const).map((channel) => ({ label: channelNames[channel], detail: channelPurposes[channel], picked: true, channel }));
+  return pickMany(items, { title: `${connectTitle} (2 of 3)`, placeHolder: "Choose how the agents get memories" }).then((picked) => picked?.map(({ channel }) => channel));
 }
 
 /** The picked items; undefined if there are none. */
-async function pickMany<Item extends vscode.QuickPickItem>(items: readonly Item[], placeHolder: string): Promise<readonly Item[] | undefined> {
-  const picked = await vscode.window.showQuickPick(items, { placeHolder, canPickMany: true, ignoreFocusOut: true });
+async function pickMany<Item extends vscode.QuickPickItem>(items: readonly Item[], list: ListTexts): Promise<readonly Item[] | undefined> {
+  const picked = await vscode.window.showQuickPick(items, { ...list, canPickMany: true, ignoreFocusOut: true });
   return picked === undefined || picked.length === 0 ? undefined : picked;
 }
 
@@ -79,14 +85,14 @@ type Change = Pick<protocol.AgentPlanParams, "action" | "agents" | "channels">;
 /** Shows and asks for the person's files and for the repository's apart, and makes the changes that were agreed to. */
 async function changeFiles(context: Requester, root: string | null, change: Change, onChanged: () => void): Promise<void> {
   const offered = root === null ? levels.slice(0, 1) : levels;
-  const picked = change.action === "install" ? await pickMany(offered, "Choose which files to change") : offered;
+  const picked = change.action === "install" ? await pickMany(offered, { title: `${connectTitle} (3 of 3)`, placeHolder: "Choose which files to change" }) : offered;
   let isPlanned = false;
   for (const { level } of picked ?? []) {
     const params = { ...change, level, root };
     const plan = await context.request(protocol.agentPlan, params);
     isPlanned ||= plan.edits.length > 0 || plan.manual.length > 0;
     if (plan.manual.length > 0) offerManualSteps(plan.manual, change.action);
-    if (plan.edits.length === 0 || !(await confirmEdits(plan.edits, questions[level]))) continue;
+    if (plan.edits.length === 0 || !(await confirmEdits(plan.edits, { title: change.action === "install" ? connectTitle : disconnectTitle, placeHolder: questions[level] }))) continue;
     const applied = await context.request(protocol.agentApply, { ...params, hashes: plan.edits.map(({ hash }) => hash) });
     if (applied.ok && change.action === "install") tickStep("agentsConnected");
     onChanged();

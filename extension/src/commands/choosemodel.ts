@@ -17,16 +17,22 @@ const sections: readonly (readonly [kinds: readonly protocol.OptionView["kind"][
   [["agent"], "Coding agents on this machine"],
   [["editor"], "The editor's models"],
   [["server"], "Servers on this machine"],
-  [["key"], "Services with an API key"],
-  [["no-key"], "Services without an API key"],
+  [["key"], "Services whose API key is set"],
+  [["no-key"], "Services that need an API key"],
   [["address"], "Another address"],
   [["command"], "Your own command"],
 ];
 
+/** What is listed, and does nothing, where a newcomer may look for something that was not found. */
+const missingTexts: Readonly<Record<string, Item>> = {
+  agent: { label: "$(info) None found", description: "Claude Code, Codex, Gemini CLI and others can be used once installed" },
+  editor: { label: "$(info) None offered", description: "they come from extensions, such as GitHub Copilot's once you sign in" },
+};
+
 /** A service's key is only sent to its own address, so any other address has a variable of its own. */
 const anotherAddress: Option = { kind: "address", provider: "openai", model: "", baseUrl: "", name: "", variables: ["LERIM_MODEL_KEY"], billed: true };
 
-/** Lerim: Choose Model. Lists the available models, writes the choice into the user settings, and tests it with one tiny question. */
+/** Lerim: Choose Model…. Lists the available models, writes the choice into the user settings, and tests it with one tiny question. */
 export async function chooseModel(context: ModelContext): Promise<void> {
   const choices = await context.request(protocol.modelChoices, {});
   const currentModel = choices.model === "" ? "no model" : choices.model;
@@ -47,7 +53,7 @@ export async function chooseModel(context: ModelContext): Promise<void> {
   await testModel(context, option, billed);
 }
 
-/** Lerim: Set Model API Key, for the chosen service. */
+/** Lerim: Set Model API Key…, for the chosen service. */
 export async function enterKey(context: ModelContext): Promise<void> {
   const { options } = await context.request(protocol.modelChoices, {});
   const chosen = options.find((option) => option.chosen && option.variables.length > 0);
@@ -57,7 +63,7 @@ export async function enterKey(context: ModelContext): Promise<void> {
   await testModel(context, chosen, chosen.billed);
 }
 
-/** Lerim: Delete Model API Key. Deletes a key from the editor's secret storage. */
+/** Lerim: Delete Model API Key…. Deletes a key from the editor's secret storage. */
 export async function forgetKey(context: ModelContext): Promise<void> {
   const stored = await context.keys.stored();
   if (stored.length === 0) {
@@ -74,6 +80,8 @@ export async function forgetKey(context: ModelContext): Promise<void> {
 function listItems(options: readonly protocol.OptionView[]): Item[] {
   return sections.flatMap(([kinds, title]) => {
     const items: Item[] = options.filter(({ kind }) => kinds.includes(kind)).map(makeItem);
+    const missing = missingTexts[kinds[0] ?? ""];
+    if (items.length === 0 && missing !== undefined) items.push(missing);
     if (title === "Another address") items.push({ label: "Enter an address…", description: "any OpenAI-compatible service", option: anotherAddress });
     const separator = { label: title, kind: vscode.QuickPickItemKind.Separator };
     return items.length === 0 || title === "" ? items : [separator, ...items];
@@ -90,7 +98,7 @@ function describeOption({ kind, name, detail, model, variables }: protocol.Optio
     case "none":
       return { label: "None", description: "without a model; nothing leaves this machine" };
     case "auto":
-      return { label: "Automatic", description: name === "" ? "a key in the environment, the editor's models, or a server on this machine, whichever is found first" : `currently ${name}` };
+      return { label: "Automatic", description: name === "" ? "what is found first: an API key, the editor's models, a local server" : `currently ${name}` };
     case "agent":
     case "editor":
     case "server":

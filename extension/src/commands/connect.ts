@@ -5,9 +5,9 @@ import { agentDescription } from "../text/sessionwording";
 
 type Requester = Pick<Context, "request">;
 
-/** Lerim: Connect Agent. Reads an agent's sessions from its usual place, or from a folder the person picks. */
+/** Lerim: Read Sessions of an Agent…. Reads an agent's sessions from its usual place, or from a folder the person picks. */
 export async function connectAgent(context: Requester, platform: string | undefined): Promise<boolean> {
-  const agent = await chooseAgent(context, platform, "Choose an agent to connect", () => true);
+  const agent = await chooseAgent(context, platform, "Choose the agent whose sessions are to be read", () => true);
   if (agent === undefined) return false;
   const usual = { label: "Default location", description: agent.stores.map(({ path }) => path).join(", ") };
   const folder = { label: "Another folder…", description: "where this agent keeps its sessions" };
@@ -22,9 +22,9 @@ export async function connectAgent(context: Requester, platform: string | undefi
   return sendConnect(context, { platform: agent.platform, action: "connect", path });
 }
 
-/** Lerim: Disconnect Agent. Its sessions are no longer read; what was read before is kept. */
+/** Lerim: Stop Reading Sessions of an Agent. Its sessions are no longer read; what was read before is kept. */
 export async function disconnectAgent(context: Requester, platform: string | undefined): Promise<boolean> {
-  const agent = await chooseAgent(context, platform, "Choose an agent to disconnect", ({ state }) => state !== "removed");
+  const agent = await chooseAgent(context, platform, "Choose the agent whose sessions are no longer read", ({ state }) => state !== "removed");
   return agent === undefined ? false : sendConnect(context, { platform: agent.platform, action: "disconnect", path: null });
 }
 
@@ -45,14 +45,14 @@ async function chooseAgent(
   if (requested !== undefined) return requested;
   const eligible = agents.filter(isEligible);
   if (eligible.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No agent is connected.");
+    void vscode.window.showInformationMessage("Lerim: No agent's sessions are read.");
     return undefined;
   }
   const items = eligible.map((agent) => ({ label: agent.name, description: agentDescription(agent), agent }));
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.agent;
 }
 
-/** Retries or skips a job of the queue. */
+/** Lerim: Retry Failed Session, Lerim: Skip Failed Session. */
 export async function actOnJob(context: Requester, job: number | undefined, action: "retry" | "skip"): Promise<boolean> {
   const chosen = job ?? (await chooseJob(context, action));
   if (chosen === undefined) return false;
@@ -64,9 +64,9 @@ export async function actOnJob(context: Requester, job: number | undefined, acti
 async function chooseJob(context: Requester, action: "retry" | "skip"): Promise<number | undefined> {
   const { jobs } = await context.request(protocol.agents, { root: null });
   if (jobs.length === 0) {
-    void vscode.window.showInformationMessage("Lerim: No jobs have failed in this repository.");
+    void vscode.window.showInformationMessage("Lerim: No session of this repository waits to be retried.");
     return undefined;
   }
   const items = jobs.map((job) => ({ label: job.title, description: job.state === "dead" ? "given up" : "failed", detail: job.error, job: job.job }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: action === "retry" ? "Choose a job to retry" : "Choose a job to skip" }))?.job;
+  return (await vscode.window.showQuickPick(items, { placeHolder: action === "retry" ? "Choose the session to read again" : "Choose the session to skip" }))?.job;
 }

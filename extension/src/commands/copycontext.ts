@@ -2,13 +2,13 @@ import * as vscode from "vscode";
 import { currentRoot } from "../editor/roots";
 import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
-import { pickMemory } from "./memories";
+import { activeMemories, pickMemory } from "./memories";
 
 const maxQuestion = 1000;
 
 /** Lerim: Copy Memory as Context. Puts memories on the clipboard as text for an agent. Without handles, the person picks one. */
 export async function copyMemories(context: Pick<Context, "request">, handles: readonly string[]): Promise<void> {
-  const picked = handles.length > 0 ? handles : [await pickMemory(context, "")].flatMap((memory) => memory?.handle ?? []);
+  const picked = handles.length > 0 ? handles : [await pickMemory(context, activeMemories)].flatMap((memory) => memory?.handle ?? []);
   if (picked.length === 0) return;
   const { text } = await context.request(protocol.memoryContext, { ids: [...picked] });
   await copy(text, picked.length === 1 ? "Copied the memory as context for an agent." : `Copied ${picked.length} memories as context for an agent.`);

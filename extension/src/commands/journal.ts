@@ -4,6 +4,8 @@ import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 
 const scheme = "lerim-journal";
+/** The editor of VS Code that shows a markdown document as it is meant to be read. */
+const markdownPreview = "vscode.markdown.preview.editor";
 
 /** What the URI of a journal document names: a root and a local day. */
 interface Place {
@@ -27,9 +29,9 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
     if (folder !== undefined) await this.#open({ root: folder.uri.toString(), day: "" });
   }
 
-  /** Shows the nearest day before or after the one in the active editor that has something to tell. */
-  async move(step: "previous" | "next"): Promise<void> {
-    const uri = vscode.window.activeTextEditor?.document.uri;
+  /** Shows the nearest day before or after the one of `target`, or else of the active tab, that has something to tell. */
+  async move(step: "previous" | "next", target?: vscode.Uri): Promise<void> {
+    const uri = target ?? activeUri();
     const place = uri === undefined ? undefined : placeOf(uri);
     if (uri === undefined || place === undefined) throw new Error("Open the journal first.");
     const page = await this.context.request(protocol.journal, place); // since it was opened, there may be more days
@@ -60,8 +62,14 @@ export class JournalDocuments implements vscode.TextDocumentContentProvider, vsc
     const uri = vscode.Uri.from({ scheme, path: `/${page.title}.md`, query: JSON.stringify({ root: place.root, day: page.day }) });
     this.#pages.set(uri.toString(), page);
     this.#changed.fire(uri); // today's document may be open with an earlier text
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+    await vscode.commands.executeCommand("vscode.openWith", uri, markdownPreview, { preview: true });
   }
+}
+
+/** The document of the active tab, in whichever editor it is shown. */
+function activeUri(): vscode.Uri | undefined {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  return typeof input === "object" && input !== null && "uri" in input && input.uri instanceof vscode.Uri ? input.uri : undefined;
 }
 
 function placeOf(uri: vscode.Uri): Place | undefined {

@@ -4,7 +4,7 @@ import { maintainReportText } from "../text/memorywording";
 import * as protocol from "../protocol";
 import { chooseRoot } from "../editor/roots";
 
-/** Lerim: Maintain Memories. Maintains the memories with progress and Cancel, then shows what it proposes. */
+/** Lerim: Find Memories to Merge or Archive. Maintains the memories with progress and Cancel, then shows what it proposes. */
 export async function maintainRoot(context: Pick<Context, "request" | "on" | "output">, review: { show(folder: vscode.WorkspaceFolder): Promise<void> }): Promise<void> {
   const folder = await chooseRoot();
   if (folder === undefined) return;

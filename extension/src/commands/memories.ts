@@ -23,7 +23,7 @@ const filters = "kind: tag: file: is: since:";
 const searchPlaceholder = `Search memories by words, symbols or paths, and with ${filters}`;
 
 /**
- * Lerim: Search Memories. A live list in the sidecar's order; Enter opens the memory's file. If words find nothing, an entry offers a search by meaning. A person
+ * Lerim: Search Memories…. A live list in the sidecar's order; Enter opens the memory's file. If words find nothing, an entry offers a search by meaning. A person
  * who asks for one (`byMeaning`) is told at once what it needs, if it is not installed.
  */
 export async function searchMemories(context: Pick<Context, "request" | "searchesByMeaning" | "installMeaning">, typed = "", byMeaning = false): Promise<void> {
@@ -37,16 +37,32 @@ export async function searchMemories(context: Pick<Context, "request" | "searche
   await (byMeaning && !context.searchesByMeaning ? turnOn(typed) : search(typed));
 }
 
-/** Lets the person search for a memory and choose it; undefined if they chose none. Only memories that match `filter` are listed. */
-export async function pickMemory(context: Pick<Context, "request">, filter: string): Promise<protocol.MemoryView | undefined> {
+/** The memories that a command can act on. */
+export interface EligibleMemories {
+  /** The query that finds them; "" for all active ones. */
+  readonly filter: string;
+  readonly noun: string;
+  /** What is said if there are none. */
+  readonly none: string;
+}
+
+export const activeMemories: EligibleMemories = { filter: "", noun: "memory", none: "There are no memories yet." };
+
+/** Lets the person search for a memory and choose it; undefined if they chose none, or if there are none, which is said. */
+export async function pickMemory(context: Pick<Context, "request">, { filter, noun, none }: EligibleMemories): Promise<protocol.MemoryView | undefined> {
   const root = await rootOrNull();
   if (root === undefined) return undefined;
+  const { memories } = await context.request(protocol.memorySearch, { root, query: filter, limit: 1, meaning: false });
+  if (memories.length === 0) {
+    void vscode.window.showInformationMessage(`Lerim: ${none}`);
+    return undefined;
+  }
   return new Promise((resolve, reject) => {
     const onChosen = (memory: protocol.MemoryView): Promise<void> => {
       resolve(memory);
       return Promise.resolve();
     };
-    const placeholder = `Choose a memory. Search by words, symbols or paths, and with ${filters}`;
+    const placeholder = `Choose a ${noun}. Search by words, symbols or paths, and with ${filters}`;
     showSearchList(context, root, { placeholder, filter, onChosen, onHidden: () => resolve(undefined) }).catch(reject);
   });
 }
@@ -116,7 +132,7 @@ function titleItem(memory: protocol.TitleView): MemoryItem {
   return { label: `${iconOf(memory)} ${memory.title}`, detail: titleDetail(memory), memory };
 }
 
-/** Lerim: Open Memory. Without a handle, lists all memories. */
+/** Lerim: Open Memory…. Without a handle, lists all memories. */
 export async function openMemory(context: Pick<Context, "request">, handle: string | undefined): Promise<void> {
   if (handle !== undefined) {
     await openFile(await context.request(protocol.memoryShow, { id: handle }), null);

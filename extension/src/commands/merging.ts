@@ -12,7 +12,7 @@ export interface Conflict {
   readonly path: string;
 }
 
-/** Lerim: Merge Memory. Shows how both sides of a conflict would be merged, and merges them after confirmation. */
+/** Lerim: Resolve Merge Conflict in Memory. Shows how both sides of a conflict would be merged, and merges them after confirmation. */
 export class ConflictMerger implements vscode.TextDocumentContentProvider, vscode.Disposable {
   /** The diffs by the URI of the document that shows them. */
   readonly #diffs = new Map<string, string>();
@@ -45,7 +45,7 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
 
   /** Called by VS Code, also for a tab restored from an earlier session. */
   provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.#diffs.get(uri.toString()) ?? "Run Lerim: Merge Memory again.";
+    return this.#diffs.get(uri.toString()) ?? "Run Lerim: Resolve Merge Conflict in Memory again.";
   }
 
   dispose(): void {
@@ -53,10 +53,13 @@ export class ConflictMerger implements vscode.TextDocumentContentProvider, vscod
   }
 }
 
-/** The file open in the editor, with its root. */
+/** The file open in the editor, with its root; undefined if it is no memory file, which is said. */
 async function openConflict(): Promise<Conflict | undefined> {
   const uri = vscode.window.activeTextEditor?.document.uri;
-  if (uri === undefined || uri.scheme !== "file" || !uri.fsPath.endsWith(".md")) throw new Error("First open the memory file that has the merge conflict.");
+  if (uri === undefined || uri.scheme !== "file" || !uri.fsPath.endsWith(".md")) {
+    void vscode.window.showInformationMessage("Lerim: First open the memory file that has the merge conflict.");
+    return undefined;
+  }
   const root = (await chooseRoot())?.uri.toString();
   return root === undefined ? undefined : { root, path: uri.fsPath };
 }

@@ -18,7 +18,7 @@ export async function useFolder(context: OtherContext, root: string, folder: str
   await vscode.commands.executeCommand("lerim.sync", root);
 }
 
-/** Lerim: Use Sessions of Another Folder. `folder` is that of a session's row; without one, the person chooses or types it. */
+/** Lerim: Use Sessions of Another Folder…. `folder` is that of a session's row; without one, the person chooses or types it. */
 export async function useOtherSessions(context: OtherContext, folder: string | undefined): Promise<void> {
   const root = (await chooseRoot())?.uri.toString();
   if (root === undefined) return;

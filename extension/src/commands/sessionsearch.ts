@@ -2,7 +2,7 @@ import type * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
 import { searchList } from "./searchlist";
-import { hitDetail, withoutIcons } from "../text/sessionwording";
+import { hitDetail, repeatsTitle, withoutIcons } from "../text/sessionwording";
 import { agentIcon } from "../views/shared/icons";
 
 interface HitItem extends vscode.QuickPickItem {
@@ -11,7 +11,7 @@ interface HitItem extends vscode.QuickPickItem {
 
 const searchLimit = 50;
 
-/** Lerim: Search Sessions. A live list in the sidecar's order; Enter opens the transcript at the turn. */
+/** Lerim: Search Sessions…. A live list in the sidecar's order; Enter opens the transcript at the turn. */
 export async function searchSessions(
   context: Pick<Context, "request" | "extension">,
   everywhere: boolean,
@@ -19,7 +19,7 @@ export async function searchSessions(
 ): Promise<void> {
   const defaultTitle = everywhere ? "Search the sessions of this machine" : "Search the sessions of this window's repositories";
   await searchList<HitItem>(
-    "Search what was said by words, and with agent:codex repo:shop branch:main file:src/a.py model:opus since:7d failed:",
+    "Words that were said, and agent: repo: branch: model: file: since:7d failed:",
     async (query, cancel) => {
       if (query.trim() === "") return { items: [], title: defaultTitle };
       const { hits, problems } = await context.request(protocol.sessionsSearch, { query, everywhere, limit: searchLimit }, cancel);
@@ -35,7 +35,7 @@ function makeItem(hit: protocol.HitView, extension: vscode.Uri): HitItem {
     label: "",
     iconPath: agentIcon(extension, hit.platform),
     description: withoutIcons(hit.snippet),
-    detail: withoutIcons(`${hitDetail(hit)} · ${hit.title}`),
+    detail: withoutIcons([hitDetail(hit), ...(repeatsTitle(hit) ? [] : [hit.title])].join(" · ")),
     alwaysShow: true,
     hit,
   };

@@ -19,16 +19,17 @@ export function channelDescription({ state, level }: ChannelView): string {
   return state === "extension" ? stateTexts[state] : `${stateTexts[state]} · ${levelTexts[level]}`;
 }
 
-/** "MCP server, hooks"; "no memories yet" if an agent gets none. */
-export function connectionDescription({ channels, findings }: Pick<ConnectionView, "channels" | "findings">): string {
-  const installed = new Set(channels.filter(({ state }) => state !== "missing").map(({ channel }) => channelNames[channel]));
-  const names = [...installed].map((name, at) => (at === 0 ? name : name.charAt(0).toLowerCase() + name.slice(1)));
-  return names.length === 0 ? "no memories yet" : [names.join(", "), ...(findings.length > 0 ? ["needs attention"] : [])].join(" · ");
+/** "MCP server, hooks"; if an agent gets no memories, that, or that it is not on this machine. */
+export function connectionDescription({ isHere, channels, findings }: Pick<ConnectionView, "isHere" | "channels" | "findings">): string {
+  const installed = new Set(channels.filter(({ state }) => state !== "missing").map(({ channel, state }) => channelNames[channel] + (state === "extension" ? " of this extension" : "")));
+  const names = [...installed].map((name, at) => (at === 0 || name.startsWith("MCP") ? name : name.charAt(0).toLowerCase() + name.slice(1)));
+  if (names.length === 0) return isHere ? "no memories yet" : "not found on this machine";
+  return [names.join(", "), ...(findings.length > 0 ? ["needs attention"] : [])].join(" · ");
 }
 
 /** What an agent's channels are for, in the list to choose from. */
 export const channelPurposes: Readonly<Record<AgentChannel, string>> = {
   mcp: "the agent asks for memories when it needs them",
-  hooks: "the agent is shown memories when a session starts, with a prompt, after it reads a file and after a command fails",
+  hooks: "memories are shown to the agent with prompts, after it reads files and after commands fail",
   skill: "explains to the agent when to ask",
 };

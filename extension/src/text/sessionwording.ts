@@ -116,6 +116,12 @@ export function hitDetail(hit: HitView): string {
   return [hit.agent, momentText(hit.time), hit.role === "user" ? "you" : "the agent"].filter((part) => part !== "").join(" · ");
 }
 
+/** Whether a match begins with the title of its session, which is often its first prompt. */
+export function repeatsTitle({ snippet, title }: Pick<HitView, "snippet" | "title">): boolean {
+  const [said, named] = [snippet, title].map((text) => text.replaceAll(/^…|…$/g, "").replaceAll(/[`\s]+/g, " ").trim().toLowerCase());
+  return said !== undefined && named !== undefined && (said.startsWith(named) || named.startsWith(said));
+}
+
 /** Escapes `$(name)`, which VS Code's lists would render as an icon. */
 export function withoutIcons(text: string): string {
   return text.replaceAll("$(", "\\$(");
@@ -127,7 +133,7 @@ export function agentDescription(agent: AgentView): string {
     case "removed":
       return "disconnected";
     case "not-found":
-      return agent.found > 0 ? `${counted(agent.found, "session")} kept, session store not found` : "not found on this machine";
+      return agent.found > 0 ? `${counted(agent.found, "session")} kept, session store not found` : "not found";
     case "connected": {
       const unread = agent.skipped.filter(({ reason }) => !readReasons.has(reason)).reduce((sum, { count }) => sum + count, 0);
       return [

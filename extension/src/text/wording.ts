@@ -83,9 +83,8 @@ export function memoryDetail(memory: MemoryView): string {
   const where = memory.scope === "global" ? " · personal" : "";
   const status = memory.status === "" || memory.status === "active" ? "" : ` · ${memory.status}`;
   const drift = memory.drift === "" ? "" : ` · ${memory.drift}`;
-  const text = firstLine(memory.body);
-  const repeatsTitle = withoutMarks(text) === withoutMarks(memory.title);
-  return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${drift}${text === "" || repeatsTitle ? "" : ` · ${text}`}`;
+  const text = shortened(withoutTitle(firstLine(memory.body), memory.title));
+  return `${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}${status}${drift}${text === "" ? "" : ` · ${text}`}`;
 }
 
 /** The detail of a memory in the list of all memories, for which no body is read. */
@@ -94,13 +93,19 @@ export function titleDetail(memory: TitleView): string {
   return [`${kindOf(memory)} · confidence ${Math.round(memory.confidence * 100)} %${where}`, ...memory.references].join(" · ");
 }
 
-/** A text without what may differ between a title and the sentence that it comes from. */
-function withoutMarks(text: string): string {
-  return text.replaceAll(/[`.\s]+/g, " ").trim().toLowerCase();
+/** What a text says beyond the title that it begins with. */
+function withoutTitle(text: string, title: string): string {
+  const [plain, start] = [text, title].map((one) => one.replaceAll("`", "").replaceAll(/\s+/g, " ").replace(/[.…]+$/, "").trim());
+  if (plain === undefined || start === undefined || !plain.toLowerCase().startsWith(start.toLowerCase())) return text;
+  const rest = plain.slice(start.length);
+  return /^[\p{L}\p{N}_]/u.test(rest) ? text : rest.replace(/^[\s,.:;–—]+/, "");
 }
 
 function firstLine(text: string): string {
-  const line = text.split("\n").find((candidate) => candidate.trim() !== "")?.trim() ?? "";
+  return text.split("\n").find((candidate) => candidate.trim() !== "")?.trim() ?? "";
+}
+
+function shortened(line: string): string {
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }
 

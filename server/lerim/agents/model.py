@@ -10,11 +10,11 @@ AGENTS: tuple[AgentName, ...] = get_args(AgentName)
 AGENT_NAMES: Mapping[AgentName, str] = {
     "claude": "Claude Code",
     "codex": "Codex",
-    "copilot": "Copilot CLI",
+    "copilot": "GitHub Copilot CLI",
     "gemini": "Gemini CLI",
     "opencode": "OpenCode",
     "cursor": "Cursor",
-    "vscode": "VS Code",
+    "vscode": "GitHub Copilot in VS Code",
 }
 """The display name of each agent."""
 

@@ -33,6 +33,7 @@ export class TreeItem {
 export class FakeTree {
   message = "";
   description = "";
+  visible = true;
 
   constructor(readonly id: string) {}
 

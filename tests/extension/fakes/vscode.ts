@@ -84,7 +84,7 @@ export const shown = {
   terminals: [] as { name: string; lines: string[] }[],
   panels: [] as FakePanel[],
   quickPicks: [] as FakeQuickPick[],
-  lists: [] as { placeHolder: string; items: readonly FakeItem[] }[],
+  lists: [] as { title: string; placeHolder: string; items: readonly FakeItem[] }[],
   inputs: [] as { title: string; password: boolean; value: string; refused: string | undefined }[],
   /** Settings that were written, in order. */
   written: [] as { name: string; value: unknown; target: unknown }[],
@@ -138,6 +138,7 @@ export function reset(): void {
   workspace.workspaceFolders = [{ uri: Uri.file("/repo"), name: "repo", index: 0 }];
   workspace.textDocuments = [];
   Object.assign(window, { activeTextEditor: undefined, visibleTextEditors: [] });
+  window.tabGroups.activeTabGroup.activeTab = undefined;
   commentThreads.length = 0;
 }
 
@@ -286,8 +287,8 @@ export const window = {
     return { show: () => undefined, sendText: (line: string) => void lines.push(line) };
   },
   createQuickPick: () => added(shown.quickPicks, new FakeQuickPick()),
-  showQuickPick: (items: readonly (FakeItem | string)[], options?: { placeHolder?: string; canPickMany?: boolean }): Promise<FakeItem | string | (FakeItem | string)[] | undefined> => {
-    shown.lists.push({ placeHolder: options?.placeHolder ?? "", items: items.map((item) => (typeof item === "string" ? { label: item } : item)) });
+  showQuickPick: (items: readonly (FakeItem | string)[], options?: { title?: string; placeHolder?: string; canPickMany?: boolean }): Promise<FakeItem | string | (FakeItem | string)[] | undefined> => {
+    shown.lists.push({ title: options?.title ?? "", placeHolder: options?.placeHolder ?? "", items: items.map((item) => (typeof item === "string" ? { label: item } : item)) });
     if (options?.canPickMany === true) {
       const labels = answers.many.shift();
       return Promise.resolve(labels && items.filter((item) => labels.includes(typeof item === "string" ? item : item.label)));
@@ -303,7 +304,7 @@ export const window = {
     shown.inputs.push({ title: options.title, password: options.password ?? false, value: options.value ?? "", refused });
     return Promise.resolve(refused === undefined ? typed : undefined);
   },
-  tabGroups: { all: [] as { tabs: { input: unknown }[] }[], close: () => Promise.resolve(true) },
+  tabGroups: { all: [] as { tabs: { input: unknown }[] }[], activeTabGroup: { activeTab: undefined as { input: unknown; isPreview: boolean } | undefined }, close: () => Promise.resolve(true) },
   withProgress: async <T>(options: { title: string }, work: (progress: { report(step: { message?: string }): void }, token: CancellationTokenSource["token"]) => Promise<T>): Promise<T> => {
     const cancel = new CancellationTokenSource();
     cancelProgress.press = () => cancel.cancel();
@@ -368,7 +369,6 @@ function readProvided(uri: Uri): string {
   return typeof text === "string" ? text : "";
 }
 
-/** A tab with a difference. */
 export class TabInputTextDiff {
   constructor(
     readonly original: Uri,

@@ -25,6 +25,8 @@ interface FactNode {
   readonly label: string;
   readonly description: string;
   readonly tooltip: string;
+  /** What a click on the row does. */
+  readonly command?: vscode.Command;
 }
 
 interface QueueNode {
@@ -67,7 +69,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
       case "agent":
         return this.#agentItem(node);
       case "fact":
-        return treeItem(node.label, { description: node.description, tooltip: node.tooltip, iconPath: new vscode.ThemeIcon(node.icon), contextValue: "lerim.fact" });
+        return treeItem(node.label, { description: node.description, tooltip: node.tooltip, iconPath: new vscode.ThemeIcon(node.icon), contextValue: "lerim.fact", ...(node.command === undefined ? {} : { command: node.command }) });
       case "queue":
         return treeItem("Queue", {
           collapsibleState: node.jobs.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
@@ -100,7 +102,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
       collapsibleState: vscode.TreeItemCollapsibleState.Collapsed,
       id: `agent:${agent.platform}`,
       description: agentDescription(agent),
-      tooltip: [`${agent.name}: ${agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`, ...findings].join("\n"),
+      tooltip: [`${agent.name}: ${agent.state === "not-found" ? "not found on this machine" : agentDescription(agent)}`, `${counted(agent.sessions, "session")} on this machine`, ...findings].join("\n"),
       iconPath: isFaulty ? new vscode.ThemeIcon("warning") : agentIcon(this.context.extension.extensionUri, agent.platform),
       contextValue: agent.state === "removed" ? "lerim.agent.removed" : "lerim.agent.connected",
     });
@@ -122,6 +124,7 @@ export class AgentsTree implements vscode.TreeDataProvider<AgentsNode>, vscode.D
     const { project, agents, queue, jobs } = await this.context.request(protocol.agents, { root: null });
     this.#view.description = project;
     const connections = await this.#loadConnections();
+    void vscode.commands.executeCommand("setContext", "lerim.hasFailedJobs", jobs.length > 0);
     const nodes: AgentsNode[] = agents.map((agent) => ({ kind: "agent", agent, connections: connections.filter((one) => platformOfAgent(one.agent) === agent.platform) }));
     return project === "" ? nodes : [...nodes, { kind: "queue", text: queueText(queue), jobs }];
   }
@@ -133,16 +136,21 @@ function platformOfAgent(agent: protocol.AgentName): string {
 }
 
 /** One line for each channel of an agent that is installed, and for what keeps it from working. */
-function connectionFacts({ name, channels, findings, lastCall, p95Ms }: protocol.ConnectionView, isShared: boolean): FactNode[] {
+function connectionFacts({ agent, name, channels, findings, lastCall, p95Ms }: protocol.ConnectionView, isShared: boolean): FactNode[] {
   const fact = (icon: string, label: string, description: string, tooltip: string): FactNode => ({ kind: "fact", icon, label: isShared ? `${name}: ${label}` : label, description, tooltip });
   const installed = channels.filter(({ state }) => state !== "missing");
   const icon = (state: protocol.ChannelState): string => (state === "installed" || state === "extension" ? "pass" : "warning");
   return [
     ...installed.map((one) => fact(icon(one.state), channelNames[one.channel], channelDescription(one), [`${channelNames[one.channel]}: ${channelDescription(one)}`, one.path, one.note].filter((line) => line !== "").join("\n"))),
-    ...(installed.length === 0 ? [fact("circle-outline", "Gets no memories", "", "Lerim: Connect Agents to Memory… gives this agent memories.")] : []),
+    ...(installed.length === 0 ? [{ ...fact("circle-outline", "Gets no memories", "connect…", `Connect ${name} to memory`), command: connectCommand(agent) }] : []),
     ...(lastCall === "" ? [] : [fact("history", "Last asked", [momentText(lastCall), ...(p95Ms === null ? [] : [`95 % within ${Math.round(p95Ms)} ms`])].join(" · "), "When it last called the hooks, or got memories over MCP.")]),
     ...findings.map((finding) => fact("warning", finding, "", finding)),
   ];
+}
+
+/** Asks how an agent is to get memories. */
+function connectCommand(agent: protocol.AgentName): vscode.Command {
+  return { command: "lerim.connectAgentsToMemory", title: "Connect Agents to Memory…", arguments: [{ agent: { platform: agent } }] };
 }
 
 /** Shortens a path: the home folder becomes `~`. */
@@ -164,7 +172,7 @@ function agentFacts(agent: protocol.AgentView): FactNode[] {
   if (agent.state === "removed") return [...stores, fact("debug-disconnect", "Its sessions are not read", "what was read before is kept")];
   return [
     ...stores,
-    fact("comment-discussion", `${counted(agent.found, "session")} of this repository`, `${agent.parsed} read${agent.waiting > 0 ? `, ${agent.waiting} to read` : ""}`),
+    fact("comment-discussion", `${counted(agent.found, "session")} of this repository`, agent.waiting > 0 ? `${agent.waiting} to read` : "", `${agent.parsed} read, ${agent.waiting} to read`),
     ...(agent.sessions === agent.found ? [] : [fact("vm", `${counted(agent.sessions, "session")} on this machine`)]),
     ...agent.skipped.map(({ reason, count, example, message }) => fact("warning", `${count} not read: ${reasonText(reason)}`, shortenPath(example), [message, example].join("\n"))),
     ...(lastError === null ? [] : [fact("error", lastError.message, momentText(lastError.time), [lastError.message, lastError.where, momentText(lastError.time)].join("\n"))]),

@@ -66,6 +66,9 @@ export class BenefitPanel implements vscode.Disposable {
         return;
       case "refresh":
         return this.#compute();
+      case "connect":
+        await vscode.commands.executeCommand("lerim.connectAgentsToMemory");
+        return;
       case "open": {
         const handle = this.#state.view?.memories[message.row]?.handle;
         if (handle !== undefined && handle !== "") await openMemory(this.context, handle);

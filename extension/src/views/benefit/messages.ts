@@ -5,6 +5,8 @@ import { isObject } from "../shared/checks";
 export type FromBenefit =
   | { readonly type: "ready" }
   | { readonly type: "refresh" }
+  /** The person wants to give agents memories. */
+  | { readonly type: "connect" }
   /** The person clicked the row with this index. */
   | { readonly type: "open"; readonly row: number };
 
@@ -27,6 +29,7 @@ export function parseFromBenefit(value: unknown): FromBenefit | undefined {
   switch (type) {
     case "ready":
     case "refresh":
+    case "connect":
       return { type };
     case "open":
       return typeof row === "number" && Number.isInteger(row) && row >= 0 ? { type, row } : undefined;

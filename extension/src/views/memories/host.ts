@@ -60,6 +60,7 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   /** Reloads all rows. */
   refresh(): void {
     this.#loadedRows = new Map();
+    if (!this.#view.visible) this.#setState("unknown"); // VS Code asks for no rows then
     this.#changed.fire(undefined);
   }
 
@@ -105,22 +106,26 @@ export class MemoriesView implements vscode.TreeDataProvider<MemoriesNode>, vsco
   async #topRows(): Promise<MemoriesNode[]> {
     this.#view.message = vscode.workspace.isTrusted ? "" : "From the repository, which you have not marked as trusted. Read-only.";
     const { isRunning, settings } = this.context;
-    if (!settings.enabled || !isRunning) return this.#setWelcomeState("stopped");
+    if (!settings.enabled || !isRunning) return this.#withState("stopped", []);
     const folders = rootFolders();
-    if (folders.length > 1) return folders.map(({ uri, name }) => ({ kind: "root", root: uri.toString(), name }));
+    if (folders.length > 1) return this.#withState("listed", folders.map(({ uri, name }) => ({ kind: "root", root: uri.toString(), name })));
     try {
       const rows = await this.#childRows(undefined);
-      return rows.length === 0 ? this.#setWelcomeState("empty") : rows;
+      return this.#withState(rows.length === 0 ? "empty" : "listed", rows);
     } catch (error) {
       if (!(await isOutsideRepositories())) throw error;
-      return this.#setWelcomeState("outside");
+      return this.#withState("outside", []);
     }
   }
 
-  /** Sets the context key that the welcome text depends on. */
-  #setWelcomeState(state: "stopped" | "empty" | "outside"): MemoriesNode[] {
+  #withState(state: "stopped" | "empty" | "outside" | "listed", rows: MemoriesNode[]): MemoriesNode[] {
+    this.#setState(state);
+    return rows;
+  }
+
+  /** Sets the context key that the welcome text and the commands in the palette depend on. */
+  #setState(state: "stopped" | "empty" | "outside" | "listed" | "unknown"): void {
     void vscode.commands.executeCommand("setContext", "lerim.memoriesState", state);
-    return [];
   }
 
   async #childRows(node: ParentNode | undefined): Promise<MemoriesNode[]> {

@@ -36,6 +36,11 @@ export function folderOf(node: unknown): string | undefined {
   return (node as SessionNode).session.folder;
 }
 
+/** The id of the session of a row; undefined for anything else. */
+export function sessionIdOf(node: unknown): string | undefined {
+  return folderOf(node) === undefined ? undefined : (node as SessionNode).session.id; // SAFETY: as in folderOf
+}
+
 const viewId = "lerim.sessions";
 /** The newest days are expanded while they have at most so many sessions together; the newest always is. */
 const maxOpenSessions = 10;

@@ -25,6 +25,8 @@ export async function showDifferences<Answer>(edits: readonly FileChange[], ask:
   });
   const provider = vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? "" });
   try {
+    // the differences of several files open as a preview, which would take the place of the person's own
+    if (vscode.window.tabGroups.activeTabGroup.activeTab?.isPreview === true) await vscode.commands.executeCommand("workbench.action.keepEditor");
     const [first] = shown;
     if (shown.length === 1 && first !== undefined) await vscode.commands.executeCommand("vscode.diff", first.before, first.after, `${first.name} (planned change)`, { preview: false, preserveFocus: true });
     else await vscode.commands.executeCommand("vscode.changes", `Planned changes of ${counted(shown.length, "file")}`, shown.map(({ before, after }) => [after, before, after]));
@@ -36,12 +38,12 @@ export async function showDifferences<Answer>(edits: readonly FileChange[], ask:
 }
 
 /** Shows every change, then asks; true if the person agreed. */
-export async function confirmEdits(edits: readonly FileChange[], question: string): Promise<boolean> {
+export async function confirmEdits(edits: readonly FileChange[], question: Pick<vscode.QuickPickOptions, "title" | "placeHolder">): Promise<boolean> {
   if (edits.length === 0) return false;
   const yes = { label: `$(check) Change ${counted(edits.length, "file")}`, description: edits.map(({ path }) => basename(path)).join(", ") };
   const no = { label: "$(close) Change nothing" };
   // ignoreFocusOut: the person scrolls through the differences while the question stays
-  return (await showDifferences(edits, () => vscode.window.showQuickPick([yes, no], { placeHolder: question, ignoreFocusOut: true }))) === yes;
+  return (await showDifferences(edits, () => vscode.window.showQuickPick([yes, no], { ...question, ignoreFocusOut: true }))) === yes;
 }
 
 async function closeDifferences(): Promise<void> {

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 import { addMemoryFromWords } from "../../commands/addmemory";
+import { resumeSession } from "../../commands/resume";
 import { isToken } from "../../editor/arguments";
 import type { Context } from "../../sidecar/context";
 import { errorText, NotRunning } from "../../editor/errors";
@@ -7,7 +8,7 @@ import * as protocol from "../../protocol";
 import { showPage } from "../shared/html";
 import { agentIcon } from "../shared/icons";
 import { Edits } from "./edits";
-import { isFolder, openSessionFile } from "./sessionfiles";
+import { openSessionFile } from "./sessionfiles";
 import { type FromTranscript, parseFromTranscript, type ToTranscript } from "./messages";
 
 const viewType = "lerim.transcript";
@@ -158,7 +159,7 @@ class Transcript {
       case "remember":
         return addMemoryFromWords(this.context, message.text);
       case "resume":
-        return this.#resume();
+        return resumeSession(this.context, id);
       case "manageTrust":
         await vscode.commands.executeCommand("workbench.trust.manage");
         return;
@@ -171,22 +172,6 @@ class Transcript {
       this.context.request(protocol.sessionEdits, { id: this.id, turn, call }, token),
     );
     await this.edits.show(edits, this.#outline?.session.agent ?? "the agent");
-  }
-
-  /** Continues the session with its agent, once the person has seen the command. */
-  async #resume(): Promise<void> {
-    const { resume = "", session } = this.#outline ?? {};
-    if (resume === "" || session === undefined) return;
-    const run = "Run in Terminal";
-    const copy = "Copy Command";
-    const detail = session.folder === "" ? resume : `${resume}\n\nin ${session.folder}`;
-    const answer = await vscode.window.showInformationMessage(`Continue this session with ${session.agent}?`, { modal: true, detail }, run, copy);
-    if (answer === copy) await vscode.env.clipboard.writeText(resume);
-    if (answer !== run) return;
-    const folder = await isFolder(session.folder);
-    const terminal = vscode.window.createTerminal(folder ? { name: session.agent, cwd: session.folder } : { name: session.agent });
-    terminal.show();
-    terminal.sendText(resume);
   }
 
   #reportErrors(work: Promise<void>): void {

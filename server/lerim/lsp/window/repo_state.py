@@ -62,7 +62,8 @@ class RepoChecks:
     """`rules_files` has the statements of rules files, None until a memory is opened; `reader` has read source files.
     `lock` allows one check at a time, since both are shared.
 
-    `open_diagnostics` are those of open documents by URI, `diagnostics` those that `Lerim: Check Memories` found.
+    `open_diagnostics` are those of open documents by URI, `diagnostics` those that `Lerim: Check
+    Memory Files for Problems` found.
     """
 
     rules_files: RulesFileIndex | None = None

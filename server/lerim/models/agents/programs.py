@@ -59,7 +59,7 @@ AGENTS: Mapping[str, AgentProgram] = {
         policy=("../gemini-cli.toml", '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'),
     ),
     "opencode": AgentProgram("OpenCode", "opencode", "opencode", "the plan or key configured in OpenCode"),
-    "copilot-cli": AgentProgram("Copilot CLI", "copilot", "copilot", "your Copilot plan"),
+    "copilot-cli": AgentProgram("GitHub Copilot CLI", "copilot", "copilot", "your Copilot plan"),
     "cursor-agent": AgentProgram(
         "Cursor's agent",
         "cursor-agent",

@@ -102,7 +102,7 @@ function sourceText(candidate: CandidateView): string {
 function makerText(maker: CandidateView["maker"]): string {
   if (maker === "agent") return "a coding agent";
   if (maker === "file") return "a file";
-  return maker === "maintain" ? "Lerim: Maintain Memories" : "Lerim";
+  return maker === "maintain" ? "Lerim: Find Memories to Merge or Archive" : "Lerim";
 }
 
 /** Whether a body only repeats the title. */

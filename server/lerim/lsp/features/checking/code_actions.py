@@ -68,7 +68,11 @@ def _fixes(sidecar: Sidecar, text: MemoryText, finding: Finding, commands: _Comm
         yield _make_fix(sidecar, text, f"Remove {what}", edits, diagnostic)
     if finding.code in MERGED:
         yield commands.make(
-            "Merge Memory", MERGE_MEMORY, types.CodeActionKind.QuickFix, [diagnostic], with_handle=False
+            "Resolve Merge Conflict in Memory",
+            MERGE_MEMORY,
+            types.CodeActionKind.QuickFix,
+            [diagnostic],
+            with_handle=False,
         )
     if finding.code == "drifted" and commands.is_available:
         yield commands.make("Mark Memory as Still True", VERIFY_MEMORY, types.CodeActionKind.QuickFix, [diagnostic])
