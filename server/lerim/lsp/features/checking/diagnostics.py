@@ -1,5 +1,5 @@
-"""Checks memory files while they are edited, and all memories of a repository on request (Lerim: Check Memories), and
-sends what is wrong as diagnostics.
+"""Checks memory files while they are edited, and all memories of a repository on request (Lerim: Check Memory Files for
+Problems), and sends what is wrong as diagnostics.
 
 A document is checked after each change, one check at a time: changes during a check lead to one more. A job checks a
 repository.
