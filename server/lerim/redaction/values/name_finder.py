@@ -1,5 +1,5 @@
 """Finds which of several hundred names occur in a text. Each text is searched once for all modules, and the results of
-each word are cached."""
+each run of letters are cached."""
 
 from __future__ import annotations
 
@@ -7,60 +7,80 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 
-_MOST_CACHED_CHARACTERS, _MOST_CACHED_WORDS = 60, 40_000
-_HUGE_WORD_CHARACTERS = 2_000
+_MOST_CACHED_CHARACTERS, _MOST_CACHED_RUNS = 60, 40_000
 _DISTINCTIVE_WORDS = frozenset(("key", "token", "secret", "password", "passphrase", "keys"))
 _NO_PARTS: frozenset[str] = frozenset()
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
+_TO_RUNS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 
 
 class NameFinder:
     """Finds names in lower-case text. Of a name of several words, only the most distinctive word (its part) is
-    searched."""
+    searched.
+
+    A part can only be in a text that contains its longest run of the letters a to z, and most of the runs in a text
+    were met before. So a text is split into those, and a part that has other characters too is looked for only after
+    its letters were found.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)
-        self._cache: dict[str, frozenset[str]] = {}
+        self._cache: dict[bytes, frozenset[str]] = {}
 
     @cached_property
-    def _containing_parts(self) -> dict[str, tuple[str, ...]]:
-        """The name parts that contain no other part, each with the parts that contain it; computed on first use."""
-        parts = {_choose_part(name) for name in self._names}
-        shortest_parts = [part for part in parts if not any(other != part and other in part for other in parts)]
-        return {one: tuple(part for part in parts if one in part) for one in shortest_parts}
+    def _parts_by_letters(self) -> dict[str, set[str]]:
+        """The name parts by their longest run of letters; computed on first use."""
+        parts: dict[str, set[str]] = {}
+        for part in self._parts - self._other_parts:
+            runs = [run.decode() for run in _split_into_runs(part)]
+            parts.setdefault(_choose_part(" ".join(runs)), set()).add(part)
+        return parts
 
     @cached_property
-    def _any_part_pattern(self) -> re.Pattern[str]:
-        return re.compile(_build_pattern(self._containing_parts.keys()))
+    def _parts(self) -> frozenset[str]:
+        return frozenset(map(_choose_part, self._names))
 
     @cached_property
-    def _overlapping_pattern(self) -> re.Pattern[str]:
-        return re.compile(f"(?=({self._any_part_pattern.pattern}))")
+    def _other_parts(self) -> frozenset[str]:
+        """The name parts that are searched in every text: with letters of other alphabets, or without letters."""
+        return frozenset(part for part in self._parts if not part.isascii() or not _split_into_runs(part))
+
+    @cached_property
+    def _letters_pattern(self) -> re.Pattern[str]:
+        return re.compile(_build_pattern(self._parts_by_letters.keys()))
+
+    @cached_property
+    def _other_pattern(self) -> re.Pattern[str]:
+        """Matches the parts without letters, and one letter of each that has some of other alphabets."""
+        return re.compile(_build_pattern({part if part.isascii() else max(part) for part in self._other_parts}))
 
     def find_parts(self, lowered: str) -> Set[str]:
         """Returns the name parts that occur in a text."""
-        words = set(lowered.split())
-        found = set(map(self._cache.get, words))  # most words are known: no loop in Python over those
+        runs = set(_split_into_runs(lowered))
+        found = set(map(self._cache.get, runs))  # most runs are known: no loop in Python over those
         if None in found:
-            found |= {self._search_word(word) for word in words if word not in self._cache}
-        return _NO_PARTS.union(*filter(None, found))
+            found |= {self._search_run(run) for run in runs.difference(self._cache)}
+        possible_parts = _NO_PARTS.union(*filter(None, found))
+        parts = {part for part in possible_parts if part in self._parts_by_letters or part in lowered}
+        if self._other_pattern.search(lowered):
+            parts |= {part for part in self._other_parts if part in lowered}
+        return parts
 
-    def _search_word(self, word: str) -> frozenset[str]:
-        """Returns the name parts that occur in a word, and caches them if the word is short."""
-        word_parts = _NO_PARTS
-        if self._any_part_pattern.search(word):
-            shortest_parts = (
-                set(self._overlapping_pattern.findall(word))
-                if len(word) < _HUGE_WORD_CHARACTERS
-                else {one for one in self._containing_parts if one in word}
-            )
-            word_parts = frozenset(
-                part for one in shortest_parts for part in self._containing_parts[one] if part in word
-            )
-        if len(word) < _MOST_CACHED_CHARACTERS:
-            if len(self._cache) >= _MOST_CACHED_WORDS:
+    def _search_run(self, run: bytes) -> frozenset[str]:
+        """Returns the name parts whose letters occur in a run of letters, and caches them if the run is short."""
+        letters, parts = run.decode(), _NO_PARTS
+        if self._letters_pattern.search(letters):
+            parts = parts.union(*[found for one, found in self._parts_by_letters.items() if one in letters])
+        if len(run) < _MOST_CACHED_CHARACTERS:
+            if len(self._cache) >= _MOST_CACHED_RUNS:
                 self._cache.clear()
-            self._cache[word] = word_parts
-        return word_parts
+            self._cache[run] = parts
+        return parts
+
+
+def _split_into_runs(lowered: str) -> list[bytes]:
+    """Returns the runs of the letters a to z in a text."""
+    return lowered.encode("utf-8", "replace").translate(_TO_RUNS).split()
 
 
 class NameGroup(tuple[str, ...]):
