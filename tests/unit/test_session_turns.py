@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections import Counter
@@ -16,7 +17,7 @@ from claude_lines import answer as result
 from claude_lines import call, prompt, reply, text
 from desk import Desk
 from lerim.paths import Home
-from lerim.sessions import Catalog, list_facts_between
+from lerim.sessions import Catalog, list_facts, list_facts_between
 from model_desk import model
 from stories import FIRST
 from story_stores import AGENTS
@@ -80,6 +81,25 @@ def test_a_session_that_grows_or_is_read_again_has_each_fact_once(desk: Desk) ->
     desk.home.catalog.unlink()
     desk.sync()
     assert listed()[:-1] == before
+
+
+def test_the_facts_of_a_session_cost_the_same_however_many_others_have(desk: Desk) -> None:
+    work(desk)
+    desk.sync()
+    with Catalog.open(desk.home) as catalog:
+        [place] = catalog.find_project_places(desk.place.project.key)
+
+        def count_steps() -> int:
+            steps = itertools.count()
+            catalog.db.set_progress_handler(lambda: next(steps) < 0, 1)
+            assert len(list_facts(catalog.db, place)) == 6
+            catalog.db.set_progress_handler(None, 0)
+            return next(steps)
+
+        alone = count_steps()
+        for number in range(200):
+            catalog.db.execute("INSERT INTO facts SELECT ? || turn, facts FROM facts LIMIT 4", (f"other-{number}",))
+        assert count_steps() == alone
 
 
 @pytest.mark.parametrize("most", [2, 5, 8, 11, 14])

@@ -69,11 +69,10 @@ class SessionFact(msgspec.Struct, frozen=True):
 
 
 _FACTS = msgspec.json.Decoder(list[Fact])
-_FIND = (
-    "SELECT facts.facts, turns.turn, turns.time, transcripts.session, transcripts.platform FROM turns"
-    " JOIN transcripts ON transcripts.id = turns.transcript"
-    " JOIN (SELECT 0 AS maker, turn, facts FROM facts"
-    "  UNION ALL SELECT 1, turn, facts FROM model_facts WHERE length(facts)) AS facts ON facts.turn = turns.turn"
+_FIND = (  # two outer joins, because a join with a UNION of both tables would read all of both
+    "SELECT facts.facts, model_facts.facts, turns.turn, turns.time, transcripts.session, transcripts.platform"
+    " FROM turns JOIN transcripts ON transcripts.id = turns.transcript"
+    " LEFT JOIN facts ON facts.turn = turns.turn LEFT JOIN model_facts ON model_facts.turn = turns.turn"
 )
 
 
@@ -118,7 +117,7 @@ def keep_model_facts(db: sqlite3.Connection, turn: str, facts: Sequence[Fact]) -
 
 def list_facts(db: sqlite3.Connection, place: str) -> list[SessionFact]:
     """Returns the facts of the session at a place, in order."""
-    query = f"{_FIND} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id, facts.maker"
+    query = f"{_FIND} WHERE transcripts.place = ? ORDER BY turns.ordinal, turns.id"
     return _make_facts(db.execute(query, (replace_surrogates(place),)))
 
 
@@ -130,7 +129,7 @@ def list_facts_between(
     query = (
         f"{_FIND} WHERE turns.folder IN (SELECT value FROM json_each(:folders))"
         " AND (:since IS NULL OR turns.time >= :since) AND (:until IS NULL OR turns.time < :until)"
-        " ORDER BY turns.time, transcripts.id, turns.ordinal, facts.maker"
+        " ORDER BY turns.time, transcripts.id, turns.ordinal"
     )
     return _make_facts(db.execute(query, {"folders": to_json_list(folders), **time_bounds(since, until)}))
 
@@ -138,6 +137,8 @@ def list_facts_between(
 def _make_facts(rows: sqlite3.Cursor) -> list[SessionFact]:
     return [
         SessionFact(fact, turn, seconds_to_time(time), session, platform)
-        for facts, turn, time, session, platform in rows
+        for by_rules, by_model, turn, time, session, platform in rows
+        for facts in (by_rules, by_model)
+        if facts
         for fact in _FACTS.decode(facts)
     ]
