@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { addMemoryHere } from "./commands/addmemory";
 import { connectAgentsToMemory, disconnectAgentsFromMemory } from "./commands/agentmemory";
-import { actOnMemory, changeKind, editMemory, promoteMemory } from "./commands/acts";
+import { actOnMemory, changeKind, editMemory, promoteMemory, undoLastAction } from "./commands/acts";
 import { giveMemoryToAgents, importRules } from "./commands/agentfiles";
 import { isFileUri, isToken, parsePlace, parseReview, parseTurn } from "./editor/arguments";
 import { decideCandidate } from "./commands/candidates";
@@ -59,6 +59,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
       const root = rootFolders().find(({ uri }) => uri.toString() === requested?.root) ?? (await chooseRoot());
       if (root !== undefined) await review.show(root, requested?.id);
     },
+    "lerim.undo": () => undoLastAction(context),
     "lerim.searchMemories": (query, byMeaning) => searchMemories(context, typeof query === "string" ? query : "", byMeaning === true),
     "lerim.openMemory": (handle) => {
       if (handle !== undefined && !isToken(handle)) throw new Error("This link is broken.");

@@ -15,7 +15,7 @@ let rows: Record<string, Partial<protocol.TreeView>>;
 function memory(id: string, changes: Partial<protocol.TreeMemory> = {}): protocol.TreeMemory {
   return {
     id, handle: `h-${id}`, primitive: "decision", kind: null, title: `Title of ${id}`, confidence: 0.8, created: "2026-01-02T03:04:05Z",
-    scope: "project", status: "active", drift: "fresh", detail: "", path: `/repo/.lerim/memory/decisions/${id}.md`, ...changes,
+    scope: "project", status: "active", drift: "fresh", detail: "", path: `/repo/.lerim/memory/decisions/${id}.md`, called: "", ...changes,
   };
 }
 
@@ -82,6 +82,7 @@ test("what drifted, is missing or inactive looks so and says of what; hostile wo
       memory("a", { drift: "drifted", detail: "src/a.py#load", title: hostile }),
       memory("b", { drift: "gone", detail: "src/b.py" }),
       memory("c", { status: "superseded", drift: "", detail: "20260101-new" }),
+      memory("f", { called: "outdated" }),
       memory("d", { scope: "global", drift: "", kind: "pitfall", primitive: "learning" }),
       memory("e"),
     ],
@@ -92,12 +93,14 @@ test("what drifted, is missing or inactive looks so and says of what; hostile wo
     ["drifted", "git-compare", "lerim.memory.active.decision.project.drifted"],
     ["not found", "circle-slash", "lerim.memory.active.decision.project.gone"],
     ["superseded", "history", "lerim.memory.over.decision.project."],
+    ["outdated", "warning", "lerim.memory.active.decision.project.fresh.outdated"],
     ["personal · pitfall", "warning", "lerim.memory.active.learning.global."],
     ["", "law", "lerim.memory.active.decision.project.fresh"],
   ]);
   expect(items[0]?.tooltip).toBeTypeOf("string");
   expect(items[0]?.tooltip).toContain("Changed since it was last checked: src/a.py#load");
   expect(items[2]?.tooltip).toContain("Superseded by 20260101-new");
+  expect(items[3]?.tooltip).toContain("You marked this as outdated");
   expect(items[0]?.command).toMatchObject({ command: "lerim.openMemory", arguments: ["h-a"] });
 });
 

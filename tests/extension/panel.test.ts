@@ -6,7 +6,7 @@ import { isFindKey, reviewKeyAction, reviewHelpRows } from "../../extension/src/
 import { arrange } from "../../extension/src/views/review/web/arrangement";
 import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
 import { draftText } from "../../extension/src/views/review/web/lostdrafts";
-import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo } from "../../extension/src/views/review/web/state";
+import { applyResult, applyLeftOut, applyList, addRequest, draftChoice, chooseNeighbour, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, parseTags, selectCandidate, selectedCandidate, setListOptions, markAll, markRange, toggleMark, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel } from "../../extension/src/views/review/web/state";
 import { splitHiddenCharacters, spellOutHidden } from "../../extension/src/views/shared/web/text";
 import type * as protocol from "../../extension/src/protocol";
 import type { ActionResultMessage, ListMessage } from "../../extension/src/views/review/messages";
@@ -103,6 +103,7 @@ test("an undo takes back what was done last here, as soon as that is known, and 
   const undone = applyResult(undoing, actionResult("", { action: "undo", undo: null }));
   const refused = applyResult(undoing, actionResult("", { action: "undo", ok: false, undo: null }));
   expect([modelOf("a"), model, asked, done, undoing, undone, applyList(undone, earlier), refused, { ...model, restricted: true }].map(actionToUndo)).toEqual([undefined, "old", null, "of-a", undefined, undefined, "old", "of-a", undefined]);
+  expect([modelOf("a"), model, asked, done, undoing].map(undoLabel), "a button says what it undoes, and does nothing before that is known").toEqual(["", "l", "", "Accepted: a", ""]);
   expect(startDraft({ ...model, restricted: true }).drafts, "in Restricted Mode nothing is edited either").toEqual([]);
 });
 

@@ -57,6 +57,7 @@ class Newcomer extends Person {
     assert.equal(existsSync(this.environments), false);
     await screen.button("Manage Workspace Trust");
     await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();
+    await screen.page.getByRole("tab", { name: /Welcome|Walkthrough/ }).first().click();
   }
 
   async setUp() {

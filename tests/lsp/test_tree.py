@@ -130,6 +130,32 @@ async def test_a_question_is_answered_by_hand_and_the_answer_among_ones_own(edit
     await editor.until(lambda: len(editor.told[core.MEMORIES_CHANGED]) > told)
 
 
+async def test_a_memory_called_outdated_says_so_until_that_is_undone_or_the_memory_is_still_true(
+    editor: Editor,
+) -> None:
+    path = write_memory(editor.repo)
+    await editor.start()
+    handle = (await editor.ask(core.MEMORY_SHOW, {"id": path.as_uri()})).handle
+    asked = {"root": editor.root, "by": "primitive", "node": "primitive:decision", "start": 0}
+
+    uri = editor.open("src/app.py")
+
+    async def marks() -> tuple[bool, bool, str]:
+        text = await editor.hover(uri, 0, 0) or ""
+        [row] = (await editor.ask(core.MEMORY_TREE, asked)).memories
+        return "You marked this as outdated" in text, "[Outdated]" in text, row.called
+
+    assert await marks() == (False, True, "")
+    done = await editor.ask(core.MEMORY_ACT, {"id": handle, "action": "feedback", "feedback": "outdated"})
+    assert await marks() == (True, False, "outdated")
+    undone = await editor.ask(core.REVIEW_UNDO, {"root": editor.root})
+    assert undone.action == done.action and undone.message.endswith("It is no longer marked as outdated")
+    assert await marks() == (False, True, "")
+    await editor.ask(core.MEMORY_ACT, {"id": handle, "action": "feedback", "feedback": "outdated"})
+    assert (await editor.ask(core.MEMORY_ACT, {"id": handle, "action": "verify"})).ok
+    assert await marks() == (False, True, "")
+
+
 async def test_an_act_that_lacks_what_it_needs_is_refused_and_a_broken_handle_found_out(editor: Editor) -> None:
     path = write_memory(editor.repo)
     await editor.start()

@@ -177,7 +177,7 @@ def test_every_way_a_memory_may_end_is_one_it_may_go_and_come_back_from() -> Non
 def test_each_reason_has_its_figures() -> None:
     rules, late = MaintenanceRules(), day(1000)
     assert find_archive_reason(memory("learning", 0.8), None, None, late, rules) == (
-        "It has not been used for 1000 days, so its confidence of 0.80 now counts as 0.08."
+        "It has not been used for 1000 days, so its confidence of 80 % now counts as 8 %."
     )
     assert find_archive_reason(memory("theme"), None, ThemeActivity(False, None), day(31), rules) == (
         "None of its files exist any more, and no session worked on them for 31 days."

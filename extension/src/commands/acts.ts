@@ -1,5 +1,6 @@
 // Manual actions on memories, from a hover, the Memories view or the palette. The message of each action offers to undo it.
 import { errorText } from "../editor/errors";
+import { chooseRoot } from "../editor/roots";
 import * as vscode from "vscode";
 import type { Context } from "../sidecar/context";
 import * as protocol from "../protocol";
@@ -113,6 +114,15 @@ async function offerUndo(context: Requester, { message, action, path, root }: pr
     if (!undone.ok) throw new Error(undone.message);
     void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(undone.message)}`);
   }
+}
+
+/** Lerim: Undo Last Action. Says what is undone; an action on personal memories is undone from its message. */
+export async function undoLastAction(context: Requester): Promise<void> {
+  const root = (await chooseRoot())?.uri.toString();
+  if (root === undefined) return;
+  const undone = await context.request(protocol.reviewUndo, { root });
+  if (!undone.ok && undone.code !== "nothing") throw new Error(undone.message);
+  void vscode.window.showInformationMessage(`Lerim: ${escapeLinks(undone.message)}`);
 }
 
 function parseTags(text: string): string[] {

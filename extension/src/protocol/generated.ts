@@ -1590,7 +1590,8 @@ export interface TreeGroup {
   count: number;
 }
 /**
- * A memory as a row shows it. `drift` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it.
+ * A memory as a row shows it. `drift` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it. `called` is
+ * "wrong" or "outdated" if the person has called it so and did nothing to keep it since, else "".
  */
 export interface TreeMemory {
   id: string;
@@ -1605,6 +1606,7 @@ export interface TreeMemory {
   drift: string;
   detail: string;
   path: string;
+  called: string;
 }
 /**
  * A page of rows of the Memories view: those below `node` ("" is the top), from `start` on. Without `root`, only

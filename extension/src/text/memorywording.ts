@@ -63,21 +63,25 @@ function driftGroupText(drift: string): string {
   }
 }
 
-/** The status, drift and scope of a memory, as far as they are unusual; "" for a fresh memory of the project. */
-export function memoryMarks({ status, drift, scope }: Pick<TreeMemory, "status" | "drift" | "scope">): string {
+/** The status, drift and scope of a memory and what the person has called it, as far as they are unusual; "" for a fresh memory of the project. */
+export function memoryMarks({ status, drift, scope, called }: Pick<TreeMemory, "status" | "drift" | "scope" | "called">): string {
   const marks = [
     ...(status === "active" || status === "" ? [] : [status]),
+    ...(called === "" ? [] : [called]),
     ...(drift === "drifted" ? ["drifted"] : drift === "gone" ? ["not found"] : []),
     ...(scope === "global" ? ["personal"] : []),
   ];
   return marks.join(" · ");
 }
 
+const memoryConfidenceHelp = "The confidence is at least 90 % once you have accepted a memory. It rises when you call it useful, and falls when you call it wrong or outdated.";
+
 export function memoryTooltip(memory: TreeMemory): string {
   const driftText = memory.drift === "drifted" ? `Changed since it was last checked: ${memory.detail}` : memory.drift === "gone" ? `Not found: ${memory.detail}` : "";
   const ended = memory.status !== "active" && memory.detail !== "" ? `${memory.status === "resolved" ? "Resolved" : "Superseded"} by ${memory.detail}` : "";
   const facts = [kindOf(memory), `confidence ${Math.round(memory.confidence * 100)} %`, `created ${dateText(memory.created)}`, memoryMarks(memory)];
-  return [memory.title, facts.filter((fact) => fact !== "").join(" · "), driftText, ended].filter((line) => line !== "").join("\n");
+  const called = memory.called === "" ? "" : `You marked this as ${memory.called}`;
+  return [memory.title, facts.filter((fact) => fact !== "").join(" · "), called, driftText, ended, memoryConfidenceHelp].filter((line) => line !== "").join("\n");
 }
 
 const actionTexts: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 // Texts of the status bar, notifications and lists.
-import type { MemoryView, ReferenceProblem, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
+import type { CandidateView, MemoryView, ReferenceProblem, Stage, SyncProgressParams, SyncReport, TitleView } from "../protocol";
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
@@ -54,8 +54,17 @@ export function referenceProblemText({ reference, state, likely }: ReferenceProb
   return likely.length === 0 ? `${problem}.` : `${problem}. It may be ${likely.join(" or ")}.`;
 }
 
-/** What the figure of a candidate or memory means, as a tooltip. */
+/** What the figure of a candidate means, as a tooltip. */
 export const confidenceHelp = "How likely this is to be worth keeping, judged by who said it, how often, and what came of it. Accepting it yourself raises the confidence to at least 90 %.";
+
+/** The confidence of what a person has accepted. */
+const acceptedConfidence = 0.9;
+
+/** What accepting a candidate did to its confidence; "" if that is as it was, or if no memory was made of it. */
+export function raisedConfidenceText({ action, confidence }: CandidateView): string {
+  const makesMemory = action === "add" || action === "supersede" || action === "resolve";
+  return makesMemory && confidence < acceptedConfidence ? `Its confidence is ${acceptedConfidence * 100} % now, because you agree.` : "";
+}
 
 const kindHelps: Readonly<Record<string, string>> = {
   decision: "A decision: what was chosen. It holds until another decision replaces it.",

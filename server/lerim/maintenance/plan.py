@@ -309,7 +309,7 @@ class _Planner:
             unused_days = (now - self.last_use(record)).days
             reason = (
                 f"There are {len(learnings)} learnings, and {rules.most_learnings} are kept. This one has not"
-                f" been used for {unused_days} days (its confidence is {record.confidence:.2f})."
+                f" been used for {unused_days} days (its confidence is {record.confidence * 100:.0f} %)."
             )
             yield PlannedSuggestion("bounded", Suggestion("archive", record, (memories[record.id],), reason))
 

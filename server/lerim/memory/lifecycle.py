@@ -166,7 +166,7 @@ def _disuse_reason(
     doubt = " and agents that were given it did the opposite" if confidence < record.confidence else ""
     return (
         f"It has not been used for {unused.days} days{doubt}, so its confidence of "
-        f"{record.confidence:.2f} now counts as {left:.2f}."
+        f"{record.confidence * 100:.0f} % now counts as {left * 100:.0f} %."
     )
 
 

@@ -20,7 +20,7 @@ from typing import Literal, TypeVar
 
 from lerim import sqlite
 from lerim.errors import MemoryError_, Problem
-from lerim.memory.lifecycle import NO_OUTCOMES, Feedback, ServedOutcomes
+from lerim.memory.lifecycle import NO_OUTCOMES, Feedback, ServedOutcomes, find_unwanted_reason
 from lerim.memory.store import StoredMemory
 
 UseKind = Literal["kept", "said", "useful", "opened", "hovered", "cited", "served"]
@@ -113,6 +113,13 @@ class Uses:
         """Returns the last feedback on each memory that has any, with its time, by id."""
         query = "SELECT memory, what, max(at) FROM feedback GROUP BY memory"
         return self._read(lambda db: {one: (what, _from_microseconds(at)) for one, what, at in db.execute(query)}, {})
+
+    def find_unwanted(self) -> dict[str, tuple[Feedback, datetime]]:
+        """Returns the memories that a person last called wrong or outdated and did nothing to keep since, by id, with
+        the time of it."""
+        kept = self.last_kept()
+        feedback = self.last_feedback().items()
+        return {one: said for one, said in feedback if find_unwanted_reason(*said, kept.get(one)) is not None}
 
     def delete_last_feedback(self, memory_id: str) -> None:
         """Deletes the last feedback on a memory."""

@@ -184,8 +184,8 @@ def test_a_learning_that_agents_act_against_fades_sooner() -> None:
     assert planned(one, outcomes={name: ServedOutcomes(followed=1, contradicted=1)}) == []
     [found] = planned(one, outcomes={name: ServedOutcomes(contradicted=1)})
     assert found.suggestion.reason == (
-        "It has not been used for 133 days and agents that were given it did the opposite, so its confidence of 0.80"
-        " now counts as 0.19."
+        "It has not been used for 133 days and agents that were given it did the opposite, so its confidence of 80 %"
+        " now counts as 19 %."
     )
 
 

@@ -256,8 +256,16 @@ def test_a_moved_memory_is_the_persons_alone_until_it_is_undone(place: ReviewPat
 
 def test_what_people_think_moves_the_confidence_by_the_rule(place: ReviewPaths) -> None:
     path = put(place)
-    acts.give_feedback(place, NAME, "outdated")
+    done = acts.give_feedback(place, NAME, "outdated")
     assert parse_record(path.read_text(), path).confidence == 0.3
+    assert done.message == "Marked as outdated: Use uv (confidence 60 %, now 30 %)"
+    assert acts.undo_last(place).message == "Undone: Use uv. It is no longer marked as outdated"
+    assert Uses(place.private).find_unwanted() == {}
+    acts.give_feedback(place, NAME, "outdated")
+    assert list(Uses(place.private).find_unwanted()) == [NAME]
+    acts.edit_memory(place, NAME, CandidateEdit(body="uv is fast, and reads the lock file."))
+    assert Uses(place.private).find_unwanted() == {}, "who changes it keeps it"
+    acts.undo_last(place)
     acts.give_feedback(place, NAME, "useful")
     assert parse_record(path.read_text(), path).confidence == pytest.approx(0.5333)
     assert Uses(place.private).last_feedback()[NAME][0] == "useful"

@@ -89,7 +89,10 @@ def test_a_candidate_is_accepted_with_a_choice_and_undone(
 
 
 def test_old_steps_can_still_be_undone(old_store: ReviewPaths) -> None:
-    assert queue.undo_last(old_store).message == "Undone: Rejected: Write every commit message in capitals"
+    assert (
+        queue.undo_last(old_store).message
+        == "Undone: Write every commit message in capitals. It waits for review again"
+    )
     [step] = [one for one in queue.list_steps(old_store) if one.label == "Accepted: Retry uploads three times"]
     assert queue.undo_last(old_store, step.action).ok
     assert "Retry uploads three times" in [one.record.title for one in queue.list_pending(old_store)[0]]

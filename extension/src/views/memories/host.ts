@@ -237,7 +237,7 @@ function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
     description: [mark, memory.kind ?? ""].filter((text) => text !== "").join(" · "),
     tooltip: memoryTooltip(memory), // a text, never markdown: anyone who can push writes it
     iconPath: memoryIcon(memory),
-    contextValue: ["lerim.memory", memory.status === "active" ? "active" : "over", memory.primitive, memory.scope, memory.drift].join("."),
+    contextValue: ["lerim.memory", memory.status === "active" ? "active" : "over", memory.primitive, memory.scope, memory.drift, ...(memory.called === "" ? [] : [memory.called])].join("."),
     command: { command: "lerim.openMemory", title: "Open Memory", arguments: [memory.handle] },
     accessibilityInformation: { label: [memory.title, kindOf(memory), mark].filter((text) => text !== "").join(", ") },
   });
@@ -246,6 +246,7 @@ function memoryItem(memory: protocol.TreeMemory, id: string): vscode.TreeItem {
 function memoryIcon(memory: protocol.TreeMemory): vscode.ThemeIcon {
   if (memory.drift === "gone") return new vscode.ThemeIcon("circle-slash", new vscode.ThemeColor("list.errorForeground"));
   if (memory.drift === "drifted") return new vscode.ThemeIcon("git-compare", new vscode.ThemeColor("list.warningForeground"));
+  if (memory.called !== "") return new vscode.ThemeIcon("warning", new vscode.ThemeColor("list.warningForeground"));
   if (memory.status === "superseded") return new vscode.ThemeIcon("history");
   if (memory.status === "resolved") return new vscode.ThemeIcon("pass");
   if (memory.status === "archived") return new vscode.ThemeIcon("archive");

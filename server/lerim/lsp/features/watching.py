@@ -27,6 +27,7 @@ from lerim.lsp.window import (
     file_watchers,
     head_stamp,
     parse_options,
+    ratings,
     refresh_lenses,
     reread_files,
     schedule_hook_refresh,
@@ -62,6 +63,8 @@ async def _show_repos(sidecar: Sidecar) -> None:
         announce_memories(sidecar, repo)
         drift.check_drift(sidecar, repo, whole=True)
     await candidate_counts.announce_changed_candidates(sidecar, repos)
+    for repo in repos:
+        await ratings.refresh_ratings(sidecar, repo)
 
 
 async def _update_agent_programs(sidecar: Sidecar) -> None:

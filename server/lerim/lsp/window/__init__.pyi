@@ -3,6 +3,7 @@ from . import drift as drift
 from . import editor_models as editor_models
 from . import file_watchers as file_watchers
 from . import notifications as notifications
+from . import ratings as ratings
 from . import reload as reload
 from . import uses as uses
 from .candidate_counts import count_candidates as count_candidates

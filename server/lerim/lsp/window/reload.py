@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lerim.lsp.window import candidate_counts, drift
 from lerim.lsp.window.notifications import announce_memories
+from lerim.lsp.window.ratings import refresh_ratings
 from lerim.lsp.window.repos import Repo, rescan_repo
 from lerim.lsp.window.state import Sidecar
 from lerim.memory import MemoryFileChanges
@@ -29,6 +30,7 @@ async def check_for_changes(sidecar: Sidecar) -> None:
     await check_for_checkouts(sidecar)
     for repo in sidecar.repos.known:
         drift.check_drift(sidecar, repo)
+        await refresh_ratings(sidecar, repo)
     await candidate_counts.announce_changed_candidates(sidecar, sidecar.repos.known)
 
 

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,7 +53,7 @@ class Repo:
     so that no hover waits for it (the memory folder stands for all files). `changed_files` are memory files to be read
     again under `reread_lock`. `generation` changes whenever memories are reread. `hook_refresh_is_due`: a refresh of
     the hooks' index starts soon. `candidate_paths`: the files that each waiting candidate refers to, once they were
-    needed.
+    needed. `unwanted`: what the person has called memories, by id, if that is wrong or outdated.
     """
 
     project: Project
@@ -78,6 +78,7 @@ class Repo:
     is_fast_to_read: bool = True
     hook_refresh_is_due: bool = False
     candidate_paths: dict[str, ReferencedPaths] = field(default_factory=dict)
+    unwanted: Mapping[str, str] = field(default_factory=dict)
 
     def cache_memory(self, path: Path, stored: StoredMemory, generation: int) -> None:
         """Caches a memory, unless files changed since reading it began at `generation`."""

@@ -122,10 +122,12 @@ def give_feedback(paths: ReviewPaths, memory_id: str, said: Feedback) -> ReviewR
         text = memory.updated_text({"confidence": new_confidence})
         if text == memory.text:
             return ReviewResult(
-                True, "unchanged", f"Saved; its confidence stays {new_confidence:.2f}.", path=str(memory.path)
+                True, "unchanged", f"Saved; its confidence stays {new_confidence * 100:.0f} %.", path=str(memory.path)
             )
-        label = f"{said.capitalize()}: {old.title} (confidence {old.confidence:.2f}, now {new_confidence:.2f})"
+        label = f"Marked as {said}: {old.title}"
         if said != "useful" and memory.ledger.is_ours(hash_text(memory.text)):
             # only the confidence changed, and the person does not want to keep the memory
             memory.ledger.record_our_text(text)
-        return memory.perform("feedback", label, [memory.rewrite_change(text)])
+        done = memory.perform("feedback", label, [memory.rewrite_change(text)])
+        change = f"(confidence {old.confidence * 100:.0f} %, now {new_confidence * 100:.0f} %)"
+        return replace(done, message=f"{label} {change}")

@@ -16,11 +16,26 @@ from lerim.memory import Uses
 from lerim.review import actions
 from lerim.review.accepting import record_kept, withdraw_archiving
 from lerim.review.acts.conflict_merge import find_merged_file
-from lerim.review.ledger import Action, Ledger
+from lerim.review.ledger import Action, ActionKind, Ledger
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
 
 MAX_LISTED = 20
+_FORMER_TEXT = "It has its former text again"
+_AFTER_UNDO: dict[ActionKind, str] = {
+    "accept": "It waits for review again",
+    "settle": "It waits for review again",
+    "reject": "It waits for review again",
+    "propose": "It is left out again",
+    "edit": _FORMER_TEXT,
+    "change": _FORMER_TEXT,
+    "kind": "It has its former kind again",
+    "verify": "It is no longer marked as still true",
+    "archive": "It is active again",
+    "restore": "It is inactive again",
+    "delete": "It exists again",
+}
+"""What is true after an action was undone. Only the label says it of feedback; of other kinds the label is shown."""
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -56,8 +71,15 @@ def undo_last(paths: ReviewPaths, action: str | None = None) -> ReviewResult:
         _undo_one(paths, ledger, target)
         path = next((change.path for change in target.changes if change.before is not None), None)
         return ReviewResult(
-            True, "undone", f"Undone: {target.label}", target.id, path, restored=_restored_candidates([target])
+            True, "undone", _describe_undone(target), target.id, path, restored=_restored_candidates([target])
         )
+
+
+def _describe_undone(action: Action) -> str:
+    """What is true now, and of which candidate or memory."""
+    done, _, title = action.label.partition(": ")
+    now = f"It is no longer {done[:1].lower()}{done[1:]}" if action.kind == "feedback" else _AFTER_UNDO.get(action.kind)
+    return f"Undone: {title}. {now}" if title and now else f"Undone: {action.label}"
 
 
 def _undo_one(paths: ReviewPaths, ledger: Ledger, target: Action) -> None:

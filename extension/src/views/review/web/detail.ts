@@ -22,7 +22,7 @@ export interface DetailActions extends Pick<NeighbourActions, "answer" | "choose
 }
 
 /** One candidate in full: its text, reason, changes and buttons. `chosen` is the neighbour that keys act on. */
-export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, problems: readonly ReferenceProblem[], allowed: { act: boolean; undo: boolean; undoTitle: string }): HTMLElement {
+export function candidateDetail(candidate: CandidateView, chosen: string, actions: DetailActions, problems: readonly ReferenceProblem[], allowed: { act: boolean; undoText: string }): HTMLElement {
   const flags = candidate.flags.map((flag, at) => h("p", { class: "flag", role: "note", id: `flag-${at}` }, `⚠ ${spellOutHidden(flagText(flag))}`));
   const suggestedText = suggestedAnswerText(candidate);
   const descriptionIds = [...flags.map(({ id }) => id), ...(suggestedText === "" ? [] : ["suggestion"])];
@@ -40,7 +40,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
       button("Accept", actions.accept, { class: "primary accept", disabled: !allowed.act, title: suggestedText === "" ? "Accept (a)" : `Accept: ${suggestedText} (a)`, ...describedBy }),
       button("Edit", actions.edit, { class: "edit", disabled: !allowed.act || !isEditable(candidate), title: "Edit (e)" }),
       button("Reject", actions.reject, { class: "reject", disabled: !allowed.act, title: "Reject (r)" }),
-      button("Undo", actions.undo, { class: "undo", disabled: !allowed.undo, title: allowed.undoTitle }),
+      button("Undo", actions.undo, { class: "undo", disabled: allowed.undoText === "", title: allowed.undoText === "" ? "There is nothing to undo" : `Undo “${allowed.undoText}” (u)` }),
     ),
     ...(saysTheSame(candidate.title, candidate.body) ? [] : [h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body))]),
   );

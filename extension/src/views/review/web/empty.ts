@@ -7,12 +7,12 @@ export interface PanelState {
   readonly syncing: boolean;
   readonly restricted: boolean;
   /** What undo would revert; "" for nothing. */
-  readonly undoTitle: string;
+  readonly undoText: string;
 }
 
 /** The text and buttons of the panel if there is no candidate to show. */
 export function emptyState(state: PanelState, actions: { sync: () => void; undo: () => void; trust: () => void }): HTMLElement {
-  const undo = state.undoTitle !== "" ? [button("Undo", actions.undo, { class: "undo", title: state.undoTitle })] : [];
+  const undo = state.undoText === "" ? [] : [button(`Undo “${shorten(state.undoText)}”`, actions.undo, { class: "undo", title: `Undo “${state.undoText}” (u)` })];
   if (state.restricted) {
     return messageBox("Candidates are not shown in Restricted Mode.", "Trust this folder to sync its sessions and review candidates.", button("Manage Trust", actions.trust, { class: "primary" }));
   }
@@ -20,6 +20,10 @@ export function emptyState(state: PanelState, actions: { sync: () => void; undo:
   if (state.failed) return messageBox("The candidates could not be listed.", "");
   if (state.loading) return messageBox("Loading candidates…", "");
   return messageBox("There are no candidates to review.", "A sync reads the new sessions of your coding agents and proposes the decisions and learnings it finds in them.", button("Sync", actions.sync, { class: "primary sync" }), ...undo);
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 function messageBox(title: string, text: string, ...buttons: HTMLElement[]): HTMLElement {

@@ -1,20 +1,28 @@
 // What the panel says after an action.
 import type { CandidateView } from "../../../protocol";
 import type { ActionResultMessage } from "../messages";
-import { counted } from "../../../text/wording";
+import { counted, raisedConfidenceText } from "../../../text/wording";
 import { button, type Child, h } from "../../shared/web/dom";
 import { spellOutHidden } from "../../shared/web/text";
 import { difference } from "./difference";
 
 const verbs: Readonly<Record<ActionResultMessage["action"], string>> = { accept: "Accepted", reject: "Rejected", edit: "Saved", undo: "Undone", propose: "Proposed" };
 
-/** What was done, as a sentence, and what the person should know besides. `successText` was prepared by the request; "" for none. */
-export function resultText(message: ActionResultMessage, title: string, successText: string): string {
+/** What was done, as a sentence, what became of the confidence of the `decided` candidate, and what the person should know besides. `successText` was prepared by the request; "" for none. */
+export function resultText(message: ActionResultMessage, title: string, successText: string, decided: CandidateView | undefined): string {
   const showsMessage = message.action === "accept" || message.action === "undo" || message.id === "";
   const text = showsMessage && message.message !== "" ? spellOutHidden(message.message) : `${verbs[message.action]}${title === "" ? "" : `: ${spellOutHidden(title)}`}`;
   // for an action done earlier elsewhere there is no undo, and the sidecar's message is shown
   const status = message.undo === null || successText === "" ? text : successText;
-  return [`${status}.`, ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
+  const raised = message.action === "accept" && decided !== undefined ? raisedConfidenceText(decided) : "";
+  return [`${status}.`, ...(raised === "" ? [] : [raised]), ...(message.note === "" ? [] : [spellOutHidden(message.note)])].join(" ");
+}
+
+/** The button that undoes what the message reports. */
+export function undoButton({ undo }: ActionResultMessage, perform: () => void): Child[] {
+  if (undo === null) return [];
+  const title = `Undo “${spellOutHidden(undo.label)}” (u)`;
+  return [" ", button("Undo", perform, { class: "link undo-reported", title, label: title })];
 }
 
 /** How many candidates are left after a decision, until their number changes. What an undo brings back comes with the next list, so it says nothing. */

@@ -9,13 +9,13 @@ import { rememberFocus, restoreFocus } from "./focus";
 import { footSection, leftOutSection, leftOutPageSize } from "./foot";
 import { editForm, showMemory } from "./form";
 import { LostDraftArea } from "./lostdrafts";
-import { acceptedPlace, candidatesLeft, noticeParts, resultText } from "./results";
+import { acceptedPlace, candidatesLeft, noticeParts, resultText, undoButton } from "./results";
 import { helpDialog } from "../../shared/web/help";
 import { isFindKey, movementStep, reviewKeyAction, reviewHelpRows, type ReviewKeyAction } from "../../shared/web/keys";
 import { buildPage } from "./page";
 import { CandidateList, type Choosing } from "./list";
 import { bulkIds, type BulkAction, confirmDialog, ListTools } from "./tools";
-import { applyResult, applyLeftOut, applyList, addRequest, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoButtonTitle, selectCandidate } from "./state";
+import { applyResult, applyLeftOut, applyList, addRequest, clearMarks, markAll, markRange, pendingIds, setListOptions, toggleMark, changedMemory, draftChoice, chooseNeighbour, type Draft, findDraft, removeDraft, initialModel, replaceDraft, lostDrafts, type Model, moveSelection, activeNeighbour, candidateOrder, parseSavedState, type SavedState, selectedCandidate, switchRoot, startMemoryChange, startDraft, actionToUndo, undoLabel, selectCandidate } from "./state";
 import { markChosen } from "./neighbours";
 import { spellOutHidden } from "../../shared/web/text";
 
@@ -125,7 +125,7 @@ function showResult(message: ToWebview & { type: "actionResult" }): void {
   showNotice("");
   list.reveal();
   const openPlace = (reference: string): void => vscode.postMessage({ type: "openReference", reference });
-  lastActionText.replaceChildren(resultText(message, title, successText), ...candidatesLeft(message, pendingIds(model).length), ...acceptedPlace(message, decided, openPlace));
+  lastActionText.replaceChildren(resultText(message, title, successText, decided), ...candidatesLeft(message, pendingIds(model).length), ...acceptedPlace(message, decided, openPlace), ...undoButton(message, () => perform("undo")));
 }
 
 /** Shows an error, with a diff of what changed meanwhile, until the next result. */
@@ -207,9 +207,9 @@ function propose({ id, scope }: LeftOutView): void {
 function drawDetail(): void {
   const candidate = selectedCandidate(model);
   const draft = findDraft(model, candidate?.id);
-  const undoTitle = undoButtonTitle(model);
-  const emptyKey = `empty ${model.list === undefined} ${listFailed} ${model.sync.running} ${model.restricted} ${undoTitle}`;
-  const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoTitle}` : emptyKey;
+  const undoText = undoLabel(model);
+  const emptyKey = `empty ${model.list === undefined} ${listFailed} ${model.sync.running} ${model.restricted} ${undoText}`;
+  const key = draft !== undefined ? `draft ${draft.id}` : candidate !== undefined ? `candidate ${candidate.id} ${undoText}` : emptyKey;
   if (key === drawnDetailKey && draft !== undefined) return updateShownMemory(draft, candidate);
   if (draft === undefined) checkReferences(candidate);
   if (key === drawnDetailKey && candidate === drawnCandidate && model.referenceProblems === drawnProblems) return;
@@ -229,7 +229,7 @@ function drawDetail(): void {
   }
   if (candidate === undefined) {
     detail.replaceChildren(
-      emptyState({ loading: model.list === undefined, failed: listFailed, syncing: model.sync.running, restricted: model.restricted, undoTitle }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }) }),
+      emptyState({ loading: model.list === undefined, failed: listFailed, syncing: model.sync.running, restricted: model.restricted, undoText }, { sync: () => vscode.postMessage({ type: "sync" }), undo: () => perform("undo"), trust: () => vscode.postMessage({ type: "manageTrust" }) }),
     );
   } else {
     detail.replaceChildren(
@@ -244,7 +244,7 @@ function drawDetail(): void {
         openReference: (reference) => vscode.postMessage({ type: "openReference", reference }),
         openTarget: (target) => vscode.postMessage({ type: "openTarget", id: candidate.id, target }),
         useReference: (reference, place) => vscode.postMessage({ type: "useReference", id: candidate.id, reference, place }),
-      }, model.referenceProblems?.candidate === candidate.id ? model.referenceProblems.problems : [], { act: !model.restricted, undo: undoTitle !== "", undoTitle }),
+      }, model.referenceProblems?.candidate === candidate.id ? model.referenceProblems.problems : [], { act: !model.restricted, undoText }),
     );
     if (!isSameCandidate) detail.scrollTop = 0;
   }

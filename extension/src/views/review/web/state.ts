@@ -141,11 +141,9 @@ export function actionToUndo(model: Model): string | null | undefined {
   return model.pendingRequests.size > 0 ? null : model.list?.undo?.action;
 }
 
-/** The title of the Undo button; "" if there is nothing to undo. */
-export function undoButtonTitle(model: Model): string {
-  const action = actionToUndo(model);
-  if (action === undefined) return "";
-  return action === null ? "Undo the last action (u)" : `Undo “${spellOutHidden(model.list?.undo?.label ?? "")}” (u)`;
+/** What the Undo buttons undo, for their titles; "" if that is nothing, or not known until an action is answered. */
+export function undoLabel(model: Model): string {
+  return typeof actionToUndo(model) === "string" ? spellOutHidden(model.list?.undo?.label ?? "") : "";
 }
 
 export function findDraft(model: Model, id: string | undefined): Draft | undefined {

@@ -54,12 +54,13 @@ AGE_UNITS = (("year", 365), ("month", 30), ("week", 7), ("day", 1))
 @dataclass(frozen=True, slots=True)
 class HoverMemory:
     """A memory to show, with the handle for its links. `turn`: it names a turn of a transcript that can be opened.
-    `drift`: its drift, None if it is fresh."""
+    `drift`: its drift, None if it is fresh. `called`: "wrong" or "outdated" if the person has called it so."""
 
     record: MemoryRecord
     handle: str
     turn: bool = False
     drift: Drift | None = None
+    called: str = ""
 
 
 def render_hover(shown: HoverMemory, now: datetime, *, trusted: bool, more: str = "") -> str:
@@ -102,6 +103,8 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     parts = [f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
+    if shown.called:
+        parts.append(f"**You marked this as {shown.called}**")
     if shown.drift is not None and (drift_note := describe_drift(shown.drift)):
         parts.append(f"**{drift_note}**" if shown.drift.state in WRONG_STATES else f"*{drift_note}*")
     text = body_without_title(record.title, record.body).strip()
@@ -133,7 +136,9 @@ def _links(shown: HoverMemory, *, trusted: bool) -> list[str]:
     if shown.turn and trusted:
         links.append(_link("Open transcript", OPEN_TURN, shown.handle))
     if trusted:
-        links += [_link(name, command, shown.handle) for name, command in ACTION_COMMANDS]
+        links += [
+            _link(name, command, shown.handle) for name, command in ACTION_COMMANDS if name.lower() != shown.called
+        ]
     return links
 
 

@@ -142,9 +142,11 @@ def load_memories(repo: Repo, paths: Iterable[Path]) -> Iterator[StoredMemory]:
 
 
 def make_hover_memory(sidecar: Sidecar, repo: Repo, record: MemoryRecord) -> HoverMemory:
-    """Adds to a memory what a hover needs: its handle, whether it names a turn, and its drift."""
+    """Adds to a memory what a hover needs: its handle, whether it names a turn, its drift, and what the person called
+    it."""
     handle = sidecar.handles.make_handle(HandleTarget(repo.project.root, record.id))
-    return HoverMemory(record, handle, find_quoted_turn(record)[1] != "", repo.drift.by_id.get(record.id))
+    turn = find_quoted_turn(record)[1] != ""
+    return HoverMemory(record, handle, turn, repo.drift.by_id.get(record.id), repo.unwanted.get(record.id, ""))
 
 
 def find_quoted_turn(record: MemoryRecord) -> tuple[str, str]:

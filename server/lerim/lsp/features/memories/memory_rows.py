@@ -56,7 +56,8 @@ class TreeProposal(msgspec.Struct, frozen=True):
 
 
 class TreeMemory(msgspec.Struct, frozen=True):
-    """A memory as a row shows it. `drift` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it."""
+    """A memory as a row shows it. `drift` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it. `called` is
+    "wrong" or "outdated" if the person has called it so and did nothing to keep it since, else ""."""
 
     id: str
     handle: str
@@ -70,6 +71,7 @@ class TreeMemory(msgspec.Struct, frozen=True):
     drift: str
     detail: str
     path: str
+    called: str
 
 
 class TreeView(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from lerim.lsp.features.memories.memory_rows import TreeGroup, TreeMemory, TreeP
 from lerim.lsp.protocol import MemoryGrouping, TreeParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, candidate_counts
 from lerim.memory import MemoryEntry, Primitive, Scope, format_time
+from lerim.project import PERSONAL_KEY
 from lerim.redaction import redact_secrets
 
 if TYPE_CHECKING:
@@ -61,8 +62,10 @@ def _list_rows(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping, node: st
         if (kind, name) in _find_groups(by, scoped_entry, drift_by_id)
     ]
     group_entries.sort(key=lambda scoped_entry: (scoped_entry[1].created, scoped_entry[1].name), reverse=True)
+    unwanted = _find_unwanted(sidecar, repo)
     rows = [
-        _make_row(sidecar, repo, scope, entry, drift_by_id) for scope, entry in group_entries[start : start + PAGE_ROWS]
+        _make_row(sidecar, repo, scope, entry, drift_by_id, unwanted.get((scope, entry.id), ""))
+        for scope, entry in group_entries[start : start + PAGE_ROWS]
     ]
     return TreeView([], [], rows, [], len(group_entries))
 
@@ -105,13 +108,26 @@ def _find_groups(by: MemoryGrouping, scoped_entry: ScopedEntry, drift_by_id: Map
     return {("drift", _drift_state(entry, drift_by_id.get(entry.id)))}
 
 
+def _find_unwanted(sidecar: Sidecar, repo: Repo | None) -> dict[tuple[Scope, str], str]:
+    """What the person has called wrong or outdated, by scope and id."""
+    from lerim.memory import Uses
+
+    keys: list[tuple[Scope, str]] = [("global", PERSONAL_KEY)]
+    keys += [("project", repo.project.key)] if repo is not None else []
+    return {
+        (scope, memory): feedback
+        for scope, key in keys
+        for memory, (feedback, _) in Uses(sidecar.home.project(key)).find_unwanted().items()
+    }
+
+
 def _drift_state(entry: MemoryEntry, drift: Drift | None) -> str:
     """The drift of a memory. Only drift that is not fresh is kept; a memory never checked has no `verified` date."""
     return drift.state if drift is not None else "fresh" if entry.verified else "unknown"
 
 
 def _make_row(
-    sidecar: Sidecar, repo: Repo | None, scope: Scope, entry: MemoryEntry, drift_by_id: Mapping[str, Drift]
+    sidecar: Sidecar, repo: Repo | None, scope: Scope, entry: MemoryEntry, drift_by_id: Mapping[str, Drift], called: str
 ) -> TreeMemory:
     handles = sidecar.handles
     if repo is not None and scope == "project":
@@ -132,6 +148,7 @@ def _make_row(
         drift=_drift_state(entry, drift) if compared else "",
         detail=redact_secrets(_describe_drift(drift)).text if drift else "",
         path=str(entry.path),
+        called=called,
     )
 
 
@@ -192,4 +209,5 @@ def _make_ended_rows(sidecar: Sidecar, repo: Repo | None, store: Store, found: M
         drift="",
         detail=stored.record.superseded_by or stored.record.resolved_by,
         path=view.path,
+        called="",
     )
