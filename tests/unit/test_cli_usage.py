@@ -146,3 +146,9 @@ def test_wrong_usage_is_explained_in_words(arguments: tuple[str, ...], message: 
 def test_a_provider_that_does_not_exist_is_answered_with_those_that_do():
     message = answer("model", "use", "banana", code=2)["error"]["message"]
     assert "must be one of none, auto, " in message and "quotes" not in message
+
+
+def test_a_trial_without_a_model_says_only_what_to_do(repo: Path):
+    result = run("model", "try", "--repo", str(repo))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: No model is chosen") and "lerim model use" in result.stderr

@@ -147,7 +147,10 @@ def try_command(
 
     if provider and provider not in PROVIDERS:
         raise typer.BadParameter(f"There is no provider {provider!r}.", param_hint="PROVIDER")
-    trial = try_model(open_command_context(repo, []), provider, model, base_url, paid=yes, quiet=as_json)
+    context = open_command_context(repo, [])
+    if not provider:
+        _load_extract_model(context.settings)  # says what is missing before it says that a model reads
+    trial = try_model(context, provider, model, base_url, paid=yes, quiet=as_json)
     if as_json:
         output.show_json(trial)
     else:
