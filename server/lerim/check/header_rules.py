@@ -85,7 +85,7 @@ def check_links(document: MemoryDocument, path: Path, kind: DocumentKind, contex
     if kind == "memory":
         yield from _check_id(document, path, context)
     for key in LINK_KEYS:
-        for value in document.values(key):
+        for value in document.items(key):
             if not context.paths_of(value.text):
                 message = f"There is no memory {value.text[:80]!r}."
                 yield Finding("unknown-memory", message, str(path), value.span)

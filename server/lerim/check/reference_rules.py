@@ -26,7 +26,7 @@ def check_references(document: MemoryDocument, path: Path, context: CheckContext
         return
     moves = context.moves.get(path.stem, {})
     drift = context.drifts.get(path.stem)
-    for value in document.values("references"):
+    for value in document.items("references"):
         reference = parse_reference(value.text)
         if reference is None:
             continue  # a fault of the value, which the header's check reports

@@ -153,3 +153,18 @@ def test_sarif_names_rules_levels_and_places_relative_to_the_repository(repo: Pa
             }
         }
     ]
+
+
+def test_lists_that_are_written_as_one_text_are_checked_item_by_item(
+    repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo)
+    (repo / "src" / "1,2.py").write_text("A = 1\n")
+    put(repo, "a-old", "")
+    put(repo, "b-old", "")
+    put(repo, "c-new", "references: src/app.py#load, src/1,2.py, src/gone.py\nsupersedes: a-old,b-old, nowhere\n")
+    found = answer("check", code=1)["findings"]
+    assert [(one["code"], one["line"], one["column"], one["end_column"]) for one in found] == [
+        ("reference-gone", 9, 42, 53),
+        ("unknown-memory", 10, 26, 33),
+    ]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from lerim.memory.record import primitive_of
+from lerim.memory.reference import comma_list_item
 
 DocumentKind = Literal["memory", "candidate"]
+COMMA_KEYS = frozenset(("references", "supersedes", "resolves", "related"))
+"""The lists whose items are looked at one by one and that may also be written as one text with commas."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -88,6 +92,33 @@ class MemoryDocument:
     def values(self, key: str) -> tuple[Value, ...]:
         """The values with this key, which may be dotted (`evidence.turn`)."""
         return tuple(value for field in self.fields for value in field.values if value.key == key)
+
+    def items(self, key: str) -> tuple[Value, ...]:
+        """The items of a list, also of one that is written as one text with commas."""
+        return tuple(item for field in self.fields for item in self.split_field(field) if item.key == key)
+
+    def split_field(self, field: Field) -> Iterator[Value]:
+        """The values of a field, with a list that is written as one text with commas taken apart."""
+        for value in field.values:
+            if not self.is_comma_list(field, value):
+                yield value
+                continue
+            line, start = value.span.start_line, value.span.start_character
+            for found in comma_list_item(value.key).finditer(value.text):
+                yield Value(value.key, found.group(), Span(line, start + found.start(), line, start + found.end()))
+
+    def is_comma_list(self, field: Field, value: Value) -> bool:
+        """Whether a value is a list written as one text with commas: on the line of its key, without brackets."""
+        key, span = field.key_span, value.span
+        if value.key not in COMMA_KEYS or "," not in value.text or not key.end_line == span.start_line == span.end_line:
+            return False
+        lines = Lines(self.text)
+        start, end = (
+            lines.offset(span.start_line, span.start_character),
+            lines.offset(span.end_line, span.end_character),
+        )
+        between = self.text[lines.offset(key.end_line, key.end_character) : start]
+        return "[" not in between and self.text[start:end] == value.text
 
 
 class Lines:

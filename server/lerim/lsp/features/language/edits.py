@@ -9,7 +9,6 @@ from lsprotocol import types
 
 from lerim.lsp.boundary import path_to_uri
 from lerim.lsp.features.language.memory_texts import MemoryText
-from lerim.lsp.features.language.targets import is_comma_list
 from lerim.lsp.window import Sidecar
 from lerim.memory import Value, comma_list_item, quote_scalar
 
@@ -20,7 +19,7 @@ def replace_values(text: MemoryText, change: Callable[[str, str], str]) -> list[
     edits: list[types.TextEdit] = []
     for field in text.document.fields:
         for value in field.values:
-            if is_comma_list(text, field, value):
+            if text.document.is_comma_list(field, value):
                 pattern = comma_list_item(value.key)
                 new = pattern.sub(lambda item, key=value.key: change(key, item.group()), value.text)  # type: ignore[misc]
             else:

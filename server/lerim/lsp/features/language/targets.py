@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lerim.lsp.features.language.memory_texts import MemoryText
-from lerim.memory import Field, Reference, Span, Value, comma_list_item, parse_reference, source_parts
+from lerim.memory import Reference, Span, Value, parse_reference, source_parts
 
 LINK_KEYS = frozenset(("supersedes", "resolves", "superseded_by", "resolved_by", "related"))
 ID_KEYS = LINK_KEYS | {"id", "targets"}
 """The keys whose values are ids of memories; `targets` is a candidate's and has a hash after each id."""
-COMMA_KEYS = frozenset(("references", "supersedes", "resolves", "related"))
-"""The lists that may also be written as one text with commas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def find_targets(text: MemoryText) -> Iterator[Target]:
     """Everything that the frontmatter names, in the order of the text."""
     session = source_parts(source.text)[1] if (source := text.document.field("source")) is not None else ""
     for field in text.document.fields:
-        for value in named_values(text, field):
+        for value in text.document.split_field(field):
             if value.key in ID_KEYS:
                 yield _id_target(text, value)
             elif value.key == "references":
@@ -70,25 +68,6 @@ def find_targets(text: MemoryText) -> Iterator[Target]:
 def find_target_at(text: MemoryText, line: int, character: int) -> Target | None:
     """What the value at this place names; None if it names nothing."""
     return next((one for one in find_targets(text) if one.span.contains(line, character)), None)
-
-
-def named_values(text: MemoryText, field: Field) -> Iterator[Value]:
-    """The values of a field, with a list that is written as one text with commas taken apart."""
-    for value in field.values:
-        if is_comma_list(text, field, value):
-            for found in comma_list_item(value.key).finditer(value.text):
-                yield Value(value.key, found.group(), _part_span(value.span, *found.span()))
-        else:
-            yield value
-
-
-def is_comma_list(text: MemoryText, field: Field, value: Value) -> bool:
-    """Whether a value is a list written as one text with commas: on the line of its key, without brackets."""
-    if value.key not in COMMA_KEYS or "," not in value.text:
-        return False
-    key = field.key_span
-    between = text.line(key.end_line)[key.end_character : value.span.start_character]
-    return key.end_line == value.span.start_line and "[" not in between and text.part(value.span) == value.text
 
 
 def _id_target(text: MemoryText, value: Value) -> IdTarget:
