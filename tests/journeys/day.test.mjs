@@ -269,15 +269,15 @@ test("a person's day", { skip, timeout: JOURNEY }, async (t) => {
 
   await run("the journal shows today, and the buttons of its tab the days before and after", async () => {
     const today = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }).replace("Sept", "Sep");
-    const shows = (pattern) => until(`the journal says ${pattern}`, async () => pattern.test(await screen.editorText()));
+    const shows = (pattern) => until(`the journal says ${pattern}`, async () => pattern.test(await screen.previewText()));
     await screen.command("Lerim: Open Journal");
-    await shows(new RegExp(`# Journal of ${today}`));
+    await shows(new RegExp(`^Journal of ${today}`));
     await screen.shot("journal");
     await screen.page.getByRole("button", { name: "Previous Day in Journal" }).click();
-    await shows(/# Journal of 6 May 2026[^]*From now on run mise run lint/i);
+    await shows(/^Journal of 6 May 2026[^]*From now on run mise run lint/i);
     await screen.shot("journal-before");
     await screen.page.getByRole("button", { name: "Next Day in Journal" }).click();
-    await shows(new RegExp(`# Journal of ${today}`));
+    await shows(new RegExp(`^Journal of ${today}`));
   });
 
   await run("Cancel in the notification ends a sync, its job is gone, and the next one carries on", async () => {

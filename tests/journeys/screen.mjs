@@ -109,6 +109,12 @@ export class Screen {
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
 
+  /** Looks for symbols of the workspace by `words`, until the first row says `pattern`; the list stays open. */
+  async findSymbol(words, pattern) {
+    await this.#quickInput("Control+P", `#${words}`);
+    await until(`# finds ${pattern}`, async () => pattern.test((await this.listRows())[0]));
+  }
+
   /** Types into the list that a command opened, and takes its first entry once that holds `entry`; one that asks `further` leaves the input open. */
   async pick(placeholder, words, entry, { further = false } = {}) {
     await this.page.locator(`.quick-input-widget input.input[placeholder^="${placeholder}"]`).fill(words);
@@ -335,9 +341,18 @@ export class Screen {
   }
 
   /** What the turns say that transcript viewers stand at. */
-  async turnText() {
-    const texts = await Promise.all(this.page.frames().map((frame) => frame.locator("#transcript .turn.target").allInnerTexts().catch(() => [])));
-    return texts.flat().join("\n");
+  turnText() {
+    return this.#webviewText("#transcript .turn.target");
+  }
+
+  /** The text of the markdown document that is shown formatted. */
+  previewText() {
+    return this.#webviewText(".markdown-body");
+  }
+
+  async #webviewText(selector) {
+    const texts = await Promise.all(this.page.frames().map((frame) => frame.locator(selector).allInnerTexts().catch(() => [])));
+    return texts.flat().join("\n").trim();
   }
 
   /** The words on the screen, for the report of a failure. */
