@@ -112,14 +112,17 @@ def write_other_sessions(claude: Path, codex: Path, gigabytes: float) -> int:
 
 
 def write_own_sessions(folder: Path, root: Path) -> None:
-    """Writes the project's own sessions, some megabytes, each with something to learn at its end."""
+    """Writes the project's own sessions, some megabytes, each with something to learn at its end. They ended an hour
+    ago: what was said a moment ago is not settled."""
     place = folder / "projects" / "".join(c if c.isalnum() else "-" for c in str(root))
     place.mkdir(parents=True)
     for at in range(OWN):
         session = f"{at:08x}-2222-4000-8000-000000000000"
-        with (place / f"{session}.jsonl").open("wb") as file:
+        path = place / f"{session}.jsonl"
+        with path.open("wb") as file:
             file.writelines(make_claude_talk(session, str(root), SIZE))
             file.write(make_correction(session, str(root)))
+        os.utime(path, (time.time() - 3600,) * 2)
 
 
 def time_first_candidate(environ: dict[str, str], root: Path) -> float:

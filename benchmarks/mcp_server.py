@@ -62,13 +62,13 @@ class Client:
 
 
 def write_referenced_files(repo: Path) -> None:
-    """Write the files that the memories refer to, so that the memories are fresh."""
+    """Write the files and symbols that the memories refer to, so that the memories are fresh."""
     for memory in (repo / ".lerim" / "memory").rglob("*.md"):
-        for path in re.findall(r"^  - (src/[^#\s]+)", memory.read_text("utf-8"), re.MULTILINE):
+        for path, symbol in re.findall(r"^  - (src/[^#\s]+)#?(\S*)", memory.read_text("utf-8"), re.MULTILINE):
             file = repo / path
-            if not file.exists():
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text("def load():\n    return 1\n", "utf-8")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("a", encoding="utf-8") as source:
+                source.write(f"def {symbol or 'load'}():\n    return 1\n\n\n")
 
 
 def milliseconds_since(start: float) -> float:

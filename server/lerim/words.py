@@ -22,6 +22,7 @@ STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 _SYMBOL_NAMES = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet", "node.js": "nodejs"}
 _SYMBOL_NAME_PATTERN = re.compile(r"(?<![\w.])(?:c\+\+|[cf]#|\.net|node\.js)(?!\w)", re.IGNORECASE)
 _WORD = re.compile(r"[\w\u0300-\u036f]+")
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
 # Runs of scripts written without spaces. A search for a part of such a run must find it.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
@@ -84,7 +85,7 @@ def find_words(text: str) -> list[str]:
     # Each name with symbols contains one of these. Most texts contain none, so the slow pattern is skipped.
     if "#" in text or "++" in text or ".n" in text or ".N" in text or ".j" in text or ".J" in text:
         text = _SYMBOL_NAME_PATTERN.sub(lambda found: f" {_SYMBOL_NAMES[found.group().lower()]} ", text)
-    return _WORD.findall(text)
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
 def split_word(word: str) -> tuple[str, tuple[str, ...]]:
@@ -136,7 +137,11 @@ def index_text(text: str) -> str:
     """Return the text as the index stores it: each word, followed by its parts."""
     return " ".join(
         [
-            _cached_index_word(word) if len(word) <= MAX_WORD_CHARS else _index_word(word[:_MAX_RUN_CHARS])
+            word  # most words have no parts and need no lower-casing
+            if word.islower() and word.isalpha() and word.isascii() and len(word) <= MAX_WORD_CHARS
+            else _cached_index_word(word)
+            if len(word) <= MAX_WORD_CHARS
+            else _index_word(word[:_MAX_RUN_CHARS])
             for word in find_words(text)
         ]
     )

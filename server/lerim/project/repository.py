@@ -75,6 +75,8 @@ def find_innermost_layout(path: Path) -> RepositoryLayout | None:
 
 def can_be_folder(path: str) -> bool:
     """Returns whether a path, and each name in it, is short enough to be that of a folder on some system."""
+    if len(path) <= LONGEST_NAME and path.isascii():
+        return True  # most paths
     if _WINDOWS_PATH.match(path):
         return len(path) <= LONGEST_WINDOWS_PATH and all(len(name) <= LONGEST_NAME for name in re.split(r"[\\/]", path))
     if len(path) > LONGEST_PATH:  # checked first, because checking each name is slower

@@ -24,6 +24,8 @@ _ALSO_CALLED = re.compile(
     r" (?:the |an? )?[`'\"“]?(\w+)",
     re.IGNORECASE,
 )
+_ALSO_CALLED_MARKS = ("also called", "also known as", "aka", "a.k.a.")
+"""Each match of `_ALSO_CALLED` has one of these. Most texts have none, so the slow pattern is skipped."""
 Pair = tuple[str, str]
 """Two names of one thing, each as words in lower case, joined with spaces, without stop words."""
 
@@ -31,7 +33,9 @@ Pair = tuple[str, str]
 def find_synonyms(text: str) -> list[Pair]:
     """Returns the pairs of names that a text says are one thing, at most MAX_PAIRS."""
     found = dict.fromkeys(_find_abbreviations(text)) if "(" in text else {}
-    found |= dict.fromkeys(_find_other_names(text))
+    folded = text.casefold()
+    if any(mark in folded for mark in _ALSO_CALLED_MARKS):
+        found |= dict.fromkeys(_find_other_names(text))
     return [pair for pair in found if pair[0] != pair[1]][:MAX_PAIRS]
 
 

@@ -69,7 +69,8 @@ class LineStream:
             lines_left -= 1
             if len(data) > BYTES_A_LINE:
                 lines_left += len(data) // BYTES_A_LINE
-                self._add_empty(data.count(b"\0"))
+                if empty := data.count(b"\0"):
+                    self._add_empty(empty)
             blank_lines = blank_lines + 1 if data.isspace() else 0
             too_long = len(data) > limit and not complete
             if too_long:

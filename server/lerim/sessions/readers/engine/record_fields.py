@@ -28,7 +28,11 @@ def parse_fields(data: bytes | str | msgspec.Raw) -> dict[str, object]:
 
 def find_text(fields: Mapping[str, object], *names: str) -> str:
     """Returns the first of the named fields that is a text and not empty; '' if there is none."""
-    return next((without_nul(value) for name in names if isinstance(value := fields.get(name), str) and value), "")
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) and value:
+            return without_nul(value)
+    return ""
 
 
 def find_object(fields: Mapping[str, object], name: str) -> dict[str, object]:
