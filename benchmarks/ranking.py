@@ -1,8 +1,9 @@
-"""How long the ranker takes for a session: passages, features, scores and drafts (budget: 0.2 s for a usual session).
+"""How much processor time the ranker takes for a session: passages, features, scores and drafts (budget: 0.2 s).
 
     python benchmarks/ranking.py [folder of transcripts] [--json FILE]
 
-Without a folder only a made-up session. The usual session is the median of those with at least one prompt.
+Without a folder only a made-up session. The budget is for a usual session: the median of those
+with at least one prompt.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ def time_session(turns: Sequence[Turn]) -> float:
     """How long one session takes, the best of three rounds."""
     told, times = list(make_scenes(turns)), []
     for _ in range(ROUNDS):
-        start = time.perf_counter()
+        start = time.process_time()
         for number, scene in enumerate(told):
             rank_drafts(scene, number)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 

@@ -2,8 +2,8 @@
 
     python benchmarks/reading.py [folder with claude/projects] [--megabytes 300] [--json FILE]
 
-Both loops run alternately in this process on the same data; the ratio is what counts, the MB/s depend on the machine.
-Memory is the peak of a separate process that reads one file of the given size.
+Both loops run alternately in this process on the same data; the ratio is what counts, the MB/s (of processor time)
+depend on the machine. Memory is the peak of a separate process that reads one file of the given size.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ def synthetic(path: Path, sources: list[Path], size: int) -> None:
 
 
 def seconds(run: Callable[[Path], object], paths: list[Path]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     for path in paths:
         run(path)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def peak(path: Path, run: str) -> float:

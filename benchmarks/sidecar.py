@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from _editor_client import SERVER, Client, wait_until
-from lerim.lsp.protocol.core import MEMORIES_CHANGED, SYNC, SYNC_PROGRESS
+from lerim.lsp.protocol.core import MEMORIES_CHANGED, MEMORY_ACT, MEMORY_FOR_FILE, SYNC, SYNC_PROGRESS
 from lerim.memory.record import Evidence, MemoryRecord, render_record
 from table import Row, report_rows
 
@@ -204,6 +204,15 @@ def time_edit(client: Client, root: Path, number: int) -> float:
     return (time.perf_counter() - began) * 1000
 
 
+def verify_memory(client: Client, root: Path) -> None:
+    """Marks the memory of the first file as still true, so that the code as it is now is what it is compared with."""
+    uri = (root / "src" / "module_0.py").as_uri()
+    [memory] = client.ask(MEMORY_FOR_FILE, {"uri": uri, "line": 2, "character": 6})["memories"]
+    acted = client.ask(MEMORY_ACT, {"id": memory["handle"], "action": "verify"})
+    if not acted["ok"]:
+        sys.exit(f"the memory could not be verified: {acted['message']}")
+
+
 def time_drift(client: Client, root: Path, text: str, *, drifted: bool) -> float:
     """A source file is saved with this text: the milliseconds until a hover marks its memory as drifted, or no more."""
     path = root / "src" / "module_0.py"
@@ -232,6 +241,7 @@ def time_checkout(client: Client, root: Path, memories: int, number: int) -> flo
 
 def change_rows(client: Client, root: Path, memories: int) -> list[Row]:
     edits = [time_edit(client, root, number) for number in range(20)]
+    verify_memory(client, root)
     text = (root / "src" / "module_0.py").read_text(encoding="utf-8")
     texts = (text.replace("return value", "return -value", 1), text)
     saves = [time_drift(client, root, texts[number % 2], drifted=number % 2 == 0) for number in range(20)]
