@@ -116,6 +116,12 @@ def test_what_may_be_given_several_times_is_shown_so_once():
         assert usage.count("...") == 1
 
 
+@pytest.mark.parametrize("command", ["memory search", "memory show", "memory feedback", "review accept", "ask"])
+def test_the_help_of_a_command_names_no_types_of_python(command: str):
+    arguments = run(*command.split(), "--help").stdout.partition("Arguments:")[2].partition("Options:")[0]
+    assert arguments.strip() and "str>" not in arguments and "[str]" not in arguments
+
+
 def test_the_help_of_a_group_shows_what_each_command_does_without_cutting_it_off():
     for option in ("-h", "--help"):
         shown = " ".join(run(option).stdout.split())

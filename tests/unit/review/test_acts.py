@@ -236,6 +236,7 @@ def test_a_global_copy_stands_alone_and_the_projects_own_stays(place: ReviewPath
     copy.write_text(copy.read_text().replace("fast", "slow"))
     second = Path(acts.globalize_memory(place, NAME).path or "")
     assert second != copy and place.personal().store().load_by_id(second.stem).record.body == record.body
+    assert acts.globalize_memory(place, NAME).code == "already", "a third copy would say the same"
 
 
 def test_a_moved_memory_is_the_persons_alone_until_it_is_undone(place: ReviewPaths) -> None:

@@ -31,6 +31,14 @@ class CommandGroup(TyperGroup):
         """Returns the arguments that are left for the command."""
         return super().parse_args(ctx, args or (["--help"] if self.no_args_is_help else args))
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Returns a command whose help names its arguments without their types in Python."""
+        command = super().get_command(ctx, cmd_name)
+        for parameter in getattr(command, "params", ()):
+            if parameter.param_type_name == "argument":
+                cast(Any, parameter).display_type_rich = _no_type
+        return command
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes the list of commands in the help, each with its whole first sentence: typer cuts it off at the end of
         the line."""
@@ -38,6 +46,10 @@ class CommandGroup(TyperGroup):
         rows = [(name, command.get_short_help_str(limit=1000)) for name, command in commands if command]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def _no_type(ctx: Any) -> str:
+    return ""
 
 
 class RootCommandGroup(CommandGroup):

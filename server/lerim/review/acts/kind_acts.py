@@ -6,11 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from lerim.errors import MemoryError_
+from lerim.errors import BoundaryError, MemoryError_
 from lerim.memory import (
     LearningKind,
     MemoryRecord,
     Primitive,
+    Store,
     evidence_values,
     find_ender,
     parse_record,
@@ -124,7 +125,7 @@ def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) 
                 "evidence": evidence_values(memory.store.quotes.join_quotes(old)[0].evidence) or None,
             }
         )
-        path = next((there for there in store.paths_of(old.id) if store.read_text(there) == text), None)
+        path = _find_copy(store, text)
         if path is not None and not move:
             return ReviewResult(True, "already", "It is already among your personal memories.", path=str(path))
         changes: list[FileChange] = []
@@ -139,3 +140,13 @@ def globalize_memory(paths: ReviewPaths, memory_id: str, *, move: bool = False) 
             changes.append(file_change(memory.store, memory.path, memory.text, None))
         done = "Moved" if move else "Copied"
         return memory.perform("globalize", f"{done} to your personal memories: {old.title}", changes, path)
+
+
+def _find_copy(store: Store, text: str) -> Path | None:
+    """Return the file of a memory that is a copy of this text; only its id may differ."""
+    for found in store.find_files(archived=True)[0]:
+        with suppress(MemoryError_, BoundaryError):  # one that cannot be read is no copy
+            changed = record.update_record_text(text, {"id": found.path.stem}, where=str(found.path))
+            if store.read_text(found.path) == changed:
+                return found.path
+    return None
