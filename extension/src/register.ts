@@ -17,6 +17,7 @@ import { openMemory, searchMemories, showFileMemories } from "./commands/memorie
 import type { JournalDocuments } from "./commands/journal";
 import type { ConflictMerger } from "./commands/merging";
 import { errorText, NotRunning } from "./editor/errors";
+import { chooseWhereQuotesGo } from "./editor/quotes";
 import { chooseRoot, rootFolders } from "./editor/roots";
 import { useOtherSessions } from "./commands/othersessions";
 import { searchSessions } from "./commands/sessionsearch";
@@ -59,6 +60,7 @@ export function registerCommands(context: Context, { turns, review, comments, tr
       const root = rootFolders().find(({ uri }) => uri.toString() === requested?.root) ?? (await chooseRoot());
       if (root !== undefined) await review.show(root, requested?.id);
     },
+    "lerim.chooseQuotes": () => chooseWhereQuotesGo(context),
     "lerim.undo": () => undoLastAction(context),
     "lerim.searchMemories": (query, byMeaning) => searchMemories(context, typeof query === "string" ? query : "", byMeaning === true),
     "lerim.openMemory": (handle) => {

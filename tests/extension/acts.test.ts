@@ -3,6 +3,7 @@ import { actOnMemory, changeKind, editMemory, promoteMemory, undoLastAction } fr
 import { decideCandidate } from "../../extension/src/commands/candidates";
 import { maintainRoot } from "../../extension/src/commands/maintain";
 import { ConflictMerger } from "../../extension/src/commands/merging";
+import { chooseWhereQuotesGo } from "../../extension/src/editor/quotes";
 import * as protocol from "../../extension/src/protocol";
 import { candidate, FakeContext, memory, noMeaning } from "./fakes/sidecar";
 import { answers, cancelProgress, shown, Uri, window, workspace } from "./fakes/vscode";
@@ -42,6 +43,16 @@ test("a command looks for what it can act on, and says kindly that there is noth
   ]);
   expect(shown.quickPicks).toEqual([]);
   await expect.poll(() => context.params(protocol.memorySearch).map((params) => params.query)).toEqual(["is:archived is:superseded is:resolved", "kind:theme is:any", "", "kind:question"]);
+});
+
+test("where quotes are kept is changed by a command, which shows the answer given before", async () => {
+  context.answer(protocol.reviewQuotes, ({ quotes }) => ({ quotes: quotes ?? "shared" }));
+  answers.picks.push("Keep quotes on this machine");
+  await chooseWhereQuotesGo(context);
+  await chooseWhereQuotesGo(context);
+  expect(shown.lists[0]?.items.map(({ label, description }) => [label, description])).toEqual([["Share quotes in git", "current"], ["Keep quotes on this machine", ""]]);
+  expect(context.params(protocol.reviewQuotes)).toEqual([{ root }, { root, quotes: "local" }, { root }]);
+  expect(shown.messages.map(({ text }) => text)).toEqual([expect.stringContaining("kept on this machine")]);
 });
 
 test("an act is carried out on what the link names, and its message can undo it or say why not", async () => {

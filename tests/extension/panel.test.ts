@@ -1,7 +1,7 @@
 // The pure parts of the review panel's browser side.
 import { expect, test } from "vitest";
 import { diffRows } from "../../extension/src/views/review/web/difference";
-import { answersFor, acceptedText, firstLines, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
+import { answersFor, acceptedText, firstLines, isNear, keepBoth, neighbourMeta, rankedNeighbours, suggestedAnswerText, suggestionText } from "../../extension/src/views/review/web/answers";
 import { isFindKey, reviewKeyAction, reviewHelpRows } from "../../extension/src/views/shared/web/keys";
 import { arrange } from "../../extension/src/views/review/web/arrangement";
 import { drawnPositions, rowId, rowTops, visibleRange } from "../../extension/src/views/review/web/list";
@@ -182,6 +182,14 @@ test("the memory that an answer is suggested for comes first, and says who sugge
 test("only a question can be answered, and not by another question", () => {
   const offered = (primitive: "decision" | "question", memory: typeof near[0]): boolean => answersFor(candidate("c1", { primitive }), memory).includes("answers");
   expect([offered("decision", near[0]), offered("decision", near[1]), offered("question", near[1])]).toEqual([false, true, false]);
+});
+
+test("a memory that is only a little similar stands below the quotes, unless an answer about it is suggested", () => {
+  const [far, close] = [neighbour("m1", { similarity: 0.18 }), neighbour("m2", { similarity: 0.3 })];
+  const one = candidate("c1", { neighbours: [far, close] });
+  expect([isNear(one, far), isNear(one, close)]).toEqual([false, true]);
+  const suggested = { answer: "replaces", memory: "m1", reason: "", by: "claim" } as const;
+  expect(isNear({ ...one, suggested }, far)).toBe(true);
 });
 
 test("the keys act on the first similar memory, or on the one that was chosen for this candidate", () => {

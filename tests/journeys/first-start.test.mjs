@@ -57,7 +57,9 @@ class Newcomer extends Person {
     assert.equal(existsSync(this.environments), false);
     await screen.button("Manage Workspace Trust");
     await screen.page.getByRole("button", { name: "Trust", exact: true }).first().click();
-    await screen.page.getByRole("tab", { name: /Welcome|Walkthrough/ }).first().click();
+    const trustPage = screen.page.locator(".monaco-modal-editor-block");
+    await trustPage.locator(".codicon-close").first().click();
+    await trustPage.waitFor({ state: "detached" });
   }
 
   async setUp() {

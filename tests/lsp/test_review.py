@@ -85,6 +85,10 @@ async def test_several_are_decided_with_one_request_and_one_undo_selects_what_wa
     items = [{"id": one, "scope": "project"} for one in ids]
     asked = await editor.ask(core.REVIEW_ACT_ON_MANY, {"root": editor.root, "action": "accept", "items": items})
     assert (asked.ok, asked.askQuotes) == (False, True)
+    quotes = {"root": editor.root}
+    assert (await editor.ask(core.REVIEW_QUOTES, quotes)).quotes == ""
+    assert (await editor.ask(core.REVIEW_QUOTES, {**quotes, "quotes": "local"})).quotes == "local"
+    assert (await editor.ask(core.REVIEW_QUOTES, {**quotes, "quotes": "shared"})).quotes == "shared"
     checked = await editor.ask(core.REVIEW_REFERENCES, {"root": editor.root, "id": ids[0], "scope": "project"})
     assert [(one.reference, one.state) for one in checked.problems] == [("src/none.py", "not-found")]
     done = await editor.ask(core.REVIEW_ACT_ON_MANY, {"root": editor.root, "action": "reject", "items": items[:2]})

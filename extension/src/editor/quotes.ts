@@ -1,18 +1,41 @@
 import * as vscode from "vscode";
+import * as protocol from "../protocol";
+import type { Context } from "../sidecar/context";
+import { chooseRoot } from "./roots";
+
+const shareButton = "Share quotes in git";
+const keepButton = "Keep quotes on this machine";
 
 /** Asks where quotes are kept, once per repository, at the first accept; undefined if the person chose neither. */
 export async function askWhereQuotesGo(): Promise<"shared" | "local" | undefined> {
-  const shareButton = "Share quotes in git";
-  const keepButton = "Keep quotes on this machine";
   const choice = await vscode.window.showInformationMessage(
     "Share the quotes of memories in git?",
     {
       modal: true,
       detail:
-        "A memory is a markdown file in the repository. It can include the quotes from your sessions that it is based on, so that everyone with access to the repository can read them, or the quotes can stay on this machine. Lerim commits nothing itself. You are asked once per repository; review.quotes in .lerim/config.toml changes it later.",
+        `A memory is a markdown file in the repository. Its title and text are in the file in either case, and may repeat what you typed.\n\n${shareButton}: the file has the exact quotes of your sessions, too, and everyone with access to the repository can read them.\n\n${keepButton}: the quotes are stored outside the repository.\n\nLerim commits nothing itself. You are asked once per repository, and can change the answer with the command Lerim: Choose Where Quotes Are Kept.`,
     },
     keepButton,
     shareButton,
   );
   return choice === shareButton ? "shared" : choice === keepButton ? "local" : undefined;
+}
+
+/** Lerim: Choose Where Quotes Are Kept. Shows the answer given before, and takes another. */
+export async function chooseWhereQuotesGo(context: Pick<Context, "request">): Promise<void> {
+  const root = (await chooseRoot())?.uri.toString();
+  if (root === undefined) return;
+  const { quotes: current } = await context.request(protocol.reviewQuotes, { root });
+  const items = [
+    { label: shareButton, detail: "The memory's file has the exact quotes of your sessions.", quotes: "shared" },
+    { label: keepButton, detail: "Only the memory's title and text are in its file. They may repeat what you typed.", quotes: "local" },
+  ] as const;
+  const picked = await vscode.window.showQuickPick(
+    items.map((item) => ({ ...item, description: item.quotes === current ? "current" : "" })),
+    { title: "Lerim: Choose Where Quotes Are Kept", placeHolder: "For the memories of this repository that you accept from now on" },
+  );
+  if (picked === undefined) return;
+  await context.request(protocol.reviewQuotes, { root, quotes: picked.quotes });
+  const where = picked.quotes === "shared" ? "in the memory's file" : "on this machine";
+  void vscode.window.showInformationMessage(`Lerim: The quotes of what you accept from now on are kept ${where}. Memories accepted before are not changed.`);
 }

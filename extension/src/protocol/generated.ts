@@ -1294,6 +1294,19 @@ export interface QueueParams {
   action: "retry" | "skip";
 }
 /**
+ * Where the quotes of memories that are accepted from now on are kept; None asks for the choice made before.
+ */
+export interface QuotesParams {
+  root: string;
+  quotes?: ("local" | "shared") | null;
+}
+/**
+ * Where quotes are kept: in the memories' files (`shared`) or on this machine (`local`); "" if not chosen yet.
+ */
+export interface QuotesView {
+  quotes: "" | "local" | "shared";
+}
+/**
  * What is wrong with the references of a candidate.
  */
 export interface ReferenceCheck {
@@ -1707,6 +1720,7 @@ export const reviewForFile = request<FileParams, FileComments>("lerim/review/for
 export const reviewLeftOut = request<LeftOutParams, LeftOutList>("lerim/review/leftOut");
 export const reviewPropose = request<ItemParams, ReviewResult>("lerim/review/propose");
 export const reviewUndo = request<UndoParams, ReviewResult>("lerim/review/undo");
+export const reviewQuotes = request<QuotesParams, QuotesView>("lerim/review/quotes");
 export const memorySearch = request<SearchParams, FoundMemories>("lerim/memory/search");
 export const memoryTitles = request<TitlesParams, TitlesView>("lerim/memory/titles");
 export const memoryShow = request<ShowParams, MemoryView>("lerim/memory/show");

@@ -66,6 +66,7 @@ REQUESTS = (
     RequestHandler(core.REVIEW_LEFT_OUT, core.LeftOutParams, "features.reviews", "list_left_out"),
     RequestHandler(core.REVIEW_PROPOSE, core.ItemParams, "features.reviews", "propose_left_out"),
     RequestHandler(core.REVIEW_UNDO, core.UndoParams, "features.reviews", "undo_action"),
+    RequestHandler(core.REVIEW_QUOTES, core.QuotesParams, "features.reviews", "choose_quotes"),
     RequestHandler(core.MEMORY_SEARCH, core.SearchParams, "features.memories.loading", "search_memories"),
     RequestHandler(core.MEMORY_TITLES, core.TitlesParams, "features.memories.loading", "list_titles"),
     RequestHandler(core.MEMORY_SHOW, core.ShowParams, "features.memories.loading", "show_memory"),

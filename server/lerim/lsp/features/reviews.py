@@ -7,6 +7,7 @@ editor to report the changed files.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import msgspec
 
@@ -19,6 +20,7 @@ from lerim.lsp.protocol import (
     Edit,
     ItemParams,
     LeftOutParams,
+    QuotesParams,
     RootParams,
     UndoParams,
 )
@@ -75,6 +77,12 @@ class LeftOutList(msgspec.Struct, frozen=True):
     total: int
 
 
+class QuotesView(msgspec.Struct, frozen=True):
+    """Where quotes are kept: in the memories' files (`shared`) or on this machine (`local`); "" if not chosen yet."""
+
+    quotes: Literal["shared", "local", ""]
+
+
 async def list_review(sidecar: Sidecar, params: RootParams) -> ReviewList:
     """Lists the candidates that wait, with the number blocked or left out, problems, and what can be undone."""
     repo = await sidecar.find_trusted_repo(params.root, "Review")
@@ -110,6 +118,12 @@ async def check_candidate_references(sidecar: Sidecar, params: ItemParams) -> Re
     if params.scope == "global":
         return ReferenceCheck([])
     return await sidecar.run_in_thread(_check_references, own, params.id)
+
+
+async def choose_quotes(sidecar: Sidecar, params: QuotesParams) -> QuotesView:
+    """Changes where quotes are kept, if the parameters say where, and returns it."""
+    repo = await sidecar.find_trusted_repo(params.root, "Review")
+    return await sidecar.run_in_thread(_choose_quotes, candidate_counts.find_review_paths(sidecar, repo), params)
 
 
 async def list_left_out(sidecar: Sidecar, params: LeftOutParams) -> LeftOutList:
@@ -195,6 +209,14 @@ def _act_on_many(own: ReviewPaths, params: ActOnManyParams) -> ManyResult:
     if not decided and notes:
         return ManyResult(False, " ".join(notes), None, [])
     return ManyResult(True, message, bulk_id, decided, " ".join(notes))
+
+
+def _choose_quotes(paths: ReviewPaths, params: QuotesParams) -> QuotesView:
+    kept = paths.store().quotes
+    if params.quotes is not None:
+        paths.make_private_folder()
+        kept.write_choice(params.quotes)
+    return QuotesView(kept.read_choice() or "")
 
 
 def _check_references(paths: ReviewPaths, candidate_id: str) -> ReferenceCheck:

@@ -42,6 +42,7 @@ from .core import LeftOutParams as LeftOutParams
 from .core import MemoriesChangedParams as MemoriesChangedParams
 from .core import NoParams as NoParams
 from .core import Params as Params
+from .core import QuotesParams as QuotesParams
 from .core import RootParams as RootParams
 from .core import RootView as RootView
 from .core import SearchParams as SearchParams

@@ -22,6 +22,7 @@ REVIEW_ACT_ON_MANY = "lerim/review/actOnMany"
 REVIEW_REFERENCES = "lerim/review/references"
 REVIEW_FOR_FILE = "lerim/review/forFile"
 REVIEW_PROPOSE = "lerim/review/propose"
+REVIEW_QUOTES = "lerim/review/quotes"
 MEMORY_SEARCH = "lerim/memory/search"
 MEMORY_SHOW = "lerim/memory/show"
 MEMORY_TITLES = "lerim/memory/titles"
@@ -178,6 +179,13 @@ class UndoParams(Params, frozen=True):
 
     root: str
     action: str | None = None
+
+
+class QuotesParams(Params, frozen=True):
+    """Where the quotes of memories that are accepted from now on are kept; None asks for the choice made before."""
+
+    root: str
+    quotes: Literal["shared", "local"] | None = None
 
 
 class SearchParams(Params, frozen=True):

@@ -14,6 +14,14 @@ export function rankedNeighbours({ neighbours, suggested }: CandidateView): read
   return [...first, ...neighbours.filter((one) => !first.includes(one))];
 }
 
+/** The similarity from which a memory probably says something about the same as a candidate; the sidecar accepts none of these without review. */
+const nearSimilarity = 0.3;
+
+/** Whether a memory stands above the candidate's quotes: it is near, or an answer about it is suggested. */
+export function isNear({ suggested }: CandidateView, memory: NeighbourView): boolean {
+  return memory.similarity >= nearSimilarity || memory.id === suggested?.memory;
+}
+
 /** The answers possible for a memory, besides keeping both. */
 export function answersFor(candidate: CandidateView, memory: NeighbourView): readonly NeighbourAnswer[] {
   const isAnswered = memory.primitive === "question" && candidate.primitive !== "question";

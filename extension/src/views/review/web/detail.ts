@@ -45,7 +45,8 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
     ...(saysTheSame(candidate.title, candidate.body) ? [] : [h("div", { class: "candidate-body", attributes: { dir: "auto" } }, ...prose(candidate.body))]),
   );
   article.append(...proposedChanges(candidate, actions.openTarget));
-  article.append(...similarMemories(candidate, chosen, allowed.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget }));
+  const similar = similarMemories(candidate, chosen, allowed.act, { answer: actions.answer, choose: actions.choose, open: actions.openTarget });
+  article.append(...similar.near);
   article.append(h("h3", { id: "why" }, "Why"));
   if (candidate.reason !== "" && candidate.suggested === null) article.append(h("p", { class: "reason" }, ...prose(candidate.reason)));
   if (candidate.signal !== "") article.append(h("p", { class: "signal" }, spellOutHidden(signalText(candidate.signal))));
@@ -54,7 +55,7 @@ export function candidateDetail(candidate: CandidateView, chosen: string, action
     const links = candidate.references.map((reference) => referenceItem(reference, problems.find((problem) => problem.reference === reference), actions, allowed.act));
     article.append(h("h3", { id: "references" }, "References"), h("ul", { class: "references", attributes: { "aria-labelledby": "references" } }, ...links));
   }
-  article.append(h("p", { class: "source" }, sourceText(candidate)));
+  article.append(...similar.others, h("p", { class: "source" }, sourceText(candidate)));
   return article;
 }
 

@@ -1,5 +1,5 @@
 import type { CandidateView, NeighbourAnswer, NeighbourView } from "../../../protocol";
-import { answersFor, firstLines, neighbourMeta, rankedNeighbours, suggestionText } from "./answers";
+import { answersFor, firstLines, isNear, neighbourMeta, rankedNeighbours, suggestionText } from "./answers";
 import { button, type Child, h } from "../../shared/web/dom";
 import { prose, literalText } from "../../shared/web/prose";
 import { spellOutHidden } from "../../shared/web/text";
@@ -26,17 +26,23 @@ export function suggestionNote(candidate: CandidateView): Child[] {
   return [h("p", { class: "suggestion", id: "suggestion", role: "note" }, ...prose(suggestionText(candidate)), ...reason)];
 }
 
-/** The memories similar to a candidate, each with buttons for the possible answers, which `act` enables. */
-export function similarMemories(candidate: CandidateView, chosen: string, enabled: boolean, actions: NeighbourActions): Child[] {
+/** The memories similar to a candidate, each with buttons for the possible answers: those that are near, which stand above its quotes, and the others, which stand below. */
+export function similarMemories(candidate: CandidateView, chosen: string, enabled: boolean, actions: NeighbourActions): { readonly near: Child[]; readonly others: Child[] } {
   const memories = rankedNeighbours(candidate);
-  if (memories.length === 0 && candidate.suggested === null) return [];
   const keepBothButton = button("Keep both", () => actions.answer("keep", ""), { class: "answer keep", disabled: !enabled, title: "Keep both: add this as a new memory (b)" });
   const items = memories.map((memory, at) => neighbourItem(candidate, memory, `${at + 1} of ${memories.length}`, { at, chosen: memory.id === chosen, act: enabled }, actions));
-  return [
-    h("h3", { id: "similar" }, "Similar memories"),
-    ...(items.length === 0 ? [] : [h("ol", { class: "neighbours", attributes: { "aria-labelledby": "similar" } }, ...items)]),
-    h("div", { class: "actions", role: "group", label: "All similar memories" }, keepBothButton),
+  const keepBoth = h("div", { class: "actions", role: "group", label: "All similar memories" }, keepBothButton);
+  const section = (id: string, title: string, shown: readonly HTMLElement[]): Child[] => [
+    h("h3", { id }, title),
+    ...(shown.length === 0 ? [] : [h("ol", { class: "neighbours", attributes: { "aria-labelledby": id } }, ...shown)]),
   ];
+  const near = items.filter((_, at) => memories.slice(at, at + 1).some((memory) => isNear(candidate, memory)));
+  const others = items.filter((item) => !near.includes(item));
+  const hasNear = near.length > 0 || candidate.suggested !== null;
+  return {
+    near: hasNear ? [...section("similar", "Similar memories", near), keepBoth] : [],
+    others: others.length === 0 ? [] : [...section("less-similar", "Less similar memories", others), ...(hasNear ? [] : [keepBoth])],
+  };
 }
 
 function neighbourItem(candidate: CandidateView, memory: NeighbourView, ordinal: string, state: { at: number; chosen: boolean; act: boolean }, actions: NeighbourActions): HTMLElement {
