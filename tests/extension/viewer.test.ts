@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { parseFilePlace } from "../../extension/src/views/transcript/web/fileplaces";
 import { estimateTurnHeight, RowHeights } from "../../extension/src/views/transcript/web/heights";
-import { callStatus, splitBlocks } from "../../extension/src/views/transcript/web/turn";
+import { callStatus, shortTitle, splitBlocks } from "../../extension/src/views/transcript/web/turn";
 import { nextMatch, nextPrompt, turnKeyAction } from "../../extension/src/views/transcript/web/turnkeys";
 
 test("heights are summed as they become known, and each place has its row", () => {
@@ -45,6 +45,13 @@ test("fenced code is told apart from words, also where a fence is never closed",
   expect(splitBlocks("")).toEqual([]);
   expect(splitBlocks("```npm test``` fails.\nNever use SQLite.")).toEqual([{ code: false, language: "", text: "```npm test``` fails.\nNever use SQLite." }]);
   expect(splitBlocks("  indented ``` not a fence")).toEqual([{ code: false, language: "", text: "  indented ``` not a fence" }]);
+});
+
+test("a call names files as they are named in the folder of its session", () => {
+  expect(shortTitle("Edit /work/shop/src/a.py", "/work/shop")).toBe("Edit src/a.py");
+  expect(shortTitle("Edit C:\\work\\shop\\a.py", "C:\\work\\shop\\")).toBe("Edit a.py");
+  expect(shortTitle("$ cat /work/shop2/a.py", "/work/shop")).toBe("$ cat /work/shop2/a.py");
+  expect(shortTitle("Edit /work/a.py", "")).toBe("Edit /work/a.py");
 });
 
 test("the name of a file opens it, at its line if it says one; other code does not", () => {

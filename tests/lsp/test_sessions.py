@@ -91,7 +91,7 @@ async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(ed
     assert len(opened.sizes) == 4
     lines = opened.summary.splitlines()
     assert lines[0].startswith("A Claude Code session of 2 prompts"), "the title of the session is not said twice"
-    assert "- The user's last words: “thanks”" in lines
+    assert "- Your last words: “thanks”" in lines
     assert SECRET not in opened.summary and "\u202e" not in opened.summary
     page = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
     first, second, third = page.turns

@@ -61,12 +61,14 @@ from .summaries import SummaryAnswerCache as SummaryAnswerCache
 from .summaries import SummaryCallStarted as SummaryCallStarted
 from .summaries import SummaryFacts as SummaryFacts
 from .summaries import SummaryTask as SummaryTask
+from .summaries import address_person as address_person
 from .summaries import find_last_runs as find_last_runs
 from .summaries import list_names as list_names
 from .summaries import render_summary as render_summary
 from .summaries import split_exchanges as split_exchanges
 from .summaries import split_sections as split_sections
 from .summaries import summarize_by_rules as summarize_by_rules
+from .summaries import summarize_request as summarize_request
 from .summaries import summarize_with_model as summarize_with_model
 from .summaries import unpack_parts as unpack_parts
 from .themes import ThemeRequest as ThemeRequest

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
+from lerim import extraction
 from lerim.config import load
 from lerim.errors import LerimError, Problem
 from lerim.journal.days import DaySpan, day_span, local_day
@@ -20,6 +21,7 @@ from lerim.journal.render import render_markdown
 from lerim.journal.sources import (
     DayNote,
     MemoriesOfDay,
+    describe_accepted,
     describe_commits,
     describe_memories,
     describe_notes,
@@ -161,13 +163,15 @@ def draft_day(project: Project, material: DayMaterial) -> tuple[list[DraftSenten
     asked = [item for item in material.memories.added if item.record.primitive == "question"]
     drafts += describe_obsolete(material.commits, [*material.memories.before, *asked], material.git)
     drafts += describe_memories(material.memories, drafts)
+    drafts += describe_accepted(material.memories)
     return drafts, problems
 
 
 def limit_own_output(drafts: Sequence[DraftSentence]) -> list[DraftSentence]:
     """Returns the sentences without those from Lerim's own earlier output that are more than a quarter of all, so that
     the journal does not come to repeat itself. The first ones stay."""
-    left = int(sum(not draft.is_own_output for draft in drafts) * OWN_SENTENCES_PER_OTHER)
+    others = sum(not draft.is_own_output and draft.origin != "review" for draft in drafts)
+    left = int(others * OWN_SENTENCES_PER_OTHER)
     kept: list[DraftSentence] = []
     for draft in drafts:
         left -= draft.is_own_output
@@ -181,15 +185,15 @@ def _history(scope: JournalScope) -> History:
 
 
 def build_page(scope: JournalScope, day: date | None, now: datetime) -> JournalPage:
-    """Builds the page of a day, of today for None. Raises CatalogError, MemoryError_, and ValueError for a day far
-    outside the calendar."""
+    """Builds the page of a day, of today for None, for the person whose sessions these are. Raises CatalogError,
+    MemoryError_, and ValueError for a day far outside the calendar."""
     shown = day or local_day(now, scope.zone)
     entry = build_entry(scope, shown, now)
     days = [one.day for one in list_days(scope)]  # the newest first
     return JournalPage(
         day=entry.day,
         title=entry.title,
-        markdown=render_markdown(entry),
+        markdown=extraction.address_person(render_markdown(entry)),
         previous=next((one for one in days if one < entry.day), ""),
         next=next((one for one in reversed(days) if one > entry.day), ""),
         problems=[problem.message for problem in entry.problems],

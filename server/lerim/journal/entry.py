@@ -23,9 +23,9 @@ SECTION_TITLES: Mapping[Section, str] = {
     "obsolete": "Out of date",
 }
 """The sections of an entry in their order, with their headings."""
-Origin = Literal["session", "git", "note", "memory"]
-"""Where a sentence comes from: what was said and done in a session, git, a note or feed of the person, or what Lerim
-itself kept before."""
+Origin = Literal["session", "git", "note", "review", "memory"]
+"""Where a sentence comes from: what was said and done in a session, git, a note or feed of the person, what the person
+accepted, or what Lerim itself kept before."""
 SourceKind = Literal["turn", "commit", "tag", "note", "memory"]
 
 
@@ -121,22 +121,35 @@ class DraftSentence:
 
 def number_sources(drafts: Iterable[DraftSentence]) -> tuple[list[JournalSentence], list[JournalSource]]:
     """Returns the sentences by section, each text once in a section, and their sources, numbered from 1 in the order in
-    which they are first named. All text is made fit to be shown as markdown: it is one line without secrets, tags,
-    links and hidden characters."""
+    which they are first named, the turns of a session together and in its order. All text is made fit to be shown as
+    markdown: it is one line without secrets, tags, links and hidden characters."""
     ordered = sorted(drafts, key=lambda draft: list(SECTION_TITLES).index(draft.section))
-    sources: dict[str, JournalSource] = {}
-    sentences: dict[tuple[Section, str, str], JournalSentence] = {}
+    unique: dict[tuple[Section, str, str], DraftSentence] = {}
     for draft in ordered:
-        text, topic = _clean_line(draft.text), _clean_line(draft.topic)
-        key = (draft.section, topic, text)
-        if key in sentences:
-            continue
-        for source in draft.sources:
-            if source.ref not in sources:
-                sources[source.ref] = replace(source, number=len(sources) + 1, title=_clean_line(source.title))
-        numbers = tuple(dict.fromkeys(sources[source.ref].number for source in draft.sources))
-        sentences[key] = JournalSentence(draft.section, text, numbers, draft.origin, topic, draft.repeats)
-    return list(sentences.values()), list(sources.values())
+        unique.setdefault((draft.section, _clean_line(draft.topic), _clean_line(draft.text)), draft)
+    sources = _order_sources(source for draft in unique.values() for source in draft.sources)
+    numbers = {source.ref: source.number for source in sources}
+    sentences = [
+        JournalSentence(
+            section,
+            text,
+            tuple(sorted({numbers[one.ref] for one in draft.sources})),
+            draft.origin,
+            topic,
+            draft.repeats,
+        )
+        for (section, topic, text), draft in unique.items()
+    ]
+    return sentences, sources
+
+
+def _order_sources(named: Iterable[JournalSource]) -> list[JournalSource]:
+    """Returns each source once and with its number. The turns of a session stand where the first of them is named."""
+    groups: dict[str, dict[str, JournalSource]] = {}
+    for source in named:
+        groups.setdefault(source.session or source.ref, {}).setdefault(source.ref, source)
+    ordered = [one for group in groups.values() for one in sorted(group.values(), key=lambda one: one.turn_number)]
+    return [replace(one, number=number, title=_clean_line(one.title)) for number, one in enumerate(ordered, 1)]
 
 
 def _clean_line(text: str) -> str:

@@ -91,11 +91,11 @@ def _list_sources(entry: JournalEntry) -> Iterator[str]:
 def _describe_turns(sources: Sequence[JournalSource]) -> str:
     first = sources[0]
     when = f", {format_day(first.time)}" if first.time else ""
-    turns = "; ".join(
-        f"[{source.number}] turn {source.turn_number}" + (f", {format_clock(source.time)}" if source.time else "")
+    turns = ", ".join(
+        f"[{source.number}] {format_clock(source.time) if source.time else f'turn {source.turn_number}'}"
         for source in sources
     )
-    return f"- session `{first.session}`, “{shorten(first.title, MAX_SOURCE_TITLE_CHARS)}”{when}: {turns}"
+    return f"- session “{shorten(first.title, MAX_SOURCE_TITLE_CHARS)}” (`{first.session[:8]}`){when}: {turns}"
 
 
 def _describe_source(source: JournalSource) -> str:
@@ -105,7 +105,7 @@ def _describe_source(source: JournalSource) -> str:
         "commit": f"commit `{reference[:12]}`, “{title}”",
         "tag": f"tag `{title}`",
         "note": f"note “{title}”",
-        "memory": f"memory `{reference}`, “{title}”",
+        "memory": f"memory “{title}” (`{reference}`)",
     }[source.kind]
     when = f", {format_moment(source.time)}" if source.time else ""
     return f"- [{source.number}] {what}{when}"

@@ -51,7 +51,7 @@ def test_a_session_is_told_by_what_was_asked_done_and_came_of_it() -> None:
         " (1 failed), 1 commit."
     )
     assert [one.text for one in made.intent] == [
-        "The user asked: “Please add a retry to src/fetch.py, three times at most.”",
+        "The user wrote: “Please add a retry to src/fetch.py, three times at most.”",
         "Then: “great, commit it”",
     ]
     assert [one.text for one in made.happened] == [
@@ -138,7 +138,7 @@ def test_limits_of_words_hold_and_end_at_sentences() -> None:
     assert 100 < count_words(found["What happened"]) <= 200
     for line in found["What happened"].splitlines():
         assert re.fullmatch(r"- .*[.!?”] \[[0-9a-f, ]+\]", line)
-    assert made.intent[0].text.startswith("The user asked: “Change part 0")
+    assert made.intent[0].text.startswith("The user wrote: “Change part 0")
     assert len(made.files) == 16
     kept = fit_statements([Statement("One two. Three four five six.", ("a",))], 4)
     assert kept == (Statement("One two.", ("a",)),)

@@ -219,7 +219,7 @@ def test_a_window_without_a_signal_is_told_by_the_rules(tmp_path: Path) -> None:
     made, steps = told(script, turns, tmp_path)
     assert script.prompts == []
     assert [step.kind for step in steps] == ["skipped"]
-    assert made.intent[0].text == "The user asked: “show src/app.py”"
+    assert made.intent[0].text == "The user wrote: “show src/app.py”"
     _, steps = told(script, turns, tmp_path, gate=False)
     assert len(script.prompts) >= 1
 

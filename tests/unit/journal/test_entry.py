@@ -9,8 +9,9 @@ import msgspec
 from claude_lines import answer, call
 from desk import Desk
 from journal_days import DAY, NOW, commit, entry, exchange, memory, read, scope, texts
-from lerim.journal import build_entry, list_days, render_markdown
+from lerim.journal import build_entry, build_page, list_days, render_markdown
 from lerim.journal.entry import JournalEntry
+from lerim.review import queue
 
 
 def work(desk: Desk) -> None:
@@ -39,7 +40,7 @@ def test_a_day_is_told_from_sessions_and_commits_and_each_sentence_has_its_sourc
     told = entry(desk)
     assert (told.day, told.title, told.sessions, told.commits) == ("2026-03-02", "Journal of 2 Mar 2026", 1, 1)
     assert "Committed “Use pathlib, fixes #12”, which changed `src/app.py` and closed #12." in texts(told, "done")
-    assert any(text.startswith("The user asked: “Always use pathlib") for text in texts(told, "done"))
+    assert any(text.startswith("The user wrote: “Always use pathlib") for text in texts(told, "done"))
     assert any("Always use pathlib instead of os.path" in text for text in texts(told, "decided"))
     failed = "`npm test` failed the last time it was run: “Error: Cannot find module load”"
     assert texts(told, "open") == [failed]
@@ -51,9 +52,40 @@ def test_a_day_is_told_from_sessions_and_commits_and_each_sentence_has_its_sourc
     markdown = render_markdown(told)
     assert markdown.startswith("# Journal of 2 Mar 2026\n\n## Done\n")
     assert f"- {failed} [{source.number}]\n" in markdown
-    [line] = [line for line in markdown.splitlines() if line.startswith("- session `s1`, “")]  # one for all its turns
-    assert f"[{source.number}] turn {source.turn_number}, " in line
+    [line] = [line for line in markdown.splitlines() if line.startswith("- session “")]  # one for all its turns
+    assert f"[{source.number}] 10:05" in line
+    turns = [source.turn_number for source in told.sources if source.kind == "turn"]
+    assert turns == sorted(turns)
     assert "- [4] commit `" in markdown
+
+
+def test_a_question_called_undecided_is_left_open_and_a_heading_keeps_its_question_mark(desk: Desk) -> None:
+    open_question = "Should we retry failed orders? I am not sure yet, the service is not idempotent."
+    desk.session(
+        "s1",
+        *exchange("What does src/app.py do?", "It starts the shop.", "2026-03-02T10:00:00Z"),
+        *exchange("I am not sure this works, run it. Should there be output?", "Yes.", "2026-03-02T10:01:00Z"),
+        *exchange(open_question, "I left it as it is.", "2026-03-02T10:02:00Z"),
+    )
+    read(desk)
+    told = entry(desk)
+    assert [text for text in texts(told, "open") if "retry" in text] == [f"The user asked: “{open_question}”"]
+    assert not any("output" in text for text in texts(told, "open"))
+    assert "### What does src/app.py do?\n" in render_markdown(told)
+    markdown = build_page(scope(desk), DAY, NOW).markdown
+    assert f"- You asked: “{open_question}”" in markdown and "The user" not in markdown
+
+
+def test_a_memory_of_an_earlier_day_is_named_on_the_day_it_is_accepted(desk: Desk) -> None:
+    work(desk)
+    read(desk)
+    [candidate, *_] = queue.list_pending(desk.place)[0]
+    assert queue.accept_candidate(desk.place, candidate.id, quotes="shared").ok
+    [accepted] = queue.acceptance_times(desk.place).values()
+    told = build_entry(scope(desk), accepted.date(), accepted + timedelta(minutes=1))
+    label = candidate.record.kind or candidate.record.primitive
+    assert f"Accepted the {label} “{candidate.record.title}”, said on 2 Mar 2026." in texts(told, "done")
+    assert not any(text.startswith("Accepted the") for text in texts(entry(desk)))
 
 
 def test_the_same_input_gives_the_same_bytes(desk: Desk) -> None:

@@ -91,7 +91,7 @@ def test_an_answer_that_cannot_be_read_is_a_step_and_the_rules_stand(desk: Desk)
     assert [(step["kind"], step["role"], step["where"]) for step in report["steps"]] == [
         ("unread", "summarize", "claude:s1")
     ]
-    assert "The user asked: “Always keep amounts" in written(desk)
+    assert "The user wrote: “Always keep amounts" in written(desk)
 
 
 def test_a_request_that_is_refused_uses_no_session_up(desk: Desk) -> None:

@@ -1,6 +1,7 @@
 from .actions import find_last_runs as find_last_runs
 from .actions import split_exchanges as split_exchanges
 from .by_rules import summarize_by_rules as summarize_by_rules
+from .excerpts import summarize_request as summarize_request
 from .facts import SummaryFacts as SummaryFacts
 from .model import SummaryCallStarted as SummaryCallStarted
 from .model import SummaryTask as SummaryTask
@@ -8,6 +9,7 @@ from .model import summarize_with_model as summarize_with_model
 from .parts import SummaryAnswerCache as SummaryAnswerCache
 from .parts import unpack_parts as unpack_parts
 from .summary import Summary as Summary
+from .summary import address_person as address_person
 from .summary import list_names as list_names
 from .summary import render_summary as render_summary
 from .summary import split_sections as split_sections

@@ -121,7 +121,7 @@ def _make_intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
     if not requests:
         return
     statements = {
-        id(exchange): Statement(f"{'The user asked' if number == 0 else 'Then'}: “{text}”", _prompt_turns(exchange))
+        id(exchange): Statement(f"{_introduce(text) if number == 0 else 'Then'}: “{text}”", _prompt_turns(exchange))
         for number, (exchange, text) in enumerate(requests)
     }
     left = INTENT_WORDS
@@ -134,6 +134,11 @@ def _make_intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
     yield from (
         statements[id(exchange)] for exchange, _ in requests if id(exchange) in selected or exchange is requests[0][0]
     )
+
+
+def _introduce(request: str) -> str:
+    asks = any(word.rstrip("”\"')…").endswith("?") for word in request.split())
+    return "The user asked" if asks else "The user wrote"
 
 
 def _prompt_turns(exchange: SummaryExchange) -> tuple[str, ...]:

@@ -93,9 +93,11 @@ def find_report_sentence(text: str, most: int) -> str:
 
 
 def title_request(text: str, most: int) -> str:
-    """Returns a message as a title: its first sentence without polite phrases."""
+    """Returns a message as a title: its first sentence without polite phrases. A question keeps its question mark,
+    unless such a phrase made it one."""
     first = _BREAK.split(text, maxsplit=1)[0]
-    return one_line(capitalize_first(_POLITE.sub("", first) or first), most).rstrip(".:,;? ")
+    request = _POLITE.sub("", first) or first
+    return one_line(capitalize_first(request), most).rstrip(".:,; " if request == first else ".:,;? ")
 
 
 def one_line(text: str, most: int) -> str:

@@ -25,6 +25,10 @@ MAX_CITED_TURNS = 10
 
 _UNSPACED = compile_later("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff]")
 _END = compile_later(r"(?<=[.!?…。！？])[”\"')\]]{0,2}\s+")
+_ABOUT_PERSON = compile_later(
+    r"(?:(?<=^)|(?<=^- )|(?<=[.”] ))The user(?P<owns>'s)?(?= (?:asked|wrote|said|last words): “| answered “)",
+    re.MULTILINE,
+)
 _HEADING = compile_later(r"^##[ \t]+(.{1,80}?)[ \t]*$", re.MULTILINE)
 
 
@@ -53,6 +57,12 @@ class Summary:
     files: tuple[Statement, ...]
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+
+
+def address_person(text: str) -> str:
+    """Returns sentences about a session for the person who had it: “The user asked: …” becomes “You asked: …”. Files,
+    which others may read, keep the neutral words."""
+    return _ABOUT_PERSON.sub(lambda found: "Your" if found["owns"] else "You", text)
 
 
 def count_words(text: str) -> int:

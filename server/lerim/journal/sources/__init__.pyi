@@ -4,6 +4,7 @@ from .from_git import describe_commits as describe_commits
 from .from_git import is_included as is_included
 from .from_sessions import describe_session as describe_session
 from .memories import MemoriesOfDay as MemoriesOfDay
+from .memories import describe_accepted as describe_accepted
 from .memories import describe_memories as describe_memories
 from .memories import load_memories_of_day as load_memories_of_day
 from .memories import mark_repeated as mark_repeated

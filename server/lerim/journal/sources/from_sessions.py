@@ -6,6 +6,7 @@ outlives the transcripts, which agents delete after weeks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -32,6 +33,18 @@ MAX_SENTENCES_PER_SESSION = 6
 MAX_ERROR_CHARS = 200
 MAX_TURNS_READ = 4_000
 """How many of the latest turns of one session are searched for what was decided and learned."""
+MAX_QUESTION_CHARS = 300
+_ASKS_WHAT_TO_DO = re.compile(
+    r"\b(?:should|shall|do|would|could|can) (?:we|i)\b[^.!?\n]{3,200}\?"
+    r"|\b(?:whether|what|which|how|where|when|if) (?:we|i) (?:should|shall|want|need)\b",
+    re.IGNORECASE,
+)
+_SAYS_UNDECIDED = re.compile(
+    r"\b(?:i(?:['’]m| am)|we(?:['’]re| are)) (?:still )?(?:not sure|unsure|undecided)\b"
+    r"|\b(?:i|we) (?:do not|don['’]t) know yet\b|\b(?:i|we) (?:have not|haven['’]t) decided\b"
+    r"|\bnot (?:been )?decided yet\b|\b(?:still )?undecided\b|\bstill an? open question\b",
+    re.IGNORECASE,
+)
 _SECTIONS: Mapping[str, Section] = {"decision": "decided", "learning": "learned", "question": "open"}
 
 
@@ -73,6 +86,7 @@ def _tell_session(
     if summary is not None:
         yield from _tell_summary(summary, session, sources, share)
     yield from _tell_claims(session, project, sources, title)
+    yield from _tell_open_questions(session, sources, title)
     exchanges = extraction.split_exchanges(session.new_turns, locate)
     for run in extraction.find_last_runs([one for one in exchanges if one.runs][-2:]):
         if run.outcome == "failed":
@@ -111,6 +125,18 @@ def _tell_claims(
             yield DraftSentence(section, _quote_claim(claim), found, "session", title)
 
 
+def _tell_open_questions(
+    session: WorkedSession, sources: Mapping[str, JournalSource], title: str
+) -> Iterator[DraftSentence]:
+    """Yields the prompts that ask what to do and say themselves that it is not decided."""
+    for turn in session.new_turns:
+        if turn.role != "user" or turn.kind != "prompt":
+            continue
+        asked = " ".join(extraction.summarize_request(turn.text, MAX_QUESTION_CHARS).split())
+        if _ASKS_WHAT_TO_DO.search(asked) and _SAYS_UNDECIDED.search(asked) and not find_flags(asked):
+            yield DraftSentence("open", f"The user asked: “{asked}”", (sources[turn.id],), "session", title)
+
+
 def _find_claims(session: WorkedSession, project: Project) -> list[Candidate]:
     """Returns what the rules find worth keeping in a session as it was at the end of the span. Whether a path exists
     today does not matter."""
@@ -127,7 +153,7 @@ def _quote_claim(claim: Candidate) -> str:
     if claim.signal not in extraction.RANKED_SIGNALS:
         return f"{claim.title.rstrip('.')}."
     speaker = "The user" if quote.who == "user" else "The agent"
-    return f"{speaker}: “{' '.join(quote.quote.split())}”"
+    return f"{speaker} said: “{' '.join(quote.quote.split())}”"
 
 
 def to_turn(turn: SummaryTurn) -> Turn:

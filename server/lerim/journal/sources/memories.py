@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,21 +23,26 @@ from lerim.memory import (
 )
 from lerim.paths import Home
 from lerim.project import Project
-from lerim.review import load_memories_as_of
+from lerim.review import ReviewPaths, load_memories_as_of, queue
+from lerim.times import format_date
 
 SAME_CLAIM = 0.72
 """A sentence repeats a memory if their words overlap at least this much (Dice)."""
 MAX_TITLE_CHARS = 160
-TOPIC = "Memories"
+TOPIC, ACCEPTED_TOPIC = "Memories", "Review"
+MAX_ACCEPTED = 20
+"""How many of the memories that were accepted on a day its entry names."""
 _SECTIONS: Mapping[str, Section] = {"decision": "decided", "learning": "learned", "question": "open", "theme": "done"}
 
 
 @dataclass(frozen=True, slots=True)
 class MemoriesOfDay:
-    """The memories that were active when a day began and when it ended."""
+    """The memories that were active when a day began and when it ended. `accepted` are the ids of those that were
+    accepted on the day."""
 
     before: Sequence[StoredMemory]
     after: Sequence[StoredMemory]
+    accepted: Collection[str] = ()
 
     @property
     def added(self) -> list[StoredMemory]:
@@ -59,7 +64,9 @@ def load_memories_of_day(
     each file that cannot be read. Raises MemoryError_."""
     before, _ = load_memories_as_of(project, home, since)
     after, problems = load_memories_as_of(project, home, until)
-    return MemoriesOfDay(_select_active(before), _select_active(after)), problems
+    times = queue.acceptances(ReviewPaths(project, home))
+    accepted = {memory for memory, (time, _) in times.items() if since <= time < until}
+    return MemoriesOfDay(_select_active(before), _select_active(after), accepted), problems
 
 
 def _select_active(stored: Sequence[StoredMemory]) -> list[StoredMemory]:
@@ -100,6 +107,17 @@ def describe_memories(memories: MemoriesOfDay, others: Sequence[DraftSentence]) 
         by = f" was {how} by “{title_of(ender.record)}”" if ender else " was archived"
         sources = (memory_source(item), *((memory_source(ender),) if ender else ()))
         yield DraftSentence("obsolete", f"The {record.primitive} “{title_of(record)}”{by}.", sources, "memory", TOPIC)
+
+
+def describe_accepted(memories: MemoriesOfDay) -> Iterator[DraftSentence]:
+    """Yields a sentence for each memory that was accepted on the day although it was said before."""
+    added = {item.record.id for item in memories.added}
+    found = [one for one in memories.after if one.record.id in memories.accepted and one.record.id not in added]
+    for item in found[:MAX_ACCEPTED]:
+        record = item.record
+        label, said = record.kind or record.primitive, format_date(record.created.astimezone().date())
+        text = f"Accepted the {label} “{title_of(record)}”, said on {said}."
+        yield DraftSentence("done", text, (memory_source(item),), "review", ACCEPTED_TOPIC)
 
 
 def mark_repeated(drafts: Sequence[DraftSentence], memories: Sequence[StoredMemory]) -> Iterator[DraftSentence]:

@@ -20,6 +20,7 @@ const statusLine = h("p", { class: "ask-status", role: "status" });
 const questionHeading = h("h2", { class: "asked" });
 const answerText = h("div", { class: "sentences", label: "Answer", role: "region", attributes: { "aria-live": "polite" } });
 const noteLine = h("p", { class: "note", role: "note" });
+const chooseModelButton = button("Choose Model…", () => vscode.postMessage({ type: "chooseModel" }), { class: "link choose-model" });
 const sourcesSection = h("section", { class: "sources", label: "Sources" });
 const restrictedNote = h("p", { class: "restricted", role: "note" }, "Restricted Mode: You can ask questions once you trust this folder.");
 
@@ -84,7 +85,8 @@ function draw(): void {
   restrictedNote.hidden = !restricted;
   questionHeading.replaceChildren(...(state.question === "" ? [] : [spellOutHidden(state.question)]));
   answerText.replaceChildren(...state.sentences.map(sentenceElement));
-  noteLine.textContent = spellOutHidden(noteText());
+  const offersModel = state.model === "none" && state.state === "done";
+  noteLine.replaceChildren(spellOutHidden(noteText()), ...(offersModel ? [" ", chooseModelButton] : []));
   noteLine.className = `note ${state.state}`;
   statusLine.textContent = asking ? "Looking through memories and sessions…" : "";
   drawSources();
@@ -129,31 +131,36 @@ function drawSources(): void {
     const rows = [...cited.values()].map((citation) => h("li", { class: "source-row" }, citationButton(citation), h("span", { class: "source-kind" }, kindText(citation)), h("span", { class: "source-title" }, ...prose(citation.title))));
     sourcesSection.replaceChildren(h("h3", {}, "Sources"), h("ol", { class: "source-list" }, ...rows));
   } else if (state.state !== "asking" && state.passages.length > 0) {
-    sourcesSection.replaceChildren(h("h3", {}, state.known ? "Matching passages, quoted word for word" : "Nothing matches well. The closest passages, quoted word for word"), ...state.passages.map(passageElement));
+    sourcesSection.replaceChildren(h("h3", {}, state.known ? "Matching memories and messages, word for word" : "Nothing matches well. The closest memories and messages, word for word"), ...state.passages.map(passageElement));
   } else {
     sourcesSection.replaceChildren();
   }
   const isUnanswered = cited.size === 0 && (!state.known || state.passages.length === 0) && (state.state === "done" || state.state === "partial");
   if (isUnanswered) sourcesSection.append(button("Search Memories by Meaning", () => vscode.postMessage({ type: "searchByMeaning" }), { class: "link search-by-meaning" }));
-  if (state.model === "none" && state.state === "done") sourcesSection.append(button("Choose Model", () => vscode.postMessage({ type: "chooseModel" }), { class: "link choose-model" }));
 }
 
-/** What a passage is: a memory and its kind, or whose message with which agent. */
-function passageFacts({ kind }: Citation, detail: string): string[] {
-  if (kind === "memory") return [kind, detail];
+/** What stands above a passage, and the facts below that: of a message, which follow one another from the same session, whose it is; the session comes second. */
+function passageHead({ kind, title }: Citation, detail: string): { readonly head: string; readonly facts: readonly string[] } {
+  if (kind === "memory") return { head: title, facts: [kind, detail] };
   const [role = "", agent = ""] = detail.split(", ");
-  return [role === "user" ? "your message" : "the agent's message", agent];
+  return { head: role === "user" ? "Your message" : "The agent's message", facts: [`session “${title}”`, agent] };
+}
+
+/** What a memory says, without its title and the lines about where it applies and what it rests on. */
+function memoryExcerpt(text: string, title: string): string {
+  const lines = text.split("\n").filter((line) => !/^(?:Files: |(?:user|assistant|tool|web): “)/.test(line));
+  return (lines[0]?.trim() === title.trim() && lines.length > 1 ? lines.slice(1) : lines).join("\n");
 }
 
 function passageElement({ text, detail, time, citation }: Passage): HTMLElement {
-  const [first, ...rest] = text.split("\n");
-  const excerpt = first?.trim() === citation.title.trim() && rest.length > 0 ? rest.join("\n") : text; // a memory's title is already shown above
-  const facts = [...passageFacts(citation, detail), dateText(time)].filter((fact) => fact !== "").join(" · ");
+  const excerpt = citation.kind === "memory" ? memoryExcerpt(text, citation.title) : text;
+  const { head, facts } = passageHead(citation, detail);
+  const factsText = [...facts, dateText(time)].filter((fact) => fact !== "").join(" · ");
   return h(
     "div",
     { class: "passage" },
-    h("div", { class: "passage-head" }, citationButton(citation), h("span", { class: "source-title" }, ...prose(citation.title))),
-    h("div", { class: "source-kind" }, spellOutHidden(facts)),
+    h("div", { class: "passage-head" }, citationButton(citation), h("span", { class: "source-title" }, ...prose(head))),
+    h("div", { class: "source-kind" }, spellOutHidden(factsText)),
     h("blockquote", { attributes: { dir: "auto" } }, ...prose(excerpt)),
   );
 }

@@ -50,7 +50,8 @@ const title = h("h1", { class: "heading" });
 const factsLine = h("p", { class: "facts" });
 const noteLine = h("p", { class: "note", role: "note" });
 const summaryBox = h("div", { class: "summary markdown", role: "note", label: "Summary" });
-const rememberButton = button("Add memory…", rememberSelection, { title: "Make a memory of the selected words" });
+const rememberTitles = { on: "Make a memory of the selected words", off: "First select the words to make a memory of" };
+const rememberButton = button("Add memory…", rememberSelection, { title: rememberTitles.off });
 const resumeButton = button("Resume…", () => vscode.postMessage({ type: "resume" }), { title: "Continue this session with its agent" });
 const notice = h("div", { class: "notice", role: "alert" });
 const findBox = h("input", { class: "find", label: "Find in this session", attributes: { type: "search", placeholder: "Find in this session", spellcheck: "false", maxlength: String(maxFindText) } });
@@ -145,7 +146,7 @@ function showSession(next: OutlineView): void {
   resumeButton.hidden = next.resume === "";
   noteLine.textContent = spellOutHidden(next.note);
   noteLine.hidden = next.note === "";
-  summaryBox.replaceChildren(...markdownBlocks(next.summary, markdownActions));
+  summaryBox.replaceChildren(h("h2", {}, "Summary"), ...markdownBlocks(next.summary, markdownActions));
   summaryBox.hidden = next.summary === "";
   const { kinds, sizes } = next;
   if (kinds === "") showNotice("This session has no messages.");
@@ -171,7 +172,7 @@ function sessionFacts(session: SessionView): string {
 }
 
 function createRow(at: number): HTMLElement {
-  const context = { position: at, count: outline?.kinds.length ?? 0, agent: outline?.session.agent ?? "The agent", sessionStart: outline?.session.started ?? "" };
+  const context = { position: at, count: outline?.kinds.length ?? 0, agent: outline?.session.agent ?? "The agent", folder: outline?.session.folder ?? "", sessionStart: outline?.session.started ?? "" };
   const turn = turns.get(at);
   const article = turn === undefined ? placeholderArticle(context, estimateTurnHeight(outline?.sizes[at] ?? 0)) : renderTurn(turn, at, context);
   article.classList.toggle("target", at === jumpTarget);
@@ -202,6 +203,7 @@ document.addEventListener("selectionchange", () => {
   const words = document.getSelection()?.toString() ?? "";
   if (words.trim() !== "" || document.activeElement !== rememberButton) selectedWords = words;
   rememberButton.disabled = selectedWords.trim() === "";
+  rememberButton.title = rememberButton.disabled ? rememberTitles.off : rememberTitles.on;
 });
 
 function rememberSelection(): void {

@@ -19,6 +19,8 @@ export interface TurnContext {
   readonly position: number;
   readonly count: number;
   readonly agent: string;
+  /** Where the session ran; paths in it are shown without it. */
+  readonly folder: string;
   /** When its session began: turns of the same day only show the time. */
   readonly sessionStart: string;
 }
@@ -40,7 +42,7 @@ export function turnArticle(turn: SessionTurn, context: TurnContext, actions: Tu
     ),
     ...messageBlocks(turn, actions),
     ...(turn.left > 0 ? [h("p", { class: "left" }, `… ${turn.left.toLocaleString("en-US")} more characters. `, button("Show all", actions.showWhole, { class: "link whole" }))] : []),
-    ...turn.calls.map((call, at) => callDetails(call, at, actions)),
+    ...turn.calls.map((call, at) => callDetails(call, at, context.folder, actions)),
   );
 }
 
@@ -83,11 +85,17 @@ export function callStatus({ status, exitCode }: ShownCall): string {
   }
 }
 
-function callDetails(call: ShownCall, at: number, actions: TurnActions): HTMLElement {
+/** The title of a call, with paths relative to the session's folder. */
+export function shortTitle(title: string, folder: string): string {
+  const beginning = folder.replace(/[\\/]+$/, "");
+  return beginning === "" ? title : title.replaceAll(` ${beginning}/`, " ").replaceAll(` ${beginning}\\`, " ");
+}
+
+function callDetails(call: ShownCall, at: number, folder: string, actions: TurnActions): HTMLElement {
   const status = callStatus(call);
   const summary = [
     h("span", { class: "mark", attributes: { "aria-hidden": "true" } }, statusMarks[call.status] ?? "•"),
-    h("code", { class: "title" }, ...literalText(call.title || "Output")),
+    h("code", { class: "title", title: spellOutHidden(call.title) }, ...literalText(shortTitle(call.title, folder) || "Output")),
     ...(status === "" ? [] : [h("span", { class: "status" }, status)]),
   ];
   const diffButton = call.edits ? [button("Open Diff", () => actions.openDiff(at), { class: "link open-diff", label: `Open Diff: ${spellOutHidden(call.title)}`, title: "Show what was changed" })] : [];

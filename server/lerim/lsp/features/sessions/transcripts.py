@@ -10,6 +10,7 @@ import sqlite3
 
 import msgspec
 
+from lerim import extraction
 from lerim.errors import NotFoundError
 from lerim.lsp.boundary import show_hidden_characters
 from lerim.lsp.features.memories import loading
@@ -140,14 +141,21 @@ def _load_outline(db: sqlite3.Connection, params: OpenParams, home: Home) -> Out
 
 
 def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
-    """The session's summary: description and outcome, without the ids of turns, after its title if the session has
-    another one."""
+    """The session's summary as markdown for the person who had it: description and outcome, without the ids of turns,
+    after its title if the session has another one."""
     found = find_summary_view(find_folder_projects(session.cwds, home), home, session.platform, session.session_id)
     if found is None:
         return ""
-    title = "" if found.title.casefold() == session_title(session).casefold() else found.title
-    lines = (title, found.description, *found.outcome.split("\n"))
-    return "\n".join(TURN_IDS.sub("", line) for line in lines if line.strip())[:MAX_SUMMARY]
+    title = "" if _is_beginning(found.title, session_title(session)) else found.title
+    blocks = (title, found.description, "\n".join(line for line in found.outcome.split("\n") if line.strip()))
+    text = "\n\n".join(TURN_IDS.sub("", block) for block in blocks if block.strip())
+    return extraction.address_person(text)[:MAX_SUMMARY]
+
+
+def _is_beginning(title: str, session: str) -> bool:
+    """Whether one of two titles only cuts the other short."""
+    one, other = (" ".join(text.casefold().rstrip("….").split()) for text in (title, session))
+    return one.startswith(other) or other.startswith(one)
 
 
 def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
