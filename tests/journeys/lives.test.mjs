@@ -8,6 +8,7 @@ import { askQuestions } from "./asking.mjs";
 import { barriersInThemes } from "./barriers.mjs";
 import { git, markdown, missing } from "./machine.mjs";
 import { searchByMeaning, standInForMeaning } from "./meaning.mjs";
+import { workInMemoryFile } from "./memoryfile.mjs";
 import { Panel } from "./reviewpanel.mjs";
 import { Person } from "./person.mjs";
 import { makeRepository } from "./rebuild.mjs";
@@ -204,6 +205,9 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await screen.hover("discount", /rounds down/);
     await screen.shot("used");
   });
+
+  const named = (word) => files("learnings").find((name) => name.includes(word)).replace(/\.md$/, "");
+  await workInMemoryFile(run, screen, `.lerim/memory/learnings/${named("load")}.md`, named("discount"));
 
   await run("in a memory's file, F12 on a reference leads to its line, and F2 on the id renames the file and every link", async () => {
     const discount = () => files("learnings").find((name) => name.includes("discount"));

@@ -191,6 +191,16 @@ async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Edit
     assert await editor.client.text_document_code_action_async(other) is None
 
 
+async def test_an_action_that_fixes_what_is_wrong_is_offered_once(editor: Editor) -> None:
+    path = write_memory(editor.repo, id="20260801-once", references=("src/none.py", "src/nowhere.py"))
+    uri = editor.open(path.relative_to(editor.repo).as_posix())
+    place = types.Range(types.Position(0, 0), types.Position(20, 0))
+    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([]))
+    found = str(await editor.client.text_document_code_action_async(params))
+    path.unlink()
+    assert found.count("Remove Reference") == 2 and found.count(f"'command': '{core.ARCHIVE_MEMORY}'") == 1
+
+
 async def test_the_selected_part_of_a_memory_becomes_a_memory_of_its_own(editor: Editor) -> None:
     body = "One 😀 thing.\n\n- Retry twice\n\n  because the network is slow.\n\nThe end."
     path = write_memory(editor.repo, id="20260801-two", body=body, references=("src/app.py",), supersedes=("gone",))

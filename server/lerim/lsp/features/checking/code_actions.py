@@ -49,6 +49,19 @@ def _make_actions(
         found += commands.list_all()
         if commands.is_available and (split := split_action(sidecar, text, place)) is not None:
             found.append(split)
+    return _offer_commands_once(found)
+
+
+def _offer_commands_once(actions: Iterable[types.CodeAction]) -> list[types.CodeAction]:
+    """The actions without repeats of a command: what fixes several findings, or is an act on the memory anyway, is
+    offered by the first of them."""
+    seen: set[str] = set()
+    found: list[types.CodeAction] = []
+    for action in actions:
+        if action.command is None or action.command.command not in seen:
+            found.append(action)
+        if action.command is not None:
+            seen.add(action.command.command)
     return found
 
 
