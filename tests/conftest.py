@@ -22,6 +22,8 @@ from long import LONG
 
 if TYPE_CHECKING:
     from desk import Desk
+    from lerim.paths import Home
+    from lerim.project import Project
     from lerim.review import ReviewPaths
     from organisation import Organisation
 
@@ -130,6 +132,24 @@ def small_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repo(tmp_path: Path, git: Git, small_repository: Path) -> Path:
     """A small git repository with one commit: `README.md`, `src/app.py` (`load`, `Store`), `tests/test_app.py`."""
     return Path(shutil.copytree(small_repository, tmp_path / "repo")).resolve()
+
+
+@pytest.fixture
+def home() -> Home:
+    """The test's home, as the environment names it."""
+    from lerim.paths import Home
+
+    return Home.from_environ(os.environ)
+
+
+@pytest.fixture
+def project(repo: Path, home: Home) -> Project:
+    """The repository `repo` as a project."""
+    from lerim.project import locate_project
+
+    found = locate_project(repo, home)
+    assert found is not None
+    return found
 
 
 @pytest.fixture

@@ -22,16 +22,12 @@ BODY = "Uploads to the archive bucket are retried by `upload.py` with a pause be
 
 
 @pytest.fixture
-def place(repo: Path, isolated: Path) -> ReviewPaths:
+def place(place: ReviewPaths) -> ReviewPaths:
     """A repository with two memories that say the same, and one more."""
-    home = Home(isolated / ".lerim")
-    project = locate_project(repo, home)
-    assert project is not None
-    made = ReviewPaths(project, home)
     for number in (3, 5):
-        queue.add_memory(made, "decision", f"Retry uploads {number} times", BODY)
-    queue.add_memory(made, "decision", "Use uv", "For everything.")
-    return made
+        queue.add_memory(place, "decision", f"Retry uploads {number} times", BODY)
+    queue.add_memory(place, "decision", "Use uv", "For everything.")
+    return place
 
 
 def test_it_prints_one_object_with_everything_promised(place: ReviewPaths) -> None:

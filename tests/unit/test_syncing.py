@@ -29,11 +29,6 @@ from long import LONG
 from model_desk import start_job
 
 
-@pytest.fixture
-def desk(repo: Path, isolated: Path) -> Desk:
-    return Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-
-
 def test_what_an_agent_was_asked_as_lerim_s_own_command_is_not_learned_from(desk: Desk) -> None:
     desk.home = Home(desk.repo / ".lerim", desk.repo)  # a person's whole home under version control
     desk.home.root.mkdir(parents=True)

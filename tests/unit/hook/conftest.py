@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from hook_program import HookProgram, write_memories
 from lerim.paths import Home
-from lerim.project import Project, locate_project
-
-
-@pytest.fixture
-def home() -> Home:
-    return Home.from_environ(os.environ)
-
-
-@pytest.fixture
-def project(repo: Path, home: Home) -> Project:
-    found = locate_project(repo, home)
-    assert found is not None
-    return found
+from lerim.project import Project
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,23 +10,21 @@ import terminal
 from chat_server import KEY, Act, streams
 from desk import Desk
 from journal_days import DAY, commit, exchange, memory, read
-from lerim.paths import Home
 from model_desk import model
 
 
 @pytest.fixture
-def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
-    made = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-    memory(made, "decision", "The parser reads `src/app.py` with ast", "2026-02-01T09:00:00+00:00")
-    memory(made, "learning", "The file README.md is generated", "2026-02-01T10:00:00+00:00", references=("README.md",))
-    made.session(
+    memory(desk, "decision", "The parser reads `src/app.py` with ast", "2026-02-01T09:00:00+00:00")
+    memory(desk, "learning", "The file README.md is generated", "2026-02-01T10:00:00+00:00", references=("README.md",))
+    desk.session(
         "s1",
         *exchange("Make the parser in src/app.py faster", "The parser now reads in one pass.", "2026-03-02T10:00:00Z"),
     )
-    commit(made, "Parse in one pass, fixes #12", "2026-03-02T11:00:00Z", src__app_DOT_py="x = 1\n", README_DOT_md=None)
-    read(made)
-    return made
+    commit(desk, "Parse in one pass, fixes #12", "2026-03-02T11:00:00Z", src__app_DOT_py="x = 1\n", README_DOT_md=None)
+    read(desk)
+    return desk
 
 
 def tell(desk: Desk, *acts: Act, day: str = DAY.isoformat()) -> tuple[dict, list[str]]:

@@ -10,14 +10,12 @@ import pytest
 from chat_server import KEY
 from desk import Desk
 from lerim.models import engine
-from lerim.paths import Home
 
 
 @pytest.fixture
-def desk(repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(desk: Desk, repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     monkeypatch.setenv("LERIM_MODEL_KEY", KEY)
-    made = Desk(repo, Home(isolated / ".lerim"), isolated / ".claude" / "projects")
-    yield made
+    yield desk
     leaks = [
         path
         for path in (*isolated.rglob("*"), *repo.rglob("*"))
