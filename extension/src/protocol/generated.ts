@@ -1399,12 +1399,12 @@ export interface SessionTrialView {
   message: string;
   code: string;
   model: string;
-  session: string;
-  rules: TrialProposal[];
-  found: TrialProposal[];
   seconds: number;
   tokens: number;
   cost: number | null;
+  session: string;
+  rules: TrialProposal[];
+  found: TrialProposal[];
   again: number;
 }
 /**
@@ -1416,7 +1416,7 @@ export interface TrialProposal {
   quote: string;
 }
 /**
- * A turn with its text; `left` is the number of characters cut off.
+ * A turn with its text; `time` is ISO 8601 in UTC, "" if unknown, and `left` the number of characters cut off.
  */
 export interface SessionTurn {
   turn: string;

@@ -2,15 +2,11 @@ from .apply import AppliedPlan as AppliedPlan
 from .apply import apply_plan as apply_plan
 from .apply import undo_plan as undo_plan
 from .config_files import AgentMachine as AgentMachine
-from .config_files import ConfigFile as ConfigFile
 from .config_files import list_config_files as list_config_files
 from .config_files import skill_text as skill_text
 from .launcher import update_installed_programs as update_installed_programs
-from .model import AGENT_NAMES as AGENT_NAMES
 from .model import AGENTS as AGENTS
 from .model import CHANNEL_NAMES as CHANNEL_NAMES
-from .model import AgentChannel as AgentChannel
-from .model import AgentName as AgentName
 from .model import InstallLevel as InstallLevel
 from .plan import AgentPlan as AgentPlan
 from .plan import ManualStep as ManualStep

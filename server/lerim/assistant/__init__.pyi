@@ -1,5 +1,4 @@
 from .agent_tools import ToolCalls as ToolCalls
-from .answer_parser import passages_for_model as passages_for_model
 from .answers import Answer as Answer
 from .answers import Citation as Citation
 from .answers import Passage as Passage
@@ -15,4 +14,3 @@ from .decide import describe_claim as describe_claim
 from .decide import describe_memories as describe_memories
 from .decide import explore as explore
 from .explorer_tools import ExplorerTools as ExplorerTools
-from .passages import find_session_passages as find_session_passages

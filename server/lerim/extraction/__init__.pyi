@@ -15,7 +15,6 @@ from .cited import escape_lines as escape_lines
 from .cited import is_supported as is_supported
 from .cited import split_cited_sentences as split_cited_sentences
 from .confidence import raise_confidence as raise_confidence
-from .contradictions import contradicts as contradicts
 from .facts import extract_from_turn as extract_from_turn
 from .facts import extract_with_llm as extract_with_llm
 from .facts import make_title as make_title
@@ -30,7 +29,6 @@ from .model import Guidance as Guidance
 from .model import JoinedCandidates as JoinedCandidates
 from .model import Material as Material
 from .model import ModelResult as ModelResult
-from .model import ParsedAnswer as ParsedAnswer
 from .model import TokenCounter as TokenCounter
 from .model import TurnsRead as TurnsRead
 from .model import TurnsSent as TurnsSent
@@ -40,8 +38,6 @@ from .model import ask_text as ask_text
 from .model import cut_windows as cut_windows
 from .model import extract_candidates as extract_candidates
 from .model import find_focus as find_focus
-from .model import fold_text as fold_text
-from .model import has_exact_parts as has_exact_parts
 from .model import make_brief as make_brief
 from .model import make_earlier_claim as make_earlier_claim
 from .model import make_related_query as make_related_query

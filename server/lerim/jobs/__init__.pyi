@@ -4,7 +4,6 @@ from . import session_trial as session_trial
 from . import sync as sync
 from .agent_states import AgentView as AgentView
 from .agent_states import examine_agents as examine_agents
-from .backfill import BackfillDay as BackfillDay
 from .backfill import BackfillOptions as BackfillOptions
 from .backfill import BackfillPlan as BackfillPlan
 from .backfill import BackfillProgress as BackfillProgress
@@ -12,7 +11,6 @@ from .backfill import BackfillReport as BackfillReport
 from .backfill import backfill_project as backfill_project
 from .backfill import plan_backfill as plan_backfill
 from .extracting import EarlierProgress as EarlierProgress
-from .extracting import ExtractedSession as ExtractedSession
 from .extracting import ReadingScope as ReadingScope
 from .extracting import SessionReading as SessionReading
 from .extracting import SessionToExtract as SessionToExtract
@@ -31,7 +29,6 @@ from .other_folders import find_other_folders as find_other_folders
 from .processes import EditorAsker as EditorAsker
 from .processes import JobError as JobError
 from .processes import JobProcesses as JobProcesses
-from .progress import SyncElsewhere as SyncElsewhere
 from .progress import find_sync_elsewhere as find_sync_elsewhere
 from .progress import wait_for_other_sync as wait_for_other_sync
 from .report import CandidateFound as CandidateFound
@@ -57,14 +54,12 @@ from .unusable_home import explain_unusable_home as explain_unusable_home
 from .worker import AnswerLine as AnswerLine
 from .worker import BenefitLine as BenefitLine
 from .worker import CallEditsLine as CallEditsLine
-from .worker import CancelLine as CancelLine
 from .worker import CheckLine as CheckLine
 from .worker import FailureLine as FailureLine
 from .worker import JobLine as JobLine
 from .worker import JournalLine as JournalLine
 from .worker import MaintainReportLine as MaintainReportLine
 from .worker import ModelTestLine as ModelTestLine
-from .worker import ParentLine as ParentLine
 from .worker import SessionTrialLine as SessionTrialLine
 from .worker import SyncReportLine as SyncReportLine
 from .worker import main as main

@@ -10,12 +10,10 @@ from .days import local_day as local_day
 from .days import parse_day as parse_day
 from .days import week_of as week_of
 from .entry import SECTION_TITLES as SECTION_TITLES
-from .entry import JournalDay as JournalDay
 from .entry import JournalEntry as JournalEntry
 from .entry import JournalPage as JournalPage
 from .entry import JournalSentence as JournalSentence
 from .entry import JournalSource as JournalSource
-from .entry_files import WrittenEntry as WrittenEntry
 from .entry_files import write_entry as write_entry
 from .model_entry import choose_journal_model as choose_journal_model
 from .model_entry import tell_day_with_model as tell_day_with_model
@@ -24,7 +22,6 @@ from .render import render_release as render_release
 from .render import render_span as render_span
 from .self_reference import DaySelfReference as DaySelfReference
 from .self_reference import OriginCounts as OriginCounts
-from .self_reference import SelfReference as SelfReference
 from .self_reference import measure_self_reference as measure_self_reference
 from .spans import JournalSpan as JournalSpan
 from .spans import build_entries as build_entries

@@ -18,7 +18,6 @@ from .claims import strip_boilerplate as strip_boilerplate
 from .claims import update_file_sentence as update_file_sentence
 from .claims import word_stems as word_stems
 from .documents import DocumentKind as DocumentKind
-from .documents import DocumentProblem as DocumentProblem
 from .documents import Field as Field
 from .documents import MemoryDocument as MemoryDocument
 from .documents import Span as Span

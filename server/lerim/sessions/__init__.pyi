@@ -111,6 +111,6 @@ from .tables import make_transcript as make_transcript
 from .tables import parse_stored_calls as parse_stored_calls
 from .tables import place_file as place_file
 from .transcript_page import MAX_TEXT as MAX_TEXT
+from .transcript_page import SessionTurn as SessionTurn
 from .transcript_page import ShownCall as ShownCall
-from .transcript_page import ShownTurn as ShownTurn
 from .transcript_page import load_transcript_page as load_transcript_page

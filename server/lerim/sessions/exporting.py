@@ -10,6 +10,7 @@ import msgspec
 
 from lerim.errors import NotFoundError, Problem
 from lerim.redaction import clean_text
+from lerim.sessions.display import iso_time
 from lerim.sessions.model import (
     NO_TOKENS,
     FileEdit,
@@ -118,7 +119,7 @@ def _make_turn(transcript: Transcript, turn: Turn) -> ExportedTurn:
         number=turn.ordinal,
         role=turn.role,
         kind=turn.kind,
-        time=turn.time.isoformat().replace("+00:00", "Z") if turn.time else "",
+        time=iso_time(turn.time),
         folder=redact_text(turn.cwd),
         branch=redact_text(turn.branch),
         model=redact_text(turn.model),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sqlite3
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
+import msgspec
+
 from lerim.redaction import clean_text
-from lerim.sessions.display import shorten_line
+from lerim.sessions.display import iso_time, shorten_line
 from lerim.sessions.model import Role
 from lerim.sessions.search import RedactedTurn, browsing
 from lerim.sessions.tables import parse_stored_calls
@@ -40,14 +41,13 @@ class ShownCall:
     edits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ShownTurn:
-    """A turn with its text; `left` is the number of characters cut off."""
+class SessionTurn(msgspec.Struct, frozen=True):
+    """A turn with its text; `time` is ISO 8601 in UTC, "" if unknown, and `left` the number of characters cut off."""
 
     turn: str
     role: Role
     kind: str
-    time: datetime | None
+    time: str
     text: str
     left: int
     calls: list[ShownCall]
@@ -55,12 +55,12 @@ class ShownTurn:
 
 def load_transcript_page(
     db: sqlite3.Connection, place: str, start: int, count: int, *, whole: bool = False
-) -> list[ShownTurn]:
+) -> list[SessionTurn]:
     """Returns the turns of a session from position `start` on: at most `count`, and as many as fit into one page.
 
     With `whole`, the first turn is not cut at `MAX_TEXT`.
     """
-    shown: list[ShownTurn] = []
+    shown: list[SessionTurn] = []
     size = 0
     for stored_turn in browsing.read_redacted_turns(db, place, start, max(1, min(count, _PAGE_TURNS))):
         turn = _make_turn(stored_turn, _MAX_WHOLE if whole and not shown else MAX_TEXT)
@@ -71,13 +71,13 @@ def load_transcript_page(
     return shown
 
 
-def _make_turn(stored_turn: RedactedTurn, limit: int) -> ShownTurn:
+def _make_turn(stored_turn: RedactedTurn, limit: int) -> SessionTurn:
     text, left = _cut_text(stored_turn.text, limit)
-    return ShownTurn(
+    return SessionTurn(
         turn=stored_turn.turn,
         role=stored_turn.role,
         kind=stored_turn.kind,
-        time=stored_turn.time,
+        time=iso_time(stored_turn.time),
         text=text,
         left=left,
         calls=_make_calls(stored_turn.tools, limit),

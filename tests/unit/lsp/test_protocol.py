@@ -16,14 +16,14 @@ from lerim.errors import Problem
 from lerim.jobs import agent_states
 from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
 from lerim.lsp.features.memories import memory_rows
-from lerim.lsp.features.sessions import agent_stores, listing, search, transcripts
+from lerim.lsp.features.sessions import agent_stores, listing, search
 from lerim.lsp.protocol import agents, core, memories, models
 from lerim.memory.record import Evidence
 from lerim.memory.views import MemoryView
 from lerim.models.money.usage import Usage
 from lerim.review.results import ReviewResult
 from lerim.review.views import CandidateView, LeftOutView, TargetView, UndoView
-from lerim.sessions import ShownCall
+from lerim.sessions import SessionTurn, ShownCall
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "PROTOCOL.md").read_text(encoding="utf-8")
 METHODS = {value for value in vars(core).values() if isinstance(value, str) and value.startswith("lerim/")}
@@ -40,7 +40,7 @@ def test_every_message_is_on_the_page() -> None:
         *(DroppedView, WithdrawnView, SyncReport, Usage),
         *(memory_rows.TitleView, memory_rows.TreeGroup, memory_rows.TreeProposal, memory_rows.TreeMemory),
         *(memories.MemoryActView, answers.Citation, answers.Sentence, answers.Passage, answers.Answer),
-        *(listing.SessionView, search.HitView, transcripts.SessionTurn, ShownCall, agent_stores.JobView),
+        *(listing.SessionView, search.HitView, SessionTurn, ShownCall, agent_stores.JobView),
         *(status.ConnectionView, status.ChannelView, agents.AgentEditView),
         *(agent_states.AgentView, agent_states.StoreView, agent_states.SkippedView),
         *(models.EditorModelView, models.ModelAnswerView),

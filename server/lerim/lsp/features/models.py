@@ -33,20 +33,13 @@ MAX_SERVER_MODELS = 30
 """Most models listed for one server."""
 
 
-class SessionTrialView(msgspec.Struct, frozen=True):
+class SessionTrialView(ModelTestView, frozen=True):
     """What the rules and the chosen model find in one session. If not `ok`, `code` and `message` describe the error;
     `code` is "not-found" if no session waits for a model. `again` is the number of other sessions that wait."""
 
-    ok: bool
-    message: str
-    code: str = ""
-    model: str = ""
     session: str = ""
-    rules: list[TrialProposal] = []
-    found: list[TrialProposal] = []
-    seconds: float = 0.0
-    tokens: int = 0
-    cost: float | None = None
+    rules: list[TrialProposal] = msgspec.field(default_factory=list)
+    found: list[TrialProposal] = msgspec.field(default_factory=list)
     again: int = 0
 
 

@@ -11,7 +11,7 @@ from lsprotocol import types
 from lerim.lsp.features.language.registration import TRANSCRIPT_SCHEME
 from lerim.lsp.features.sessions import listing
 from lerim.lsp.window import Sidecar
-from lerim.sessions import ShownTurn, agent_name, browsing, clean_line, load_transcript_page, session_title
+from lerim.sessions import SessionTurn, agent_name, browsing, clean_line, load_transcript_page, session_title
 
 TURNS_BEFORE = 10
 MAX_TURNS = 60
@@ -86,7 +86,7 @@ def _render_transcript(db: sqlite3.Connection, found: TurnExcerpt) -> tuple[str,
     return "\n".join(lines), wanted
 
 
-def _speaker(turn: ShownTurn, agent: str) -> str:
+def _speaker(turn: SessionTurn, agent: str) -> str:
     return "You" if turn.role == "user" else agent
 
 

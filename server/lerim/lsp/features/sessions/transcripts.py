@@ -27,9 +27,7 @@ from lerim.memory import MemoryRecord
 from lerim.paths import Home
 from lerim.sessions import (
     MAX_TEXT,
-    Role,
-    ShownCall,
-    ShownTurn,
+    SessionTurn,
     agent_name,
     browsing,
     clean_line,
@@ -60,18 +58,6 @@ class OutlineView(msgspec.Struct, frozen=True):
     note: str
     summary: str
     resume: str
-
-
-class SessionTurn(msgspec.Struct, frozen=True):
-    """A turn with its text; `left` is the number of characters cut off."""
-
-    turn: str
-    role: Role
-    kind: str
-    time: str
-    text: str
-    left: int
-    calls: list[ShownCall]
 
 
 class TurnsView(msgspec.Struct, frozen=True):
@@ -175,7 +161,7 @@ def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
 def _load_turns(db: sqlite3.Connection, params: TurnsParams) -> TurnsView:
     start = max(0, params.start)
     turns = load_transcript_page(db, params.id, start, params.count, whole=params.whole)
-    return TurnsView(start, list(map(_make_turn, turns)))
+    return TurnsView(start, turns)
 
 
 def _find_positions(db: sqlite3.Connection, params: FindParams) -> PositionsView:
@@ -188,18 +174,6 @@ def _find_positions(db: sqlite3.Connection, params: FindParams) -> PositionsView
         if len(found) >= MAX_FOUND:
             break
     return PositionsView(found)
-
-
-def _make_turn(turn: ShownTurn) -> SessionTurn:
-    return SessionTurn(
-        turn=turn.turn,
-        role=turn.role,
-        kind=turn.kind,
-        time=listing.wire_time(turn.time),
-        text=turn.text,
-        left=turn.left,
-        calls=turn.calls,
-    )
 
 
 def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> TurnView:
