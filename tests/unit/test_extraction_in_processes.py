@@ -146,6 +146,7 @@ def test_a_cancelled_sync_ends_a_process_that_hangs_and_the_next_one_finds_every
         pools.append(pool)
 
     monkeypatch.setattr(ProcessPool, "__init__", start_stopped)
+    monkeypatch.setattr(process_pool, "SESSIONS_AHEAD", 4)  # fewer than the sessions of this test
     submitted: list[ExtractionRequest] = []
     submit = ProcessPool.submit
 
