@@ -21,9 +21,12 @@ from lerim.redaction.values import Span
 
 _SHORTEST = 8
 """The shortest text that can contain a secret."""
-_MOST_CACHED_CHARACTERS, _MOST_CACHED_TEXTS = 300, 20_000
+_MOST_SHORT_CHARACTERS, _MOST_SHORT_TEXTS = 300, 20_000
 _clean_texts: set[str] = set()
 """Short texts already found to contain no secret. Tool names, paths and lines repeat often."""
+_MOST_LONG_CHARACTERS, _MOST_LONG_TEXTS = 8_000, 700
+_clean_long_texts: set[str] = set()
+"""The same for the last longer texts. A summary redacts what was redacted when its turns were loaded."""
 _collected_hashes: ContextVar[set[int] | None] = ContextVar("secrets", default=None)
 _JSON_STRING = compile_later(r'"(?:[^"\\]|\\.)*+"')
 _SHORTEST_JSON = 10  # the shortest JSON string that can contain a secret, quotes included
@@ -42,12 +45,11 @@ def redact_secrets(text: str) -> RedactedText:
     """Replaces every secret with `[redacted:<kind>]`, including secrets that invisible characters split. Text
     without secrets is returned unchanged; a second pass changes nothing."""
     size = len(text)
-    if size < _SHORTEST or text in _clean_texts:
+    if size < _SHORTEST or text in _clean_texts or text in _clean_long_texts:
         return RedactedText(text, 0, ())
     spans = find_secrets(text)
     if not spans:
-        if size <= _MOST_CACHED_CHARACTERS:
-            _cache_as_clean(text)
+        _cache_as_clean(text)
         return RedactedText(text, 0, ())
     redacted = replace_spans(text, spans)
     for _ in range(5):  # rarely, a replacement brings a literal and its value together; another pass finds them
@@ -60,9 +62,15 @@ def redact_secrets(text: str) -> RedactedText:
 
 
 def _cache_as_clean(text: str) -> None:
-    if len(_clean_texts) >= _MOST_CACHED_TEXTS:
-        _clean_texts.clear()
-    _clean_texts.add(text)
+    if len(text) <= _MOST_SHORT_CHARACTERS:
+        cache, most_texts = _clean_texts, _MOST_SHORT_TEXTS
+    elif len(text) <= _MOST_LONG_CHARACTERS:
+        cache, most_texts = _clean_long_texts, _MOST_LONG_TEXTS
+    else:
+        return
+    if len(cache) >= most_texts:
+        cache.clear()
+    cache.add(text)
 
 
 @contextmanager

@@ -30,8 +30,8 @@ the first batch of a first sync: on a busy machine they would delay the first ca
 MAX_PROCESSES = 3
 """With more, the writer could not keep up, and all together would need more than 250 MB."""
 SESSIONS_AHEAD = 8
-"""How many sessions a process may be ahead of the writer, which bounds the results in memory. With fewer, processes wait
-while the writer extracts a long session itself."""
+"""How many sessions a process may be ahead of the writer, which bounds the results in memory. With fewer, processes
+wait while the writer extracts a long session itself."""
 MIN_HANG_SECONDS = 120.0
 HANG_BYTES_PER_SECOND = 20_000
 """A session that takes longer than this is taken as hanging, and its process is killed. A slow machine reads a hundred
