@@ -180,7 +180,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await panel.lists(/Keep the cache/);
     await answer();
     await until("the question is over again", () => files("questions").length === 0);
-    await unfold(/^Inactive/);
+    await unfold(/^Archived or replaced/);
     await listed(/Keep the prices in src\/cart\.py in floats.*superseded/);
     await listed(/Should the cache.*resolved/);
     await screen.shot("over");

@@ -311,7 +311,7 @@ async def test_a_candidate_is_a_comment_on_the_line_it_speaks_of_with_its_quote_
     assert comment.heading == "Lerim proposes a preference · confidence 90 %"
     assert (comment.title, comment.body, comment.choice) == (CANDIDATE.title, hostile, False)
     assert comment.text.startswith("**Use uv\\, not pip**")
-    assert "> “no\\, Use uv\\, not pip”  \n> (the user)" in comment.text
+    assert "> “no\\, Use uv\\, not pip”  \n> (you)" in comment.text
     assert "](" not in comment.text and "<b>" not in comment.text and "https:" not in comment.text
     assert await editor.hover(store, 4, 9) is None  # a candidate is inert everywhere else
 

@@ -22,7 +22,7 @@ export function groupLabel({ kind, name }: TreeGroup): string {
     case "loose":
       return "No file";
     case "ended":
-      return "Inactive";
+      return "Archived or replaced";
   }
 }
 

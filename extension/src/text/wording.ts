@@ -121,7 +121,7 @@ function shortened(line: string): string {
 const icons: Readonly<Record<string, string>> = {
   decision: "$(law)",
   pitfall: "$(warning)",
-  friction: "$(warning)",
+  friction: "$(flame)",
   procedure: "$(list-ordered)",
   preference: "$(heart)",
   insight: "$(lightbulb)",

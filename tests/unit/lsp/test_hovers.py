@@ -44,11 +44,19 @@ def test_a_hover_names_what_how_old_how_sure_and_who_said_it() -> None:
     assert "decision · 3 weeks ago · confidence 90 %" in said
     assert "Dependencies are installed with uv." in said
     assert "“please use uv”" in said
-    assert "(the user)" in said
+    assert "(a person)" in said
     assert "pitfall · " in text(shown(primitive="learning", kind="pitfall"))
     assert "“" not in text(shown(evidence=(Evidence("", "t", "user"),))), "a quote that is kept elsewhere"
     assert len(text(shown(body="word " * 1000))) < 900
     assert "openTurn" not in render_hover(HoverMemory(RECORD, "aaaa"), NOW, trusted=True)
+
+
+def test_a_body_that_only_says_what_the_quote_below_it_says_is_left_out() -> None:
+    quote = Evidence("Use uv, not pip: the mirror has no wheels for it.", "0123456789ab", "user")
+    said = plain(text(shown(body="Use uv, not pip: the mirror has no wheels for it.", evidence=(quote,))))
+    assert said.count("the mirror has no wheels") == 1
+    assert "…" not in said
+    assert "It is slow." in plain(text(shown(body="Use uv, not pip: It is slow.", evidence=(quote,))))
 
 
 def test_a_secret_in_a_memory_is_not_shown() -> None:

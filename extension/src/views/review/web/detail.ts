@@ -90,7 +90,7 @@ function evidenceItem(item: Evidence, candidate: CandidateView, actions: DetailA
     { class: `quote from-${["user", "assistant", "tool", "web"].includes(item.who) ? item.who : "other"}` },
     h("span", { class: "who" }, `${speakerText(item.who)}:`),
     h("blockquote", { attributes: { dir: "auto" } }, ...literalText(item.quote === "" ? "(this quote is stored only on the machine where the session took place)" : item.quote)),
-    ...(candidate.session === "" ? [] : [button("Open in transcript", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open in transcript (o)" })]),
+    ...(candidate.session === "" ? [] : [button("Open transcript", () => actions.openTurn(candidate.session, item.turn), { class: "link open-turn", title: "Open transcript (o)" })]),
   );
 }
 

@@ -162,5 +162,5 @@ function rowMeta(candidate: CandidateView): string {
   const change = candidate.action === "add" ? "" : ` · ${proposedText(candidate.action)}`;
   const warnings = candidate.flags.length > 0 ? "⚠ has warnings · " : "";
   const scopeText = candidate.scope === "global" ? " · personal" : "";
-  return `${warnings}${kindOf(candidate)} · confidence ${Math.round(candidate.confidence * 100)} %${scopeText}${change}`;
+  return `${warnings}${kindOf(candidate)} · ${Math.round(candidate.confidence * 100)} %${scopeText}${change}`;
 }

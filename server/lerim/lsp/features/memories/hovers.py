@@ -33,7 +33,7 @@ MAX_BODY_LINES = 6
 MAX_QUOTE = 200
 
 SPEAKER_NAMES: dict[Speaker, str] = {
-    "user": "the user",
+    "user": "a person",
     "assistant": "the agent",
     "tool": "a tool's output",
     "web": "a web page",
@@ -109,15 +109,23 @@ def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
         parts.append(f"**{drift_note}**" if shown.drift.state in WRONG_STATES else f"*{drift_note}*")
     text = body_without_title(record.title, record.body).strip()
     text = text if strip_boilerplate(text).strip() else ""  # a body that only names the code's location adds nothing
+    evidence = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
+    if evidence is not None and _is_quoted(text, evidence.quote):
+        text = ""
     body = shorten_text("\n".join(text.split("\n")[:MAX_BODY_LINES]), MAX_BODY)
     if body:
         parts.append(escape_block(body))
-    evidence = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
     if evidence is not None:
         said = escape_line(shorten_text(evidence.quote, MAX_QUOTE))
         parts.append(f"> “{said}”  \n> ({SPEAKER_NAMES[evidence.who]})")
     parts.append(" · ".join(_links(shown, trusted=trusted)))
     return "\n\n".join(parts)
+
+
+def _is_quoted(text: str, quote: str) -> bool:
+    """Whether all that a text says is in the quote, which is shown below it."""
+    said, quoted = (" ".join(one.casefold().split()) for one in (text.removeprefix("…").rstrip(".!"), quote))
+    return said in quoted and len(quote) <= MAX_QUOTE
 
 
 def describe_drift(drift: Drift) -> str:
