@@ -189,7 +189,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
   await run("search finds what was said to any agent and opens it at its turn", async () => {
     await screen.leaveWebview();
     await screen.command("Lerim: Search Sessions", { further: true });
-    const input = screen.page.locator('.quick-input-widget input.input[placeholder^="Search what was said"]');
+    const input = screen.page.locator('.quick-input-widget input.input[placeholder^="Words that were said"]');
     await input.fill("agent:gemini voucher before");
     await until("the match is listed", async () => /Always apply the voucher/.test(await screen.page.locator(".quick-input-list").innerText()));
     await screen.shot("search");
