@@ -16,7 +16,7 @@ export async function askQuestions(run, person, model) {
     assert.match(await frame.locator(".sources h3").innerText(), /word for word/);
     assert.match(await frame.locator(".passage").first().innerText(), /SQLite/);
     assert.deepEqual(await barriersInThemes(person, frame, "passages"), []);
-    const turn = frame.locator(".passage", { hasText: "message ·" }).first();
+    const turn = frame.locator(".passage", { hasText: "session “" }).first();
     await turn.locator(".citation").click();
     await until("the transcript is shown at the turn", async () => (await screen.turnText()).includes("in SQLite, not in Redis"));
   });
