@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,7 @@ async def test_a_transcript_comes_by_pages_clean_and_with_how_each_call_ended(ed
     lines = opened.summary.splitlines()
     assert lines[0].startswith("A Claude Code session of 2 prompts"), "the title of the session is not said twice"
     assert "- Your last words: “thanks”" in lines
+    assert not any(re.search(r"\[[0-9a-f]{12}", line) for line in lines), "ids of turns mean nothing to a person"
     assert SECRET not in opened.summary and "\u202e" not in opened.summary
     page = await editor.ask(core.SESSION_TURNS, {"id": one.id, "start": 0, "count": 3})
     first, second, third = page.turns

@@ -133,8 +133,8 @@ def _load_summary(session: browsing.SessionListItem, home: Home) -> str:
     if found is None:
         return ""
     title = "" if _is_beginning(found.title, session_title(session)) else found.title
-    blocks = (title, found.description, "\n".join(line for line in found.outcome.split("\n") if line.strip()))
-    text = "\n\n".join(TURN_IDS.sub("", block) for block in blocks if block.strip())
+    outcome = "\n".join(TURN_IDS.sub("", line) for line in found.outcome.split("\n") if line.strip())
+    text = "\n\n".join(block for block in (title, TURN_IDS.sub("", found.description), outcome) if block.strip())
     return extraction.address_person(text)[:MAX_SUMMARY]
 
 
