@@ -326,7 +326,7 @@ test("the lives of memories", { skip: missing() ?? false, timeout: JOURNEY }, as
     await unfold(/^Problems\s*1/);
     const problem = await listed(/both\.md/);
     assert.match(problem, /merge conflict/);
-    await screen.command("Lerim: Check Memory Files for Problems");
+    await screen.command("Lerim: Check Memories");
     await screen.notification(/Lerim: .*error/);
     await screen.button("Show Problems");
     const problems = screen.page.locator(".markers-panel");

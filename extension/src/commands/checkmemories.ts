@@ -4,7 +4,7 @@ import * as protocol from "../protocol";
 import type { Context } from "../sidecar/context";
 import { checkText } from "../text/memorywording";
 
-/** Lerim: Check Memory Files for Problems. What is wrong is then listed in the Problems view. */
+/** Lerim: Check Memories. What is wrong is then listed in the Problems view. */
 export async function checkMemories(context: Pick<Context, "request">): Promise<void> {
   const folder = await chooseRoot();
   if (folder === undefined) return;
