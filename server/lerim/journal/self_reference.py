@@ -94,13 +94,18 @@ def _measure_day(project: Project, material: DayMaterial) -> DaySelfReference:
 
 
 def _count_sentences(drafts: Sequence[DraftSentence], kept: Sequence[DraftSentence]) -> OriginCounts:
+    """Counts where sentences come from. What the person accepted on the day is on neither side: it is not from a
+    session or from git, and not what the memory says again."""
     by_origin = {
         origin: sum(draft.origin == origin and not draft.is_own_output for draft in drafts)
         for origin in ("session", "git", "note")
     }
     own = sum(draft.is_own_output for draft in drafts)
     return OriginCounts(
-        **by_origin, own=own, included=len(kept), included_own=sum(draft.is_own_output for draft in kept)
+        **by_origin,
+        own=own,
+        included=sum(draft.origin != "review" for draft in kept),
+        included_own=sum(draft.is_own_output for draft in kept),
     )
 
 
