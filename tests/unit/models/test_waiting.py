@@ -69,7 +69,8 @@ def fill(catalog: Catalog, project: str, sessions: int) -> None:
             (at, f"/x/{at}", str(at)),
         )
         catalog.db.execute(
-            "INSERT INTO sessions VALUES (?, x'0300', '', 1, 2, '', '', '', '', ?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL)",
+            "INSERT INTO sessions (transcript, resume, title, started, ended, cwds, branches, models, turns, prompts,"
+            " tool_calls, tool_errors, denials) VALUES (?, x'0300', '', 1, 2, '', '', '', ?, 0, 0, 0, 0)",
             (at, turns),
         )
         catalog.db.execute(
