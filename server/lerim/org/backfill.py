@@ -26,7 +26,10 @@ WITH sent AS (
     INSERT INTO extractions (team, key, project, queue, session, place_hash, content_hash, model, bytes)
     SELECT %(team)s, * FROM unnest(%(keys)s::text[], %(projects)s::text[], %(queues)s::text[], %(sessions)s::text[],
         %(places)s::text[], %(hashes)s::text[], %(models)s::text[], %(sizes)s::bigint[])
-    ON CONFLICT DO NOTHING RETURNING key, queue
+    ON CONFLICT DO NOTHING RETURNING key, queue, session, place_hash
+), replaced AS ( -- of a session that had changed, this is what it holds now
+    DELETE FROM extractions AS old USING sent WHERE old.team = %(team)s AND old.state = 'changed'
+        AND (old.session, old.place_hash) = (sent.session, sent.place_hash)
 )
 INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock, args)
 SELECT queue, 'extract', %(team)s || ':' || key, jsonb_build_object('key', key) FROM sent

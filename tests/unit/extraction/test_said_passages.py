@@ -31,11 +31,11 @@ def turn(text: str, role: Role = "user", *calls: ToolCall, unattended: bool = Fa
             ["用 uv 安装所有的依赖（因为它更快。）", "不要再用 pip 安装。"],
         ),
         (
-            "Run the tests first (see the guide. it is short.) before you push. They are fast (a. b.). Run them all again.",
+            "Run the tests first (see the guide. it is short.) before you push. They are fast (a. b.). Run them again.",
             [
                 "Run the tests first (see the guide. it is short.) before you push.",
                 "They are fast (a. b.).",
-                "Run them all again.",
+                "Run them again.",
             ],
         ),
         (

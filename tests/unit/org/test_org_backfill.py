@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -87,6 +88,25 @@ def test_what_was_found_is_taken_into_the_review_once(organisation: Organisation
     assert [one["code"] for one in pulled["problems"]] == ["org"]
     again = run("org", "pull", "--repo", str(organisation.desk.repo))
     assert again.stdout.startswith("0 candidates proposed") and organisation.desk.waiting()
+
+
+def test_a_session_that_was_sent_again_after_it_changed_counts_once(organisation: Organisation) -> None:
+    def change_and(act: Callable[[], object], text: str) -> dict[str, int]:
+        organisation.desk.session("s0", *correct(organisation.desk, text))
+        act()
+        states: dict[str, int] = organisation.status()["states"]
+        return states
+
+    def work() -> None:
+        Worker(TeamDatabase(organisation.url, "platform"), os.environ, until_done=True).run()
+
+    organisation.write_sessions(2)
+    organisation.send()
+    assert change_and(work, "later") == {"changed": 1, "done": 1}
+    assert change_and(organisation.send, "later still") == {"waiting": 1, "done": 1}
+    assert change_and(organisation.send, "at last") == {"waiting": 2, "done": 1}
+    work()
+    assert organisation.status()["states"] == {"done": 2} and not organisation.status()["failures"]
 
 
 def test_a_session_that_is_gone_or_has_changed_is_told_and_can_be_sent_again(organisation: Organisation) -> None:

@@ -90,11 +90,21 @@ def begin_extraction(database: TeamDatabase, key: str, worker: str) -> Extractio
     return Extraction(key, *map(str, row[1:]))
 
 
+_DELETE_REPLACED = """
+DELETE FROM extractions AS own WHERE team = %s AND key = %s AND state = 'running' AND EXISTS (
+    SELECT 1 FROM extractions AS newer WHERE newer.team = own.team AND newer.sent_at > own.sent_at
+        AND (newer.session, newer.place_hash) = (own.session, own.place_hash))
+"""
+
+
 def finish_extraction(database: TeamDatabase, extraction: Extraction, result: ExtractionResult, seconds: float) -> None:
     """Store what became of an extraction and, if it has candidates, ask for its project to be reconciled, in one
-    transaction. A second result of the same extraction changes nothing. Raises OrgError."""
+    transaction. A second result of the same extraction changes nothing. If a session has changed and what
+    it holds now was sent already, nothing is kept of the older one. Raises OrgError."""
     key, team, project = extraction.key, database.team, extraction.project
     with database.open() as connection, connection.transaction():
+        if result.state == "changed" and connection.execute(_DELETE_REPLACED, (team, key)).rowcount:
+            return
         ended = connection.execute(
             "UPDATE extractions SET state = %s, problem = %s, seconds = %s, ended_at = now()"
             " WHERE team = %s AND key = %s AND state = 'running'",
