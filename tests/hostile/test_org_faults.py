@@ -107,7 +107,7 @@ def test_after_kills_of_workers_and_of_the_database_all_is_found_and_nothing_pai
 def write_work(organisation: Organisation, more: int) -> None:
     """Writes so many more sessions in which the rules find something and as many that need a model, and sends them."""
     before = count(organisation, "true") // 2
-    organisation.write_sessions(before + more)
+    organisation.write_sessions(before + more, before)
     for number in range(before, before + more):
         story(organisation.desk, f"story{number}")
     organisation.send()

@@ -26,8 +26,8 @@ class Organisation:
     desk: Desk
     url: str
 
-    def write_sessions(self, count: int) -> None:
-        for number in range(count):
+    def write_sessions(self, count: int, first: int = 0) -> None:
+        for number in range(first, count):
             subject = f"{SUBJECTS[number % len(SUBJECTS)]}{number // len(SUBJECTS) or ''}"
             self.desk.session(f"s{number}", *correction(self.desk, subject, over=f"old_{subject}"))
 
