@@ -12,7 +12,11 @@ from .binding import Binding as Binding
 from .binding import ServeOptions as ServeOptions
 from .binding import open_socket as open_socket
 from .binding import plan_binding as plan_binding
+from .running import mark_environment as mark_environment
 from .running import request_server as request_server
+from .running import stream_from_server as stream_from_server
+from .running_jobs import WorkEvent as WorkEvent
+from .running_jobs import WorkKind as WorkKind
 from .served import Served as Served
 from .served import find_served as find_served
 from .server import main as main

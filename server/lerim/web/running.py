@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import http.client
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import filelock
 import msgspec
 
 from lerim.errors import ServerError, error_reason
-from lerim.paths import Home
+from lerim.paths import STORE_VARIABLES, Home
 from lerim.project import make_private_folder, replace_file
 from lerim.views import SERVER_ADDRESS_FILE, SERVER_LOCK_FILE, ErrorOutput, RunningServer, read_server_address
 from lerim.web.token import load_token
 
+Event = TypeVar("Event")
 REQUEST_SECONDS = 30.0
+"""How long an answer may take; a stream of events says more often that it is alive."""
 LOOK_SECONDS = 2.0
 """How long to wait for the lock; a process that checks whether a server runs holds it only for a moment."""
 
@@ -63,6 +68,29 @@ def announce_server(home: Home, running: RunningServer) -> Iterator[None]:
 
 def request_server(home: Home, running: RunningServer, method: str, path: str, body: object = None) -> bytes:
     """Sends a request to the running server and returns the body of its answer. Raises ServerError."""
+    with _open_answer(home, running, method, path, body) as response:
+        return response.read()
+
+
+def stream_from_server(
+    home: Home, running: RunningServer, path: str, decoder: msgspec.json.Decoder[Event]
+) -> Iterator[Event]:
+    """Yields the events of a stream of the running server. Raises ServerError, also for an error that ends it."""
+    with _open_answer(home, running, "GET", path, None) as response:
+        for line in response:
+            if not line.startswith(b"data: "):
+                continue
+            try:
+                yield decoder.decode(line[6:])
+            except msgspec.ValidationError:
+                raise _make_error(line[6:], response.status, running) from None
+
+
+@contextmanager
+def _open_answer(
+    home: Home, running: RunningServer, method: str, path: str, body: object
+) -> Iterator[http.client.HTTPResponse]:
+    """Sends a request and yields the answer, to be read in the block. Raises ServerError, also while it is read."""
     parts = urlsplit(running.address)
     connection = _connect(parts.scheme, parts.hostname or "", parts.port)
     headers = {"Authorization": f"Bearer {load_token(home)}", "Host": running.host}
@@ -72,7 +100,9 @@ def request_server(home: Home, running: RunningServer, method: str, path: str, b
     try:
         connection.request(method, path, content, headers)
         response = connection.getresponse()
-        answer = response.read()
+        if response.status >= 400:
+            raise _make_error(response.read(), response.status, running)
+        yield response
     except (OSError, http.client.HTTPException) as error:
         message = f"The running server does not answer: {error_reason(error)}."
         raise ServerError(
@@ -80,9 +110,22 @@ def request_server(home: Home, running: RunningServer, method: str, path: str, b
         ) from error
     finally:
         connection.close()
-    if response.status >= 400:
-        raise _make_error(answer, response.status, running)
-    return answer
+
+
+def mark_environment(home: Home, environ: Mapping[str, str]) -> str:
+    """Returns a mark of the variables that decide what a sync reads and which models it can ask: two processes with the
+    same mark do the same. It reveals nothing of the variables. Raises ServerError."""
+    names = sorted(name for name in environ if _is_deciding(name))
+    values = msgspec.json.encode([(name, environ[name]) for name in names])
+    return hmac.new(load_token(home).encode(), values, hashlib.sha256).hexdigest()
+
+
+def _is_deciding(name: str) -> bool:
+    return (
+        name in ("HOME", "USERPROFILE", *STORE_VARIABLES)
+        or name.startswith("LERIM_")
+        or name.endswith(("_API_KEY", "_AUTH_TOKEN"))
+    )
 
 
 def _connect(scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:

@@ -27,7 +27,7 @@ from lerim.errors import BusyError, LerimError, Problem
 from lerim.jobs import SyncState
 from lerim.process import format_command_line
 from lerim.project import Project, list_projects, make_personal_project
-from lerim.views import DRIFT_LABELS
+from lerim.views import DRIFT_LABELS, find_running_server
 
 if TYPE_CHECKING:
     from lerim.jobs import MaintainProgress, MaintainReport, StaleMemory
@@ -121,13 +121,21 @@ def _maintain_or_report(project: Project, *, dry_run: bool, quiet: bool) -> Main
 
 
 def _maintain_project(project: Project, *, dry_run: bool, quiet: bool) -> MaintainReport:
-    from lerim.jobs import maintain
+    """Maintains a project's memories, in the running server if there is one."""
+    from lerim.jobs import MaintainReport, maintain
 
+    home = find_home()
     with (
         interruptible(STOP_SECONDS) as cancelled,
         show_progress("reading the memories", _describe_progress, quiet=quiet) as emit,
     ):
-        return maintain.maintain_project(project, find_home(), os.environ, emit, cancelled, dry_run=dry_run)
+        if find_running_server(home) is not None:
+            from lerim.cli.jobs.on_server import run_on_server
+
+            report = run_on_server(home, project, "maintain", {"dry_run": dry_run}, emit, cancelled)
+            if isinstance(report, MaintainReport):
+                return report
+        return maintain.maintain_project(project, home, os.environ, emit, cancelled, dry_run=dry_run)
 
 
 def _describe_progress(event: MaintainProgress) -> str:

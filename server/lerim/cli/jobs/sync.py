@@ -127,13 +127,31 @@ def _validate_guidance(guidance: str) -> str:
 
 
 def run_sync(context: ProjectContext, options: SyncOptions, *, quiet: bool) -> SyncReport:
-    """Runs a sync, with progress on a terminal; Ctrl-C cancels it. A sync of the running server is waited for first."""
-    from lerim.jobs import sync
+    """Runs a sync, in the running server if there is one, with progress on a terminal; Ctrl-C cancels it."""
+    from lerim.jobs import SyncReport, sync
 
+    project, home = context.project, context.home
     with interruptible() as cancelled, _show_sync_progress(quiet=quiet) as emit:
-        if find_running_server(context.home) is not None:
-            wait_for_other_sync(context.home, context.project.key, emit, cancelled)
-        return sync.sync_project(context.project, context.home, os.environ, options, emit, cancelled)
+        if find_running_server(home) is not None:
+            from lerim.cli.jobs.on_server import run_on_server
+
+            report = run_on_server(home, project, "sync", _make_body(options), emit, cancelled)
+            if isinstance(report, SyncReport):
+                return report
+            wait_for_other_sync(home, project.key, emit, cancelled)
+        return sync.sync_project(project, home, os.environ, options, emit, cancelled)
+
+
+def _make_body(options: SyncOptions) -> dict[str, str | float | None]:
+    """Returns the options of a sync as the server's API takes them."""
+    return {
+        "since": options.since.isoformat() if options.since else "",
+        "until": options.until.isoformat() if options.until else "",
+        "accept_above": options.accept_above,
+        "quotes": options.quotes,
+        "model": options.model,
+        "guidance": options.guidance,
+    }
 
 
 def save_consent(context: ProjectContext) -> None:

@@ -10,6 +10,7 @@ from lerim import __version__
 from lerim.web.api.operations import Call, Operation
 from lerim.web.daemon import DaemonState
 from lerim.web.pages import prepare_first_page
+from lerim.web.running import mark_environment
 
 
 class LoginLinkOutput(msgspec.Struct, frozen=True):
@@ -25,16 +26,20 @@ async def add_login_link(call: Call) -> LoginLinkOutput:
 
 
 class ServerOutput(msgspec.Struct, frozen=True):
-    """The running server and what its daemon does."""
+    """The running server and what its daemon does. `environment` is a mark of the variables that decide what it reads
+    and which models it can ask; a command with the same mark lets the server work for it."""
 
     version: str
     origin: str
+    environment: str
     daemon: DaemonState
 
 
-async def show_server(call: Call) -> ServerOutput:
+def show_server(call: Call) -> ServerOutput:
     """Returns what the server does."""
-    return ServerOutput(__version__, call.served.binding.origin, call.served.daemon.state)
+    served = call.served
+    environment = mark_environment(served.home, served.environ)
+    return ServerOutput(__version__, served.binding.origin, environment, served.daemon.state)
 
 
 operations = [

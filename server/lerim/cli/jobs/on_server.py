@@ -1,0 +1,143 @@
+"""Syncs and maintenance that the running server does for a command, so that it is the one process at work."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from lerim import __version__
+from lerim.errors import BusyError, LerimError, ServerError
+from lerim.jobs import (
+    CandidateFound,
+    CandidateWithdrawn,
+    FailureLine,
+    MaintainProgress,
+    MaintainReport,
+    MaintainReportLine,
+    SyncProgress,
+    SyncReport,
+    SyncReportLine,
+)
+from lerim.paths import Home
+from lerim.project import Project
+from lerim.review import CandidateView
+from lerim.views import RunningServer, find_running_server
+from lerim.web import WorkEvent, WorkKind, mark_environment, request_server, stream_from_server
+
+JobReport: TypeAlias = SyncReport | MaintainReport
+CANCELLED = "It was cancelled in the running server; the next run continues where it stopped."
+LOOK_SECONDS = 0.2
+"""How often Ctrl-C is looked for."""
+
+
+class _Server(msgspec.Struct, frozen=True):
+    version: str
+    environment: str
+
+
+class _Started(msgspec.Struct, frozen=True):
+    started: bool
+
+
+def run_on_server(
+    home: Home,
+    project: Project,
+    kind: WorkKind,
+    body: object,
+    emit: Callable[[Any], None],
+    cancelled: Callable[[], bool],
+) -> JobReport | None:
+    """Lets the running server do this work, after what it is doing for the project, and returns the report; None if the
+    command has to do it itself: no server runs, it is another version, its environment has other keys or folders, it
+    does not know the project, or it ended meanwhile.
+
+    `body` are the options, as of the API. Raises LerimError if the work failed.
+    """
+    running = find_running_server(home)
+    if running is None:
+        return None
+    path = f"/api/v1/projects/{project.key}/{kind}"
+    try:
+        server = msgspec.json.decode(request_server(home, running, "GET", "/api/v1/server"), type=_Server)
+        if (server.version, server.environment) != (__version__, mark_environment(home, os.environ)):
+            return None
+        while not cancelled():
+            started = msgspec.json.decode(request_server(home, running, "POST", path, body), type=_Started).started
+            events = list(_follow(home, running, path, emit, cancelled, is_ours=started))
+            if started:
+                return _make_report(project, kind, events)
+    except ServerError as error:
+        if error.code == "not-found" or find_running_server(home) is None:
+            return None
+        raise
+    return _make_cancelled(project, kind)
+
+
+def _follow(
+    home: Home,
+    running: RunningServer,
+    path: str,
+    emit: Callable[[WorkEvent], None],
+    cancelled: Callable[[], bool],
+    *,
+    is_ours: bool,
+) -> Iterator[WorkEvent]:
+    """Yields the events of the work, and emits its progress. Once `cancelled`, the work is cancelled if it `is_ours`;
+    work that was running before is only waited for no longer."""
+    received: queue.SimpleQueue[WorkEvent | LerimError | None] = queue.SimpleQueue()
+
+    def receive() -> None:
+        try:
+            for event in stream_from_server(home, running, f"{path}/events", msgspec.json.Decoder(WorkEvent)):
+                received.put(event)
+            received.put(None)
+        except LerimError as error:
+            received.put(error)
+
+    threading.Thread(target=receive, daemon=True).start()
+    was_cancelled = False
+    while True:
+        if cancelled() and not was_cancelled:
+            if not is_ours:
+                return
+            was_cancelled = True
+            request_server(home, running, "POST", f"{path}/cancel")
+        try:
+            event = received.get(timeout=LOOK_SECONDS)
+        except queue.Empty:
+            continue
+        if event is None:
+            return
+        if isinstance(event, LerimError):
+            raise event
+        if isinstance(event, SyncProgress | CandidateFound | CandidateWithdrawn | MaintainProgress):
+            emit(event)
+        yield event
+
+
+def _make_report(project: Project, kind: WorkKind, events: Sequence[WorkEvent]) -> JobReport:
+    """Returns the report of the work with these events. Raises LerimError if it failed."""
+    match events[-1] if events else None:
+        case SyncReportLine(report) | MaintainReportLine(report):
+            return report
+        case FailureLine("cancelled"):
+            return _make_cancelled(project, kind, [one.candidate for one in events if isinstance(one, CandidateFound)])
+        case FailureLine(code, message, todo):
+            error: LerimError = BusyError(message, todo=todo) if code == "busy" else ServerError(message, todo=todo)
+            error.code = code
+            raise error
+        case _:
+            raise ServerError("The running server ended the work without a report.", todo="See `lerim logs`.")
+
+
+def _make_cancelled(project: Project, kind: WorkKind, found: Sequence[CandidateView] = ()) -> JobReport:
+    """Returns the report of work that the person cancelled. A sync has proposed what it `found` before."""
+    root = str(project.root)
+    if kind == "maintain":
+        return MaintainReport(root, state="cancelled", message=CANCELLED)
+    return SyncReport(root, candidates=list(found), state="cancelled", message=CANCELLED)
