@@ -264,6 +264,17 @@ def test_what_a_person_typed_is_told_from_what_stands_around_it(tmp_path: Path):
     assert [turn.text for turn in turns] == [*(words for words in TYPED.values() if words), "[image]", "Rich"]
 
 
+def test_the_parts_of_a_rich_text_stand_on_lines_of_their_own(tmp_path: Path):
+    def node(kind: str, *children: Any) -> dict[str, Any]:
+        return {"type": kind, "children": [{"text": one} if isinstance(one, str) else one for one in children]}
+
+    items = node("list", node("listitem", "No floats"), node("listitem", "Round half ", node("link", "even")))
+    rich = {"root": node("root", node("heading", "Prices"), items, node("quote", "as agreed"), node("paragraph", "Go"))}
+    Editor(tmp_path).chat([prompt("", "l", richText=json.dumps(rich))])
+    turns, _, _ = only(tmp_path)
+    assert turns[0].text == "Prices\nNo floats\nRound half even\nas agreed\nGo"
+
+
 def test_times_of_any_form_are_read(tmp_path: Path):
     bubbles = [
         prompt("One", "u1", createdAt="2026-02-22T06:33:44.533Z"),

@@ -206,6 +206,10 @@ def unwrap_json(raw: msgspec.Raw) -> bytes:
     return found.encode("utf-8", "replace") if isinstance(found, str) else b"null"
 
 
+_ON_A_LINE_OF_ITS_OWN = ("linebreak", "paragraph", "heading", "listitem", "quote", "code")
+"""Types of the nodes of a rich text that begin a line."""
+
+
 def extract_rich_text(raw: msgspec.Raw) -> str:
     """Returns the plain text of a rich text (Lexical JSON, often inside a string)."""
     try:
@@ -221,7 +225,7 @@ def extract_rich_text(raw: msgspec.Raw) -> str:
         elif isinstance(node, dict):
             if isinstance(text := node.get("text"), str):
                 pieces.append(text)
-            elif node.get("type") in ("linebreak", "paragraph") and pieces:
+            elif node.get("type") in _ON_A_LINE_OF_ITS_OWN and pieces:
                 pieces.append("\n")
             nodes += [node[key] for key in ("children", "root") if isinstance(node.get(key), (list, dict))]
     return "".join(pieces).strip().encode("utf-8", "surrogatepass").decode("utf-8", "replace")
