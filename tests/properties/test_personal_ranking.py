@@ -12,9 +12,9 @@ from lerim.extraction.ranking.features import FEATURE_NAMES
 from lerim.extraction.ranking.personal import (
     CLEAR_SHIFT,
     MAX_SHIFT,
-    NO_CORRECTION,
+    NO_ADJUSTMENT,
     Judgment,
-    learn_correction,
+    learn_adjustment,
     named_features,
     passage_aspects,
     personal_score,
@@ -33,7 +33,7 @@ ROUNDING = 0.03  # how far apart the weights may end that were looked for in ano
 def test_a_score_moves_within_the_bound_and_what_would_be_proposed_never_falls_below_what_comes_along(
     decisions: list[Judgment], seen: list[str], score: float
 ) -> None:
-    correction = learn_correction(decisions)
+    correction = learn_adjustment(decisions)
     moved = personal_score(correction, score, seen)
     assert abs(moved - score) <= MAX_SHIFT + 1e-9
     if score >= load_ranker().first:
@@ -48,20 +48,20 @@ def test_a_score_moves_within_the_bound_and_what_would_be_proposed_never_falls_b
 def test_rejections_raise_nothing_and_what_is_wanted_lowers_nothing(
     decided: list[tuple[tuple[str, ...], float]], seen: list[str], wanted: bool
 ) -> None:
-    shift = score_shift(learn_correction(Judgment(aspects, score, wanted) for aspects, score in decided), seen)
+    shift = score_shift(learn_adjustment(Judgment(aspects, score, wanted) for aspects, score in decided), seen)
     assert shift >= 0 if wanted else shift <= 0
 
 
 @given(ASPECTS, st.floats(-0.4, 2))
 def test_ten_rejections_of_a_kind_lower_it_clearly_and_one_little(seen: list[str], score: float) -> None:
     rejection = Judgment(tuple(seen), score, False)
-    assert score_shift(learn_correction([rejection] * 10), seen) < -CLEAR_SHIFT
-    assert -0.45 < score_shift(learn_correction([rejection]), seen) < 0
+    assert score_shift(learn_adjustment([rejection] * 10), seen) < -CLEAR_SHIFT
+    assert -0.45 < score_shift(learn_adjustment([rejection]), seen) < 0
 
 
 @given(ASPECTS, SCORES)
 def test_what_shares_no_aspect_is_not_moved(seen: list[str], score: float) -> None:
-    correction = learn_correction([Judgment(tuple(seen), score, False)] * 10)
+    correction = learn_adjustment([Judgment(tuple(seen), score, False)] * 10)
     assert score_shift(correction, ["of another kind"]) == 0
 
 
@@ -69,13 +69,13 @@ def test_what_shares_no_aspect_is_not_moved(seen: list[str], score: float) -> No
 def test_the_order_of_decisions_barely_matters(decisions: list[Judgment], seen: list[str], seed: int) -> None:
     shuffled = Random(seed).sample(decisions, len(decisions))
     assert math.isclose(
-        score_shift(learn_correction(decisions), seen), score_shift(learn_correction(shuffled), seen), abs_tol=ROUNDING
+        score_shift(learn_adjustment(decisions), seen), score_shift(learn_adjustment(shuffled), seen), abs_tol=ROUNDING
     )
 
 
 @given(ASPECTS, SCORES)
 def test_without_decisions_the_score_is_the_learned_one_exactly(seen: list[str], score: float) -> None:
-    for correction in (NO_CORRECTION, learn_correction([]), learn_correction([Judgment((), 1.0, False)])):
+    for correction in (NO_ADJUSTMENT, learn_adjustment([]), learn_adjustment([Judgment((), 1.0, False)])):
         assert personal_score(correction, score, seen) == score
 
 

@@ -99,7 +99,7 @@ def test_forgotten_the_ranking_is_as_it_was_and_what_fell_below_is_proposed_once
     assert count_judgments(rejecting.home) == len(RULES)
     done = run("review", "forget", "--yes")
     assert "Forgotten: 10 decisions." in done.output
-    assert queue.load_correction(rejecting.home).weights == {}
+    assert queue.load_adjustment(rejecting.home).weights == {}
     rejecting.session("next", *typed("more", "Show me the readme, please."))
     rejecting.sync()
     assert rejecting.waiting() == [TITLE]
@@ -133,7 +133,7 @@ def test_what_is_wanted_weighs_against_what_is_rejected(rejecting: Desk) -> None
 
 
 def lowest(desk: Desk) -> float:
-    return min(queue.load_correction(desk.home).weights.values(), default=0.0)
+    return min(queue.load_adjustment(desk.home).weights.values(), default=0.0)
 
 
 def test_what_was_accepted_unseen_or_with_all_the_others_teaches_nothing(desk: Desk) -> None:

@@ -43,10 +43,10 @@ from .model import make_earlier_claim as make_earlier_claim
 from .model import make_related_query as make_related_query
 from .pipeline import Extraction as Extraction
 from .ranking import MAX_JUDGMENTS as MAX_JUDGMENTS
-from .ranking import NO_CORRECTION as NO_CORRECTION
-from .ranking import Correction as Correction
+from .ranking import NO_ADJUSTMENT as NO_ADJUSTMENT
 from .ranking import Judgment as Judgment
-from .ranking import learn_correction as learn_correction
+from .ranking import PersonalAdjustment as PersonalAdjustment
+from .ranking import learn_adjustment as learn_adjustment
 from .ranking import named_features as named_features
 from .ranking import passage_aspects as passage_aspects
 from .signals import RANKED_SIGNALS as RANKED_SIGNALS

@@ -33,7 +33,7 @@ from functools import lru_cache
 from itertools import chain
 
 from lerim.extraction.candidate import Candidate
-from lerim.extraction.quotes import MAX_QUOTE_CHARS
+from lerim.extraction.quote_check import MAX_QUOTE_CHARS
 from lerim.extraction.utterances import Utterance
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, show_hidden

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
 from lerim.extraction.facts import commands, output_lines, wording
-from lerim.extraction.quotes import verify_quote
+from lerim.extraction.quote_check import verify_quote
 from lerim.extraction.signals import Quote, git_steps
 from lerim.memory import Evidence
 from lerim.patterns import compile_later

@@ -22,7 +22,7 @@ from lerim.extraction.facts import (
     superseded_by_prompt,
     superseded_by_reply,
 )
-from lerim.extraction.quotes import verify_quote
+from lerim.extraction.quote_check import verify_quote
 from lerim.extraction.signals import Draft
 from lerim.memory import Evidence
 from lerim.patterns import compile_later

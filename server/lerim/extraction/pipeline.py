@@ -23,8 +23,8 @@ from lerim.extraction.friction import find_frictions
 from lerim.extraction.gate import SessionSource, judge_draft, merge_candidates
 from lerim.extraction.locate import Locator, learn_symbols
 from lerim.extraction.ranking import (
-    NO_CORRECTION,
-    Correction,
+    NO_ADJUSTMENT,
+    PersonalAdjustment,
     find_retractions,
     is_retracted,
     load_ranker,
@@ -61,7 +61,7 @@ class Extraction:
 
     `project_root` is the repository's folder on this machine (None for the global scope), `roots` are further folders
     it is or was known by, and `exists` says whether a repo-relative path exists (None: do not check). `state` is what
-    `state()` returned at the end of an earlier pass, and `correction` adjusts the ranking by the person's decisions. A
+    `state()` returned at the end of an earlier pass, and `adjustment` adjusts the ranking by the person's decisions. A
     turn fed again (same ordinal) replaces its earlier form; turns of an exchange already judged are skipped.
     """
 
@@ -74,7 +74,7 @@ class Extraction:
         *,
         exists: Callable[[str], bool] | None = None,
         roots: Sequence[str] = (),
-        correction: Correction = NO_CORRECTION,
+        adjustment: PersonalAdjustment = NO_ADJUSTMENT,
     ) -> None:
         self._session = session_id
         self._platform: Platform = platform
@@ -83,7 +83,7 @@ class Extraction:
         self._locate = Locator(folders, self._state.home, exists)
         self._locate.files, self._locate.names = self._state.files, self._state.names
         self._waiting = list(self._state.waiting)
-        self._correction = correction
+        self._adjustment = adjustment
         self._reproposed: dict[str, Candidate] = {}
         self._results: list[RuleResult] = []
         self.frictions: dict[str, Friction] = {}
@@ -125,7 +125,7 @@ class Extraction:
         scores = [self._personal_score(waiting) for waiting in self._waiting]
         above = self._select_above_cut(scores)
         unmoved = (
-            self._select_above_cut([waiting.score for waiting in self._waiting]) if self._correction.weights else above
+            self._select_above_cut([waiting.score for waiting in self._waiting]) if self._adjustment.weights else above
         )
         below: list[tuple[float, str, WaitingCandidate]] = []
         for place, waiting in enumerate(self._waiting):
@@ -151,7 +151,7 @@ class Extraction:
     def _personal_score(self, waiting: WaitingCandidate) -> float:
         candidate = waiting.candidate
         aspects = passage_aspects(named_features(candidate.features), candidate.primitive, candidate.kind)
-        return personal_score(self._correction, waiting.score, aspects)
+        return personal_score(self._adjustment, waiting.score, aspects)
 
     def state(self) -> bytes:
         """Returns the state for the next pass. Call it after `finish`."""
@@ -193,7 +193,7 @@ class Extraction:
                 self._drop(self._make_refuted(draft, scene, "the user takes it back in the next message"))
             else:
                 self._take_draft(draft, scene, load_ranker().first)
-        for ranked in rank_drafts(scene, self._state.prompts, self._correction):
+        for ranked in rank_drafts(scene, self._state.prompts, self._adjustment):
             if ranked.refuted:
                 self._drop(self._make_refuted(ranked.draft, scene, ranked.refuted))
             else:

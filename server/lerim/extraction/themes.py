@@ -16,7 +16,7 @@ from datetime import datetime
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
 from lerim.extraction.facts import join_names, split_spoken
-from lerim.extraction.quotes import verify_quote
+from lerim.extraction.quote_check import verify_quote
 from lerim.extraction.signals import Quote
 from lerim.memory import Evidence
 from lerim.redaction import clean_text, find_flags, show_hidden

@@ -138,7 +138,7 @@ def _choose_session(trial: SessionTrialRequest) -> tuple[Transcript, list[Turn],
 
 def _extract_by_rules(transcript: Transcript, turns: list[Turn], place: ReviewPaths) -> list[extraction.Candidate]:
     """Return what the rules propose from a whole session."""
-    rules = make_extraction(place.project, transcript, review.load_correction(place.home))
+    rules = make_extraction(place.project, transcript, review.load_adjustment(place.home))
     for turn in turns:
         rules.feed(turn)
     return [one for one in rules.finish(True) if isinstance(one, extraction.Candidate)]

@@ -18,7 +18,7 @@ from lerim.errors import BoundaryError, ConflictError, MemoryError_, NotFoundErr
 from lerim.memory import slug
 from lerim.memory.claims import IsWrittenByLerim, never_written_by_lerim
 from lerim.memory.lifecycle import Status, ended_status
-from lerim.memory.quotes import Quotes
+from lerim.memory.local_quotes import Quotes
 from lerim.memory.record import FOLDERS, MAX_FILE_BYTES, MemoryRecord, examine_record
 from lerim.memory.stray_files import find_duplicate_ids, find_stray_files
 from lerim.project import folder

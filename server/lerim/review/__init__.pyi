@@ -25,7 +25,7 @@ from .ledger import SignalOutcome as SignalOutcome
 from .ledger import count_judgments as count_judgments
 from .ledger import find_ledgers as find_ledgers
 from .ledger import forget_judgments as forget_judgments
-from .ledger import load_correction as load_correction
+from .ledger import load_adjustment as load_adjustment
 from .ledger import open_ledger as open_ledger
 from .ledger import outcomes_by_signal as outcomes_by_signal
 from .ledger import sum_outcomes as sum_outcomes

@@ -37,7 +37,7 @@ from lerim.review.compare import MIN_NEAR_SIMILARITY, NearMemory, find_neighbour
 from lerim.review.compare import NeighbourAnswer as NeighbourAnswer
 from lerim.review.compare import NeighbourChoice as NeighbourChoice
 from lerim.review.ledger import DROP_REASON_TEXTS, ClaimState, Ledger, LedgerClaim
-from lerim.review.ledger import load_correction as load_correction
+from lerim.review.ledger import load_adjustment as load_adjustment
 from lerim.review.proposing import Suggestion as Suggestion
 from lerim.review.proposing import keep_left_out as keep_left_out
 from lerim.review.proposing import list_left_out as list_left_out

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from lerim.extraction.signals.outcome import is_commit_made
+from lerim.extraction.signals.next_words import is_commit_made
 from lerim.sessions.model import ToolCall
 from scripted import agent, candidates, edited, ran, titles, you
 

@@ -91,17 +91,17 @@ def test_a_home_that_may_only_be_read_still_ranks_and_says_that_it_cannot_forget
     place: ReviewPaths, ranked: Make
 ) -> None:
     queue.reject_candidate(place, proposed(place, ranked()).id)
-    weights = queue.load_correction(place.home).weights
+    weights = queue.load_adjustment(place.home).weights
     close(place.home.root)
     try:
         with bound():
-            assert queue.load_correction(place.home).weights == weights
+            assert queue.load_adjustment(place.home).weights == weights
             done = forget_judgments(place.home)
             assert (done.forgotten, len(done.problems)) == (0, 1)
             assert "cannot be forgotten" in done.problems[0].message
     finally:
         close(place.home.root, mode=0o755)
-    assert queue.load_correction(place.home).weights == weights
+    assert queue.load_adjustment(place.home).weights == weights
 
 
 @forks

@@ -1,10 +1,10 @@
 from .explicit_statements import find_retractions as find_retractions
 from .explicit_statements import is_retracted as is_retracted
 from .personal import MAX_JUDGMENTS as MAX_JUDGMENTS
-from .personal import NO_CORRECTION as NO_CORRECTION
-from .personal import Correction as Correction
+from .personal import NO_ADJUSTMENT as NO_ADJUSTMENT
 from .personal import Judgment as Judgment
-from .personal import learn_correction as learn_correction
+from .personal import PersonalAdjustment as PersonalAdjustment
+from .personal import learn_adjustment as learn_adjustment
 from .personal import named_features as named_features
 from .personal import passage_aspects as passage_aspects
 from .personal import personal_score as personal_score

@@ -184,13 +184,13 @@ HEADINGS: Mapping[str, re.Pattern[str]] = {
 }
 """What a heading says about the points under it."""
 
-AGREES = compile_later(
+AGENT_CONCEDES = compile_later(
     r"^\W*(?:you'?re (?:absolutely |totally |completely )?right|good (?:point|catch|call|idea)|great (?:point"
     r"|catch)|got it|"
     r"understood|makes sense|agreed?|absolutely|ah\b|i see|fair|sorry|i apologi[sz]e|my mistake|right\b)"
 )
 """How an agent's reply begins after it was corrected (in lower case)."""
-OBJECTS = compile_later(
+PERSON_OBJECTS = compile_later(
     r"^\W*(?:no\b|nope|wait|hmm|but |why (?:did|do|are|is)|don'?t|stop|actually|that'?s (?:not|wrong)"
     r"|i (?:don'?t|didn'?t|"
     r"meant|said|asked|told)|this is (?:not|wrong)|not |revert|undo|instead|still )"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from lerim.extraction.facts import BULLET_LINES, HEADING_LINES
-from lerim.extraction.ranking.cues import AGREES, AS_IT_STANDS, CUES, HEADINGS, OBJECTS
+from lerim.extraction.ranking.cues import AGENT_CONCEDES, AS_IT_STANDS, CUES, HEADINGS, PERSON_OBJECTS
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.signals import Exchange, judge_next_words
 from lerim.patterns import compile_later
@@ -87,8 +87,8 @@ def describe_surroundings(
         text_size=math.log1p(len(turn.text)),
         of_exchange=[float(number == 0), math.log1p(number), math.log1p(len(prompt.split()))],
         of_replies=[
-            float(bool(OBJECTS.match(prompt[:200].lower().replace("’", "'")))),
-            float(bool(agent_said and AGREES.match(agent_said[0][:80].lower().replace("’", "'")))),
+            float(bool(PERSON_OBJECTS.match(prompt[:200].lower().replace("’", "'")))),
+            float(bool(agent_said and AGENT_CONCEDES.match(agent_said[0][:80].lower().replace("’", "'")))),
             float(reply_before.rstrip(" *`)").endswith("?")),
             float(bool(replies) and turn.ordinal == replies[-1].ordinal),
             math.log1p(max(0, at)),
@@ -146,7 +146,7 @@ def passage_features(passage: TurnPassage, around: TurnSurroundings) -> list[flo
         float(bool(head)),
         *around.of_exchange,
         len(low) / max(1, len(around.prompt_text)) if passage.is_persons else 0.0,
-        float(bool(OBJECTS.match(low))),
+        float(bool(PERSON_OBJECTS.match(low))),
         *around.of_replies,
         _word_overlap(words, around.prompt) if not passage.is_persons else 0.0,
         _word_overlap(words, around.reply_before),

@@ -1,6 +1,6 @@
-"""Adjusts the ranking by the person's decisions about candidates: a small, bounded correction of the score.
+"""Adjusts the ranking by the person's decisions about candidates: a small, bounded adjustment of the score.
 
-The learned score `s` of a passage is a log odds. The correction adds a shift to it:
+The learned score `s` of a passage is a log odds. The adjustment adds a shift to it:
 
     corrected = s + max(-MAX_SHIFT, min(MAX_SHIFT, sum of w[a] over the passage's aspects a / sqrt(number of aspects)))
 
@@ -68,13 +68,13 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class PersonalAdjustment:
     """The weight of each aspect; empty without decisions."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
-NO_CORRECTION: Final = Correction()
+NO_ADJUSTMENT: Final = PersonalAdjustment()
 
 
 def named_features(features: Sequence[float]) -> dict[str, float]:
@@ -93,8 +93,8 @@ def passage_aspects(features: Mapping[str, float], primitive: str, kind: str | N
     return (f"type {primitive}/{kind}" if kind else f"type {primitive}", *shown)
 
 
-def learn_correction(judgments: Iterable[Judgment]) -> Correction:
-    """Fits the correction to these decisions."""
+def learn_adjustment(judgments: Iterable[Judgment]) -> PersonalAdjustment:
+    """Fits the adjustment to these decisions."""
     usable = [one for one in judgments if one.aspects]
     rows = [1 / math.sqrt(len(one.aspects)) for one in usable]
     with_aspect: dict[str, list[int]] = {}
@@ -117,20 +117,20 @@ def learn_correction(judgments: Iterable[Judgment]) -> Correction:
             largest = max(largest, abs(step))
         if largest < _MIN_STEP:
             break
-    return Correction(weights)
+    return PersonalAdjustment(weights)
 
 
-def score_shift(correction: Correction, aspects: Sequence[str]) -> float:
+def score_shift(adjustment: PersonalAdjustment, aspects: Sequence[str]) -> float:
     """Returns the shift of the score of a passage with these aspects, at most `MAX_SHIFT` in either direction."""
-    if not aspects or not correction.weights:
+    if not aspects or not adjustment.weights:
         return 0.0
-    total = sum(correction.weights.get(name, 0.0) for name in aspects) / math.sqrt(len(aspects))
+    total = sum(adjustment.weights.get(name, 0.0) for name in aspects) / math.sqrt(len(aspects))
     return max(-MAX_SHIFT, min(MAX_SHIFT, total))
 
 
-def personal_score(correction: Correction, score: float, aspects: Sequence[str]) -> float:
+def personal_score(adjustment: PersonalAdjustment, score: float, aspects: Sequence[str]) -> float:
     """Returns the score by which a passage is ranked for this person. Raises RankerError."""
-    moved = score + (by := score_shift(correction, aspects))
+    moved = score + (by := score_shift(adjustment, aspects))
     if score < load_ranker().first:
         return moved
     return max(moved, load_ranker().further if by < -CLEAR_SHIFT else load_ranker().first)

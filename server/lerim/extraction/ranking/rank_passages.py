@@ -34,8 +34,8 @@ from lerim.extraction.ranking.features import TurnSurroundings, describe_surroun
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
 from lerim.extraction.ranking.personal import (
     MAX_SHIFT,
-    NO_CORRECTION,
-    Correction,
+    NO_ADJUSTMENT,
+    PersonalAdjustment,
     named_features,
     passage_aspects,
     personal_score,
@@ -94,16 +94,16 @@ class RankedDraft(NamedTuple):
     refuted: str = ""
 
 
-def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTION) -> list[RankedDraft]:
+def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_ADJUSTMENT) -> list[RankedDraft]:
     """Returns the drafts of an exchange that score above the cut or slightly below it, the best first, at most
     `MAX_DRAFTS_PER_EXCHANGE`.
 
-    `number` is the count of earlier prompts; `correction` adjusts the scores by the person's decisions. Raises
+    `number` is the count of earlier prompts; `adjustment` adjusts the scores by the person's decisions. Raises
     RankerError if the ranker file is missing or was made for another version.
     """
     learned = load_ranker()
     min_score = learned.further - BELOW_CUT_MARGIN
-    reach = MAX_SHIFT if correction.weights else 0.0
+    reach = MAX_SHIFT if adjustment.weights else 0.0
     scored_passages: list[tuple[float, int, float]] = []
     passages = list(measure_passages(scene.before, scene.now, scene.after, number))
     prompt = scene.now.prompt.text if scene.now.prompt else ""
@@ -113,7 +113,7 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
             score = max(score, learned.first)
         if score >= min_score - reach:
             personal = personal_score(
-                correction, score, passage_aspects(named_features(one.features), *_choose_type(one))
+                adjustment, score, passage_aspects(named_features(one.features), *_choose_type(one))
             )
             if max(score, personal) >= min_score:
                 scored_passages.append((-personal, at, score))
@@ -131,7 +131,7 @@ def rank_drafts(scene: Scene, number: int, correction: Correction = NO_CORRECTIO
         draft = _make_draft(one, scene, personal, context)
         if draft is None:
             continue
-        # Without features the correction does not apply, so an unresolved passage stays below the cut.
+        # Without features the adjustment does not apply, so an unresolved passage stays below the cut.
         features = () if unresolved else tuple(round(value, 3) for value in one.features)
         following = [each.passage for each in passages[at + 1 :]]
         draft = replace(draft, score=round(score, 3), features=features)

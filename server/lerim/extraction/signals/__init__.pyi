@@ -8,9 +8,9 @@ from .draft import Scene as Scene
 from .draft import Signal as Signal
 from .draft import find_changed_files as find_changed_files
 from .draft import find_named_places as find_named_places
-from .fixes import FailureWatch as FailureWatch
 from .git_steps import find_git_steps as find_git_steps
 from .git_steps import git_verb as git_verb
-from .outcome import is_retraction as is_retraction
-from .outcome import judge_next_words as judge_next_words
-from .outcome import postpones_question as postpones_question
+from .mended_commands import FailureWatch as FailureWatch
+from .next_words import is_retraction as is_retraction
+from .next_words import judge_next_words as judge_next_words
+from .next_words import postpones_question as postpones_question

@@ -7,8 +7,8 @@ import posixpath
 import re
 
 from lerim.extraction.facts import Command, output_lines, wording
+from lerim.extraction.signals.command_failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.draft import Draft, Quote, Scene
-from lerim.extraction.signals.failure import CommandFailure, draft_lesson
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 

@@ -10,7 +10,7 @@ import msgspec
 
 from lerim import extraction
 from lerim.errors import Problem
-from lerim.extraction import Candidate, Correction, DroppedSignal, Withdrawal
+from lerim.extraction import Candidate, DroppedSignal, PersonalAdjustment, Withdrawal
 from lerim.jobs.extracting.session_reading import (
     FROM_START,
     EarlierProgress,
@@ -32,7 +32,7 @@ class SessionToExtract:
 
     transcript: Transcript
     earlier: EarlierProgress = FROM_START
-    correction: Correction = extraction.NO_CORRECTION
+    adjustment: PersonalAdjustment = extraction.NO_ADJUSTMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def extract_session(
     """
     transcript = session.transcript
     reading = SessionReading(transcript, session.earlier, scope, cancelled)
-    rules = make_extraction(scope.project, transcript, session.correction, reading.state, scope.exists)
+    rules = make_extraction(scope.project, transcript, session.adjustment, reading.state, scope.exists)
     facts = FactCollector(scope.project, transcript)
     with collect_redactions() as secrets:
         for turn in reading:

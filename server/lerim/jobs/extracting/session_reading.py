@@ -150,7 +150,7 @@ def make_material(
 def make_extraction(
     project: Project,
     transcript: Transcript,
-    correction: extraction.Correction,
+    adjustment: extraction.PersonalAdjustment,
     state: bytes | None = None,
     exists: Callable[[str], bool] | None = None,
 ) -> extraction.Extraction:
@@ -159,7 +159,7 @@ def make_extraction(
     root, exists_here = _find_root(project)
     session, platform = transcript.session_id, transcript.platform
     return extraction.Extraction(
-        root, session, platform, state, exists=exists or exists_here, roots=project.folders, correction=correction
+        root, session, platform, state, exists=exists or exists_here, roots=project.folders, adjustment=adjustment
     )
 
 

@@ -10,7 +10,14 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 
 from lerim.errors import LerimError, Problem, StoppedError, UnfinishedError
-from lerim.extraction import Correction, ThemeRequest, ThemeSession, draft_friction, find_themes, split_exchanges
+from lerim.extraction import (
+    PersonalAdjustment,
+    ThemeRequest,
+    ThemeSession,
+    draft_friction,
+    find_themes,
+    split_exchanges,
+)
 from lerim.jobs.extracting import (
     MIN_POOL_BYTES,
     ExtractedSession,
@@ -96,7 +103,7 @@ def sync_by_rules(context: SyncContext) -> SyncReport:
 class _RulesPass:
     """One pass over a project's transcripts.
 
-    `started` is that of `Catalog.claim_job`. `new`, `changed` and `failed` are places of transcripts. `correction`
+    `started` is that of `Catalog.claim_job`. `new`, `changed` and `failed` are places of transcripts. `adjustment`
     adjusts the ranking by the person's decisions; it is loaded with the first session. `pool` extracts beside this
     process once much is waiting. Close the pass at its end.
     """
@@ -107,7 +114,7 @@ class _RulesPass:
     new: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    correction: Correction | None = None
+    adjustment: PersonalAdjustment | None = None
     pool: ProcessPool | None = None
 
     def close(self) -> None:
@@ -205,8 +212,8 @@ class _RulesPass:
     def make_request(self, job: QueueJob) -> ExtractionRequest:
         """Return what is to be extracted for a job."""
         context = self.part.context
-        self.correction = self.correction or queue.load_correction(context.home)
-        session = SessionToExtract(job.transcript, earlier_progress(job), self.correction)
+        self.adjustment = self.adjustment or queue.load_adjustment(context.home)
+        session = SessionToExtract(job.transcript, earlier_progress(job), self.adjustment)
         return ExtractionRequest(session, context.reading_scope(self.owners))
 
     def handle_extracted(self, job: QueueJob, extracted: ExtractedSession) -> None:

@@ -11,7 +11,7 @@ from lerim.errors import MemoryError_
 from lerim.memory.claims.claim_words import dice_overlap, strip_boilerplate, word_stems
 from lerim.memory.header import load_header, split_header
 from lerim.memory.header_lines import HeaderValue
-from lerim.memory.quotes import merge_evidence
+from lerim.memory.local_quotes import merge_evidence
 from lerim.memory.record import HEADER_KEYS, MemoryRecord, evidence_values, parse_record, update_record_text
 from lerim.memory.similarity import normalise_claim
 

@@ -3,7 +3,7 @@ from .judgments import JudgmentKind as JudgmentKind
 from .judgments import count_judgments as count_judgments
 from .judgments import find_ledgers as find_ledgers
 from .judgments import forget_judgments as forget_judgments
-from .judgments import load_correction as load_correction
+from .judgments import load_adjustment as load_adjustment
 from .ledger import Action as Action
 from .ledger import ActionKind as ActionKind
 from .ledger import ClaimState as ClaimState

@@ -2,7 +2,7 @@
 
 Each decision is a row of the project's review ledger, in the private folder of the person's home. It is inserted in the
 transaction that starts the action and deleted in the one that undoes it, so the two always agree, even if the process
-is killed. Each sync starts by computing the correction of the ranking from the rows of all projects.
+is killed. Each sync starts by computing the adjustment of the ranking from the rows of all projects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lerim.errors import Problem
 from lerim.paths import Home
 
 if TYPE_CHECKING:  # a sidecar that lists candidates does without the ranker and all it reads with
-    from lerim.extraction import Correction, Judgment
+    from lerim.extraction import Judgment, PersonalAdjustment
 
 JudgmentKind = Literal["accepted", "edited", "rejected", "wanted"]
 """What a person did with a candidate. `wanted`: they had it proposed although it was left out."""
@@ -92,14 +92,14 @@ class ForgetResult(msgspec.Struct, frozen=True):
     problems: list[Problem]
 
 
-def load_correction(home: Home) -> Correction:
-    """The correction of the ranking, learned from the person's decisions in all projects. An unreadable ledger counts
+def load_adjustment(home: Home) -> PersonalAdjustment:
+    """The adjustment of the ranking, learned from the person's decisions in all projects. An unreadable ledger counts
     as empty; the commands of its own project report it."""
-    from lerim.extraction import MAX_JUDGMENTS, learn_correction
+    from lerim.extraction import MAX_JUDGMENTS, learn_adjustment
 
     rows = [row for path in find_ledgers(home) for row in _read_judgments(path)]
     rows.sort(key=lambda row: row[0])
-    return learn_correction(judgment for _, judgment in rows[-MAX_JUDGMENTS:])
+    return learn_adjustment(judgment for _, judgment in rows[-MAX_JUDGMENTS:])
 
 
 def count_judgments(home: Home) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lerim.lsp.window import CodeLensMode
 
-KIND_ORDER = (
+LABEL_ORDER = (
     "decision",
     "pitfall",
     "preference",
@@ -27,13 +27,13 @@ DRIFT_NAMES = {"drifted": ("drifted memory", "drifted memories"), "gone": ("memo
 MAX_SYMBOLS = 50
 
 
-def lens_title(kinds: Iterable[str]) -> str:
+def lens_title(labels: Iterable[str]) -> str:
     """`Lerim: 2 decisions · 1 pitfall · 1 drifted memory`: the most important kinds first.
 
-    Drifted memories and those not found come last."""
-    counts = Counter(kinds)
-    ranked = sorted(counts, key=lambda kind: (KIND_ORDER.index(kind) if kind in KIND_ORDER else len(KIND_ORDER), kind))
-    return "Lerim: " + " · ".join(f"{counts[kind]} {_plural(kind, counts[kind])}" for kind in ranked)
+    The label of a memory is its kind, or how its code has changed (`drifted`, `gone`); these come last."""
+    counts = Counter(labels)
+    ranked = sorted(counts, key=lambda one: (LABEL_ORDER.index(one) if one in LABEL_ORDER else len(LABEL_ORDER), one))
+    return "Lerim: " + " · ".join(f"{counts[label]} {_name_label(label, counts[label])}" for label in ranked)
 
 
 class Lens(NamedTuple):
@@ -46,24 +46,24 @@ class Lens(NamedTuple):
 
 def place_lenses(
     mode: CodeLensMode,
-    file_kinds: Sequence[str],
-    symbol_kinds: Mapping[str, Sequence[str]],
+    file_labels: Sequence[str],
+    symbol_labels: Mapping[str, Sequence[str]],
     find_line: Callable[[str], int | None],
 ) -> list[Lens]:
-    """The lenses of a file. `file_kinds` are the kinds of all its memories, `symbol_kinds` those of each symbol.
+    """The lenses of a file. `file_labels` are the labels of all its memories, `symbol_labels` those of each symbol.
 
     `find_line` returns the line that defines a symbol. The editor knows symbols better than our search of lines and may
     move a symbol's lens, or place one that was not found.
     """
-    if mode == "off" or not file_kinds:
+    if mode == "off" or not file_labels:
         return []
-    lenses = [Lens(0, lens_title(file_kinds))]
+    lenses = [Lens(0, lens_title(file_labels))]
     if mode == "symbols":
-        for name, kinds in list(symbol_kinds.items())[:MAX_SYMBOLS]:
-            lenses.append(Lens(find_line(name), lens_title(kinds), name))
+        for name, labels in list(symbol_labels.items())[:MAX_SYMBOLS]:
+            lenses.append(Lens(find_line(name), lens_title(labels), name))
     return lenses
 
 
-def _plural(kind: str, count: int) -> str:
-    one, many = DRIFT_NAMES.get(kind, (kind, PLURALS.get(kind, f"{kind}s")))
+def _name_label(label: str, count: int) -> str:
+    one, many = DRIFT_NAMES.get(label, (label, PLURALS.get(label, f"{label}s")))
     return one if count == 1 else many

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from lerim.extraction.facts import Command, commands, find_artifacts, output_lines, split_prose, strip_emphasis, wording
 from lerim.extraction.signals import git_steps, variants
+from lerim.extraction.signals.command_failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.draft import Draft, Scene, find_edited_files
-from lerim.extraction.signals.failure import CommandFailure, draft_lesson
-from lerim.extraction.signals.outcome import is_commit_made
+from lerim.extraction.signals.next_words import is_commit_made
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lerim.memory.quotes import Quotes, merge_evidence, strip_quotes
+from lerim.memory.local_quotes import Quotes, merge_evidence, strip_quotes
 from lerim.memory.record import Evidence, MemoryRecord, render_record
 from lerim.memory.store import Store
 
