@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lerim.patterns import compile_later
 from lerim.redaction.hidden import HIDDEN_CHARACTERS
 from lerim.redaction.places import (
-    calls,
+    arguments_and_headers,
     cookies_and_files,
     idioms,
     keywords,
@@ -36,7 +36,7 @@ _name_finder = NameFinder(
     (
         *positional.SEARCHED_NAMES,
         *idioms.SEARCHED_NAMES,
-        *calls.SEARCHED_NAMES,
+        *arguments_and_headers.SEARCHED_NAMES,
         *named_literals.SEARCHED_NAMES,
         *lines_above.SEARCHED_NAMES,
         *sentences.SEARCHED_NAMES,
@@ -107,7 +107,7 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
         + cookies_and_files.find_spans(text, lowered, found_parts)
         + positional.find_named_values(text, lowered, found_parts)
     )
-    for place in (keywords, named_literals, calls, lines_above, sentences, idioms):
+    for place in (keywords, named_literals, arguments_and_headers, lines_above, sentences, idioms):
         by_place += place.find_spans(text, lowered, found_parts)
     spans += [span for span in by_place if not is_public(text, span)]
     if decode and runs and len(max(runs, key=len)) >= encoded.SHORTEST_RUN:

@@ -1,4 +1,4 @@
-from . import calls as calls
+from . import arguments_and_headers as arguments_and_headers
 from . import idioms as idioms
 from . import keywords as keywords
 from . import lines_above as lines_above
