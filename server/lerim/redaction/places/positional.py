@@ -1,5 +1,5 @@
-"""Finds secrets by their position: after a name, in the headers Authorization and Cookie, in a URL, or as the password of
-a program such as `mysql -p…`."""
+"""Finds secrets by their position: after a name, in Authorization and Cookie headers, in a URL, or as the password of a
+program such as `mysql -p…`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .recent_work import list_recent_sessions as list_recent_sessions
 from .recent_work import list_session_times as list_session_times
 from .summary_turns import SummaryTurn as SummaryTurn
 from .summary_turns import load_summary_turns as load_summary_turns
-from .turn_rows import TurnRow as TurnRow
+from .turns import TurnRow as TurnRow
 from .worked_spans import WorkedSession as WorkedSession
 from .worked_spans import list_worked_times as list_worked_times
 from .worked_spans import load_worked_sessions as load_worked_sessions
