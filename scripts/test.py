@@ -186,7 +186,7 @@ class EditorInstallation:
         if self._thread.is_alive():
             print("waiting for the editor to be built …", flush=True)
         self._thread.join()
-        names = ("CHROMIUM", "LERIM_EDITOR", "LERIM_EDITOR_OLDEST")
+        names = ("CHROMIUM", "LERIM_TEST_EDITOR", "LERIM_TEST_EDITOR_OLDEST")
         return dict(zip(names, self._found, strict=True)) if len(self._found) == len(names) else None
 
     def _install(self) -> None:
@@ -245,12 +245,12 @@ class Journeys:
             if locked_environment.wait():
                 self._fault = "installing requirements.lock for the journeys"
                 return
-            editors = {"journeys": installed["LERIM_EDITOR"]}
+            editors = {"journeys": installed["LERIM_TEST_EDITOR"]}
             if os.environ.get("LERIM_LONG"):
-                editors["journeys-oldest"] = installed["LERIM_EDITOR_OLDEST"]
+                editors["journeys-oldest"] = installed["LERIM_TEST_EDITOR_OLDEST"]
             for name, editor in editors.items():
                 report = new_report_path(f"{name}.xml")
-                self.codes[report] = self._run_in_editor(installed | {"LERIM_EDITOR": editor}, report, log)
+                self.codes[report] = self._run_in_editor(installed | {"LERIM_TEST_EDITOR": editor}, report, log)
             self._fault = ""
 
     def _run_in_editor(self, installed: dict[str, str], report: Path, log: IO[str]) -> int:

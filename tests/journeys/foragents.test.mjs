@@ -30,11 +30,11 @@ references:
 Floats lost a cent in every hundredth invoice.
 `;
 
-const { LERIM_EDITOR: chosen, LERIM_EDITOR_OLDEST: oldest } = process.env; // the same where all journeys run in the oldest
+const { LERIM_TEST_EDITOR: chosen, LERIM_TEST_EDITOR_OLDEST: oldest } = process.env; // the same where all journeys run in the oldest
 
 for (const editor of new Set([chosen, oldest])) {
   const name = editor === oldest ? "the oldest editor" : "the newest editor";
-  test(`memory for agents in ${name}`, { skip: missing() ?? (editor ? false : "LERIM_EDITOR_OLDEST is not set"), timeout: JOURNEY }, async (t) => {
+  test(`memory for agents in ${name}`, { skip: missing() ?? (editor ? false : "LERIM_TEST_EDITOR_OLDEST is not set"), timeout: JOURNEY }, async (t) => {
     const person = new Person("foragents", "shop", { editor });
     const { machine, screen, root } = person;
     const run = (what, body) => step(t, () => screen, what, body);

@@ -18,7 +18,7 @@ const marker = "LERIM_JOURNEY";
 
 /** What is missing to run a journey here; undefined when nothing is. */
 export function missing() {
-  if (!process.env.LERIM_EDITOR) return "run by `make test`, which installs the editor (LERIM_EDITOR)";
+  if (!process.env.LERIM_TEST_EDITOR) return "run by `make test`, which installs the editor (LERIM_TEST_EDITOR)";
   if (!existsSync(extension)) return "lerim.vsix is not built: `make package`";
   return undefined;
 }
@@ -29,7 +29,7 @@ export class Machine {
   #mark = `${process.env[marker] ?? "alone"}-${randomUUID()}`;
 
   /** `editor` is the folder that `scripts/install_editor.py` made. */
-  constructor({ editor = process.env.LERIM_EDITOR } = {}) {
+  constructor({ editor = process.env.LERIM_TEST_EDITOR } = {}) {
     this.editor = editor;
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "lerim-journey-")));
     this.home = join(this.root, "home");
@@ -49,7 +49,7 @@ export class Machine {
 
   /** Whether the editor is the oldest that the manifest allows. */
   get isOldest() {
-    return this.editor === process.env.LERIM_EDITOR_OLDEST;
+    return this.editor === process.env.LERIM_TEST_EDITOR_OLDEST;
   }
 
   /** A folder of this machine. */
