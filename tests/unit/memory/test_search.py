@@ -1,7 +1,5 @@
-"""Memories are found by words, with and without an index, and no foreign index is ever opened."""
+"""Memories are found by words, with and without an index."""
 
-import shutil
-import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -147,82 +145,9 @@ def test_of_thousands_that_match_the_best_come_first_however_old(project: Projec
         assert one.search("alpha beta", filters=EVERY_STATUS)[0].record.title in ("Alpha beta", "Alpha beta gone")
 
 
-def test_an_open_search_follows_single_files_and_other_processes(project: Project, home: Home) -> None:
-    write(project.memory_dir, "One", "alpha")
-    with MemorySearch(project, home) as first, MemorySearch(project, home) as second:
-        path = write(project.memory_dir, "Two", "beta")
-        first.update_file(path)
-        assert [hit.record.title for hit in first.search("beta")] == ["Two"]
-        second.refresh()
-        path.unlink()
-        second.update_file(path)
-        assert second.search("beta") == []
-        assert first.search("beta") == []
-        shutil.rmtree(project.lerim_dir / "index")
-        first.refresh()
-        write(project.memory_dir, "Three", "gamma")
-        first.refresh()
-        assert {hit.record.title for hit in first.search("gamma alpha?")} == {"One", "Three"}
-
-
 def test_without_memories_nothing_is_made(project: Project, home: Home) -> None:
     assert titles(project, home, "x") == []
     assert not project.lerim_dir.exists() and not home.root.exists()
-
-
-def plant(index: Path) -> None:
-    """An index as a hostile repository would bring it: the right tables, another content."""
-    with sqlite3.connect(index) as connection:
-        connection.execute("UPDATE files SET path = '../../../etc/passwd'")
-    connection.close()
-
-
-@pytest.mark.parametrize("how", ["copied", "linked", "no database", "another nonce", "half written", "journal"])
-def test_an_index_we_did_not_make_is_replaced_and_never_opened(
-    project: Project, home: Home, tmp_path: Path, how: str
-) -> None:
-    write(project.memory_dir, "One", "alpha")
-    titles(project, home, "alpha")
-    index = project.lerim_dir / "index" / "memories.sqlite3"
-    foreign = tmp_path / "foreign.sqlite3"
-    shutil.copy(index, foreign)
-    plant(foreign)
-    before = foreign.read_bytes()
-    if how == "copied":
-        shutil.copy(foreign, tmp_path / "new")
-        (tmp_path / "new").replace(index)
-    elif how == "linked":
-        index.unlink()
-        index.symlink_to(foreign)
-    elif how == "no database":
-        index.write_bytes(b"not a database" * 1000)
-    elif how == "half written":
-        (home.project(project.key) / "index-memories.json").unlink()
-    elif how == "another nonce":
-        with sqlite3.connect(index) as connection:
-            connection.execute("UPDATE meta SET nonce = 'x'")
-        connection.close()
-    else:
-        for suffix in ("-wal", "-journal", "-shm"):
-            shutil.copy(foreign, f"{index}{suffix}")
-    assert titles(project, home, "alpha") == ["One"]
-    assert foreign.read_bytes() == before
-    assert list(index.parent.iterdir()) == [index] and not index.is_symlink()
-
-
-@pytest.mark.parametrize("how", ["a link", "a file"])
-def test_where_the_index_cannot_be_kept_the_search_works_and_says_so(
-    project: Project, home: Home, tmp_path: Path, how: str
-) -> None:
-    write(project.memory_dir, "One", "alpha")
-    (tmp_path / "elsewhere").mkdir()
-    if how == "a link":
-        (project.lerim_dir / "index").symlink_to(tmp_path / "elsewhere")
-    else:
-        (project.lerim_dir / "index").write_text("a file where the folder should be")
-    problems: list[Problem] = []
-    assert len(search_memories(project, home, "alpha", problems=problems)) == 1
-    assert [problem.code for problem in problems] == ["index"] and not list((tmp_path / "elsewhere").iterdir())
 
 
 def test_a_broken_memory_is_told_at_every_search_and_hides_no_other(project: Project, home: Home) -> None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lerim.memory.meaning import MODEL_SHA256, FindNearest, MemoryVectors, SentenceModel, StoredVectors
 from lerim.memory.reference import DriftState
-from lerim.memory.search.filters import SEARCHED_PRIMITIVES, STATUSES, MemoryFilters
+from lerim.memory.search.filters import EVERY_STATUS, MemoryFilters
 from lerim.memory.search.index_rows import hash_text
 from lerim.memory.search.indexed_folder import IndexedFolder
 from lerim.memory.search.ranking import RankedMemory
 from lerim.memory.store import StoredMemory
 
-EVERY_MEMORY = MemoryFilters(primitives=SEARCHED_PRIMITIVES, statuses=STATUSES)
 MOST_MEMORIES = 1_000_000
 
 ReportProgress = Callable[[int, int], None]
@@ -60,11 +59,12 @@ class FolderMeanings:
         states: Mapping[str, DriftState],
         without_copies: Callable[[list[RankedMemory]], list[RankedMemory]],
         reading: Reading,
+        versions: Sequence[int],
     ) -> list[tuple[float, RankedMemory]]:
         """Returns the memories that pass the filters whose meaning is nearest to a vector, at most `most`, best first,
         with how near: the better of its title and its text. Vectors of new memories are made and stored first, in about
-        35 ms of processor time for each."""
-        wanted = (self._folder.version, filters, tuple(states.items()))
+        35 ms of processor time for each. `versions` are those of all folders: what is a copy depends on each."""
+        wanted = (versions, filters, tuple(states.items()))
         if wanted != self._ranked_for:
             self._ranked = without_copies(self._folder.find("", MOST_MEMORIES, filters, states))
             self._ranked_for, self._find_nearest = wanted, None
@@ -92,7 +92,7 @@ class FolderMeanings:
             done += len(batch)
         self.unread_count = len(missing) - done
         if self._cleaned_version != self._folder.version and self._vectors.keys() - wanted:
-            every = {one.text_hash for one in self._folder.find("", MOST_MEMORIES, EVERY_MEMORY, {})}
+            every = {one.text_hash for one in self._folder.find("", MOST_MEMORIES, EVERY_STATUS, {})}
             self._stored.drop_all_but(every)
             self._vectors = {name: vectors for name, vectors in self._vectors.items() if name in every}
             self._cleaned_version = self._folder.version

@@ -59,7 +59,7 @@ _SIDE_FILES = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class IndexFilter:
-    """The filters of a search in terms of the index: groups of facets that must all match, ranges of rows in ascending
+    """The filters of a search in terms of the index: FTS5 queries that must all match, ranges of rows in ascending
     order, the only rows that count, and rows that do not count."""
 
     facets: tuple[str, ...]
@@ -78,10 +78,10 @@ class Index:
         self._lock = threading.RLock()
         self._nonce = ""
         self._stamps: dict[str, tuple[int, FileStamp]] | None = None
-        self._version = -1
+        self._data_version = -1
         self._counts: dict[str, int] = {}
         self.version = next(_VERSIONS)
-        """Differs after each `update`, and between `Index` objects."""
+        """Differs after each `update`, also by another process once it was noticed, and between `Index` objects."""
         if location is None:
             self._sql = connect_index(None)
             sqlite.run_script(self._sql, INDEX_SCHEMA)
@@ -106,15 +106,14 @@ class Index:
     def update(self, read: Iterable[ReadMemory], gone: Iterable[str] = ()) -> bool:
         """Stores files that were read (an unreadable one without words) and removes those that are gone.
 
-        Returns False, and does nothing, if another process replaced the index in the meantime: call `stale` again.
-        Raises MemoryError_ if the index cannot be written.
+        Returns False, and does nothing, if another process replaced the index in the meantime: call `find_outdated`
+        again. Raises MemoryError_ if the index cannot be written.
         """
         with self._lock, self._location.write_lock() if self._location else contextlib.nullcontext():
             if self._location is not None and not self._location.is_ours(self.folder, self._nonce):
                 self._reopen(self._location)
                 return False
-            self._counts.clear()
-            self.version = next(_VERSIONS)
+            self._begin_version()
             try:
                 if self._location:
                     self._location.note_path.unlink(missing_ok=True)
@@ -196,7 +195,8 @@ class Index:
         ]
         spans = tuple((base + low, base + high) for base in halves if low <= high)
         counted = None if rows is None else frozenset(rows)
-        return IndexFilter(tuple(facet_expressions(filters)), spans, counted, frozenset(self._rows_of(excluded)))
+        facets = tuple(group and f"facets : ({group})" for group in facet_expressions(filters))
+        return IndexFilter(facets, spans, counted, frozenset(self._rows_of(excluded)))
 
     def match(
         self, query: str, likely: Sequence[str], row_filter: IndexFilter, limit: int, most: int = MAX_RANKED
@@ -208,26 +208,20 @@ class Index:
         `likely` queries, one after the other until one of them returns `most`, and finally any other match. Each query
         contributes the `most` rows that were changed last.
         """
-        more = [f"facets : ({group})" for group in row_filter.facets]
-        pool: set[int] | None = None
-        if self._select_rows(row_filter, "rowid", f"({query})", more, "LIMIT 1 OFFSET ?", most):
-            pool = set()
+        if self._select_rows(row_filter, "rowid", f"({query})", "LIMIT 1 OFFSET ?", most):
+            pool: set[int] = set()
             for one in (*likely, query):
-                found = self._select_rows(row_filter, "rowid", f"({one})", more, _NEWEST_FIRST, most)
+                found = self._select_rows(row_filter, "rowid", f"({one})", _NEWEST_FIRST, most)
                 pool.update(row[0] for row in found)
                 if len(found) == most:
                     break
-            row_filter = replace(
-                row_filter, row_ranges=((min(pool), max(pool)),), only_rows=frozenset(pool), excluded_rows=frozenset()
-            )
-            more = []
-        return self._select_rows(row_filter, f"rowid, {_SCORE} AS score", f"({query})", more, _BEST_FIRST, limit)
+            row_filter = IndexFilter((), ((min(pool), max(pool)),), frozenset(pool), frozenset())
+        return self._select_rows(row_filter, f"rowid, {_SCORE} AS score", f"({query})", _BEST_FIRST, limit)
 
     def newest(self, row_filter: IndexFilter, limit: int) -> list[int]:
         """Returns the rows of the memories that were changed last, newest first."""
-        facets = [f"facets : ({group})" for group in row_filter.facets]
         halves = [
-            self._select_rows(replace(row_filter, row_ranges=(span,)), "rowid", "", facets, _NEWEST_FIRST, limit)
+            self._select_rows(replace(row_filter, row_ranges=(span,)), "rowid", "", _NEWEST_FIRST, limit)
             for span in row_filter.row_ranges
         ]
         rows = [row[0] for half in halves for row in half]
@@ -235,17 +229,14 @@ class Index:
 
     def count_rows(self, row_filter: IndexFilter) -> int:
         """Returns how many memories pass a filter."""
-        facets = [f"facets : ({group})" for group in row_filter.facets]
-        counts = self._select_rows(row_filter, "count(*)", "", facets, "LIMIT ?", 1)
+        counts = self._select_rows(row_filter, "count(*)", "", "LIMIT ?", 1)
         return int(counts[0][0]) if counts else 0
 
-    def _select_rows(
-        self, row_filter: IndexFilter, columns: str, query: str, facets: Sequence[str], order: str, limit: int
-    ) -> list[Any]:
-        """Selects the rows that match an FTS5 query (any row if it is empty), the facets and the filter."""
+    def _select_rows(self, row_filter: IndexFilter, columns: str, query: str, order: str, limit: int) -> list[Any]:
+        """Selects the rows that match an FTS5 query (any row if it is empty) and the filter."""
         if not row_filter.row_ranges or not all(row_filter.facets):
             return []
-        asked = " AND ".join(filter(None, (query, *facets)))
+        asked = " AND ".join(filter(None, (query, *row_filter.facets)))
         where = " AND words MATCH ?" if asked else ""
         values: list[str | int] = [asked] if asked else []
         # `+` keeps FTS5 from looking up each row with a separate search
@@ -266,7 +257,7 @@ class Index:
     def ranked_memories(self, rows: Sequence[int]) -> list[RankedMemory]:
         """Returns what the index knows about these rows, in their order."""
         query = f"SELECT {_RANKED_COLUMNS} FROM files WHERE id IN (SELECT value FROM json_each(?))"
-        found = {row[0]: _ranked(row) for row in self._rows(query, (json.dumps(rows),))}
+        found = {row[0]: RankedMemory(*row) for row in self._rows(query, (json.dumps(rows),))}
         return [found[row] for row in rows if row in found]
 
     def rows_present(self, found: Iterable[RankedMemory]) -> set[int]:
@@ -322,18 +313,24 @@ class Index:
 
     def _indexed_files(self) -> dict[str, tuple[int, FileStamp]]:
         """Returns the row and stamp of each indexed file, by name; read again only if another process has written."""
-        version = self._sql.execute("PRAGMA data_version").fetchone()[0]
-        if self._stamps is None or version != self._version:
-            rows = self._sql.execute("SELECT path, id, mtime, size, inode FROM files")
+        data_version = self._rows("PRAGMA data_version", ())[0][0]
+        if data_version != self._data_version:
+            self._data_version = data_version
+            self._stamps = None
+            self._begin_version()
+        if self._stamps is None:
+            rows = self._rows("SELECT path, id, mtime, size, inode FROM files", ())
             self._stamps = {row[0]: (row[1], to_unsigned(row[2:5])) for row in rows}
-            self._version = version
         return self._stamps
+
+    def _begin_version(self) -> None:
+        self._counts.clear()
+        self.version = next(_VERSIONS)
 
     def _reopen(self, location: IndexLocation) -> None:
         """Opens the index that another process made, or creates one if it was deleted."""
-        if not location.is_ours(
-            self.folder, self._nonce
-        ):  # it is ours if another process was only writing when we checked
+        # it is ours if another process was only writing when we checked
+        if not location.is_ours(self.folder, self._nonce):
             self._sql.close()
             self._nonce = ""
             self._open(location)
@@ -344,7 +341,7 @@ class Index:
             with open_directory(location.path.parent, location.anchor, make=0o777) as folder:
                 for suffix in _SIDE_FILES:
                     _unlink(folder, f"{location.path.name}{suffix}")
-                self._stamps = None
+                self._data_version = -1
                 if location.is_ours(self.folder, self._nonce) and self._resume(location):
                     return
                 location.note_path.unlink(missing_ok=True)
@@ -385,7 +382,3 @@ def _unlink(folder: Directory, name: str) -> None:
 def _drop_row(sql: sqlite3.Connection, known: dict[str, tuple[int, FileStamp]], name: str) -> None:
     if (was := known.pop(name, None)) is not None:
         delete_rows(sql, was[0])
-
-
-def _ranked(row: tuple[int, str, str, str, Status, int, float, int]) -> RankedMemory:
-    return RankedMemory(row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +95,12 @@ def connect_index(path: Path | None) -> sqlite3.Connection:
 
 
 def unusable_index_error(error: Exception, location: IndexLocation | None) -> MemoryError_:
-    """Returns the error that reports an unusable index."""
+    """Returns the error that reports an unusable index. A damaged one counts as foreign from then on."""
     where = str(location.path) if location else "memory"
-    reason = error_reason(error)
-    return MemoryError_(f"The index cannot be used: {reason}.", where=where, todo="Make its folder writable.")
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    todo = "Try again." if code == sqlite3.SQLITE_BUSY else "Make its folder writable."
+    if location and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        todo = "A new one is made next time."
+        with suppress(OSError):
+            location.note_path.unlink(missing_ok=True)
+    return MemoryError_(f"The index cannot be used: {error_reason(error)}.", where=where, todo=todo)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -143,10 +142,10 @@ def _encode_parts(parts: RecordParts) -> bytes:
 
 
 def stored_records(
-    location: IndexLocation | None, folder: Path
-) -> Iterator[tuple[str, FileStamp, Callable[[], RecordParts]]]:
-    """Yields what our index of `folder` has of each memory: the file's name, its stamp, and a function that decodes the
-    memory. Yields nothing if there is no readable index. The index is opened read-only."""
+    location: IndexLocation | None, folder: Path, stamps: Mapping[str, FileStamp]
+) -> Iterator[tuple[str, RecordParts]]:
+    """Yields the memories of our index of `folder` whose files have these stamps, by file name, as far as the index can
+    be read. It is opened read-only."""
     if location is None or not location.is_ours(folder, ""):
         return
     try:
@@ -155,8 +154,9 @@ def stored_records(
             if nonce == (location.nonce(),) and sqlite.schema_version(sql) == INDEX_VERSION:
                 query = "SELECT path, mtime, size, inode, record FROM files JOIN records USING (path)"
                 for path, *stamp, record in sql.execute(query):
-                    yield path, to_unsigned(stamp), partial(_DECODER.decode, record)
-    except (sqlite3.Error, msgspec.MsgspecError):
+                    if stamps.get(path) == to_unsigned(stamp):
+                        yield path, _DECODER.decode(record)
+    except (sqlite3.Error, msgspec.MsgspecError, ValueError):
         return  # damaged, or being written: the caller reads the files
 
 

@@ -18,19 +18,13 @@ class KeptTotals:
     def __init__(self) -> None:
         self._answers: dict[Callable[[sqlite3.Connection], object], tuple[object, Any]] = {}
 
-    def of(self, query: Callable[[sqlite3.Connection], R]) -> Callable[[sqlite3.Connection], R]:
-        """Returns the query as one that is asked only if the index has changed. Do not change its answer."""
-
-        def ask(sql: sqlite3.Connection) -> R:
-            version = (sql, sql.total_changes, *sql.execute("PRAGMA data_version").fetchone())
-            kept_version, answer = self._answers.get(query, (None, None))
-            if kept_version != version:
-                answer = query(sql)
-                self._answers[query] = version, answer
-            kept: R = answer
-            return kept
-
-        return ask
+    def answer(self, query: Callable[[sqlite3.Connection], R], sql: sqlite3.Connection) -> R:
+        """Asks a query, but only if the index has changed since the last time. Do not change its answer."""
+        version = (sql, sql.total_changes, *sql.execute("PRAGMA data_version").fetchone())
+        if query not in self._answers or self._answers[query][0] != version:
+            self._answers[query] = version, query(sql)
+        answer: R = self._answers[query][1]
+        return answer
 
 
 def count_by_primitive(sql: sqlite3.Connection) -> dict[Primitive, int]:

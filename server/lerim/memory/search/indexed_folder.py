@@ -151,10 +151,9 @@ class IndexedFolder:
         found, problems = self.store.find_files(archived=True)
         marked = {item.name: item.stamp for item in self._with_quotes(found)}
         known: dict[str, RecordParts] = {}
-        for name, stamp, kept in stored_records(self._location, self.store.memory_dir):
+        for name, parts in stored_records(self._location, self.store.memory_dir, marked):
             raise_if_cancelled()
-            if marked.get(name) == stamp:
-                known[name] = kept()
+            known[name] = parts
         memories: list[StoredMemory] = []
         for item in found:
             raise_if_cancelled()

@@ -1,4 +1,7 @@
-"""Turns the words of a query into full-text queries: first for all of them, then for some, the rarer first."""
+"""Turns the words of a query into full-text queries: first for all of them, then for some, the rarer first.
+
+A word that no memory has stands for the words that memories have and that differ from it by one typing error.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from dataclasses import dataclass
 
 from lerim.memory.search.index import COMMON_WORD_COUNT, MAX_RANKED, Index, IndexFilter
 from lerim.memory.search.ranking import best_attainable_score, relevance_band, word_rarity
-from lerim.memory.search.spelling import correct_terms
 from lerim.memory.search.synonyms import MAX_NAME_WORDS
 from lerim.words import STOP_WORDS, is_unspaced, letter_pairs, split_unspaced, split_words
 
@@ -16,6 +18,11 @@ _MAX_TERMS = 32
 _MAX_SYNONYMS = 3
 _MIN_QUESTION_TERMS = 4
 _TITLE_COLUMNS = "{title tags}"
+_MIN_CORRECTED_LETTERS = 4
+"""In shorter words an error leaves too little to recognise."""
+_MAX_CORRECTIONS = 4
+_MAX_ENDING = 3
+"""How many letters a query's word may have after the stem that the index has."""
 MAX_TIES = 50
 """How many more memories than wanted are fetched, to include those that rank equal to the last."""
 
@@ -47,7 +54,7 @@ def match_rows(
     total = index.total()
     best = best_attainable_score(word_rarity(total, min(index.count(term), total)) for term in terms)
     found = [] if any_word else _match_all(index, terms, unfinished, row_filter, limit + MAX_TIES)
-    if not found and (corrected := correct_terms(index, terms)) != terms:
+    if not found and (corrected := [_correct_term(index, term) for term in terms]) != terms:
         found = index.match(" AND ".join(corrected), (), row_filter, limit + MAX_TIES)
     every = _best_with_ties(found, limit, True, best)
     if len(found) >= limit or not (any_word or len(terms) > 1):
@@ -165,3 +172,36 @@ def _term(whole: str, parts: tuple[str, ...]) -> str:
         return f'"{whole}"'
     split = " AND ".join(f'"{part}"' for part in parts)
     return f'("{whole}" OR ({split}))'
+
+
+def _correct_term(index: Index, term: str) -> str:
+    word = term.strip('"')
+    if len(word) < _MIN_CORRECTED_LETTERS or not word.isalpha() or index.count(term):
+        return term
+    similar = [
+        stem
+        for stem in index.list_stems(word[0], len(word) - _MAX_ENDING, len(word) + 1)
+        if len(stem) >= _MIN_CORRECTED_LETTERS and _is_similar(word, stem)
+    ]
+    similar.sort(key=lambda stem: abs(len(stem) - len(word)))
+    corrections = " OR ".join('"' + stem + '"' for stem in similar[:_MAX_CORRECTIONS])
+    return f"({corrections})" if similar else term
+
+
+def _is_similar(word: str, stem: str) -> bool:
+    """Returns whether a word, or its beginning, differs from a stem by at most one typing error: a letter too many, too
+    few or wrong, or two neighbours in the wrong order. Stems end in `i` instead of `y`."""
+    forms = (word, f"{word[:-1]}i") if word.endswith("y") else (word,)
+    lengths = range(max(len(stem) - 1, len(word) - _MAX_ENDING), len(stem) + 2)
+    return any(_is_one_error_apart(form[:length], stem) for form in forms for length in lengths)
+
+
+def _is_one_error_apart(first: str, second: str) -> bool:
+    if abs(len(first) - len(second)) > 1:
+        return False
+    at = 0
+    while at < min(len(first), len(second)) and first[at] == second[at]:
+        at += 1
+    left, right = first[at:], second[at:]
+    swapped = len(left) > 1 and len(right) > 1 and left[:2] == right[1::-1] and left[2:] == right[2:]
+    return left[1:] == right[1:] or left[1:] == right or left == right[1:] or swapped

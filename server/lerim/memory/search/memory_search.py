@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from heapq import nlargest
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from lerim import files
@@ -45,7 +44,6 @@ PAGED_MATCHES = 200
 """How many matches of each folder are ranked for the pages of a search."""
 MOST_BY_MEANING = 10
 RULES = MaintenanceRules()
-_NO_DATABASE = ((0, 0), (0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,8 @@ def load_all(
 
 
 class MemorySearch:
-    """A search that stays open: after the first stat pass it answers from its index, which `apply` keeps up to date."""
+    """A search that stays open: after the first stat pass it answers from its index. `update_file` keeps that up to
+    date."""
 
     def __init__(
         self, project: Project | None, home: Home, *, scan: bool = False, rules: MaintenanceRules = RULES
@@ -137,7 +136,7 @@ class MemorySearch:
         self._home = home
         self._rules = rules
         self._drift_cache: dict[str, DriftState] = {}
-        self._drift_stamp: tuple[tuple[int, int], ...] = ()
+        self._drift_stamp: tuple[int, ...] = ()
         self._totals = index_totals.KeptTotals()
         self._scan = scan
         self._folders: list[IndexedFolder] = []
@@ -147,14 +146,13 @@ class MemorySearch:
             self._folders.append(
                 IndexedFolder("project", Store(project.memory_dir, home.project(project.key)), location)
             )
-        self._neighbours = NeighbourFinder(self._folders)
-        self._project_neighbours = NeighbourFinder(self._folders[:])  # without the person's, which `refresh` adds
+        self._neighbours = [NeighbourFinder(folder) for folder in self._folders]
         self.refresh()
 
     def __enter__(self) -> MemorySearch:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -199,16 +197,12 @@ class MemorySearch:
         own = next((scope for scope in self._folders if scope.scope == "project"), None)
         return [] if own is None else own.find_sharing_words(text, limit, filters)
 
-    def nearest(
-        self, title: str, body: str, most: int = 3, skip: Container[str] = (), *, own: bool = False
-    ) -> list[Neighbour]:
-        """Returns the active memories most similar to a claim, the project's and the person's own, best first: at most
-        `most`.
+    def nearest(self, title: str, body: str, most: int = 3, skip: Container[str] = ()) -> list[Neighbour]:
+        """Returns the project's own active memories most similar to a claim, best first: at most `most`.
 
-        None is less similar than `similarity.MIN_SIMILARITY`; ids in `skip` are left out. With `own`, only the
-        project's own memories count.
+        None is less similar than `similarity.MIN_SIMILARITY`; ids in `skip` are left out.
         """
-        return (self._project_neighbours if own else self._neighbours).nearest(title, body, most, skip)
+        return [one for finder in self._neighbours for one in finder.nearest(title, body, most, skip)]
 
     def update_file(self, path: Path) -> None:
         """Updates the index for one file that was written or removed."""
@@ -277,6 +271,7 @@ class MemorySearch:
     ) -> list[FoundMemory]:
         """Returns the memories that `search_by_meaning` finds, without reading their files."""
         vector = model.embed([query])[0]
+        versions = [folder.version for folder in self._folders]
         states = self._drift_states()
         now = datetime.now(UTC)
         near: list[tuple[float, IndexedFolder, RankedMemory]] = []
@@ -286,7 +281,9 @@ class MemorySearch:
             self._meanings[scope] = meanings
             without_copies = list if own else self._without_copies
             most = limit + len(skip)
-            nearest = meanings.find_nearest(vector, most, filters, states if own else {}, without_copies, reading)
+            nearest = meanings.find_nearest(
+                vector, most, filters, states if own else {}, without_copies, reading, versions
+            )
             near += [(value, scope, one) for value, one in nearest if value > 0 and one.memory not in skip]
         found: list[FoundMemory] = []
         for similarity, scope, one in nlargest(limit, near, key=lambda candidate: candidate[0]):
@@ -337,7 +334,9 @@ class MemorySearch:
 
     def _query_own(self, query: Callable[[sqlite3.Connection], R], nothing: R) -> R:
         own = next(iter(self._folders), None)
-        return nothing if own is None else own.query_index(lambda index: index.read(self._totals.of(query)), nothing)
+        if own is None:
+            return nothing
+        return own.query_index(lambda index: index.read(lambda sql: self._totals.answer(query, sql)), nothing)
 
     def _without_copies(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
         """Returns the person's own memories without copies of the project's, which are found in the project."""
@@ -350,9 +349,9 @@ class MemorySearch:
         if self._project is None:
             return {}
         private = self._home.project(self._project.key)
-        stamp = tuple(_stamp(private / f"{baselines.DATABASE}{suffix}") for suffix in ("", "-wal"))
+        stamp = baselines.baselines_stamp(private)
         if stamp != self._drift_stamp:
-            self._drift_cache = read_worst_states(private, self._project.root) if stamp != _NO_DATABASE else {}
+            self._drift_cache = read_worst_states(private, self._project.root) if stamp else {}
             self._drift_stamp = stamp
         return self._drift_cache
 
@@ -370,14 +369,6 @@ def _load_hits(found: Sequence[FoundMemory]) -> list[Hit]:
         for rank, folder, one, state in found
         if (stored := loaded[folder].get(one.name)) is not None
     ]
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        state = path.stat()
-    except OSError:
-        return (0, 0)
-    return (state.st_mtime_ns, state.st_size)
 
 
 def _project_index_location(project: Project, home: Home) -> IndexLocation | None:

@@ -4,7 +4,7 @@ best of these are compared word by word (`similarity.py`)."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from functools import partial
 from heapq import nlargest
 
@@ -22,11 +22,11 @@ from lerim.memory.similarity import (
 from lerim.words import stem
 
 MAX_ROWS = 1_000
-"""About how many rows are taken from each index for a claim, starting with its rarest words."""
+"""About how many rows are taken from the index for a claim, starting with its rarest words."""
 MAX_WORDS = 16
 """How many words of a claim are searched for."""
 MAX_COMPARED = 12
-"""How many memories of each index are compared word by word: those that share the most weight with the claim."""
+"""How many memories are compared word by word: those that share the most weight with the claim."""
 
 
 StoredText = tuple[str, str, str]
@@ -34,16 +34,16 @@ StoredText = tuple[str, str, str]
 
 
 class NeighbourFinder:
-    """Finds neighbours in open indexes; caches how rare words are until one of the indexes changes."""
+    """Finds neighbours in an open index; caches how rare words are until the index changes."""
 
-    def __init__(self, folders: Sequence[IndexedFolder]) -> None:
-        self._folders = folders
-        self._rarities = _Rarities(folders)
+    def __init__(self, folder: IndexedFolder) -> None:
+        self._folder = folder
+        self._rarities = _Rarities(folder)
 
     def nearest(self, title: str, body: str, most: int, skip: Container[str]) -> list[Neighbour]:
         """Returns the active memories most similar to a claim, best first: see `MemorySearch.nearest`."""
-        if self._rarities.versions != _versions(self._folders):
-            self._rarities = _Rarities(self._folders)
+        if self._rarities.version != self._folder.version:
+            self._rarities = _Rarities(self._folder)
         idf = self._rarities.__getitem__
         titled, said = text_words(title), text_words(body)
         wanted = claim_vector(titled, said, idf)
@@ -51,10 +51,9 @@ class NeighbourFinder:
         rarest = [words[root] for root in nlargest(MAX_WORDS, wanted, key=lambda root: idf(words[root]))]
         weights = {word: wanted[stem(word)] ** 2 for word in rarest}
         best: dict[str, float] = {}
-        for folder in self._folders:
-            for memory, its_title, its_body in _find_candidates(folder, weights, skip):
-                found = cosine(wanted, claim_vector(stored_words(its_title), stored_words(its_body), idf))
-                best[memory] = max(found, best.get(memory, 0.0))
+        for memory, its_title, its_body in _find_candidates(self._folder, weights, skip):
+            found = cosine(wanted, claim_vector(stored_words(its_title), stored_words(its_body), idf))
+            best[memory] = max(found, best.get(memory, 0.0))
         near = [
             Neighbour(memory, round(similarity, 4))
             for memory, similarity in best.items()
@@ -64,22 +63,18 @@ class NeighbourFinder:
 
 
 class _Rarities(dict[str, float]):
-    """The idf of each word in these indexes, looked up once."""
+    """The idf of each word in this index, looked up once."""
 
-    def __init__(self, folders: Sequence[IndexedFolder]) -> None:
+    def __init__(self, folder: IndexedFolder) -> None:
         super().__init__()
-        self.versions = _versions(folders)
-        self._folders = folders
-        self._memory_count = sum(folder.query_index(Index.total, 0) for folder in folders)
+        self.version = folder.version
+        self._folder = folder
+        self._memory_count = folder.query_index(Index.total, 0)
 
     def __missing__(self, word: str) -> float:
-        match_count = sum(folder.query_index(lambda index: index.count(f'"{word}"'), 0) for folder in self._folders)
+        match_count = self._folder.query_index(lambda index: index.count(f'"{word}"'), 0)
         self[word] = found = word_rarity(self._memory_count, match_count)
         return found
-
-
-def _versions(folders: Sequence[IndexedFolder]) -> tuple[int, ...]:
-    return tuple(folder.query_index(lambda index: index.version, 0) for folder in folders)
 
 
 def _find_candidates(folder: IndexedFolder, weights: Mapping[str, float], skip: Container[str]) -> list[StoredText]:

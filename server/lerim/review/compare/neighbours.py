@@ -76,7 +76,7 @@ def find_neighbours(
     """The active memories of this store near a claim, the most similar first: at most `most`, without the ids in
     `skip`."""
     found: list[NearMemory] = []
-    for one in memories.nearest(title, strip_boilerplate(body), most, skip, own=True):
+    for one in memories.nearest(title, strip_boilerplate(body), most, skip):
         path = store.path_of(one.id)
         if path is not None:
             with suppress(MemoryError_, BoundaryError):  # the list of memories reports it
