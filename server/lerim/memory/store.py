@@ -102,19 +102,10 @@ class Store:
 
     def load_many(self, names: Iterable[str]) -> tuple[dict[str, StoredMemory], list[Problem]]:
         """Returns the memories of these files (paths relative to `memory_dir`) in this order, without those that are
-        gone.
-
-        The boundary of each folder is checked once.
-        """
-        folders: dict[str, Problem | None] = {}
+        gone."""
         loaded: dict[str, StoredMemory] = {}
         problems: list[Problem] = []
         for name in names:
-            place = name.rpartition("/")[0]
-            if place not in folders:
-                folders[place] = self._boundary_problem(self.memory_dir / place)
-            if folders[place] is not None:
-                continue
             try:
                 loaded[name], more = self.load_file(stat_memory_file(self.memory_dir, name))
                 problems += more
@@ -122,14 +113,7 @@ class Store:
                 continue
             except MemoryError_ as error:
                 problems.append(unreadable_problem(error.where, error))
-        return loaded, [*filter(None, folders.values()), *problems]
-
-    def _boundary_problem(self, place: Path) -> Problem | None:
-        try:
-            files.resolve_inside(self.anchor, place)
-        except BoundaryError as error:
-            return error.problem()
-        return None
+        return loaded, problems
 
     def load(self, path: Path) -> tuple[StoredMemory, list[Problem]]:
         """Reads one memory from its file. Raises MemoryError_, BoundaryError."""
@@ -210,11 +194,9 @@ def find_memory_files(
         except OSError as error:
             message = f"The folder cannot be listed: {error_reason(error)}."
             problems.append(Problem("folder-unreadable", str(place), message))
-    try:
+    with suppress(BoundaryError):  # already reported above, for each folder
         files.resolve_inside(anchor, memory_dir)
         problems += find_stray_files(memory_dir, names)
-    except (BoundaryError, FileNotFoundError):
-        pass  # already reported above, for each folder
     problems += find_duplicate_ids(memory_dir, (item.name for item in found))
     return found, problems
 
@@ -260,7 +242,10 @@ def _list_memory_files(memory_dir: Path, name: str, problems: list[Problem]) -> 
                 message = "This file was not read because its name is not UTF-8. Rename it."
                 problems.append(Problem("memory-unreadable", files.path_to_text(entry.path), message))
                 continue
-            state = entry.stat(follow_symlinks=False)
+            try:
+                state = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # removed since the folder was listed
             if not stat.S_ISREG(state.st_mode):
                 what = "a symbolic link" if entry.is_symlink() else "not a regular file"
                 problems.append(Problem("boundary", entry.path, f"This is {what} and was not read. Move it away."))

@@ -1,4 +1,4 @@
-"""The record of what agents were given."""
+"""What agents are given, and the record of it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from hook_program import write_memory
 from lerim.hook.program import traces
-from lerim.memory import Serving, load_servings, record_serving
+from lerim.memory import AgentMemories, Serving, load_servings, record_serving
+from lerim.paths import Home
+from lerim.project import Project
 
 
 def make_serving(at: float, *ids: str) -> Serving:
@@ -70,3 +73,16 @@ def test_the_hook_program_puts_a_long_record_aside_as_well(tmp_path: Path) -> No
     traces.record_serving(str(tmp_path), "claude", "read", ["one"], "s")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["servings.1.jsonl", "servings.jsonl"]
     assert (tmp_path / "servings.jsonl").stat().st_size < 1000
+
+
+def test_where_the_code_cannot_be_compared_agents_get_the_memories_that_are_about_none(
+    project: Project, home: Home
+) -> None:
+    write_memory(project.memory_dir, "Use uv")
+    write_memory(project.memory_dir, "Retry uploads", references=("src/app.py",))
+    home.project(project.key).mkdir(parents=True)
+    (home.project(project.key) / "freshness.sqlite3").write_bytes(b"no database" * 100)
+    with AgentMemories(project, home, lambda *_: True) as memories:
+        found = memories.list_servable()
+        assert [one.record.title for one in found.fresh] == ["Use uv"]
+        assert (found.unchecked, [problem.code for problem in memories.problems]) == (1, ["freshness"])

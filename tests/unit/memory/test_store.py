@@ -1,5 +1,6 @@
 """Memory files are found, read and written without losing one."""
 
+import contextlib
 import os
 import stat
 import sys
@@ -100,6 +101,22 @@ def test_one_bad_file_takes_no_other_with_it(store: Store) -> None:
     assert [stored.record.id for stored in memories] == [NAME]
     assert len(problems) == (6 if sys.platform != "win32" else 5)
     assert all(problem.message and problem.path for problem in problems)
+
+
+def test_a_file_that_goes_while_its_folder_is_listed_takes_no_other_with_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [put(store, f"decisions/20260801-{name}.md") for name in ("a", "b", "c")]
+    scan = os.scandir
+
+    def scan_then_remove(place: str | Path) -> contextlib.nullcontext[list[os.DirEntry[str]]]:
+        with scan(place) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        paths[1].unlink(missing_ok=True)
+        return contextlib.nullcontext(found)
+
+    monkeypatch.setattr(os, "scandir", scan_then_remove)
+    assert [stored.path for stored in store.load_all()[0]] == [paths[0], paths[2]]
 
 
 def test_links_are_neither_read_nor_written_through(place: ReviewPaths, store: Store, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lerim.errors import LerimError, Problem
@@ -114,7 +113,7 @@ class AgentMemories:
     def __enter__(self) -> AgentMemories:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -155,7 +154,7 @@ class AgentMemories:
         kept = [one for one in personal if not {one.record.id, (one.record.title, one.record.body)} & copies]
         active = [one.record for one in own if one.status == "active"]
         drifts = self._check_drift(active)
-        files = self._list_checked_files([record.id for record in active])
+        files = {} if self._check_problems else self._list_checked_files([record.id for record in active])
         found: list[ServableMemory | _Withheld] = [
             self._judge(stored, "project", drifts, files, harmless) for stored in own
         ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -90,11 +90,12 @@ def load_servings(private_dir: Path) -> tuple[Sequence[Serving], Sequence[Proble
         path = private_dir / name
         unreadable = 0
         try:
-            for line in _read_lines(path):
-                try:
-                    servings.append(_DECODER.decode(line))
-                except msgspec.MsgspecError:
-                    unreadable += 1
+            with path.open("rb") as file:
+                for line in filter(bytes.strip, file):
+                    try:
+                        servings.append(_DECODER.decode(line))
+                    except msgspec.MsgspecError:
+                        unreadable += 1
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -102,13 +103,6 @@ def load_servings(private_dir: Path) -> tuple[Sequence[Serving], Sequence[Proble
         if unreadable:
             problems.append(Problem("servings", str(path), f"{unreadable} of its lines cannot be read."))
     return sorted(servings, key=lambda one: one.at), problems
-
-
-def _read_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        for line in file:
-            if line.strip():
-                yield line
 
 
 _DECODER = msgspec.json.Decoder(Serving)
