@@ -60,12 +60,13 @@ class MemoryRecord:
     related: tuple[str, ...] = ()
 
 
+_REQUIRED_KEYS = ("id", "title", "created", "updated", "source", "confidence", "tags")
 HEADER_KEYS = (
-    *("id", "title", "created", "updated", "source", "confidence", "tags"),
+    *_REQUIRED_KEYS,
     *("kind", "references", "evidence", "verified", "supersedes", "resolves"),
     *("superseded_by", "resolved_by", "related"),
 )
-"""Every key of a memory file in the order in which they are written; the first seven are always present."""
+"""Every key of a memory file, as in a record, in the order in which they are written."""
 FOLDERS: dict[Primitive, str] = {
     "decision": "decisions",
     "learning": "learnings",
@@ -225,22 +226,19 @@ class _HeaderReader:
         value = self.fields.get(key)
         if isinstance(value, datetime) and value.tzinfo is UTC:
             return value
-        if isinstance(value, str):
-            try:
+        try:
+            if isinstance(value, str):
                 value = datetime.fromisoformat(value.strip())
-            except ValueError:
-                self._add_fault(key, f"{key} is not a date")
-                value = None
-        elif value is not None and not isinstance(value, date):
-            self._add_fault(key, f"{key} is not a date")
-            value = None
-        if isinstance(value, datetime):
-            try:
+            if isinstance(value, datetime):
                 return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-            except OverflowError:
-                self._add_fault(key, f"{key} is out of range")
-        elif isinstance(value, date):
-            return datetime(value.year, value.month, value.day, tzinfo=UTC)
+            if isinstance(value, date):
+                return datetime(value.year, value.month, value.day, tzinfo=UTC)
+            if value is not None:
+                self._add_fault(key, f"{key} is not a date")
+        except ValueError:
+            self._add_fault(key, f"{key} is not a date")
+        except OverflowError:
+            self._add_fault(key, f"{key} is out of range")
         return default or self._day_from_id()
 
     def _day_from_id(self) -> datetime:
@@ -314,27 +312,9 @@ class _HeaderReader:
 
 def header_values(record: MemoryRecord) -> dict[str, HeaderValue]:
     """Returns a record's header as keys and values in schema order; optional keys only if they have a value."""
-    required: dict[str, HeaderValue] = {
-        "id": record.id,
-        "title": record.title,
-        "created": record.created,
-        "updated": record.updated,
-        "source": record.source,
-        "confidence": record.confidence,
-        "tags": record.tags,
-    }
-    optional: dict[str, HeaderValue] = {
-        "kind": record.kind or "",
-        "references": record.references,
-        "evidence": evidence_values(record.evidence),
-        "verified": record.verified,
-        "supersedes": record.supersedes,
-        "resolves": record.resolves,
-        "superseded_by": record.superseded_by,
-        "resolved_by": record.resolved_by,
-        "related": record.related,
-    }
-    return required | {key: value for key, value in optional.items() if value}
+    values: dict[str, HeaderValue] = {key: getattr(record, key) for key in HEADER_KEYS}
+    values["evidence"] = evidence_values(record.evidence)
+    return {key: value for key, value in values.items() if value or key in _REQUIRED_KEYS}
 
 
 def evidence_values(evidence: Iterable[Evidence]) -> tuple[dict[str, str], ...]:
@@ -355,7 +335,7 @@ def render_record(record: MemoryRecord, extra: Mapping[str, HeaderValue] | None 
 
 def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str | None = None, where: str = "") -> str:
     """Returns the text with only the lines of the given keys, and the body if given, changed; all else is preserved
-    byte for byte.
+    byte for byte. The body gets the file's line ends.
 
     A value equal to the one in the file changes nothing; None removes the key. A secret is written only if the file
     already contains it, because then a person put it there. Raises MemoryError_ if the header cannot be changed line by
@@ -371,6 +351,8 @@ def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str 
     lead = parts.newline if old.startswith(parts.newline) else ""
     tail = parts.newline if old.removeprefix(lead).endswith(parts.newline) else ""
     if body is not None and body != old.removeprefix(lead).removesuffix(tail):
+        if parts.newline == "\r\n":
+            body = body.replace("\r\n", "\n").replace("\n", "\r\n")
         old = lead + body.encode("utf-8", "replace").decode() + tail
     return text[: parts.start] + head + text[parts.end : parts.body] + old
 

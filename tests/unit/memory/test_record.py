@@ -101,6 +101,13 @@ def test_a_header_on_one_line_is_read_and_never_rewritten() -> None:
         update_record_text(text, {"title": "Two"})
 
 
+def test_a_body_gets_the_line_ends_of_its_file() -> None:
+    text = GOOD.replace("\n", "\r\n")
+    changed = update_record_text(text, {}, "One\n\ntwo\r\nthree")
+    assert changed == text.replace("Body", "One\r\n\r\ntwo\r\nthree")
+    assert update_record_text(changed, {}, "One\n\ntwo\nthree") == changed
+
+
 def test_comments_inside_a_changed_list_stay() -> None:
     text = GOOD.replace("tags:", "references:\n  # why\n  - a.py\n  - b.py # both\ntags: [x] # mine")
     changed = update_record_text(text, {"references": ("c.py",), "tags": ("z",)})

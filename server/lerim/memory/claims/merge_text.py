@@ -4,7 +4,7 @@ the later text does not repeat."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from lerim.errors import MemoryError_
@@ -82,12 +82,8 @@ def split_sentences(text: str) -> list[str]:
         if mark and (not fence or mark[1] == fence):
             fence = "" if fence else mark[1]
         elif not fence:
-            sentences += _sentences_of_line(line)
+            sentences += [part.strip() for part in _SENTENCE_END.split(strip_boilerplate(line)) if part.strip()]
     return sentences
-
-
-def _sentences_of_line(line: str) -> Sequence[str]:
-    return [part.strip() for part in _SENTENCE_END.split(strip_boilerplate(line)) if part.strip()]
 
 
 def _remove_repeats(line: str, is_repeated: Callable[[str], bool]) -> str:
@@ -119,30 +115,17 @@ def merge_file_texts(one: str, other: str, path: Path) -> str:
     body = second.body if first.title == second.title else f"{second.title}\n\n{second.body}"
     changes: dict[str, HeaderValue] = {
         "created": min(first.created, second.created),
-        "tags": _union(first.tags, second.tags),
-        "kind": first.kind or second.kind,
-        "references": _union(first.references, second.references),
         "evidence": evidence_values(merge_evidence(first.evidence, second.evidence)),
-        "verified": first.verified or second.verified,
-        "supersedes": _union(first.supersedes, second.supersedes),
-        "resolves": _union(first.resolves, second.resolves),
-        "superseded_by": first.superseded_by or second.superseded_by,
-        "resolved_by": first.resolved_by or second.resolved_by,
-        "related": _union(first.related, second.related),
     }
-    text = (
-        merge_bodies(body, first.title, first.body)
-        if first.body != second.body or first.title != second.title
-        else None
-    )
+    for key in ("tags", "references", "supersedes", "resolves", "related"):
+        changes[key] = tuple(dict.fromkeys((*getattr(first, key), *getattr(second, key))))
+    for key in ("kind", "verified", "superseded_by", "resolved_by"):
+        changes[key] = getattr(first, key) or getattr(second, key)
+    text = merge_bodies(body, first.title, first.body) if body != first.body else None
     wanted: dict[str, HeaderValue] = {key: value for key, value in changes.items() if value}
     if first.primitive != "learning":  # the file stays in its folder, and only learnings have a kind
         wanted["kind"] = None
     return _add_custom_keys(update_record_text(one, wanted, text, str(path)), other, path)
-
-
-def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
 
 
 def _add_custom_keys(text: str, other: str, path: Path) -> str:

@@ -16,7 +16,6 @@ from lerim.memory import (
     lifecycle,
     parse_record,
     parse_references,
-    split_header,
     verifying,
 )
 from lerim.redaction import redact_secrets
@@ -70,9 +69,7 @@ def _edited_text(memory: HeldMemory, edit: CandidateEdit, references: tuple[str,
             ).verified
             or None
         )
-    parts = split_header(memory.text)
-    newline = parts.newline if parts else "\n"
-    return memory.updated_text(changes, None if new_body is None else new_body.replace("\n", newline))
+    return memory.updated_text(changes, new_body)
 
 
 def verify_memory(paths: ReviewPaths, memory_id: str) -> ReviewResult:
