@@ -62,7 +62,7 @@ class Schema:
     damage_errors: tuple[type[Exception], ...] = ()
     replacement_notice: str = ""
     code: str = ""
-    """The code of the problem that reports the replacement."""
+    """The code of the problems that report the replacement, and errors (`note_errors`)."""
 
 
 def open_database(
@@ -160,11 +160,8 @@ def read_stamp(path: Path) -> tuple[int, ...]:
 def convert_errors(path: Path, schema: Schema) -> Iterator[None]:
     """Raises what SQLite and the system raise in the block as the schema's error. Damage is remembered where a damaged
     database is replaced, so that the next opening does so."""
-    faults: tuple[type[Exception], ...] = (
-        sqlite3.Error,
-        OSError,
-        *schema.damage_errors,
-    )  # filelock.Timeout is an OSError
+    # filelock.Timeout is an OSError
+    faults: tuple[type[Exception], ...] = (sqlite3.Error, OSError, *schema.damage_errors)
     try:
         yield
     except faults as error:
@@ -174,6 +171,18 @@ def convert_errors(path: Path, schema: Schema) -> Iterator[None]:
                 _damage_marker(path).touch(mode=0o600)
         todo = schema.todo_damaged if damaged else schema.todo
         raise schema.error(f"{schema.failure}: {error_reason(error)}.", where=str(path), todo=todo) from error
+
+
+@contextmanager
+def note_errors(path: Path, schema: Schema, problems: list[Problem]) -> Iterator[None]:
+    """Ends the block where `convert_errors` would raise, and adds the error to `problems`, once."""
+    try:
+        with convert_errors(path, schema):
+            yield
+    except schema.error as error:
+        problem = error.problem(str(path), code=schema.code)
+        if problem not in problems:
+            problems.append(problem)
 
 
 def _open_current(path: Path, schema: Schema, wait: float | None) -> sqlite3.Connection | None:

@@ -8,7 +8,7 @@ import pytest
 
 from lerim.errors import ProjectError
 from lerim.paths import Home
-from lerim.project import project
+from lerim.project import project, registry
 from lerim.project.commits import History
 from lerim.project.git import find_word
 from lerim.project.project import FolderOwners, locate_project
@@ -207,8 +207,8 @@ def test_an_added_project_keeps_its_aliases_and_is_readable_by_its_owner_alone(r
     assert kept.parent.stat().st_mode & 0o777 == 0o700
     assert home.root.stat().st_mode & 0o777 == 0o700
     assert project.list_projects(home) == ([again], [])
-    assert project.remove_project(again, home)
-    assert not project.remove_project(again, home)
+    assert registry.remove_entry(home, again.key)
+    assert not registry.remove_entry(home, again.key)
     assert project.list_projects(home) == ([], [])
 
 

@@ -16,7 +16,6 @@ from lerim.extraction.summaries.summary import split_sections
 from lerim.jobs.report import SyncReport
 from lerim.jobs.sync_context import SyncOptions
 from lerim.memory.record import MemoryRecord, examine_record
-from lerim.memory.summaries import find_summary
 from lerim.sessions.catalog.catalog import Catalog
 from lerim.sessions.queue.jobs import SUMMARY_JOB, SUMMARY_MODEL_JOB
 from terminal import answer as shown
@@ -95,8 +94,6 @@ def test_a_sync_writes_a_summary_of_each_session_beside_the_candidates_that_git_
     ignored = subprocess.run(["git", "check-ignore", str(path)], cwd=desk.repo, capture_output=True, check=False)
     assert ignored.returncode == 0
     assert desk.place.store().load_all() == ([], [])
-    assert find_summary(memory, desk.repo, "claude:s1", record.created) == path
-    assert find_summary(memory, desk.repo, "claude:s2", record.created) is None
 
 
 def test_a_summary_alone_makes_no_folder_and_is_written_once_there_is_one(desk: Desk) -> None:

@@ -18,7 +18,7 @@ from lerim.cli.terminal import (
     with_error_exit,
 )
 from lerim.jobs import moved_projects
-from lerim.project import project
+from lerim.project import project, registry
 from lerim.views import ProjectListOutput, ProjectView, make_project_view
 
 project_app = typer.Typer(help="Manage the repositories Lerim knows.", no_args_is_help=True)
@@ -81,7 +81,7 @@ def remove_command(repo: RepoOption = CURRENT_FOLDER, as_json: JsonOption = Fals
         None,
     )
     known = missing_project or open_command_context(repo).project
-    removed = project.remove_project(known, find_home())
+    removed = registry.remove_entry(find_home(), known.key)
     if as_json:
         output.show_json(RemovedProjectOutput(make_project_view(known), removed))
         return

@@ -28,6 +28,8 @@ _PLAIN = re.compile(r"(?:\d{8}-)?[^\W\d_](?:[\w./@+;()',-]++| (?=[^\s#])|(?<=\S)
 _PLAIN_IN_LIST = re.compile(r"(?:\d{8}-)?[^\W\d_][\w./+-]*")
 _RESERVED_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _QUOTED = re.compile(r'"(?:[^"\\]|\\["\\nrtbf/]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"')
+_FLOW_ITEM = re.compile(f"{_QUOTED.pattern}|{_PLAIN_IN_LIST.pattern}")
+_FLOW_LIST = re.compile(rf"\[(?:(?:{_FLOW_ITEM.pattern})(?:, (?:{_FLOW_ITEM.pattern}))*+)?\]")
 _unquote = json.JSONDecoder(strict=False).decode  # a quoted string may contain a raw tab
 _KEY_PATTERN = re.compile(r"[a-z_]+")
 _COMMON_KEY_NAMES = """
@@ -35,7 +37,7 @@ _COMMON_KEY_NAMES = """
     resolved_by related quote turn who
 """
 _COMMON_KEYS = frozenset(_COMMON_KEY_NAMES.split())
-"""Common keys, accepted without matching `_KEY`."""
+"""Common keys, accepted without matching `_KEY_PATTERN`."""
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,5})\.\d{1,9}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z")
 
@@ -222,29 +224,12 @@ def _parse_scalar(text: str) -> Yaml:
 
 
 def _parse_flow_list(text: str) -> Yaml:
-    if text == "[]":
-        return []
-    if not text.endswith("]"):
+    if not _FLOW_LIST.fullmatch(text):
         return _UNSUPPORTED
-    items: list[Yaml] = []
-    rest = text[1:-1]
-    while True:
-        match = _QUOTED.match(rest) or _PLAIN_IN_LIST.match(rest)
-        if match is None:
-            return _UNSUPPORTED
-        item = match.group()
-        if item[0] == '"':
-            items.append(_unquote(item))
-        elif item.lower() in _RESERVED_WORDS:
-            return _UNSUPPORTED
-        else:
-            items.append(item)
-        rest = rest[match.end() :]
-        if not rest:
-            return items if len(items) <= MAX_VALUES else _UNSUPPORTED
-        if not rest.startswith(", "):
-            return _UNSUPPORTED
-        rest = rest[2:]
+    items = _FLOW_ITEM.findall(text)
+    if len(items) > MAX_VALUES or not _RESERVED_WORDS.isdisjoint(map(str.lower, items)):
+        return _UNSUPPORTED
+    return [_unquote(item) if item[0] == '"' else item for item in items]
 
 
 def _parse_block(lines: list[str]) -> Yaml:

@@ -91,7 +91,7 @@ def find_linked_memories(store: Store) -> list[StoredMemory]:
                 found[item.name] = store.load_file(item)[0]
         except (MemoryError_, BoundaryError):
             continue
-    for memory_id in _linked_ids(one.record for one in found.values()):
+    for memory_id in {linked for one in found.values() for linked in linked_ids(one.record)}:
         for path in store.paths_of(memory_id):
             try:
                 found.setdefault(store.relative_name(path), store.load(path)[0])
@@ -153,13 +153,10 @@ def _targets(record: MemoryRecord | MemoryLinks, key: LinkKey) -> tuple[str, ...
     return record.supersedes if key == "supersedes" else record.resolves
 
 
-def _linked_ids(records: Iterable[MemoryRecord]) -> set[str]:
-    return {
-        name
-        for record in records
-        for name in (*record.supersedes, *record.resolves, record.superseded_by, record.resolved_by)
-        if name
-    }
+def linked_ids(record: MemoryRecord) -> tuple[str, ...]:
+    """Returns the ids that a memory names in its links, without duplicates."""
+    named = (*record.supersedes, *record.resolves, record.superseded_by, record.resolved_by, *record.related)
+    return tuple(dict.fromkeys(filter(None, named)))
 
 
 def find_ended(links: Iterable[EndingLink]) -> dict[str, EndKind]:

@@ -110,8 +110,8 @@ class Quotes:
         return _encode(_QuotesFile([*entries, *older], kept.gained))
 
     def text_with_evidence(self, record: MemoryRecord, evidence: Sequence[Evidence]) -> str | None:
-        """Returns the private file's text after a memory, as `join` returned it, gains this evidence; None if it gains
-        nothing.
+        """Returns the private file's text after a memory, as `join_quotes` returned it, gains this evidence; None if it
+        gains nothing.
 
         A memory has room for three entries, and for the quotes of entries that have none on this machine.
         """

@@ -8,7 +8,7 @@ written, so that a kill in between leaves nothing that looks like a person's edi
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,7 +83,7 @@ class Summaries:
         name, _, hashes = self._load(session)
         path = self._memory_dir / name if name else None
         if path is None or files.is_absent(path):
-            path = find_summary(self._memory_dir, self._anchor, session, record.created) or path
+            path = _find_in_folder(_session_folder(self._memory_dir, record.created), self._anchor, session) or path
         if path is None or files.is_absent(path):
             return self._create(record, session, maker, path, hashes), "written"
         text = render_record(replace(record, id=id_of(path)))
@@ -126,7 +126,7 @@ class Summaries:
 
     def _load(self, session: str) -> tuple[str, str, list[str]]:
         """Returns the name, the maker and the hashes of a session's summary; empty if it has none."""
-        with _convert_sqlite_errors(self._path):
+        with sqlite.convert_errors(self._path, _SCHEMA):
             query = "SELECT name, maker, hashes FROM summaries WHERE session = ?"
             row = self._db.execute(query, (session,)).fetchone()
             return (str(row[0]), str(row[1]), [str(one) for one in json.loads(row[2])]) if row else ("", "", [])
@@ -134,14 +134,8 @@ class Summaries:
     def _record_hashes(self, session: str, path: Path, maker: str, hashes: list[str]) -> None:
         name = path.relative_to(self._memory_dir).as_posix()
         kept = json.dumps(list(dict.fromkeys(reversed(hashes)))[:_MAX_HASHES][::-1])
-        with _convert_sqlite_errors(self._path):
+        with sqlite.convert_errors(self._path, _SCHEMA):
             self._db.execute("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?)", (session, name, maker, kept))
-
-
-def find_summary(memory_dir: Path, anchor: Path, session: str, started: datetime) -> Path | None:
-    """Returns the summary of a session (`claude:5e1f…`) with this start, found by its `source`; None if there is no
-    readable one. Raises BoundaryError if a symbolic link leads there."""
-    return _find_in_folder(_session_folder(memory_dir, started), anchor, session)
 
 
 def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str) -> tuple[MemoryRecord, Path] | None:
@@ -150,7 +144,7 @@ def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str
     path = private_dir / DATABASE
     if not path.exists():
         return None
-    with _convert_sqlite_errors(path), closing(sqlite.open_database(path, _SCHEMA)) as db:
+    with sqlite.convert_errors(path, _SCHEMA), closing(sqlite.open_database(path, _SCHEMA)) as db:
         row = db.execute("SELECT name FROM summaries WHERE session = ?", (session,)).fetchone()
     if row is None:
         return None
@@ -160,6 +154,8 @@ def read_summary(memory_dir: Path, anchor: Path, private_dir: Path, session: str
 
 
 def _find_in_folder(folder: Path, anchor: Path, session: str) -> Path | None:
+    """Returns the summary of a session (`claude:5e1f…`) in a folder, found by its `source`; None if there is no
+    readable one. Raises BoundaryError if a symbolic link leads there."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
     except OSError:
@@ -177,10 +173,6 @@ def _find_in_folder(folder: Path, anchor: Path, session: str) -> Path | None:
 
 def _session_folder(memory_dir: Path, started: datetime) -> Path:
     return memory_dir / FOLDERS["summary"] / f"{started.astimezone(UTC):%Y%m%d}" / f"{started.astimezone(UTC):%H%M%S}"
-
-
-def _convert_sqlite_errors(path: Path) -> AbstractContextManager[None]:
-    return sqlite.convert_errors(path, _SCHEMA)
 
 
 def open_summaries(memory_dir: Path, anchor: Path, private_dir: Path) -> closing[Summaries]:

@@ -132,31 +132,17 @@ class Uses:
         return self._read(lambda db: {memory: _from_microseconds(last) for memory, last in db.execute(query)}, {})
 
     def _read(self, work: Callable[[sqlite3.Connection], Result], nothing: Result) -> Result:
-        try:
-            with sqlite.convert_errors(self.path, _SCHEMA):
-                if not self.path.exists():
-                    return nothing
+        with sqlite.note_errors(self.path, _SCHEMA, self.problems):
+            if self.path.exists():
                 with closing(sqlite.open_database(self.path, _SCHEMA, self.problems)) as db:
                     return work(db)
-        except MemoryError_ as error:
-            self._add(error.problem(code="uses"))
-            return nothing
+        return nothing
 
     def _changed(self, work: Callable[[sqlite3.Connection], object]) -> None:
-        try:
-            with sqlite.convert_errors(self.path, _SCHEMA):
-                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                with (
-                    closing(sqlite.open_database(self.path, _SCHEMA, self.problems)) as db,
-                    sqlite.transaction(db),
-                ):
-                    work(db)
-        except MemoryError_ as error:
-            self._add(error.problem(code="uses"))
-
-    def _add(self, problem: Problem) -> None:
-        if problem not in self.problems:
-            self.problems.append(problem)
+        with sqlite.note_errors(self.path, _SCHEMA, self.problems):
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with closing(sqlite.open_database(self.path, _SCHEMA, self.problems)) as db, sqlite.transaction(db):
+                work(db)
 
 
 def unused_since(stored: StoredMemory, last: datetime | None) -> datetime:

@@ -6,7 +6,6 @@ from .code_owners import CodeOwners as CodeOwners
 from .code_owners import load_code_owners as load_code_owners
 from .code_owners import parse_code_owners as parse_code_owners
 from .commits import Addition as Addition
-from .commits import ChangedFile as ChangedFile
 from .commits import Commit as Commit
 from .commits import History as History
 from .commits import Tag as Tag
@@ -36,7 +35,6 @@ from .repository import can_be_folder as can_be_folder
 from .repository import find_git_dir as find_git_dir
 from .repository import find_innermost_layout as find_innermost_layout
 from .repository import read_head_commit as read_head_commit
-from .repository import read_small_file as read_small_file
 from .tracked import PATH_DIGEST_BYTES as PATH_DIGEST_BYTES
 from .tracked import find_half_removed_paths as find_half_removed_paths
 from .tracked import read_merge_stages as read_merge_stages

@@ -70,16 +70,13 @@ def _check_untracked(home: Home, worktree: Path, common_dir: Path) -> None:
         return
     from lerim.project.tracked import read_tracked_paths
 
-    real_relative_path = (
-        os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)).replace(os.sep, "/").casefold()
+    paths = (
+        os.path.relpath(os.path.realpath(home.root), os.path.realpath(worktree)),
+        os.path.relpath(home.root, home.user_home or worktree),
     )
-    relative_path = os.path.relpath(home.root, home.user_home or worktree).replace(os.sep, "/").casefold()
+    folders = tuple(f"{path}/".replace(os.sep, "/").removeprefix("./").casefold() for path in paths)
     for path in read_tracked_paths(worktree, common_dir):
-        name = path.casefold()
-        if any(
-            folder == "." or name == folder or name.startswith(f"{folder}/")
-            for folder in (real_relative_path, relative_path)
-        ):
+        if f"{path.casefold()}/".startswith(folders):
             message = "Your home folder is a git repository that tracks files of Lerim's own folder."
             todo = "Files from a repository are not trusted as yours. Run `git rm -r --cached` on that folder."
             raise HomeError(message, where=str(Path(worktree, path)), todo=todo)

@@ -10,7 +10,6 @@ import hashlib
 import ntpath
 import os
 import posixpath
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from lerim.paths import Home
 from lerim.project import registry
 from lerim.project.home import check_home_outside_layout, is_home_worktree, is_same_place
 from lerim.project.repository import (
+    WINDOWS_PATH,
     RepositoryLayout,
     can_be_folder,
     find_innermost_layout,
@@ -33,7 +33,6 @@ from lerim.project.repository import (
 
 PERSONAL_KEY = "global"
 """The key for what belongs to no repository; it cannot collide with a repository's key."""
-_WINDOWS_PATH = re.compile(r"^(?:[A-Za-z]:[\\/]|\\\\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +111,9 @@ def find_project_key(common_dir: Path, keys: Mapping[str, str]) -> str:
     return existing_key or key
 
 
-def _map_places_to_keys(known: Iterable[tuple[Path, str]]) -> dict[str, str]:
-    """Returns place -> project key for (common dir, key) pairs. If two share a place, the one that was moved there
-    wins."""
-    pairs = [(make_place_key(common_dir), key) for common_dir, key in known]
+def _map_places_to_keys(known: Iterable[Project | registry.ProjectEntry]) -> dict[str, str]:
+    """Returns place -> project key. If two projects share a place, the one that was moved there wins."""
+    pairs = [(make_place_key(Path(one.common_dir)), one.key) for one in known]
     return dict(sorted(pairs, key=lambda pair: pair[0] != pair[1]))
 
 
@@ -130,13 +128,9 @@ def locate_project(path: Path, home: Home) -> Project | None:
     check_home_outside_layout(home, layout)
     # A broken entry is reported by `list_projects`; here it must not hide the repository.
     entries, _ = registry.list_entries(home)
-    project = _make_project(layout, _map_entries_to_keys(entries), home)
+    project = _make_project(layout, _map_places_to_keys(entries), home)
     aliases = next((entry.aliases for entry in entries if entry.key == project.key), ())
     return replace(project, aliases=aliases)
-
-
-def _map_entries_to_keys(entries: Iterable[registry.ProjectEntry]) -> dict[str, str]:
-    return _map_places_to_keys((Path(entry.common_dir), entry.key) for entry in entries)
 
 
 def _make_project(layout: RepositoryLayout, keys: Mapping[str, str], home: Home) -> Project:
@@ -199,16 +193,9 @@ def add_alias(project: Project, old: str) -> Project:
     if other is not None and make_place_key(other.common_dir) != make_place_key(project.common_dir):
         sync = process.format_command_line("lerim", "sync", "--repo", other.root)
         todo = f"Use `{sync}` for them, or move that repository away first."
-        raise ProjectError(
-            ("This folder is in another repository, and its sessions belong to that one."), where=old, todo=todo
-        )
+        message = "This folder is in another repository, and its sessions belong to that one."
+        raise ProjectError(message, where=old, todo=todo)
     return replace(project, aliases=(*project.aliases, old))
-
-
-def remove_project(project: Project, home: Home) -> bool:
-    """Removes the project and its aliases from the registry, not its memories; returns False if it was not
-    registered."""
-    return registry.remove_entry(home, project.key)
 
 
 def without_aliases(project: Project) -> Project:
@@ -235,7 +222,7 @@ def list_projects(home: Home) -> tuple[list[Project], list[Problem]]:
     """Returns the registered projects. If the folder of one is gone or another repository now, the stored data is
     returned with a problem. A project whose repository contains the home folder is left out."""
     entries, problems = registry.list_entries(home)
-    keys = _map_entries_to_keys(entries)
+    keys = _map_places_to_keys(entries)
     projects: list[Project] = []
     for entry in entries:
         if keys[make_place_key(Path(entry.common_dir))] != entry.key:
@@ -275,7 +262,7 @@ class FolderOwners:
         self._windows = platform == "win32"
         self._keys_by_folder: dict[str, str] = {}
         projects = [project for project in projects if not project.is_personal]
-        self._project_keys = _map_places_to_keys((project.common_dir, project.key) for project in projects)
+        self._project_keys = _map_places_to_keys(projects)
         former_folders = [(folder, project) for project in projects for folder in project.folders]
         self.folders = [*(str(project.root) for project in projects), *(folder for folder, _ in former_folders)]
         aliases = [(_split_folder(folder), project.key) for folder, project in former_folders]
@@ -300,7 +287,7 @@ class FolderOwners:
         if not parts or self._is_at_home(parts):
             return ""
         alias, key = next(((a, k) for a, k in self._aliases if parts[: len(a)] == a), ((), ""))
-        if bool(_WINDOWS_PATH.match(cwd)) != self._windows:
+        if bool(WINDOWS_PATH.match(cwd)) != self._windows:
             return key
         path = Path(cwd)
         if self._homes and self._is_at_home(_split_folder(str(resolve_path(path)))):
@@ -331,7 +318,7 @@ def _exists(path: Path) -> bool:
 
 def _split_folder(folder: str) -> tuple[str, ...]:
     """Returns the normalized components of an absolute folder, Windows ones in lower case; () if it is not absolute."""
-    if _WINDOWS_PATH.match(folder):
+    if WINDOWS_PATH.match(folder):
         drive, rest = ntpath.splitdrive(ntpath.normpath(folder))
         return (drive.casefold(), *(part.casefold() for part in rest.split("\\") if part))
     if folder.startswith("/"):

@@ -89,7 +89,7 @@ def write_entry(home: Home, entry: ProjectEntry) -> None:
 
 
 def remove_entry(home: Home, key: str) -> bool:
-    """Deletes the entry, but no other data of the project; returns False if there was none."""
+    """Deletes the entry with its aliases, but no other data of the project; returns False if there was none."""
     try:
         (home.project(key) / ENTRY_FILE).unlink()
     except FileNotFoundError:

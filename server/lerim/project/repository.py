@@ -19,8 +19,7 @@ MOST_POINTER_BYTES = 4096
 MOST_CONFIG_BYTES = 1_000_000
 
 _SECTION_HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_DRIVE_PATH = re.compile(r"[A-Za-z]:[\\/]")
-_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _SCP_ADDRESS = re.compile(r"^(?:([^@/\s]+)@)?([^:/\s]+):(?!//)(.+)$")
 
 LONGEST_PATH, LONGEST_NAME = 4096, 255
@@ -77,7 +76,7 @@ def can_be_folder(path: str) -> bool:
     """Returns whether a path, and each name in it, is short enough to be that of a folder on some system."""
     if len(path) <= LONGEST_NAME and path.isascii():
         return True  # most paths
-    if _WINDOWS_PATH.match(path):
+    if WINDOWS_PATH.match(path):
         return len(path) <= LONGEST_WINDOWS_PATH and all(len(name) <= LONGEST_NAME for name in re.split(r"[\\/]", path))
     if len(path) > LONGEST_PATH:  # checked first, because checking each name is slower
         return False
@@ -146,9 +145,9 @@ def list_worktree_folders(common_dir: Path) -> list[Path]:
         folders = sorted((common_dir / "worktrees").iterdir())
     except OSError:
         return []
-    links = [(folder, link) for folder in folders if (link := read_small_file(folder / "gitdir").strip())]
+    found = [(at, link) for at in folders if (link := read_small_file(at / "gitdir").strip())]
     # a link is relative with git's setting `worktree.useRelativePaths`
-    return [Path(link if _DRIVE_PATH.match(link) else os.path.normpath(folder / link)).parent for folder, link in links]
+    return [Path(link if WINDOWS_PATH.match(link) else os.path.normpath(at / link)).parent for at, link in found]
 
 
 def _is_worktree_of(git_dir: Path, folder: Path) -> bool:

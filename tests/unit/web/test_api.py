@@ -13,7 +13,7 @@ import pytest
 
 import many_memories
 from desk import Desk, correction
-from lerim.project import project
+from lerim.project import project, registry
 from proposals import propose
 from terminal import answer
 from web_server import WebServer, web_server
@@ -246,7 +246,7 @@ def test_a_project_is_named_by_its_key_and_must_be_registered(desk: Desk, server
     for key in ("0123456789abcdef", str(desk.repo), "..", "%2e%2e", "%2Fetc"):
         response = server.client.get(f"/api/v1/projects/{key}/memories")
         assert response.status_code in (404, 405), key
-    project.remove_project(desk.place.project, desk.home)
+    registry.remove_entry(desk.home, desk.place.project.key)
     assert server.client.get(f"/api/v1{at(desk, '/memories')}").status_code == 404
 
 

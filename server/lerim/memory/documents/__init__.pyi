@@ -1,5 +1,4 @@
 from .document import DocumentKind as DocumentKind
-from .document import DocumentProblem as DocumentProblem
 from .document import Field as Field
 from .document import MemoryDocument as MemoryDocument
 from .document import Span as Span

@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lerim import files, sqlite
@@ -144,6 +144,16 @@ class Baselines:
             rows.append((*row, format_stamp(one.stamp), one.state, one.moved_to, one.detail, one.since))
         self._db.executemany("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
+    def replace_references(
+        self, memory: str, verified: str, found: Iterable[tuple[Reference, Baseline, DriftRecord | None]]
+    ) -> None:
+        """Stores the references of a memory as they are with this `verified`; its other drift records are deleted."""
+        self.delete_drift(memory)
+        for reference, baseline, drift_record in found:
+            self.store_baseline(memory, reference, verified, baseline)
+            if drift_record is not None:
+                self.store_drift(replace(drift_record, verified=verified))
+
     def delete_drift(self, memory: str, but: Iterable[Reference] = ()) -> None:
         """Deletes the drift records of a memory, except those of the references in `but`."""
         kept = [reference_text(reference) for reference in but]
@@ -242,14 +252,10 @@ def _parse_drift_record(row: tuple[str, ...]) -> DriftRecord:
     path, _, symbol = reference.partition("#")
     known = _DRIFT_STATES.get(state, "unknown")
     return DriftRecord(
-        memory, Reference(path, symbol), verified, place, _parse_stamp(stamp), known, moved_to, detail, since
+        memory, Reference(path, symbol), verified, place, tuple(map(int, stamp.split())), known, moved_to, detail, since
     )
 
 
 def format_stamp(stamp: StatStamp) -> str:
     """Returns a stamp as the database has it."""
     return " ".join(map(str, stamp))
-
-
-def _parse_stamp(text: str) -> StatStamp:
-    return tuple(map(int, text.split()))

@@ -92,10 +92,9 @@ class DriftChecker:
         if self._project.is_personal:
             return set()
         whole = whole or (paths is None and subjects is None)
-        day = f"{now or datetime.now(UTC):%Y-%m-%d}"
         given = self._all_subjects() if subjects is None and whole else list(subjects or ())
         with baselines.open_baselines(self._private, self._project.root) as database:
-            check = _Check(self._project, database, self._git, day, raise_if_cancelled)
+            check = _Check(self._project, database, self._git, now, raise_if_cancelled)
             check.add_subjects(given)
             if whole:
                 check.forget_others(subject.id for subject in given)
@@ -105,13 +104,13 @@ class DriftChecker:
                 on_summary(summarise_drift(database))
             return changed
 
-    def check_memories(self, subjects: Sequence[DriftSubject], *, now: datetime | None = None) -> dict[str, Drift]:
+    def check_memories(self, subjects: Sequence[DriftSubject]) -> dict[str, Drift]:
         """Checks only these memories, and reads only files whose stamp has changed; returns the drift of those that are
         not fresh or have moved, by id. Takes no longer for a project with many memories."""
         if self._project.is_personal or not subjects:
             return {}
         with baselines.open_baselines(self._private, self._project.root) as database:
-            check = _Check(self._project, database, self._git, f"{now or datetime.now(UTC):%Y-%m-%d}", lambda: None)
+            check = _Check(self._project, database, self._git)
             check.add_subjects(subjects, changed_files=True)
             check.run()
             found = database.drift_records_of(subject.id for subject in subjects)
@@ -130,7 +129,7 @@ class DriftChecker:
             return last.summary
         with baselines.open_baselines(self._private, root) as database:
             known, checked = database.read_checked()
-            check = _Check(self._project, database, self._git, f"{datetime.now(UTC):%Y-%m-%d}", lambda: None)
+            check = _Check(self._project, database, self._git)
             if changed := [memory for memory, key in keys.items() if known.get(memory) != key]:
                 check.add_subjects(list(load_subjects(changed)))
             check.add_changed_files(None, checked)
@@ -168,12 +167,17 @@ class _Check:
     """One check of many references: collects what is due, checks it file by file, and stores it in one transaction."""
 
     def __init__(
-        self, project: Project, database: Baselines, git: Git | None, day: str, raise_if_cancelled: Callable[[], None]
+        self,
+        project: Project,
+        database: Baselines,
+        git: Git | None,
+        now: datetime | None = None,
+        raise_if_cancelled: Callable[[], None] = lambda: None,
     ) -> None:
         self._raise_if_cancelled = raise_if_cancelled
         self._database = database
         self._git = git
-        self._day = day
+        self._day = f"{now or datetime.now(UTC):%Y-%m-%d}"
         self._reader = SourceReader(project.root)
         self._moved_files = MovedFiles(project, database, git)
         self._head = read_head_commit(project.root, project.common_dir) if git is not None else ""

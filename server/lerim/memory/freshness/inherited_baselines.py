@@ -60,11 +60,7 @@ def inherit_baselines(
                 commit = read_head_commit(project.root, project.common_dir)
                 verified = unique_verified(database, successor.id, [one[:2] for one in taken], verified, commit)
             with database.transaction():
-                database.delete_drift(successor.id)
-                for reference, baseline, drift_record in taken:
-                    database.store_baseline(successor.id, reference, verified, baseline)
-                    if drift_record is not None:
-                        database.store_drift(replace(drift_record, verified=verified))
+                database.replace_references(successor.id, verified, taken)
     except LerimError:
         return successor
     return replace(successor, verified=verified)

@@ -57,17 +57,14 @@ class MovedFiles:
         """Returns where a missing file is now; "" if that is not known."""
         key = (path, baseline.sketch)
         if key not in self._new_paths:
-            place = self._new_path_by_git(path) or self._most_similar_file(path, baseline, reader)
+            moves = self._moves(self._commit_by_path.get(path, ""))
+            place = moves.get(path, "") or _moved_folder(path, moves) or self._most_similar_file(path, baseline, reader)
             self._new_paths[key] = place if place and reader.stamp(place) else ""
         return self._new_paths[key]
 
     def find_old_path(self, path: str, commit: str) -> str:
         """Returns what a file that did not exist at a commit was called there; "" if git does not know."""
         return next((old for old, new in self._moves(commit).items() if new == path), "")
-
-    def _new_path_by_git(self, path: str) -> str:
-        moves = self._moves(self._commit_by_path.get(path, ""))
-        return moves.get(path, "") or _moved_folder(path, moves)
 
     def _moves(self, commit: str) -> Mapping[str, str]:
         if self._git is None or not commit:

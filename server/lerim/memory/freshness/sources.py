@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from lerim.files import open_buffered
 from lerim.memory.freshness.baselines import Baseline, StatStamp
 from lerim.memory.freshness.fingerprint import FileOutline, outline_file, sketch_text
 from lerim.memory.reference import Reference
@@ -144,23 +144,12 @@ def _read(root: Path, path: str) -> SourceFile | None:
         real = Path(os.path.realpath(root / path))
         if not real.is_relative_to(os.path.realpath(root)):
             return None  # a link that leads out
-        # O_NONBLOCK: a named pipe of this name must not block us
-        handle = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except IsADirectoryError:
-        return SourceFile(None)
-    except PermissionError:
-        return SourceFile(None) if real.is_dir() else None  # a folder, on Windows
+        if real.is_dir():
+            return SourceFile(None)
+        with open_buffered(real) as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(min(size, MAX_SOURCE) + 1)  # no more, since that much memory is made ready first
     except (OSError, ValueError):
-        return None
-    try:
-        status = os.fstat(handle)
-        mode = status.st_mode
-        if not stat.S_ISREG(mode):
-            os.close(handle)
-            return SourceFile(None) if stat.S_ISDIR(mode) else None
-        with os.fdopen(handle, "rb") as file:
-            data = file.read(min(status.st_size, MAX_SOURCE) + 1)  # no more, since that much memory is made ready first
-    except OSError:
         return None
     if len(data) > MAX_SOURCE or b"\0" in data[:8192]:
         return SourceFile(None)

@@ -58,11 +58,7 @@ def verify_record(
                     )
             said = f"{now:%Y-%m-%d}@{commit[:SHORT_HASH_LENGTH]}" if commit else f"{now:%Y-%m-%d}"
             said = unique_verified(database, record.id, [one[:2] for one in found], said, commit)
-            database.delete_drift(record.id)
-            for reference, baseline, drift_record in found:
-                database.store_baseline(record.id, reference, said, baseline)
-                if drift_record is not None:
-                    database.store_drift(replace(drift_record, verified=said))
+            database.replace_references(record.id, said, found)
             MovedFiles(project, database).record_files_once()
     except LerimError:
         return record

@@ -6,13 +6,13 @@ They are derived from the memories. If the file is deleted, or a memory or the m
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from lerim import files, sqlite
-from lerim.errors import LerimError, MemoryError_, Problem
+from lerim.errors import MemoryError_, Problem
 
 VECTORS_DATABASE = "meaning.sqlite3"
 _TABLES = (
@@ -52,7 +52,7 @@ class StoredVectors:
         """Returns all stored vectors of this model, by the hash of their text."""
         query = "SELECT text_hash, title, body FROM vectors WHERE model = ?"
         rows: list[tuple[str, bytes, bytes]] = []
-        with self._noting_errors():
+        with sqlite.note_errors(self._path, _SCHEMA, self.problems):
             db = sqlite.open_existing(self._path, _SCHEMA)
             if db is not None:
                 with closing(db):
@@ -62,7 +62,7 @@ class StoredVectors:
     def save(self, made: Mapping[str, MemoryVectors]) -> None:
         """Stores vectors, by the hash of their text."""
         rows = [(name, self._model, one.title, one.body) for name, one in made.items()]
-        with self._noting_errors():
+        with sqlite.note_errors(self._path, _SCHEMA, self.problems):
             files.make_folder(self._path.parent, 0o700)
             with closing(sqlite.open_database(self._path, _SCHEMA, self.problems)) as db, sqlite.transaction(db):
                 db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
@@ -70,18 +70,8 @@ class StoredVectors:
     def drop_all_but(self, text_hashes: Collection[str]) -> None:
         """Deletes the stored vectors of all other texts and of other models."""
         query = "DELETE FROM vectors WHERE model != ? OR text_hash NOT IN (SELECT value FROM json_each(?))"
-        with self._noting_errors():
+        with sqlite.note_errors(self._path, _SCHEMA, self.problems):
             db = sqlite.open_existing(self._path, _SCHEMA)
             if db is not None:
                 with closing(db), sqlite.transaction(db):
                     db.execute(query, (self._model, json.dumps(list(text_hashes))))
-
-    @contextmanager
-    def _noting_errors(self) -> Iterator[None]:
-        try:
-            with sqlite.convert_errors(self._path, _SCHEMA):
-                yield
-        except LerimError as error:
-            problem = error.problem(str(self._path))
-            if problem not in self.problems:
-                self.problems.append(problem)

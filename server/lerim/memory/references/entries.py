@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lerim.memory.record import LearningKind, MemoryRecord, Primitive
+from lerim.memory.links import linked_ids
+from lerim.memory.record import LearningKind, Primitive
 from lerim.memory.reference import Reference, parse_reference
 from lerim.memory.store import LIVE_FOLDERS, MemoryFile, StoredMemory
 
@@ -87,12 +88,6 @@ def entry_of(stored: StoredMemory, found: MemoryFile) -> MemoryEntry:
         tags=tuple(map(sys.intern, record.tags)),
         links=linked_ids(record),
     )
-
-
-def linked_ids(record: MemoryRecord) -> tuple[str, ...]:
-    """Returns the ids that a memory names in its links, without duplicates."""
-    named = (*record.supersedes, *record.resolves, record.superseded_by, record.resolved_by, *record.related)
-    return tuple(dict.fromkeys(filter(None, named)))
 
 
 def newest_first(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:

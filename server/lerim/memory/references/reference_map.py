@@ -102,8 +102,8 @@ class ReferenceMap:
 
     def for_file(self, path: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a file or to something in it, newest first. `path` is as in references."""
-        here, moved = self._by_file.get(path, ()), self._moved_references.get(path)
-        return _merge_entries(here, [entry for _, entry in moved]) if moved else here
+        moved = [entry for _, entry in self._moved_references.get(path, ())]
+        return _merge_entries(self._by_file.get(path, ()), moved)
 
     def for_symbol(self, path: str, symbol: str) -> tuple[MemoryEntry, ...]:
         """Returns the memories that refer to a symbol of a file; `save` finds `Store.save`, too."""
