@@ -14,23 +14,8 @@ from lerim.statistics.benefit.repetitions import make_known_claim
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PARTS = (
-    "use ",
-    "Use `",
-    "`",
-    " instead of ",
-    ", not ",
-    " needs ",
-    " to be set",
-    "npm",
-    "uv run",
-    "=",
-    "-x",
-    "\n",
-    "  ",
-    "((",
-    "[",
-    "é",
-    "从",
+    *("use ", "Use `", "`", " instead of ", ", not ", " needs ", " to be set", "npm", "uv run"),
+    *("=", "-x", "\n", "  ", "((", "[", "é", "从"),
 )
 texts = st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=6)), max_size=12).map("".join)
 names = st.from_regex(r"[a-z]{3,8}[0-9._-][a-z0-9]{2,6}", fullmatch=True)

@@ -97,23 +97,8 @@ def test_a_rename_changes_the_links_and_nothing_else(written: str, new: str) -> 
 
 FRAGMENTS = st.sampled_from(
     (
-        "---",
-        "id:",
-        "related:",
-        "  - ",
-        "[",
-        "]",
-        "a, b",
-        "src/app.py#load",
-        "'",
-        '"',
-        "😀",
-        "#",
-        "# H",
-        "```",
-        "\n",
-        "\r\n",
-        "\r",
+        *("---", "id:", "related:", "  - ", "[", "]", "a, b", "src/app.py#load", "'", '"', "😀", "#", "# H", "```"),
+        *("\n", "\r\n", "\r"),
     )
 )
 

@@ -1,6 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lerim.redaction.hidden import find_flags, remove_orders
 from lerim.redaction.redact import redact_secrets
 
 TOKENS = st.sampled_from(
@@ -45,3 +46,20 @@ def test_the_spans_lie_in_the_text_in_order(text: str) -> None:
     for span in redact_secrets(text).spans:
         assert last <= span.start < span.end <= len(text)
         last = span.end
+
+
+ORDERS = st.sampled_from(
+    [
+        *("ignore", "disregard", "all", "previous", "instructions", "system", "prompt", "you are now"),
+        *("new instructions:", "<system>", "</user>", "as an ai", "do not tell", "the user", "use uv", "not pip"),
+        *(".", ";", "\n", "\n\n", "! "),
+    ]
+)
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(ORDERS, max_size=30).map(" ".join)))
+def test_what_is_left_gives_no_orders_and_a_text_without_any_stays_as_it_is(text: str) -> None:
+    left = remove_orders(text)
+    assert "commands-an-agent" not in find_flags(left)
+    if "commands-an-agent" not in find_flags(text):
+        assert left == text

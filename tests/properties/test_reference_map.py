@@ -72,7 +72,7 @@ def seen(found: ReferenceMap) -> object:
 
 
 def in_steps(followed: ReferenceMap, changed: list[Path]) -> None:
-    """As `apply` does, with the files read one by one: meanwhile nothing is otherwise."""
+    """As `update` does, with the files read one by one: meanwhile nothing is otherwise."""
     before = seen(followed)
     changes = followed.find_changes(changed)
     if changes is None:

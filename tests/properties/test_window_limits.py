@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from lerim.extraction.model.material import Material
 from lerim.extraction.model.windows import cut_windows, halve_window, shrink_window, take_overlap
 from lerim.extraction.transcript import ShownPiece, ShownTurn
 from lerim.models import tokens
+from scripted import ROOT, numbered, you
 
 ALPHABET = (
     "ab Z09 .,/{}[]()«»\n\n\t\r  äöß Привет 你好世界日本語 한국어 مرحبا שלום हिन्दी ไทย 🙂👩‍💻⟦\u200b\x0b\x85\u2028"
@@ -106,3 +110,16 @@ def test_a_session_that_grows_sends_each_turn_once_and_one_overlap_each_time(
         seen = new[-1].number
         held = list(take_overlap([*held, *new], overlap))
     assert sorted(set(sent_of)) == list(range(seen + 1))
+
+
+@given(st.integers(2, 12), st.integers(0, 11))
+def test_a_turn_that_was_sent_and_has_changed_since_is_sent_again_with_what_follows(count: int, at: int) -> None:
+    turns = numbered([you(f"word {number}") for number in range(count)])
+    material = Material(Path(ROOT), "s", "claude")
+    for turn in turns:
+        material.add(turn)
+    state = material.state(count - 1, 10_000)
+    again, at = Material(Path(ROOT), "s", "claude", state), min(at, count - 1)
+    again.add(replace(turns[at], text="another word"))
+    found = cut_windows(again.window_turns(True), 2_000, 150, again.last_sent)
+    assert [turn.number for window in found for turn in window.fresh_turns] == list(range(at, count))

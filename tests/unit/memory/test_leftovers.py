@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from killer import every_kill
-from lerim.errors import StaleError
+from lerim.errors import MemoryError_, StaleError
 from lerim.files import atomic, sweep_leftovers
 from lerim.paths import Home
 from lerim.project import project
@@ -122,3 +122,10 @@ def test_a_new_file_never_takes_a_name_that_is_taken(tmp_path: Path) -> None:
     assert atomic.create_file(path, "first")
     assert not atomic.create_file(path, "second")
     assert path.read_text() == "first" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc has files whose size is only known once they are read")
+def test_a_file_that_turns_out_larger_than_the_limit_is_refused_and_not_cut() -> None:
+    assert atomic.read_text(Path("/proc/self/comm"), 1_000)
+    with pytest.raises(MemoryError_, match="larger than"):
+        atomic.read_text(Path("/proc/self/status"), 10)

@@ -98,19 +98,3 @@ def test_backslashes_are_looked_up_and_what_leads_out_is_told(memory_dir: Path) 
     found.scan()
     assert names(found.for_file("src/app.py")) == ["one"] and found.for_file("../up.py") == ()
     assert [(problem.path, "../up.py" in problem.message) for problem in found.problems] == [(str(path), True)]
-
-
-def test_a_misplaced_or_doubled_file_is_told_until_it_is_moved(memory_dir: Path) -> None:
-    good = write(memory_dir, record("one", "a.py"))
-    loose = memory_dir / "loose.md"
-    loose.write_text(good.read_text())
-    found = ReferenceMap(memory_dir)
-    assert found.update(loose)
-    assert [problem.path for problem in found.problems] == [str(loose)]
-    (memory_dir / "themes").mkdir()
-    loose.rename(memory_dir / "themes" / good.name)
-    assert found.update(loose)
-    assert [problem.code for problem in found.problems] == ["memory-twice"]
-    good.unlink()
-    assert found.update(good)
-    assert found.problems == [] and len(found) == 1

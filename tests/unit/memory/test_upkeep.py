@@ -13,7 +13,7 @@ import pytest
 from lerim.config.schema import MaintenanceRules
 from lerim.maintenance.plan import TEXTS_DIFFER_FLAG, PlanInputs, PlannedSuggestion, plan_maintenance
 from lerim.memory.freshness.drift_summary import Drift, DriftSummary
-from lerim.memory.lifecycle import ServedOutcomes, Status, ThemeActivity
+from lerim.memory.lifecycle import ServedOutcomes, Status
 from lerim.memory.record import Evidence, LearningKind, MemoryRecord, Primitive
 from lerim.memory.store import StoredMemory
 
@@ -46,15 +46,13 @@ def memory(
 
 def planned(
     *memories: StoredMemory,
-    uses: Mapping[str, datetime] = {},
     drift_by_memory: Mapping[str, Drift] = {},
     moved_references: Mapping[str, Mapping[str, str]] = {},
-    theme_activity: Mapping[str, ThemeActivity] = {},
     rules: MaintenanceRules = RULES,
     outcomes: Mapping[str, ServedOutcomes] = {},
     kept_apart: Collection[frozenset[str]] = (),
 ) -> list[PlannedSuggestion]:
-    inputs = PlanInputs(NOW, rules, uses, DriftSummary(drift_by_memory, moved_references), theme_activity)
+    inputs = PlanInputs(NOW, rules, {}, DriftSummary(drift_by_memory, moved_references))
     return plan_maintenance(memories, replace(inputs, outcomes=outcomes, kept_apart=kept_apart))
 
 
@@ -150,23 +148,6 @@ def test_answers_that_a_person_keeps_apart_are_not_proposed_as_one() -> None:
     assert merged(latest, *apart) == []
 
 
-def test_a_learning_nobody_uses_is_archived_with_the_figures_and_a_used_one_is_not() -> None:
-    faded = memory("The pool hangs without a timeout", primitive="learning", days=214)
-    [one] = planned(faded)
-    assert summarise([one]) == [("decayed", "archive", [faded.record.title])]
-    assert "214 days" in one.suggestion.reason
-    assert planned(faded, uses={faded.record.id: NOW - timedelta(days=3)}) == []
-    assert planned(memory("Use uv, not pip", days=2000)) == []
-
-
-def test_a_theme_nobody_works_on_is_archived() -> None:
-    theme = memory("Work on the pool", primitive="theme", days=60, references=("src/pool.py",))
-    worked = {theme.record.id: ThemeActivity(has_existing_paths=True, last_worked_on=NOW - timedelta(days=2))}
-    assert planned(theme, theme_activity=worked) == []
-    left = {theme.record.id: ThemeActivity(has_existing_paths=True, last_worked_on=NOW - timedelta(days=50))}
-    assert summarise(planned(theme, theme_activity=left)) == [("archived", "archive", ["Work on the pool"])]
-
-
 def test_beyond_the_bound_those_unused_for_longest_go() -> None:
     some = [memory(f"The {name} needs a lock", primitive="learning", days=days) for days, name in enumerate(NAMES)]
     found = planned(*some, rules=replace(RULES, most_learnings=len(NAMES) - 2))
@@ -242,8 +223,3 @@ def test_a_memory_is_in_one_suggestion_at_most() -> None:
     again = memory("The pool hangs without a timeout", primitive="learning", days=290, references=("src/db.py",))
     found = planned(faded, again, moved_references={faded.record.id: {"src/db.py": "src/pool.py"}})
     assert summarise(found) == [("merged", "merge", [faded.record.title] * 2)]
-
-
-def test_a_plan_that_is_cancelled_is_empty() -> None:
-    faded = memory("The pool hangs without a timeout", primitive="learning", days=214)
-    assert plan_maintenance([faded], PlanInputs(NOW, RULES, cancelled=lambda: True)) == []

@@ -27,12 +27,6 @@ PLAIN = MemoryRecord(
 )
 
 
-def test_lerim_writes_no_secret_into_a_new_memory() -> None:
-    text = render_record(RECORD)
-    assert SECRET not in text
-    assert "swordfishy" not in text
-
-
 def test_a_change_of_other_keys_leaves_what_a_person_wrote_and_writes_no_new_secret() -> None:
     text = render_record(PLAIN).replace("SECRET", SECRET)
     other = SECRET[::-1].removesuffix("_phg")
