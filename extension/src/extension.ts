@@ -10,6 +10,8 @@ import { ModelWatch } from "./sidecar/modelwatch";
 import { TurnOpener } from "./commands/turns";
 import { AgentsTree } from "./views/agents/host";
 import { AskPanel } from "./views/ask/host";
+import { followMovedMemories } from "./editor/movedmemories";
+import * as protocol from "./protocol";
 import { JournalDocuments } from "./commands/journal";
 import { BenefitPanel } from "./views/benefit/host";
 import { CandidateComments } from "./views/comments/host";
@@ -58,6 +60,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("lerim")) owner.runInBackground(owner.reloadSettings());
     }),
+    owner.on(protocol.memoriesChanged, () => owner.runInBackground(followMovedMemories())),
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) owner.lookAround();
     }),

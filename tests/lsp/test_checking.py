@@ -249,6 +249,23 @@ async def test_a_check_of_all_memories_shows_closed_files_until_they_are_mended(
     await editor.until(lambda: not editor.client.diagnostics[wrong.as_uri()])
 
 
+async def test_an_open_memory_whose_file_moved_is_not_a_second_file_with_its_id(editor: Editor) -> None:
+    path = write_memory(editor.repo, id="e-moved")
+    memory = Document(editor, "e-moved", "kind: pitfall\n")
+    await memory.shows(("memory-value", "pitfall"))
+    other = path.parent.parent / "learnings" / path.name
+    other.parent.mkdir(exist_ok=True)
+    other.write_bytes(path.read_bytes())
+    editor.changed(other)
+    await memory.shows(("memory-twice", "e-moved"), ("memory-value", "pitfall"))
+    path.unlink()
+    editor.changed(path)
+    await memory.shows(("memory-value", "pitfall"))
+    memory.close()
+    other.unlink()
+    editor.changed(other)
+
+
 async def test_a_personal_memory_is_checked_too(editor: Editor) -> None:
     uri = (editor.home / ".lerim" / "memory" / "decisions" / "own.md").as_uri()
     editor.open("", f"---\nid: own\n{HEAD}kind: pitfall\n---\n\nText.\n", uri)

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import get_args
 
+from lerim import files
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
 from lerim.errors import MemoryError_
@@ -97,8 +98,8 @@ def check_links(document: MemoryDocument, path: Path, kind: DocumentKind, contex
 
 def _check_id(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
     others = [other for other in context.paths_of(path.stem) if other != path]
-    if not others:
-        return
+    if not others or files.is_absent(path):
+        return  # an open document whose file moved is not a second file
     field = document.field("id")
     place = " and ".join(f"{other.parent.name}/{other.name}" for other in others)
     message = f"{place} has the same id. Merge them with `lerim memory merge {path.stem}`, or rename one."

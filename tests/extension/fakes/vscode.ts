@@ -2,12 +2,14 @@
 import { CancellationTokenSource, Disposable, EventEmitter } from "./events";
 import { commentThreads } from "./comments";
 import { offer } from "./models";
+import { tabGroups } from "./tabs";
 import { FakeTree } from "./tree";
 
 export { comments, CommentMode, CommentThreadCollapsibleState } from "./comments";
 export { chat, LanguageModelTextPart, LanguageModelToolResult, MarkdownString } from "./chat";
 export * from "./events";
 export { LanguageModelChatMessage, LanguageModelError, lm } from "./models";
+export { TabInputText, TabInputTextDiff } from "./tabs";
 export * from "./tree";
 
 export class Uri {
@@ -36,6 +38,10 @@ export class Uri {
 
   get fsPath(): string {
     return this.path;
+  }
+
+  with({ path }: { path: string }): Uri {
+    return new Uri(this.scheme, path, this.query);
   }
 
   toString(): string {
@@ -138,7 +144,8 @@ export function reset(): void {
   workspace.workspaceFolders = [{ uri: Uri.file("/repo"), name: "repo", index: 0 }];
   workspace.textDocuments = [];
   Object.assign(window, { activeTextEditor: undefined, visibleTextEditors: [] });
-  window.tabGroups.activeTabGroup.activeTab = undefined;
+  tabGroups.all = [];
+  tabGroups.activeTabGroup.activeTab = undefined;
   commentThreads.length = 0;
 }
 
@@ -304,7 +311,7 @@ export const window = {
     shown.inputs.push({ title: options.title, password: options.password ?? false, value: options.value ?? "", refused });
     return Promise.resolve(refused === undefined ? typed : undefined);
   },
-  tabGroups: { all: [] as { tabs: { input: unknown }[] }[], activeTabGroup: { activeTab: undefined as { input: unknown; isPreview: boolean } | undefined }, close: () => Promise.resolve(true) },
+  tabGroups,
   withProgress: async <T>(options: { title: string }, work: (progress: { report(step: { message?: string }): void }, token: CancellationTokenSource["token"]) => Promise<T>): Promise<T> => {
     const cancel = new CancellationTokenSource();
     cancelProgress.press = () => cancel.cancel();
@@ -367,13 +374,6 @@ function keepDifferences(id: string, args: readonly unknown[]): void {
 function readProvided(uri: Uri): string {
   const text = providers.get(uri.scheme)?.provideTextDocumentContent(uri);
   return typeof text === "string" ? text : "";
-}
-
-export class TabInputTextDiff {
-  constructor(
-    readonly original: Uri,
-    readonly modified: Uri,
-  ) {}
 }
 
 export const env = { clipboard: { writeText: (text: string) => Promise.resolve(void shown.copied.push(text)) } };

@@ -1,0 +1,38 @@
+// The editor's tabs.
+import type { Uri } from "./vscode";
+
+export interface FakeTab {
+  readonly input: unknown;
+  readonly isActive: boolean;
+  readonly isDirty: boolean;
+  readonly isPreview: boolean;
+  readonly group: { readonly viewColumn: number; readonly isActive: boolean };
+}
+
+export class TabInputText {
+  constructor(readonly uri: Uri) {}
+}
+
+export class TabInputTextDiff {
+  constructor(
+    readonly original: Uri,
+    readonly modified: Uri,
+  ) {}
+}
+
+export const tabGroups = {
+  all: [] as { tabs: FakeTab[] }[],
+  activeTabGroup: { activeTab: undefined as { input: unknown; isPreview: boolean } | undefined },
+  close: (closed: FakeTab | readonly FakeTab[]) => {
+    const all = new Set([closed].flat());
+    for (const group of tabGroups.all) group.tabs = group.tabs.filter((tab) => !all.has(tab));
+    return Promise.resolve(true);
+  },
+};
+
+/** Opens a file in a tab. */
+export function openTab(uri: Uri, tab: Partial<FakeTab> = {}): void {
+  const group = tabGroups.all[0] ?? { tabs: [] };
+  tabGroups.all = [group];
+  group.tabs.push({ input: new TabInputText(uri), isActive: false, isDirty: false, isPreview: false, group: { viewColumn: 1, isActive: true }, ...tab });
+}
