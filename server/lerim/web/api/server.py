@@ -21,7 +21,7 @@ class LoginLinkOutput(msgspec.Struct, frozen=True):
 
 async def add_login_link(call: Call) -> LoginLinkOutput:
     """Makes a link that signs a browser in. While the browser starts, its first page is prepared."""
-    asyncio.get_running_loop().run_in_executor(None, prepare_first_page)
+    asyncio.get_running_loop().run_in_executor(None, prepare_first_page, call.served)
     return LoginLinkOutput(f"{call.served.binding.origin}/login?code={call.served.links.add()}")
 
 

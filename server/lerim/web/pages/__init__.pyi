@@ -1,2 +1,2 @@
-from .rendering import prepare_first_page as prepare_first_page
 from .routes import page_routes as page_routes
+from .today import prepare_first_page as prepare_first_page

@@ -7,7 +7,7 @@ memories, transcripts and the output of models are hostile input.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -148,11 +148,10 @@ def describe_action(action: str) -> str:
     return action.removesuffix("-add").replace("-", ": ", 1)
 
 
-def prepare_first_page() -> None:
-    """Loads the templates of the first page and compiles the patterns of secrets: for somebody who is about to open the
-    dashboard, since both take longer than the page itself."""
+def prepare_rendering(templates: Iterable[str]) -> None:
+    """Loads these templates and compiles the patterns of secrets, which both take longer than a page itself."""
     environment = _load_environment()
-    for template in ("projects.html", "today.html"):
+    for template in templates:
         environment.get_template(template)
     clean_text("Today")
 

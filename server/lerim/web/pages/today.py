@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,8 +18,8 @@ from lerim.sessions import EXTRACT_JOB, SessionListItem, browsing, session_title
 from lerim.web.pages.endpoints import redirect
 from lerim.web.pages.memories import make_hit_views
 from lerim.web.pages.place import Place, find_place, list_places
-from lerim.web.pages.rendering import make_project_address, render_page
-from lerim.web.served import find_served
+from lerim.web.pages.rendering import make_project_address, prepare_rendering, render_page
+from lerim.web.served import Served, find_served
 
 MAX_SHOWN = 8
 LEARNED_DAYS = 7
@@ -42,6 +43,16 @@ class RecentWork:
     sessions: Sequence[tuple[SessionListItem, str]] = ()
     waiting_jobs: int = 0
     failed_jobs: int = 0
+
+
+def prepare_first_page(served: Served) -> None:
+    """Loads what the first page needs, for somebody who is about to open the dashboard. With one project the memories
+    are opened, too; with several, their list comes first."""
+    prepare_rendering(("projects.html", "today.html"))
+    projects, _ = list_projects(served.home)
+    if len(projects) == 1:
+        with suppress(LerimError), served.searches.use(projects[0], served.home):  # the page itself tells of it
+            pass
 
 
 def show_projects(request: Request) -> Response:
