@@ -74,7 +74,7 @@ _VALUE_BESIDE = compile_later(rf"(?P<name>s?){_CLOSING_MARKS}[ \t]{{1,3}}\(?{_OP
 _VARIABLE_NAME = compile_later(r"\$\{?\w{0,50}\Z")
 """The secret's name is a variable, so the text beside it is not its value."""
 _NAME_VALUE_PAIR = compile_later(
-    rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:value)\\{{0,3}}"
+    rf"(?P<name>[\w.-]{{0,32}})\\{{0,3}}[\"']?\s{{0,4}}[,;]?\s{{0,40}}(?:-\s)?\\{{0,3}}[\"']?(?i:(?:parameter)?value)\\{{0,3}}"
     rf"[\"']?\s{{0,3}}[:=]\s{{0,3}}"
     rf"\\{{0,3}}[\"']?{_VALUE}"
 )
@@ -134,6 +134,10 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> list[Span]:
     for at in find_places(lowered, "pw"):
         if text[at + 2 : at + 3] in ("d", ":", "=", " ") and not (at and lowered[at - 1].isalnum()):
             spans += _find_password(text, at + 2 + lowered.startswith("d", at + 2))
+    for at in find_places(lowered, "_pass") if "pass" in found_parts else ():
+        match = _NAME_VALUE_PAIR.match(text, at + len("_pass"))
+        if match is not None and is_odd_value(trim_value(match), False):
+            spans += yield_value(match, "password")
     for word in select_found_names(_TOKEN_NAMES, found_parts):
         for at in find_places(lowered, word):
             spans += _find_token(text, at + len(word))
@@ -266,7 +270,7 @@ def _find_option_values(text: str, lowered: str) -> Iterator[Span]:
         login = _LOGIN_OPTION.match(text, at + 1)
         if login is not None and is_odd_value(trim_value(login), False):
             yield from yield_value(login, "password")
-    for word in ("pass:", "chpasswd", "sudo -s", "password-stdin", "--stdin"):
+    for word in ("pass:", "chpasswd", "sudo -s", "password-stdin", "--stdin", "--with-token"):
         for at in find_places(lowered, word):
             if word == "pass:":
                 match = _PASS_ARGUMENT.match(text, at)

@@ -36,6 +36,10 @@ _KINDS_BY_NAME = {
     "encryption_key": "secret",
     "signing_key": "secret",
     "authorization": "authorization",
+    "api.key": "api-key",
+    **dict.fromkeys(
+        ("access.key", "auth.key", "encryption.key", "license.key", "private.key", "signing.key"), "secret"
+    ),
 }
 _TOKEN_NAMES = NameGroup(_KINDS_BY_NAME)
 _QUERY_NAMES = NameGroup(("key=", "sig=", "signature=", "auth=", "code="))

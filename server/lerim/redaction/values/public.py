@@ -12,13 +12,17 @@ _NAME_BEFORE = compile_later(
     r"(?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"'`\]]{0,3}(?:\s?:\s?&?[\w:<>' ]{1,24})?"
     r"\s{0,8}(?:=>|:=|={1,2}|:)\s{0,8}[bfr@]?\\{0,3}[\"'`]?\Z"
 )
+_NAME_OF_PAIR = compile_later(
+    r"[\"'=:\s](?P<name>[A-Za-z_][\w.-]{0,60})\\{0,3}[\"']?\s{0,4}[,;]?\s{0,40}(?:-\s)?\\{0,3}[\"']?(?i:(?:parameter)?value)"
+    r"\\{0,3}[\"']?\s{0,3}[:=]\s{0,3}\\{0,3}[\"']?\Z"
+)
+"""The name in a pair of two fields, as in `{"name": "API_KEY", "value": "…"}`."""
 _PUBLIC_NAME = compile_later(
-    r"(?:public|publishable|site_?-?key|measurement|applicationserverkey|vapid|client_?id|fingerprint|checksum|digest|"
-    r"integrity|hash(?:ers|es)?\Z|_hint\Z|_address\Z|[_-]files?\Z|secret_?name\Z|_algorithm\Z|signing-key\Z"
-    r"|account_?sid|"
-    r"application_credentials\Z|tokenizer\Z|(?:error|exception|timeout|length|expiry|_?url|_?arn|_name|_ref|attempts"
-    r"|retries|"
-    r"(?:page|next|continuation|sync|cursor)_?token|max_age|_days|_seconds|_minutes)\Z)|(?:Count|Name|Ref|Path)\Z",
+    r"(?:public|publishable|site_?-?key|measurement|applicationserverkey|vapid|client_?id|fingerprint|checksum|digest"
+    r"|integrity|hash(?:ers|es)?\Z|_hint\Z|_address\Z|[_-]files?\Z|secret_?name\Z|_algorithm\Z|signing-key\Z"
+    r"|account_?sid|application_credentials\Z|tokenizer\Z|(?:error|exception|timeout|length|expiry|_?url|_?arn|_name"
+    r"|_ref|attempts|retries|(?:page|next|continuation|sync|cursor)_?token|max_age|_days|_seconds|_minutes)\Z)"
+    r"|(?:Count|Name|Ref|Path)\Z",
     re.IGNORECASE,
 )
 _PRIVATE_KEY_NAME = compile_later(r"private|secret_?key", re.IGNORECASE)
@@ -39,8 +43,7 @@ _NAME_WITH_DIGEST = compile_later(
 """A name that ends with a digest, as in build caches."""
 _FILE_NAME = compile_later(
     r"[\w./@-]{0,300}\.(?:png|jpe?g|webp|gif|svg|pdf|json|gz|zip|txt|csv|parquet|md|ya?ml|toml|py|ts|js|log|pem|key"
-    r"|crt|db|"
-    r"sqlite|mp4|tar|enc|html?|css)\Z"
+    r"|crt|db|sqlite|mp4|tar|enc|html?|css)\Z"
 )
 _PATH = compile_later(
     r"~?/(?:[\w.-]{1,60}/){1,12}[\w.-]{1,60}\Z|(?:[a-z][a-z0-9]{0,20}/){1,6}[a-z0-9]+(?:-[a-z0-9]{1,12}){1,8}\Z"
@@ -68,8 +71,7 @@ _SECRET_NAME = compile_later(
 )
 _PUBLIC_ID_NAME = compile_later(
     r"(?:request|trace|span|correlation|cache|cached|commit|branch|restore|primary|foreign|object|s3|idempotency|from"
-    r"|for|hit|sort|"
-    r"partition|host|row|lookup|unique|dedupe|event|group|message)[ _-]?(?:ids?|keys?|hash)?\Z",
+    r"|for|hit|sort|partition|host|row|lookup|unique|dedupe|event|group|message)[ _-]?(?:ids?|keys?|hash)?\Z",
     re.IGNORECASE,
 )
 _BARE_KEY_NAME = compile_later(r"(?:\A| )(?:ids?|keys?)\Z", re.IGNORECASE)
@@ -119,7 +121,7 @@ def is_public(text: str, span: Span) -> bool:
         return True
     if _DIGEST_NAME.search(before) or _REFERENCE_TO_SECRET.search(before) or (value[0] == before[-1:] == ":"):
         return True
-    name_match = _NAME_BEFORE.search(before)
+    name_match = _NAME_OF_PAIR.search(before) or _NAME_BEFORE.search(before)
     if _BARE_DIGEST.match(value) and _is_named_as_public(before):
         return True
     if value.isdigit() and name_match is not None and not _NAME_OF_NUMBER.search(name_match["name"]):
@@ -133,7 +135,7 @@ def is_public(text: str, span: Span) -> bool:
 
 def _is_named_as_public(before: str) -> bool:
     """Returns whether the words before a digest or an id show that it is not a secret."""
-    name_match = _WORD_BEFORE.search(before)
+    name_match = _NAME_OF_PAIR.search(before) or _WORD_BEFORE.search(before)
     if name_match is None or _SECRET_IN_SENTENCE.search(before):
         return False
     name = name_match["name"]
