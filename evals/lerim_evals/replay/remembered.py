@@ -45,21 +45,24 @@ def remember_proposals(session: ReplaySession) -> list[MemoryRecord]:
     for turn in session.turns:
         extraction.feed(turn)
     results = extraction.finish(True)
-    refuted = {one.refuted_turn for one in results if isinstance(one, Withdrawal)}
+    refuted = {(one.refuted_turn, one.title) for one in results if isinstance(one, Withdrawal)}
     return [
-        _make_record(
+        MemoryRecord(
+            _make_id(one.time, one.title),
+            one.primitive,
             one.title,
-            one.body,
+            one.time,
             one.time,
             one.source,
-            one.primitive,
+            one.confidence,
+            (),
+            one.body,
             one.kind,
             one.references,
             one.evidence,
-            one.confidence,
         )
         for one in results
-        if isinstance(one, Candidate) and one.turn not in refuted
+        if isinstance(one, Candidate) and (one.turn, one.title) not in refuted
     ]
 
 
@@ -120,35 +123,10 @@ def _write(
     primitive: Primitive,
     kind: LearningKind | None,
 ) -> MemoryRecord:
-    source = f"{session.platform}:{session.id}#{turn}"
-    references = tuple(find_paths(claim))
-    return _make_record(
-        claim, "", time, source, primitive, kind, references, (Evidence(said[:200], turn, "user"),), 0.9
-    )
+    source, evidence = f"{session.platform}:{session.id}#{turn}", (Evidence(said[:200], turn, "user"),)
+    names = tuple(find_paths(claim))
+    return MemoryRecord(_make_id(time, claim), primitive, claim, time, time, source, 0.9, (), "", kind, names, evidence)
 
 
-def _make_record(
-    title: str,
-    body: str,
-    time: datetime,
-    source: str,
-    primitive: Primitive,
-    kind: LearningKind | None,
-    references: tuple[str, ...],
-    evidence: tuple[Evidence, ...],
-    confidence: float,
-) -> MemoryRecord:
-    return MemoryRecord(
-        f"{time:%Y%m%d}-{make_slug(title)}",
-        primitive,
-        title,
-        time,
-        time,
-        source,
-        confidence,
-        (),
-        body,
-        kind,
-        references,
-        evidence,
-    )
+def _make_id(time: datetime, title: str) -> str:
+    return f"{time:%Y%m%d}-{make_slug(title)}"

@@ -105,8 +105,10 @@ def drop_candidate(candidate: Candidate, reason: DropReason, detail: str, score:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """States that a later turn refutes what was proposed from `refuted_turn`, so the pending candidate is removed."""
+    """States that a later turn refutes the claim with this title that was proposed from `refuted_turn`, so the pending
+    candidate is removed."""
 
     refuted_turn: str
+    title: str
     by_turn: str
     reason: str

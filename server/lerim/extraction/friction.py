@@ -32,12 +32,12 @@ def error_fingerprint(error: str) -> str:
     return hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def find_frictions(turn: Turn, session: str, printed: str) -> Iterator[Friction]:
+def find_frictions(turn: Turn, session: str) -> Iterator[Friction]:
     """Yields the environment errors (tools, permissions, hooks, not wrong code) that the commands of one turn ran
-    into. `printed` is all that its tools printed."""
+    into."""
     for call in turn.tool_calls:
         error = _find_error(call)
-        quote = verify_quote(Quote(error, turn.id, "tool"), printed) if error else ""
+        quote = verify_quote(Quote(error, turn.id, "tool"), call.output) if error else ""
         name = error_fingerprint(quote)
         if name:
             command = commands.parse_command(call.command)

@@ -4,6 +4,7 @@ defined, from its reads, edits and searches."""
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from lerim.extraction.facts import TEST_PATH, find_shown_files
@@ -20,13 +21,12 @@ MAX_NAMES = 600  # names kept per session
 MAX_SCANNED_CHARS = 60_000  # characters of one result that are scanned
 MAX_SEARCH_LINES = 400
 _DEFINITION = compile_later(
-    r"\b(?:func(?: \([^()\n]{1,60}\))?|def|class|function|fn|interface|struct|enum|trait|type|const) "
-    r"(?P<name>[A-Za-z_$][\w$]{3,60})(?= ?[(<{=:\[]| (?:struct|interface|extends|implements)\b)"
-    r"|\b(?:public|private|protected|static|async) (?:[\w<>\[\]]{1,40} )?(?P<method>[A-Za-z_$][\w$]{3,60})(?=\()"
-)
-_DEFINITION_PREFIX = compile_later(
-    r"\s{0,8}(?:\d{1,6}[→:|-])?\s{0,40}(?:(?:export|default|pub(?:\(\w{1,12}\))?|public|private|protected|static|async|"
-    r"abstract|final|declare|const)\s{1,2}){0,4}"
+    r"^\s{0,8}(?:\d{1,6}[→:|-])?\s{0,40}(?:(?:export|default|pub(?:\(\w{1,12}\))?|public|private|protected|static|async"
+    r"|abstract|final|declare|const)\s{1,2}){0,4}(?:\b(?:func(?: \([^()\n]{1,60}\))?|def|class|function|fn|interface"
+    r"|struct|enum|trait|type|const) (?P<name>[A-Za-z_$][\w$]{3,60})"
+    r"(?= ?[(<{=:\[]| (?:struct|interface|extends|implements)\b)|\b(?:public|private|protected|static|async) "
+    r"(?:[\w<>\[\]]{1,40} )?(?P<method>[A-Za-z_$][\w$]{3,60})(?=\())",
+    re.MULTILINE,
 )
 _SEARCH_HIT = compile_later(
     r"(?P<path>(?:[A-Za-z]:)?[^\s:][^:\n]{1,250}\.\w{1,10})(?::\d{1,6}[:-](?P<text>.{0,200}))?$"
@@ -75,7 +75,7 @@ class Locator:
 
     def record_file(self, path: str, cwd: str) -> None:
         """Records a file that the session read or changed."""
-        found = self(path, cwd)
+        found = locate_argument(self, path, cwd)
         if found and (not self.files or self.files[-1] != found):
             self.files = [*(file for file in self.files if file != found), found][-MAX_FILES:]
 
@@ -101,6 +101,12 @@ class Locator:
         if path.startswith(".lerim/"):
             return ""
         return path if self._exists is None or self._exists(path) else ""
+
+
+def locate_argument(locate: Callable[[str, str], str], path: str, cwd: str) -> str:
+    """Returns the file that a tool call names: one in the call's folder, before any other of that name."""
+    is_relative = not (path.startswith(("/", "\\", "~")) or _DRIVE.match(_normalize_slashes(path)))
+    return (locate(f"{cwd}/{path}", cwd) if cwd and is_relative else "") or locate(path, cwd)
 
 
 def _normalize_slashes(path: str) -> str:
@@ -159,6 +165,4 @@ def _parse_search_output(output: str) -> Iterator[tuple[str, str]]:
 def _find_definitions(text: str) -> Iterator[str]:
     """Yields the functions, classes, types and constants that are defined at the start of a line."""
     for match in _DEFINITION.finditer(text):
-        start = text.rfind("\n", max(0, match.start() - 120), match.start()) + 1
-        if _DEFINITION_PREFIX.fullmatch(text, start, match.start()):
-            yield match["name"] or match["method"]
+        yield match["name"] or match["method"]

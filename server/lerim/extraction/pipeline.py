@@ -21,7 +21,7 @@ from lerim.extraction.contradictions import content_words, is_opposed_claim, is_
 from lerim.extraction.facts import find_shown_files, shorten, squeeze_spaces
 from lerim.extraction.friction import find_frictions
 from lerim.extraction.gate import SessionSource, judge_draft, merge_candidates
-from lerim.extraction.locate import Locator, learn_symbols
+from lerim.extraction.locate import Locator, learn_symbols, locate_argument
 from lerim.extraction.ranking import (
     NO_ADJUSTMENT,
     PersonalAdjustment,
@@ -36,6 +36,7 @@ from lerim.extraction.ranking import (
 )
 from lerim.extraction.signals import Draft, Exchange, Scene, is_retraction, judge_next_words, postpones_question
 from lerim.extraction.state import (
+    MAX_CALLS,
     MAX_HEARD_CHARS,
     MAX_REPLIES,
     MAX_WAITING,
@@ -48,7 +49,7 @@ from lerim.extraction.state import (
 from lerim.extraction.transcript import find_instruction_files
 from lerim.extraction.utterances import latest_utterances, lighten_exchange, make_words_lookup
 from lerim.redaction import clean_text
-from lerim.sessions import Friction, Platform, Turn, redact_turn
+from lerim.sessions import Friction, Platform, ToolCall, Turn, redact_turn
 
 RuleResult: TypeAlias = Candidate | DroppedSignal | Withdrawal
 MAX_REPORTED_BELOW_CUT = 6
@@ -98,8 +99,8 @@ class Extraction:
         if turn.kind == "shell":
             return turn
         self._locate.record_cwd(turn.cwd)
-        for call in turn.tool_calls[:64]:
-            learn_symbols(self._locate.names, call, lambda path: self._locate(path, turn.cwd))
+        for call in turn.tool_calls[:MAX_CALLS]:
+            learn_symbols(self._locate.names, call, lambda path: locate_argument(self._locate, path, turn.cwd))
         whole, turn = turn, condense_turn(turn)
         self._state.heard = latest_utterances(self._state.heard, replaced(whole, text=turn.text), MAX_HEARD_CHARS)
         now = self._state.now
@@ -111,7 +112,7 @@ class Extraction:
         elif turn.role == "user":
             self._state.now = replace(now, prompt=turn)
         else:
-            self._add_reply(turn)
+            self._add_reply(turn, whole.tool_calls)
         return whole
 
     def finish(self, settled: bool) -> list[RuleResult]:
@@ -149,6 +150,8 @@ class Extraction:
         return select_above_cut(scores, prompts, load_ranker().first, load_ranker().further)
 
     def _personal_score(self, waiting: WaitingCandidate) -> float:
+        if not self._adjustment.weights:
+            return waiting.score
         candidate = waiting.candidate
         aspects = passage_aspects(named_features(candidate.features), candidate.primitive, candidate.kind)
         return personal_score(self._adjustment, waiting.score, aspects)
@@ -158,7 +161,7 @@ class Extraction:
         self._state.home, self._state.files = self._locate.home, self._locate.files
         return pack_state(self._state)
 
-    def _add_reply(self, turn: Turn) -> None:
+    def _add_reply(self, turn: Turn, whole_calls: Sequence[ToolCall]) -> None:
         now = self._state.now
         replies = [old for old in now.replies if old.ordinal != turn.ordinal]
         replies.append(turn)
@@ -167,7 +170,7 @@ class Extraction:
                 self._take_draft(draft, self._make_scene(None), load_ranker().first)
             replies = replies[1:]
         self._state.now = replace(now, replies=tuple(replies))
-        for call in turn.tool_calls:
+        for call in whole_calls[:MAX_CALLS]:
             for path in (*call.paths[:8], *(find_shown_files(call.command) if call.kind == "shell" else ())):
                 self._locate.record_file(path, turn.cwd)
             instruction_files = (
@@ -185,7 +188,8 @@ class Extraction:
         if now.prompt is None and not now.replies:
             return
         scene = self._make_scene(after)
-        self._collect_frictions(scene)
+        for friction in (one for turn in now.replies for one in find_frictions(turn, self._session)):
+            self.frictions.setdefault(friction.fingerprint, friction)
         self._withdraw_corrected(now)
         refuted = judge_next_words(after) == "refuted"
         for draft in self._watch_commands(scene, now.replies):
@@ -202,12 +206,6 @@ class Extraction:
             self._withdraw_answered(now, after)
         if after is not None and refuted:
             self._withdraw_exchange(now, after, is_retraction(after))
-
-    def _collect_frictions(self, scene: Scene) -> None:
-        find_words = make_words_lookup(scene)
-        for turn in scene.now.replies:
-            for friction in find_frictions(turn, self._session, find_words(turn.id, "tool")):
-                self.frictions.setdefault(friction.fingerprint, friction)
 
     def _watch_commands(self, scene: Scene, replies: tuple[Turn, ...]) -> list[Draft]:
         out: list[Draft] = []
@@ -294,7 +292,7 @@ class Extraction:
 
     def _withdraw_claim(self, claim: ProposedClaim, turn: str, why: str) -> None:
         """Withdraws a claim that this pass or an earlier one proposed."""
-        self._results.append(Withdrawal(claim.turn, turn, why))
+        self._results.append(Withdrawal(claim.turn, claim.title, turn, why))
         self._state.claims = [old for old in self._state.claims if old != claim]
         self._waiting = [one for one in self._waiting if one.claim != claim]
 
@@ -305,8 +303,7 @@ class Extraction:
             return
         ends = {turn.id for turn in (exchange.prompt, *exchange.replies) if turn is not None}
         for claim in [*self._state.claims]:
-            alone = all(other.turn != claim.turn or other.primitive == "question" for other in self._state.claims)
-            if claim.primitive == "question" and claim.turn in ends and alone:
+            if claim.primitive == "question" and claim.turn in ends:
                 self._withdraw_claim(claim, after.id, "the person went on in this session")
 
     def _make_refuted(self, draft: Draft, scene: Scene, why: str) -> DroppedSignal:

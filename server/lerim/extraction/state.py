@@ -12,12 +12,13 @@ from lerim.extraction.candidate import Candidate
 from lerim.extraction.signals import Exchange, FailureWatch, Signal
 from lerim.extraction.utterances import Utterance
 from lerim.patterns import compile_later
-from lerim.sessions import FileEdit, QuestionAnswer, ToolCall, Turn, extract_own_words
+from lerim.sessions import FileEdit, ToolCall, Turn, extract_own_words
 
 VERSION = 2
 MAX_TEXT_CHARS = 6_000  # characters kept of a turn's own text
 MAX_OUTPUT_CHARS = 2_400
 MAX_REPLIES = 400  # turns kept of one exchange
+MAX_CALLS = 64  # tool calls kept of one turn
 MAX_WAITING = 120  # ranked candidates kept per session, the best ones
 MAX_HEARD_CHARS = 60_000  # characters of utterances kept, the latest ones
 BOUNDARY_SEARCH_CHARS = 400  # characters around a cut that are searched for the end of a line or a sentence
@@ -95,7 +96,7 @@ def condense_turn(turn: Turn) -> Turn:
         turn,
         text=_clip(text, MAX_TEXT_CHARS),
         reasoning="",
-        tool_calls=tuple(_condense_call(call) for call in turn.tool_calls[:64]),
+        tool_calls=tuple(_condense_call(call) for call in turn.tool_calls[:MAX_CALLS]),
     )
 
 
@@ -107,7 +108,6 @@ def _condense_call(call: ToolCall) -> ToolCall:
         output=_clip(call.output, MAX_OUTPUT_CHARS),
         plan=_clip(call.plan, MAX_TEXT_CHARS),
         feedback=call.feedback[:MAX_TEXT_CHARS],
-        answers=tuple(QuestionAnswer(one.question, one.options, one.answer) for one in call.answers),
         edits=tuple(FileEdit(edit.path, edit.old[:2_000], edit.new[:2_000]) for edit in call.edits[:20]),
     )
 

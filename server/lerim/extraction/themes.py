@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.confidence import candidate_confidence
@@ -150,12 +151,13 @@ def _changed_in_folder(request: ThemeRequest, folder: str) -> bool:
     return not folder or any(path.startswith(f"{folder}/") for path in request.changed)
 
 
-def _find_content_words(text: str) -> set[str]:
+@lru_cache(maxsize=2_048)  # each folder asks for the words of all requests
+def _find_content_words(text: str) -> frozenset[str]:
     quote = " ".join(sentence.text for sentence in split_spoken(text))
     plain = {
         whole for whole, parts in split_words(clean_text(quote)) if not parts and whole.isalpha() and len(whole) >= 4
     }
-    return {word for word in plain - STOP_WORDS - _COMMON_WORDS if word.removesuffix("s") not in _COMMON_WORDS}
+    return frozenset(word for word in plain - STOP_WORDS - _COMMON_WORDS if word.removesuffix("s") not in _COMMON_WORDS)
 
 
 def _make_theme(folder: str, theme_words: tuple[str, ...], folder_sessions: Sequence[ThemeSession]) -> Candidate | None:

@@ -92,11 +92,10 @@ def turn_utterances(turn: Turn) -> Iterator[Utterance]:
 
 def latest_utterances(earlier: Sequence[Utterance], turn: Turn, max_chars: int) -> list[Utterance]:
     """Returns the utterances kept so far plus those of this turn, dropping the oldest beyond `max_chars` characters."""
-    utterances = [
-        *(one for one in earlier if one.turn != turn.id),
-        *(one for one in turn_utterances(turn) if one.text.strip()),
-    ]
-    size = sum(len(one.text) for one in utterances)
-    while utterances and size > max_chars:
-        size -= len(utterances.pop(0).text)
-    return utterances
+    utterances = [one for one in earlier if one.turn != turn.id]
+    utterances += [one for one in turn_utterances(turn) if one.text.strip()]
+    size, first = sum([len(one.text) for one in utterances]), 0
+    while size > max_chars:
+        size -= len(utterances[first].text)
+        first += 1
+    return utterances[first:]

@@ -123,7 +123,10 @@ class ProposalSink:
         self.dropped.append(drop_candidate(candidate, reason, detail))
 
     def _withdraw(self, withdrawal: Withdrawal) -> None:
-        for candidate_id in queue.withdraw_candidates(self.place, withdrawal.refuted_turn, withdrawal.reason):
+        refuted = queue.withdraw_candidates(
+            self.place, withdrawal.refuted_turn, withdrawal.reason, title=withdrawal.title
+        )
+        for candidate_id in refuted:
             self._record_withdrawal(candidate_id, withdrawal.reason)
 
     def _record_withdrawal(self, candidate_id: str, reason: str) -> None:

@@ -174,19 +174,19 @@ def load_pending(paths: ReviewPaths, candidate_id: str) -> Proposal:
     return load_candidate(paths, candidate_id, paths.store())
 
 
-def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, only: str = "") -> list[str]:
+def withdraw_candidates(paths: ReviewPaths, turn: str, reason: str, *, title: str = "", only: str = "") -> list[str]:
     """Withdraw the waiting candidates whose claim comes from this turn (its id), and return their ids.
 
     Candidates of this turn that were accepted automatically are undone first, unless their memory was changed since. A
-    candidate that a person edited or asked for stays. With `only`, the id of a candidate, no other candidate is
-    withdrawn and nothing is undone. Raises MemoryError_, BusyError.
+    candidate that a person edited or asked for stays. With `title`, other claims of the turn stay. With `only`, the id
+    of a candidate, no other candidate is withdrawn and nothing is undone. Raises MemoryError_, BusyError.
     """
     if not paths.has_ledger():
         return []
     with actions.locked_ledger(paths) as ledger:
         if not only:
-            undo_auto_accept(paths, ledger, turn)
-        wanted = (one for one in ledger.claims("pending") if one.source.rpartition("#")[2] == turn)
+            undo_auto_accept(paths, ledger, turn, title)
+        wanted = (one for one in ledger.claims("pending") if ledger.is_claim_of(one, turn, title))
         return _withdraw(paths, ledger, (one for one in wanted if only in ("", one.id)), reason)
 
 

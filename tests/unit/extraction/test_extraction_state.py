@@ -44,7 +44,8 @@ def test_a_failure_of_one_pass_is_mended_in_the_next() -> None:
     )
     assert first == []
     assert [item.title for item in second] == ["`pytest -q` needs `pythonpath` in `pyproject.toml`"]
-    assert second[0].evidence[0].quote == error
+    assert [(item.who, item.quote == error) for item in second[0].evidence] == [("tool", True), ("tool", False)]
+    assert (second[0].kind, second[0].references, error in second[0].body) == ("pitfall", ("pyproject.toml",), True)
 
 
 def test_the_same_rule_in_a_later_pass_is_the_same_claim_with_the_new_quote() -> None:

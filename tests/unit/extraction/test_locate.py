@@ -1,3 +1,5 @@
+import claude_lines
+from desk import Desk, correction
 from lerim.extraction.candidate import Candidate
 from lerim.extraction.locate import MAX_NAMES, Locator, learn_symbols
 from lerim.sessions.model import FileEdit, ToolCall
@@ -19,6 +21,13 @@ def test_what_lies_outside_is_nothing() -> None:
         assert here(path, "/home/kim/shop") == ""
 
 
+def test_a_name_that_is_too_long_for_a_file_ends_no_session(desk: Desk) -> None:
+    search = claude_lines.reply("r", claude_lines.call("g", "Grep", pattern="记录"))
+    desk.session("one", *correction(desk), search, claude_lines.answer("g", "变更记录" * 40 + ".md"))
+    report = desk.sync()
+    assert (report.sessions.failed, len(report.candidates)) == (0, 1)
+
+
 def test_the_first_cwd_stands_in_for_an_unknown_root() -> None:
     here = Locator([])
     here.record_cwd("/Users/ann/shop")
@@ -32,6 +41,21 @@ def test_a_bare_name_means_the_file_the_session_touched() -> None:
     assert here("api.py", "/r") == "src/shop/api.py"
     assert here("Makefile", "/r/src") == "Makefile"
     assert here("gone.py", "/r") == ""
+
+
+def test_a_tool_call_means_the_file_in_its_own_folder_whatever_else_was_touched() -> None:
+    here = Locator(["/r"], exists={"package.json", "web/package.json", "web/a.ts"}.__contains__)
+    for path, cwd, touched in (
+        ("web/package.json", "/r", "web/package.json"),
+        ("package.json", "/r", "package.json"),
+        ("package.json", "/r/web", "web/package.json"),
+        ("a.ts", "/r", "web/a.ts"),
+    ):
+        here.record_file(path, cwd)
+        if path == "a.ts":
+            here.record_file("web/a.ts", cwd)
+            here.record_file(path, cwd)
+        assert here.files[-1] == touched
 
 
 def showed(

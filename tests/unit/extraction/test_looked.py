@@ -23,8 +23,8 @@ def test_what_is_only_shown_is_known_by_its_path(command: str, wanted: tuple[str
 
 
 def test_a_file_of_rules_read_with_the_shell_is_not_learned_from() -> None:
-    text = "Always run `make check` before a commit."
-    [reading] = numbered([agent("", ran("cat .cursor/rules/build.mdc", text))])
+    text, more = "Always run `make check` before a commit.", "Read this line of the rules as well.\n" * 80
+    [reading] = numbered([agent("", ran("cat .cursor/rules/build.mdc", f"{more}{text}\n{more}"))])
     assert find_instruction_files(reading.tool_calls[0]) == (".cursor/rules/build.mdc",)
     assert text not in (seen.body() if (seen := show_turn(reading)) else "")
     items = outcome(you("look around"), reading, you(text), agent("Understood."), you("go"))

@@ -1,7 +1,5 @@
 """What was said and did not stand is not proposed, and goes where it was."""
 
-from __future__ import annotations
-
 import pytest
 
 from lerim.extraction.candidate import Candidate, DroppedSignal, Withdrawal
@@ -78,14 +76,19 @@ def test_a_rule_called_off_after_another_sentence_leaves_the_first_and_takes_the
     assert "Always log them over printing" in refuted(*turns)
 
 
-@pytest.mark.parametrize("back", ["on second thought, scrap that", "I changed my mind about it", "please revert that"])
+@pytest.mark.parametrize(
+    "back",
+    ["on second thought, scrap that", "I changed my mind about it", "please revert that", "I want to go back to two"],
+)
 def test_the_persons_next_words_take_a_rule_back(back: str) -> None:
     turns = (you(RULE), agent("Done."), you(back))
     assert titles(*turns) == []
     assert refuted(*turns) == {RULE: "the user takes it back in the next message"}
 
 
-@pytest.mark.parametrize("after", ["great, thanks", "no problem, go on", "now the docs"])
+@pytest.mark.parametrize(
+    "after", ["great, thanks", "no problem, go on", "now the docs", "now add a link to go back to the list of rates"]
+)
 def test_other_next_words_leave_it(after: str) -> None:
     assert titles(you(RULE), agent("Done."), you(after)) == [RULE]
 
@@ -126,4 +129,4 @@ def test_what_an_earlier_pass_proposed_is_withdrawn_when_the_agent_finds_it_wron
     first, second = passes(turns, (you("and on the other servers?"), wrong, you("ok")))
     [found] = [one for one in first if isinstance(one, Candidate) and one.title == title]
     gone = [one for one in second if isinstance(one, Withdrawal)]
-    assert [(one.refuted_turn, one.reason) for one in gone] == [(found.turn, WRONG)]
+    assert [(one.refuted_turn, one.title, one.reason) for one in gone] == [(found.turn, title, WRONG)]

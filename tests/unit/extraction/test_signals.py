@@ -1,8 +1,9 @@
 import pytest
 from msgspec.structs import replace
 
-from lerim.sessions.model import ToolCall
-from scripted import ROOT, agent, candidates, denied, edited, planned, ran, reasons, titles, you
+from lerim.extraction.candidate import DroppedSignal
+from lerim.sessions.model import QuestionAnswer, ToolCall
+from scripted import ROOT, agent, candidates, denied, edited, outcome, planned, ran, reasons, titles, you
 
 IMPORT_ERROR = "Exit code 2\nE   ModuleNotFoundError: No module named 'shop'"
 
@@ -65,23 +66,19 @@ def test_what_the_person_says_on_rejecting_a_plan_is_theirs_and_the_plan_is_not(
     assert not [item for item in found if item.signal == "plan"]
 
 
+def test_an_answer_is_told_with_the_question_and_what_the_agent_said_of_the_option() -> None:
+    options, why = ("Never retry, always raise", "Retry twice"), ("Only the caller knows.", "Timeouts are common.")
+    chosen = QuestionAnswer("How should errors of `load()` be handled?", options, options[0], why)
+    asking = ToolCall("ask", "AskUserQuestion", "ask", "ok", answers=(chosen,))
+    [found] = outcome(you("what is best?"), agent("", asking))
+    assert isinstance(found, DroppedSignal) and found.candidate is not None  # this one ranks below the cut
+    said = "Asked: “How should errors of `load()` be handled?” Answered: “Never retry, always raise”."
+    assert found.candidate.body == f"{said} Only the caller knows."
+
+
 def test_a_plan_handed_over_as_a_task_is_no_decision() -> None:
     plan = "Implement the following plan:\n\n# Add logos\n\n## Changes\n- Add `src/Logos.tsx` with three components\n"
     assert candidates(you(plan), agent("", edited("src/Logos.tsx")), you("commit")) == []
-
-
-def test_a_failing_command_mended_by_an_edit_is_a_pitfall() -> None:
-    [found] = candidates(
-        you("the tests do not run"),
-        agent("", ran("uv run pytest -q", IMPORT_ERROR, 2)),
-        agent("", edited("pyproject.toml", 'testpaths = ["t"]\n', 'testpaths = ["t"]\npythonpath = ["src"]\n')),
-        agent("", ran("uv run pytest -q", "3 passed in 0.1s", 0)),
-        you("great"),
-    )
-    assert found.title == "`uv run pytest -q` needs `pythonpath` in `pyproject.toml`"
-    assert (found.kind, found.references) == ("pitfall", ("pyproject.toml",))
-    assert "ModuleNotFoundError: No module named 'shop'" in found.body
-    assert [item.who for item in found.evidence] == ["tool", "tool"]
 
 
 def test_a_command_that_works_when_written_differently_is_a_procedure() -> None:

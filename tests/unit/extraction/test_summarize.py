@@ -1,7 +1,5 @@
 """A session's summary without a model: only what was said and done, in few words, each statement with its turns."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -187,9 +185,11 @@ def test_a_commit_is_told_by_the_first_line_of_its_message(command: str, message
         ("git push -n", []),
         ("git commit --dry-run", []),
         ("""grep -rn "run git push" docs; echo 'git commit'""", []),
+        ("cat > docs/release.md <<'EOF'\n1. git commit\n2. git push\nEOF", []),
+        ("cat <<< notes > a.md\ngit push", ["Pushed."]),
     ],
 )
-def test_words_in_quotes_and_dry_runs_are_no_pushes_or_commits(command: str, outcome: list[str]) -> None:
+def test_words_in_quotes_or_a_heredoc_and_dry_runs_are_no_pushes_or_commits(command: str, outcome: list[str]) -> None:
     made = told(prompt(0, "Do what is left to do, please"), turn(1, "", shell(command)))
     assert [one.text for one in made.outcome if one.text != "No file was changed."] == outcome
 

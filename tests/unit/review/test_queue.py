@@ -146,6 +146,17 @@ def test_a_refuted_candidate_is_withdrawn_and_stays_so(place: ReviewPaths, make:
     assert queue.find_undoable(place) is None
 
 
+def test_a_refuted_claim_takes_no_other_claim_of_its_turn_with_it(place: ReviewPaths, make: Make) -> None:
+    other = proposed(place, make("Log to stderr", "Quiet."))
+    kept = proposed(place, make("Keep the API of the shop stable", "Others call it."))
+    accepted = queue.accept_candidate(place, kept.id, quotes="shared", automatic=True)
+    refuted = make()
+    proposal = proposed(place, refuted)
+    assert queue.withdraw_candidates(place, refuted.turn, "no, pip", title=refuted.title) == [proposal.id]
+    assert [one.id for one in queue.list_pending(place)[0]] == [other.id]
+    assert Path(accepted.path or "").exists()
+
+
 def test_planted_candidates_and_links_are_ignored_and_reported(place: ReviewPaths, make: Make, tmp_path: Path) -> None:
     proposal = proposed(place, make())
     (place.review / "20260801-evil.md").write_text(proposal.path.read_text())

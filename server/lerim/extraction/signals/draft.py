@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from lerim.extraction.facts import TEST_PATH, find_paths
+from lerim.extraction.locate import locate_argument
 from lerim.memory import LearningKind, Primitive, Speaker
 from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
@@ -114,5 +115,6 @@ def find_edited_files(scene: Scene, call: ToolCall, cwd: str) -> tuple[str, ...]
     """Returns the repo-relative files that a tool call changed."""
     if call.kind not in ("edit", "write"):
         return ()
-    located = (scene.locate(path, cwd) for path in (call.paths or tuple(edit.path for edit in call.edits)))
+    paths = call.paths or tuple(edit.path for edit in call.edits)
+    located = (locate_argument(scene.locate, path, cwd) for path in paths)
     return tuple(dict.fromkeys(path for path in located if path))

@@ -1,5 +1,5 @@
 """Finds commits, pushes, pull requests and merges in shell commands, and git hooks that stopped one of the first two.
-What stands in quotes is no command."""
+What stands in quotes or in a heredoc is no command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from lerim.sessions import ToolCall
 
 GitStep = Literal["committed", "pushed", "opened", "merged"]
 MAX_READ_CHARS = 2_000
-_QUOTED = compile_later(r"\"(?:[^\"\\]|\\[\s\S])*+\"|'[^']*+'")
+_QUOTED = compile_later(
+    r"(?P<kept>(?<!<)<<(?!<)-?\s?\\?['\"]?(?P<end>\w{1,20})['\"]?[^\n]*\n)[\s\S]*?(?:\n[ \t]*(?P=end)\b|\Z)"
+    r"|\"(?:[^\"\\]|\\[\s\S])*+\"|'[^']*+'"
+)
 _START = r"(?:^|[;&|(\s])"
 _GIT = _START + r"git\s(?:-[Cc]\s\S{1,200}\s){0,3}"
 _STEPS: Mapping[GitStep, re.Pattern[str]] = {
@@ -40,8 +43,13 @@ def find_git_steps(command: str) -> dict[GitStep, int]:
     """Returns which of the steps a shell command takes, each with the position after the words that name it."""
     if "git" not in command and "gh " not in command and "glab " not in command:
         return {}
-    unquoted = _QUOTED.sub(lambda found: "'" * len(found.group()), command[:MAX_READ_CHARS])
+    unquoted = _QUOTED.sub(_blank_out, command[:MAX_READ_CHARS])
     return {step: found.end() for step, pattern in _STEPS.items() if (found := pattern.search(unquoted))}
+
+
+def _blank_out(quoted: re.Match[str]) -> str:
+    kept = quoted["kept"] or ""
+    return kept + "'" * (len(quoted.group()) - len(kept))
 
 
 def git_verb(command: str) -> str:

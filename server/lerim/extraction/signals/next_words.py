@@ -13,29 +13,24 @@ from lerim.sessions import ToolCall, Turn
 Verdict = Literal["accepted", "refuted", "open"]
 
 _REFUTED = compile_later(
-    r"^\W{0,3}(?:(?:ok|hmm+|well|oh|ah|uh|sorry|wait)[,.\s]{1,3}){0,2}"
-    r"(?:no+\b(?! (?:problem|worries|need|rush|idea))|nope|nah|wrong|revert|undo|roll ?back|scrap|never ?mind|stop\b|"
-    r"that(?:'s| is| was)? (?:wrong|not|broke)|"
-    r"this (?:is|was) (?:wrong|not)|(?:it|that|this|still) (?:does not|doesn'?t|did not|didn'?t|is not|isn'?t|broke|"
-    r"fails?|failed)|"
-    r"still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working|didn'?t work|forget "
-    r"(?:it|that|about))"
+    r"^\W{0,3}(?:(?:ok|hmm+|well|oh|ah|uh|sorry|wait)[,.\s]{1,3}){0,2}(?:no+\b(?! (?:problem|worries|need|rush|idea))"
+    r"|nope|nah|wrong|revert|undo|roll ?back|scrap|never ?mind|stop\b|that(?:'s| is| was)? (?:wrong|not|broke)"
+    r"|this (?:is|was) (?:wrong|not)|(?:it|that|this|still) (?:does not|doesn'?t|did not|didn'?t|is not|isn'?t|broke"
+    r"|fails?|failed)|still (?:broken|failing|wrong|not|the same)|(?:it'?s |you )broke|doesn'?t work|not working"
+    r"|didn'?t work|forget (?:it|that|about))"
 )  # this and the next two match text in lower case
 _REVERT = compile_later(
-    r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)|roll (?:that|"
-    r"this|it) back|"
-    r"go back to|change (?:it|that) back|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i "
-    r"said|on second thou?ght|"
+    r"\b(?:revert (?:that|this|it|everything|the|your|all)|undo (?:that|this|it|everything|the|your)"
+    r"|roll (?:that|this|it) back|(?<!\bto )go back to|(?:want|like|need|have) to go back to|change (?:it|that) back"
+    r"|put (?:it|that) back|scrap (?:that|this|it)|changed my mind|forget what i said|on second thou?ght|"
     r"(?:that|this|it) (?:did not|didn'?t|does not|doesn'?t) (?:help|work|fix)|was a bad idea)"
 )
 _ACCEPTED = compile_later(
-    r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}"
-    r"(?:perfect|great|awesome|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|"
-    r"thanks|thank you|thx|"
-    r"yes\b|yep|yeah|yup|correct|exactly|agreed?|approved?|sounds good|works|it works|that works|(?:it seems to|that "
-    r"did) work|"
-    r"ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr|create a pr|"
-    r"make a pr))"
+    r"^\W{0,3}(?:(?:ok(?:ay)?|great|and|cool|good|nice|awesome|alright|now)[,.!\s]{1,3}){0,2}(?:perfect|great|awesome"
+    r"|excellent|nice|good(?: job| work)?\b|looks? (?:good|great|right)|lgtm|love it|ship it|thanks|thank you|thx"
+    r"|yes\b|yep|yeah|yup|correct|exactly|agreed?|approved?|sounds good|works|it works|that works|(?:it seems to"
+    r"|that did) work|ok(?:ay)?\W{0,3}$|(?:please |pls |let'?s |pelase )?(?:commit|push|merge|ship|release|open a pr"
+    r"|create a pr|make a pr))"
 )
 _TOOK = compile_later(
     r"^\s{0,4}(?:\[[^\]\n]{1,200} [0-9a-f]{7,40}\] |\+? ?[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40} |\* \[new )", re.MULTILINE
@@ -73,11 +68,10 @@ def is_commit_made(call: ToolCall) -> bool:
 
 
 _LATER = compile_later(
-    r"\W{0,4}(?:(?:ok(?:ay)?|hmm|good question|not sure)[,.\s]{1,3})*"
-    r"(?:let'?s |we(?:'ll| will| can| should)? |i(?:'ll| will)? )?"
-    r"(?:decide|discuss|see|look at|come back to|leave|park|defer|postpone|skip|think about) ?(?:on |about |to )?"
-    r"(?:that|this|it|them)?\W{0,2}\b(?:later|another (?:time|day)|tomorrow|next (?:time|week)|for now|open|then)\b"
-    r"|\W{0,4}(?:not (?:now|yet)|later\b|tbd\b|i don'?t know yet|no idea yet)",
+    r"\W{0,4}(?:(?:ok(?:ay)?|hmm|good question|not sure)[,.\s]{1,3})*(?:let'?s |we(?:'ll| will| can| should)? |i(?:'ll"
+    r"| will)? )?(?:decide|discuss|see|look at|come back to|leave|park|defer|postpone|skip|think about) ?(?:on |about "
+    r"|to )?(?:that|this|it|them)?\W{0,2}\b(?:later|another (?:time|day)|tomorrow|next (?:time|week)|for now|open"
+    r"|then)\b|\W{0,4}(?:not (?:now|yet)|later\b|tbd\b|i don'?t know yet|no idea yet)",
     re.IGNORECASE,
 )
 

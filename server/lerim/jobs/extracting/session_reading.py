@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
-from lerim import extraction
+from lerim import extraction, files
 from lerim.errors import Problem, StoppedError
 from lerim.project import FolderOwners, Project
 from lerim.sessions import (
@@ -173,4 +173,4 @@ def _find_root(project: Project) -> tuple[Path | None, Callable[[str], bool]]:
     """Return the project's root, and a function that tells whether a path relative to it exists. The personal project
     has no root, and no path exists there."""
     root = None if project.is_personal else project.root
-    return root, lambda path: root is not None and (root / path).exists()
+    return root, lambda path: root is not None and not files.is_absent(f"{root}/{path}")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from lerim import files
 from lerim.errors import OrgError, Problem, TranscriptError
 from lerim.jobs import EarlierProgress, ReadingScope, SessionReading
 from lerim.org.machine.extraction import extract_by_rules, make_whole_scope
@@ -180,7 +181,7 @@ def _encode_copy(transcript: Transcript, project: Project, owners: FolderOwners)
     existing: set[str] = set()
 
     def exists(path: str) -> bool:
-        found = (project.root / path).exists()
+        found = not files.is_absent(project.root / path)
         if found:
             existing.add(path)
         return found

@@ -149,10 +149,11 @@ def _restored_candidates(undone: Sequence[Action]) -> tuple[str, ...]:
     return tuple(one.candidate for one in undone if one.candidate and one.state_before == "pending")
 
 
-def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str) -> None:
-    """Undo the automatic accepts of claims that come from this turn (its id), for a caller that already holds the
-    ledger. The candidates wait again. An accept whose files were changed since is not undone. Raises MemoryError_."""
-    claims = {one.id for one in ledger.claims("accepted") if one.source.rpartition("#")[2] == turn}
+def undo_auto_accept(paths: ReviewPaths, ledger: Ledger, turn: str, title: str = "") -> None:
+    """Undo the automatic accepts of claims that come from this turn (its id) and, if given, have this title, for a
+    caller that already holds the ledger. The candidates wait again. An accept whose files were changed since is not
+    undone. Raises MemoryError_."""
+    claims = {one.id for one in ledger.claims("accepted") if ledger.is_claim_of(one, turn, title)}
     for step in list(ledger.list_actions("done")) if claims else ():
         if step.kind == "settle" and step.candidate in claims and not _changed(paths, step):
             with suppress(StaleError):  # changed just now

@@ -148,6 +148,11 @@ class Ledger:
         """The claims in these states; all claims if no state is given."""
         return self._claims(f" WHERE state IN ({','.join('?' * len(states))})" if states else "", *states)
 
+    def is_claim_of(self, claim: LedgerClaim, turn: str, title: str = "") -> bool:
+        """Whether a claim comes from this turn (its id) and, unless it is empty, has about this title."""
+        one, other = claim.fingerprint.title, self.fingerprint(title, "").title
+        return claim.source.rpartition("#")[2] == turn and (not title or one <= other or other <= one)
+
     def claims_like(self, source: str, fingerprint: Fingerprint) -> list[LedgerClaim]:
         """The claims of this source, and those with the same text."""
         return self._claims(" WHERE source=? OR (text=? AND text!=x'')", source, fingerprint.text)
