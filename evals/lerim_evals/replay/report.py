@@ -121,19 +121,7 @@ def _count(replay: ProjectReplay, group: str, judgments: Mapping[tuple[str, str]
 
 
 def _add(some: Sequence[ChannelFigures]) -> ChannelFigures:
-    names = (
-        "sessions",
-        "repeats",
-        "labelled",
-        "remembered",
-        "prevented",
-        "late",
-        "given",
-        "needed",
-        "judged",
-        "right",
-        "tokens",
-    )
+    names = ChannelFigures.__struct_fields__[3:]
     sums = {name: sum(getattr(one, name) for one in some) for name in names}
     return ChannelFigures("", some[0].variant, some[0].channel, **sums)
 

@@ -72,7 +72,7 @@ _COMMON_WORDS = frozenset(_COMMON_WORD_LIST.split())
 @lru_cache(maxsize=512)  # every claim asks for the same utterances again
 def telling_stems(text: str) -> frozenset[str]:
     """Returns the telling words of a text, each cut to its first letters."""
-    return frozenset(chain.from_iterable(map(_stems_of_word, find_words(text))))
+    return frozenset(chain.from_iterable(map(_stems_of_word, set(find_words(text)))))
 
 
 @lru_cache(maxsize=256)

@@ -39,9 +39,8 @@ from lerim.sessions import Platform
 MAX_QUOTES = 3
 MAX_REPLACES_CHARS = 80  # maximum characters of a name or value that is replaced
 _INSTEAD_OF = compile_later(
-    r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`"
-    r"|(?!(?:the|a|an|it|its|this|that|these|those|my|our|your)\b)"
-    r"[\w@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})",
+    r"\b(?:instead of|rather than) (?:using )?(?P<name>`[^`\n]{2,60}`|(?!(?:the|a|an|it|its|this|that|these|those|my"
+    r"|our|your)\b)[\w@][\w@/+-]{1,40}(?:\.\w[\w@/+-]{0,30}){0,4})",
     re.IGNORECASE,
 )
 """Matches the name that a person rejects in favor of another."""
@@ -155,8 +154,8 @@ def _find_drop_reason(draft: Draft, source: SessionSource, candidate: Candidate)
     evidence = candidate.evidence
     if find_redaction_marks(candidate.title):
         return "secret-only", "the claim itself holds a secret"
-    orders = "commands-an-agent" in find_flags(draft.title, draft.body)
-    if orders and not any(item.who == "user" for item in evidence):
+    may_order = "commands-an-agent" in candidate.flags and "commands-an-agent" in find_flags(draft.title, draft.body)
+    if may_order and not any(item.who == "user" for item in evidence):
         return "injection", "it gives orders to an agent, and no words of the person show it"
     if not evidence:
         return "no-evidence", "none of its quotes is in its turn"
@@ -183,12 +182,8 @@ def _find_missing_speaker(draft: Draft, evidence: tuple[Evidence, ...]) -> str:
 
 
 def _collect_evidence(draft: Draft, source: SessionSource) -> tuple[Evidence, ...]:
-    out: dict[Evidence, None] = {}
-    for quote in draft.quotes:
-        text = verify_quote(quote, source.find_words(quote.turn, quote.who))
-        if text:
-            out[Evidence(text, quote.turn, quote.who)] = None
-    return tuple(out)[:MAX_QUOTES]
+    verified = ((verify_quote(quote, source.find_words(quote.turn, quote.who)), quote) for quote in draft.quotes)
+    return tuple(dict.fromkeys(Evidence(text, quote.turn, quote.who) for text, quote in verified if text))[:MAX_QUOTES]
 
 
 def _normalize_text(text: str) -> str:

@@ -16,19 +16,17 @@ _JOINED_EMOJI = compile_later(
     "(?<=[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
 )
 _ORDERS = compile_later(
-    r"\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s|my\s){0,2}(?:previous|prior|above|earlier|"
-    r"system)\s(?:instructions?|prompts?|rules?|messages?)|"
-    r"\byou are now\b|\bnew instructions?:|\bsystem prompt\b|\bdo not (?:tell|inform|mention (?:this|it) to) the "
-    r"user|\bwithout (?:asking|telling) the user|"
-    r"</?(?:system|assistant|user|instructions?|system-reminder)>|\bas an ai\b",
+    r"\b(?:ignore|disregard|forget|override)\s(?:all\s|any\s|the\s|your\s|my\s){0,2}(?:previous|prior|above|earlier"
+    r"|system)\s(?:instructions?|prompts?|rules?|messages?)|\byou are now\b|\bnew instructions?:|\bsystem prompt\b"
+    r"|\bdo not (?:tell|inform|mention (?:this|it) to) the user|\bwithout (?:asking|telling) the user|</?(?:system"
+    r"|assistant|user|instructions?|system-reminder)>|\bas an ai\b",
     re.IGNORECASE,
 )
 _EXFILTRATION = compile_later(
-    r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,200}(?:\|\s{0,3}(?:ba|z)?sh\b|-d\s|--data|-F\s|\$\(|`)|"
-    r"\b(?:send|post|upload|forward|e-?mail|exfiltrate|leak)\b[^\n]{0,80}\b(?:secrets?|tokens?|passwords?|"
-    r"credentials?|\.env|api keys?|private keys?|ssh keys?)\b|"
-    r"\bbase64\s(?:-d|--decode)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b|\b(?:~|\$HOME)/\.(?:ssh|aws|netrc|"
-    r"npmrc)\b[^\n]{0,80}https?://",
+    r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,200}(?:\|\s{0,3}(?:ba|z)?sh\b|-d\s|--data|-F\s|\$\(|`)|\b(?:send"
+    r"|post|upload|forward|e-?mail|exfiltrate|leak)\b[^\n]{0,80}\b(?:secrets?|tokens?|passwords?|credentials?|\.env"
+    r"|api keys?|private keys?|ssh keys?)\b|\bbase64\s(?:-d|--decode)\b[^\n]{0,80}\|\s{0,3}(?:ba|z)?sh\b|\b(?:~"
+    r"|\$HOME)/\.(?:ssh|aws|netrc|npmrc)\b[^\n]{0,80}https?://",
     re.IGNORECASE,
 )
 _SENTENCE_END = compile_later(r"((?<=[.!?;])\s+|\n+)")

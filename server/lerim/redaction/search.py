@@ -110,7 +110,7 @@ def _apply_rules(text: str, *, decode: bool = True) -> list[Span]:
     for place in (keywords, named_literals, arguments_and_headers, lines_above, sentences, idioms):
         by_place += place.find_spans(text, lowered, found_parts)
     spans += [span for span in by_place if not is_public(text, span)]
-    if decode and runs and len(max(runs, key=len)) >= encoded.SHORTEST_RUN:
+    if decode and max(map(len, runs), default=0) >= encoded.SHORTEST_RUN:
         spans += encoded.find_encoded_secrets(text, lambda decoded: _apply_rules(decoded, decode=False))
     return [extend_span(text, span) for span in spans]
 

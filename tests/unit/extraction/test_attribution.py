@@ -1,7 +1,5 @@
 """Whose claim it is, by the words that tell it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

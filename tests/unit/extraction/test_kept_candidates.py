@@ -1,7 +1,5 @@
 """Candidates kept by an earlier version are still read: it had other names for where a proposal comes from."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import msgspec

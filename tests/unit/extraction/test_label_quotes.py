@@ -1,7 +1,5 @@
 """What the labels keep of other people's sessions: quotes alone, short, without secrets."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Joining what several windows gave: what a model says is checked, and code stands in where it says nothing of use."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

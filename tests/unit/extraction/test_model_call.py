@@ -1,7 +1,5 @@
 """Asking a model with a signature: what is read of an answer, and what is asked once more."""
 
-from __future__ import annotations
-
 import json
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """Which turns are worth a model's look."""
 
-from __future__ import annotations
-
 import pytest
 
 from lerim.extraction.model.windows import is_worth_asking

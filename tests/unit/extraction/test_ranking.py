@@ -1,7 +1,5 @@
 """What ranks is proposed word for word, and as much of it as the session is worth."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable

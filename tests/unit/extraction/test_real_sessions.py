@@ -1,7 +1,5 @@
 """Over real sessions: every proposal quotes what was said by who said it, word for word, and they are few."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -14,28 +12,15 @@ from lerim.extraction.ranking.ranker import max_proposals
 from lerim.memory.record import Speaker
 from lerim.redaction.hidden import show_hidden
 from lerim.sessions.model import Turn
-from lerim.sessions.readers import gemini_family
-from lerim.sessions.readers.claude import store
-from lerim.sessions.readers.codex import store as codex
-from lerim.sessions.readers.copilot_cli import store as copilot_cli
-from lerim.sessions.readers.opencode import store as opencode
+from lerim.sessions.readers.platform_readers import find_sessions, read_session
 from long import LONG
 
 RANKED = ("prompt", "answer", "feedback", "plan", "reply")
 MARKS = re.compile(r"\*\*|__")
 
 
-STORES = {
-    "claude": (lambda folder: store.scan_root(folder / "claude"), store.ClaudeReading),
-    "codex": (lambda folder: codex.scan_root(folder / "codex", ()), codex.open_session),
-    "copilot-cli": (
-        lambda folder: copilot_cli.scan_cli_sessions(folder / "copilot/cli", ()),
-        copilot_cli.open_cli_session,
-    ),
-    "gemini": (lambda folder: gemini_family.scan_root(folder / "gemini", ()), gemini_family.open_session),
-    "opencode": (lambda folder: opencode.scan_root(folder / "opencode", ()), opencode.open_session),
-}
-"""How the real sessions of each agent are found, and read."""
+FOLDERS = {"claude": "claude", "codex": "codex", "copilot": "copilot/cli", "gemini": "gemini", "opencode": "opencode"}
+"""Where the real sessions of each agent are."""
 
 
 def said(turn: Turn, who: Speaker) -> str:
@@ -57,14 +42,14 @@ def bare(text: str) -> str:
     return " ".join(MARKS.sub("", show_hidden(text)).split()).lower()
 
 
-@pytest.mark.parametrize("agent", STORES)
+@pytest.mark.parametrize("agent", FOLDERS)
 def test_every_proposal_is_said_in_its_turn_by_its_speaker_and_none_was_taken_back(
     sessions_folder: Path, agent: str
 ) -> None:
     sessions, seen, waiting = 0, 0, 0
-    scan, open_session = STORES[agent]
-    for transcript in scan(sessions_folder).transcripts[:: 1 if LONG else 2]:
-        turns = list(open_session(transcript))
+    transcripts = find_sessions(agent, sessions_folder / FOLDERS[agent], ()).transcripts
+    for transcript in transcripts[:: 1 if LONG else 2]:
+        turns = list(read_session(transcript))
         extraction = Extraction(None, transcript.session_id, transcript.platform)
         for turn in turns:
             extraction.feed(turn)

@@ -1,7 +1,5 @@
 """A claim whose quote stands nowhere: the model is asked once for the words, and code looks them up again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

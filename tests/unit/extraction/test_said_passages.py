@@ -1,14 +1,12 @@
 """What a person or an agent said, sentence by sentence: verbatim, without code, and with what stands around it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lerim.extraction.facts.sentences import find_sentences
 from lerim.extraction.ranking.features import FEATURE_NAMES, describe_surroundings, passage_features
 from lerim.extraction.ranking.passages import TurnPassage, split_passages
-from lerim.extraction.ranking.sentences import find_sentences
 from lerim.extraction.signals.draft import Exchange
 from lerim.sessions.model import QuestionAnswer, Role, ToolCall, Turn
 

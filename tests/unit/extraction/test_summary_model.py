@@ -1,7 +1,5 @@
 """Summaries with a model: asked of what is new, believed only where it stands in what was shown, told by rules else."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a sentence says is used no more: names that a new choice stands in place of."""
 
-from __future__ import annotations
-
 import pytest
 
 from lerim.extraction.facts.superseded_names import find_superseded_names, superseded_by_prompt, superseded_by_reply

@@ -1,7 +1,5 @@
 """The ground that several sessions in a row worked on, named by its folder and the words of the requests."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from lerim.extraction.themes import ThemeRequest, ThemeSession, find_themes

@@ -1,7 +1,5 @@
 """The title of a sentence: its own words, in their order."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

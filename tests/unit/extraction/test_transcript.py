@@ -1,7 +1,5 @@
 """A session as a model is shown it."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Finding a model's quote again."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

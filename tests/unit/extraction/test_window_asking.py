@@ -1,7 +1,5 @@
 """Several windows of one session: asked at once, handed out in order, halved, skipped, resumed; each step is told."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

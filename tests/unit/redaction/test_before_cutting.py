@@ -1,7 +1,5 @@
 """A secret is cut out of the raw text: no cut, title, quote or file name of ours leaves a part of it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import textwrap

@@ -3,8 +3,6 @@
 In the lines `«alphabet:length»` stands for characters by chance, `\\n` for the end of a line; `##` begins a heading.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

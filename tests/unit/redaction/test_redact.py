@@ -1,7 +1,5 @@
 """What is cut, and by which name, and what only looks like a secret and stays."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Secrets in a session reach no surface: a part of the open set, through a whole sync and accepting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from desk import Desk

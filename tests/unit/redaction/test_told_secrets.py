@@ -1,7 +1,5 @@
 """What a text around a value tells, and text made to keep the rules busy."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 

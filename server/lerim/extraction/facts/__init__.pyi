@@ -14,6 +14,8 @@ from .extract import extract_from_tool_result as extract_from_tool_result
 from .extract import extract_from_turn as extract_from_turn
 from .extract import extract_with_llm as extract_with_llm
 from .extract import qualifies_for_llm_extraction as qualifies_for_llm_extraction
+from .sentences import LineKind as LineKind
+from .sentences import find_sentences as find_sentences
 from .superseded_names import superseded_by_prompt as superseded_by_prompt
 from .superseded_names import superseded_by_reply as superseded_by_reply
 from .title import MAX_TITLE_CHARS as MAX_TITLE_CHARS
@@ -23,7 +25,6 @@ from .typed_sentences import HEADING_LINES as HEADING_LINES
 from .typed_sentences import clip_text as clip_text
 from .typed_sentences import find_own_words_end as find_own_words_end
 from .typed_sentences import is_third_party as is_third_party
-from .typed_sentences import split_prose as split_prose
 from .typed_sentences import split_spoken as split_spoken
 from .typed_sentences import strip_emphasis as strip_emphasis
 from .wording import capitalize_first as capitalize_first

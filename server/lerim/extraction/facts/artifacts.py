@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 from lerim.patterns import compile_later
 
 EXTENSIONS = (
-    "py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|scala|sh|bash|zsh|fish|ps1|sql|md|mdx|"
-    "rst|txt|"
-    "json|jsonc|jsonl|toml|yaml|yml|ini|cfg|conf|env|lock|xml|html|css|scss|vue|svelte|proto|graphql|tf|ipynb|csv|"
-    "mod|gradle"
+    "py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|c|h|cc|cpp|hpp|cs|swift|scala|sh|bash|zsh|fish|ps1|sql|md|mdx"
+    "|rst|txt|json|jsonc|jsonl|toml|yaml|yml|ini|cfg|conf|env|lock|xml|html|css|scss|vue|svelte|proto|graphql|tf|ipynb"
+    "|csv|mod|gradle"
 )
 _PATH = compile_later(
     rf"(?<![\w/:@.-])(?:~?/|\.{{1,2}}/)?(?:[\w.@-]{{1,60}}/){{0,12}}[\w@.-]{{0,80}}\.(?:{EXTENSIONS})(?![\w/-])"
@@ -22,6 +18,7 @@ _PATH = compile_later(
     r"|(?<![\w/])(?:Makefile|Dockerfile|Justfile|Procfile|LICENSE|README|AGENTS\.md|CLAUDE\.md|GEMINI\.md|"
     r"\.[a-z][a-z_]{2,20}(?:ignore|rc))(?!\w)"
 )
+_PATH_SIGN = compile_later(r"[/.]|file|LICENSE|README")
 TEST_PATH = compile_later(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._]test\.|\.spec\.")
 """Matches the path of a test, or of what tests use."""
 _TICKED = compile_later(r"`([^`\n]{1,80})`")
@@ -34,30 +31,28 @@ _FLAG = compile_later(r"(?<![\w-])--?[a-z][a-z0-9-]{1,40}(?![\w])")
 _ERROR = compile_later(
     r"\b(?:[A-Z]\w{1,40}(?:Error|Exception|Warning)|E[A-Z]{4,12}|TS\d{4,5}|E\d{3,4}|HTTP [45]\d\d)\b"
 )
-_BARE_FILES = ("Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "README")
 _PACKAGE = compile_later(r"(?<![\w/])@[a-z0-9-]{1,40}/[a-z0-9._-]{1,60}")
 _WORD = compile_later(r"[A-Za-z][\w+#.-]{0,40}")
 _TOOLS = (
-    ".net aiohttp airflow alembic angular ansible anthropic anyio apple-container argparse ascii asdf astro "
-    "asyncio attrs awk aws axios azure bash bazel biome black bootstrap bun c# c++ caddy cargo celery changelog "
-    "clap claude click clippy cloudflare cmake cmd cobra codex conda container containerd copilot css csv curl "
-    "cursor cypress dagster dataclass dataclasses datadog datetime dbt decimal deno django docker dockerfile "
-    "dotenv dotnet drizzle duckdb elasticsearch electron elixir emacs enum erlang esbuild eslint express factory- "
-    "boy faker fastapi fetch firebase fish flake8 flask float fts5 gcp gemini gh git glab go gofmt golangci-lint "
-    "gomock gradle grafana graphql grep grpc haskell hatch helm heroku hono html httpx huggingface husky "
-    "hypothesis iso8601 isort java javascript jax jest jq json jsonl just jwt kafka knip koa kotlin kubectl "
-    "lambda langchain langgraph laravel ldap lefthook lerna linux logging loguru macos make makefile mariadb "
-    "markdown maven mise mocha mockito mongo mongodb monorepo msgspec mvn mypy mysql nats neovim nest netlify "
-    "next next.js nginx ninja node nox npm npx nuget numpy nuxt nx oauth oauth2 ollama openai openapi "
-    "opentelemetry orm pandas parquet pdm php pino pip pipx playwright png pngs pnpm podman poetry polars postgres "
-    "postgresql powershell pre-commit preact prettier prisma prometheus protobuf puppeteer pwsh pydantic pylint "
-    "pyright pytest python python3 pytorch rabbitmq rails rayon react readme redis remix requests rest rg ripgrep "
-    "rollup ruby ruff rust rustc rustfmt s3 saml scala scipy sed selenium semver sentry serde sklearn slog solid "
-    "spark sql sqlalchemy sqlite squash sse ssh ssl starlette storybook stripe structlog submodule supabase "
-    "svelte svg svgs swagger swift tailwind tailwindcss tauri tensorflow terraform testcontainers testify tls tokio "
-    "toml tox traefik transformers trio tsc turbo typer typescript unicode unittest utc utf-8 uv uvx vercel vim viper "
-    "vite vitest vscode vue wal webpack websocket websockets wget windows winston worktree wsl xml yaml yarn yq "
-    "yup zap zod zsh "
+    ".net aiohttp airflow alembic angular ansible anthropic anyio apple-container argparse ascii asdf astro asyncio "
+    "attrs awk aws axios azure bash bazel biome black bootstrap bun c# c++ caddy cargo celery changelog clap claude "
+    "click clippy cloudflare cmake cmd cobra codex conda container containerd copilot css csv curl cursor cypress "
+    "dagster dataclass dataclasses datadog datetime dbt decimal deno django docker dockerfile dotenv dotnet drizzle "
+    "duckdb elasticsearch electron elixir emacs enum erlang esbuild eslint express factory- boy faker fastapi fetch "
+    "firebase fish flake8 flask float fts5 gcp gemini gh git glab go gofmt golangci-lint gomock gradle grafana graphql "
+    "grep grpc haskell hatch helm heroku hono html httpx huggingface husky hypothesis iso8601 isort java javascript "
+    "jax jest jq json jsonl just jwt kafka knip koa kotlin kubectl lambda langchain langgraph laravel ldap lefthook "
+    "lerna linux logging loguru macos make makefile mariadb markdown maven mise mocha mockito mongo mongodb monorepo "
+    "msgspec mvn mypy mysql nats neovim nest netlify next next.js nginx ninja node nox npm npx nuget numpy nuxt nx "
+    "oauth oauth2 ollama openai openapi opentelemetry orm pandas parquet pdm php pino pip pipx playwright png pngs "
+    "pnpm podman poetry polars postgres postgresql powershell pre-commit preact prettier prisma prometheus protobuf "
+    "puppeteer pwsh pydantic pylint pyright pytest python python3 pytorch rabbitmq rails rayon react readme redis "
+    "remix requests rest rg ripgrep rollup ruby ruff rust rustc rustfmt s3 saml scala scipy sed selenium semver sentry "
+    "serde sklearn slog solid spark sql sqlalchemy sqlite squash sse ssh ssl starlette storybook stripe structlog "
+    "submodule supabase svelte svg svgs swagger swift tailwind tailwindcss tauri tensorflow terraform testcontainers "
+    "testify tls tokio toml tox traefik transformers trio tsc turbo typer typescript unicode unittest utc utf-8 uv uvx "
+    "vercel vim viper vite vitest vscode vue wal webpack websocket websockets wget windows winston worktree wsl xml "
+    "yaml yarn yq yup zap zod zsh "
 )
 _PLAIN = (
     "black clap click cmd container cursor enum express faker fetch fish flask float go hatch helm just linux "
@@ -71,13 +66,16 @@ PLAIN_TOOL_NAMES = frozenset(_PLAIN.split())
 
 def find_paths(text: str) -> list[str]:
     """Returns the paths and file names in the text, in order, as written (without trailing punctuation)."""
-    return list(dict.fromkeys(hit.rstrip(".,;:") for hit in _PATH.findall(text) if len(hit) > 2 and "//" not in hit))
+    words = "\n".join([word for word in dict.fromkeys(text.split()) if _PATH_SIGN.search(word)])  # few can be a path
+    return list(dict.fromkeys(hit.rstrip(".,;:") for hit in _PATH.findall(words) if len(hit) > 2 and "//" not in hit))
 
 
 def find_artifacts(text: str) -> tuple[str, ...]:
     """Returns up to twelve concrete things named in the text, in the order of their first mention. The name of a tool
     that is also an English word counts only if it is capitalized inside the text."""
-    hits = [*_match_patterns(text)]
+    hits = [(match.start(1), match[1]) for match in _TICKED.finditer(text)]
+    for pattern in (_PATH, _SYMBOL, _FLAG, _ERROR, _PACKAGE):
+        hits += [(match.start(), match.group().rstrip(".,;:")) for match in pattern.finditer(text)]
     for match in _WORD.finditer(text):
         word = match.group().rstrip(".")
         low = word.lower()
@@ -85,28 +83,3 @@ def find_artifacts(text: str) -> tuple[str, ...]:
             hits.append((match.start(), word))
     hits.sort()
     return tuple(dict.fromkeys(name for _, name in hits if len(name) > 1 and not name.startswith("e.g")))[:12]
-
-
-@lru_cache(maxsize=256)  # several signals ask about the same sentence
-def _match_patterns(text: str) -> tuple[tuple[int, str], ...]:
-    """Returns the names recognizable by their form, with their positions."""
-    hits = [(m.start(1), m.group(1)) for m in _TICKED.finditer(text)] if "`" in text else []
-    for pattern in _select_patterns(text):
-        hits += [(m.start(), m.group().rstrip(".,;:")) for m in pattern.finditer(text)]
-    return tuple(hits)
-
-
-def _select_patterns(text: str) -> list[re.Pattern[str]]:
-    """Returns the patterns that can match the text at all, judged by characters they require."""
-    mixed = text.lower() != text
-    return [
-        pattern
-        for pattern, may in (
-            (_PATH, "." in text or "/" in text or (mixed and any(name in text for name in _BARE_FILES))),
-            (_SYMBOL, mixed or "." in text or "_" in text or "()" in text),
-            (_FLAG, "-" in text),
-            (_ERROR, mixed),
-            (_PACKAGE, "@" in text),
-        )
-        if may
-    ]

@@ -22,10 +22,9 @@ _PLAIN_HEAD = compile_later(
     r"&&)\s{0,3}|source \S{1,100}\s{0,2}&&\s{0,3})"
 )
 _TAIL = compile_later(
-    r"(?=[\s2>|;])(?:\s{0,3}2>&1|\s{0,3}2>\s?/dev/null|\s{0,3}>\s?/dev/null|"
-    r"\s{0,3}\|\s{0,3}(?:tail|head|grep|egrep|rg|less|cat|tee|sed|awk|sort|uniq|wc|"
-    r"Select-Object|Select-String|Out-String)\b[^|;&]{0,200}|\s{0,3}(?:;|\|\|)\s{0,3}(?:echo|true|"
-    r"exit)\b[^;&|]{0,120}|\s{0,3};)$"
+    r"(?=[\s2>|;])(?:\s{0,3}2>&1|\s{0,3}2>\s?/dev/null|\s{0,3}>\s?/dev/null|\s{0,3}\|\s{0,3}(?:tail|head|grep|egrep|rg"
+    r"|less|cat|tee|sed|awk|sort|uniq|wc|Select-Object|Select-String|Out-String)\b[^|;&]{0,200}|\s{0,3}(?:;"
+    r"|\|\|)\s{0,3}(?:echo|true|exit)\b[^;&|]{0,120}|\s{0,3};)$"
 )
 _RUNNERS_LIST = """
     npm pnpm yarn bun npx bunx node deno pip pip3 pipx uv uvx poetry pdm hatch conda tox nox pytest py.test

@@ -13,18 +13,16 @@ PASSED_PATTERN = compile_later(
     re.IGNORECASE | re.MULTILINE,
 )
 FAILED_PATTERN = compile_later(
-    r"\b(?:[1-9]\d{0,5} (?:failed|failing|failures|errors?)|(?:ERROR|FAILED|FAIL)\b|Traceback \(most|"
-    r"[A-Z]\w{2,40}Error:|error(?: TS\d{4,5})?:|"
-    r"npm ERR!|command not found|Build failed|fatal:|panic:)",
+    r"\b(?:[1-9]\d{0,5} (?:failed|failing|failures|errors?)|(?:ERROR|FAILED|FAIL)\b|Traceback \(most"
+    r"|[A-Z]\w{2,40}Error:|error(?: TS\d{4,5})?:|npm ERR!|command not found|Build failed|fatal:|panic:)",
 )
 _NOISE = compile_later(r"\x1b\[[0-9;?]{0,12}[A-Za-z]|[\x00-\x08\x0b-\x1f]")
 _SAYS = (
-    "no required module provides|Module not found|Could not resolve|Failed to resolve|can't find crate|"
-    "unresolved import|Executable doesn't exist|Unrecognized key|unrecognized|unknown|invalid|unexpected|"
-    "Cannot find|Could not find|Missing|missing|No module "
-    "named|"
-    "Script not found|import cycle not allowed|permission denied|connection refused|address already in use|"
-    "database is locked|no such table|is not set|is required|not installed|requires?"
+    "no required module provides|Module not found|Could not resolve|Failed to resolve|can't find crate"
+    "|unresolved import|Executable doesn't exist|Unrecognized key|unrecognized|unknown|invalid|unexpected|Cannot find"
+    "|Could not find|Missing|missing|No module named|Script not found|import cycle not allowed|permission denied"
+    "|connection refused|address already in use|database is locked|no such table|is not set|is required|not installed"
+    "|requires?"
 )
 _HEADS = r"npm ERR! |ERROR:? |error(?:\[E\d{4}\]| TS\d{4,5})?: |fatal: |Error: |FATAL:? |panic: "
 _ERRORS = (
@@ -42,18 +40,14 @@ _FRAME = compile_later(
 """Lines that an agent's shell tool puts before and around the output of the command."""
 _MESSAGE = compile_later(r"(?:Error|Exception|NotFound): \S")
 ENVIRONMENT = compile_later(
-    r"ModuleNotFoundError|No module named|ImportError|Cannot find module|Cannot find package|command not found|is "
-    r"not recognized|: not found|"
-    r"[Mm]issing script|Script not found|[Uu]nknown (?:option|flag|command|subcommand|argument)|[Uu]nrecognized "
-    r"(?:option|argument|subcommand|key)|"
-    r"[Pp]ermission denied|EACCES|ECONNREFUSED|[Cc]onnection refused|EADDRINUSE|already in use|environment variable|"
-    r"not set\b|is required|"
-    r"unsupported|incompatible|EBADENGINE|peer dep|lockfile|frozen|out of memory|heap limit|not installed|[Cc]ould "
-    r"not connect|certificate|"
-    r"import cycle|[Cc]ircular import|[Rr]equires? |no such table|migration|Validation error|[Nn]o tests? (?:ran|"
-    r"found|were)|database is locked|"
-    r"[Cc]onfig(?:uration)? (?:error|file)|[Uu]nresolved|not configured|E401|E403|toolchain|[Tt]imed? ?out|[Uu]nable "
-    r"to resolve|ERR_REQUIRE_ESM|ERR_MODULE"
+    r"ModuleNotFoundError|No module named|ImportError|Cannot find module|Cannot find package|command not found"
+    r"|is not recognized|: not found|[Mm]issing script|Script not found|[Uu]nknown (?:option|flag|command|subcommand"
+    r"|argument)|[Uu]nrecognized (?:option|argument|subcommand|key)|[Pp]ermission denied|EACCES|ECONNREFUSED"
+    r"|[Cc]onnection refused|EADDRINUSE|already in use|environment variable|not set\b|is required|unsupported"
+    r"|incompatible|EBADENGINE|peer dep|lockfile|frozen|out of memory|heap limit|not installed|[Cc]ould not connect"
+    r"|certificate|import cycle|[Cc]ircular import|[Rr]equires? |no such table|migration|Validation error"
+    r"|[Nn]o tests? (?:ran|found|were)|database is locked|[Cc]onfig(?:uration)? (?:error|file)|[Uu]nresolved"
+    r"|not configured|E401|E403|toolchain|[Tt]imed? ?out|[Uu]nable to resolve|ERR_REQUIRE_ESM|ERR_MODULE"
 )
 
 

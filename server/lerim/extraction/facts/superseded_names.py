@@ -39,12 +39,10 @@ _REPLACES = tuple(
 )
 _DENIED = compile_later(r"(?:\b(?:not|never|without|avoid)\b|n['’]?t\b)[^,;.:]{0,30}$", re.IGNORECASE)
 DECISION_PATTERN = compile_later(
-    r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:['’]ll| will| have|['’]ve)? (?:chose|"
-    r"choose|chosen|opted|settled|went|go|gone) "
-    r"(?:to|for|on|with)?|chose|(?:let['’]?s|we(?:['’]ll| will| should)?|i(?:['’]ll| will)?) (?:use|go with|"
-    r"stick (?:to|with)|switch to|adopt|keep)|"
-    r"going with|instead of|rather than|agreed (?:to|on|that)|from now on|the (?:best|right) (?:approach|choice|"
-    r"option) is)\b",
+    r"\b(?:decid(?:ed?|ing) (?:to|on|that|against)|decision(?: is|:)|(?:i|we)(?:['’]ll| will| have|['’]ve)? (?:chose"
+    r"|choose|chosen|opted|settled|went|go|gone) (?:to|for|on|with)?|chose|(?:let['’]?s|we(?:['’]ll| will| should)?"
+    r"|i(?:['’]ll| will)?) (?:use|go with|stick (?:to|with)|switch to|adopt|keep)|going with|instead of|rather than"
+    r"|agreed (?:to|on|that)|from now on|the (?:best|right) (?:approach|choice|option) is)\b",
     re.IGNORECASE,
 )
 _WORDS = """

@@ -1,6 +1,5 @@
 """Splits into sentences what a person typed, without pasted code, logs, diffs, reviews or quotes and without text that
-they hand over (a review, a rule to delete, a text to translate), and what an agent replied, without code blocks,
-tables, quotes and emphasis."""
+they hand over (a review, a rule to delete, a text to translate)."""
 
 from __future__ import annotations
 
@@ -23,17 +22,15 @@ _LOG = compile_later(
 )
 _DIFF = compile_later(r"^[+-](?:\s{2,}|\t|[-+]|[^\s\w]*\w+[({=;])")
 _CODE = compile_later(
-    r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private|"
-    r"export)\b.{0,200}[(){};:=]|"
-    r"^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
+    r"[{};]\s*$|^\s*(?:const|let|var|def|func|fn|import|class|return|if|for|while|public|private"
+    r"|export)\b.{0,200}[(){};:=]|^\s*</?[A-Za-z][^>]{0,80}>|=>|:=|&&\s*$"
 )
 HEADING_LINES = compile_later(r"^#{1,6}\s\S", re.MULTILINE)
 BULLET_LINES = compile_later(r"^\s{0,12}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
 _MARK = compile_later(r"^\s*(?:[-*•]|\d{1,2}[.)]|#{1,6})\s{1,4}")
 _ORDERED = compile_later(
-    r"^\s*(?:please |can you |could you |let'?s |now )?(?:implement|build|create|add|make|write|develop|design|"
-    r"generate|scaffold)"
-    r"\b[^\n]{0,160}:\s*\n",
+    r"^\s*(?:please |can you |could you |let'?s |now )?(?:implement|build|create|add|make|write|develop|design"
+    r"|generate|scaffold)\b[^\n]{0,160}:\s*\n",
     re.IGNORECASE,
 )
 """Introduces a list of work to do; its points say what to build, not how the project is."""
@@ -41,17 +38,15 @@ _BREAK = compile_later(r"(?<=[.!?])[\"')*]{0,2}\s{1,4}(?=[\"'(*`A-Za-z0-9À-￿]
 _ABBREVIATION = compile_later(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|v)\.$", re.IGNORECASE)
 _TAGS = compile_later(r"<(private|system-reminder|local-command-stdout|task-notification|quote)>[^\x00]{0,4000}?</\1>")
 _QUESTION = compile_later(
-    r"^(?:can|could|should|would|will|is|are|was|were|do(?! not)|does|did|has|have|had|may|might|shall|what|why|"
-    r"how|where|who|which|when (?:is|are|was|were|will|do|does|did|should|can|could|would|has|have)|"
-    r"isn't|aren't|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|"
-    r"reason))\b",
+    r"^(?:can|could|should|would|will|is|are|was|were|do(?! not)|does|did|has|have|had|may|might|shall|what|why|how"
+    r"|where|who|which|when (?:is|are|was|were|will|do|does|did|should|can|could|would|has|have)|isn't|aren't"
+    r"|don't (?:you|we|they)|doesn't|didn't|can't|couldn't|shouldn't|wouldn't|won't|am i|any (?:idea|reason))\b",
     re.IGNORECASE,
 )
 _THIRD = compile_later(
     r"\b(?:review(?:er)? (?:feedback|comments?|notes?|findings?)|(?:pr|mr|ci) (?:feedback|review|comments?)"
-    r"|code review|feedback from"
-    r"|(?:he|she|they|someone|colleague|customer|user|reviewer|boss|manager|lead|teammate|client|chatgpt|copilot"
-    r"|gemini|codex|docs?|readme|issue|article|blog|ticket) (?:said|says|wrote|writes|reads)"
+    r"|code review|feedback from|(?:he|she|they|someone|colleague|customer|user|reviewer|boss|manager|lead|teammate"
+    r"|client|chatgpt|copilot|gemini|codex|docs?|readme|issue|article|blog|ticket) (?:said|says|wrote|writes|reads)"
     r"|from the (?:issue|ticket|docs?|readme|slack|thread|ci run|logs?|output)|summari[sz]e (?:this|the following)"
     r"|(?:around|at) lines? \d|copied from|pasted?|quot(?:e|ing)|transcript|conversation|translate|proofread"
     r"|error (?:message|log|output)s?:|output:|log:|here(?:'s| is) (?:the|an?|my) (?:error|log|output|text|email"
@@ -75,21 +70,16 @@ _OURS = """
 """
 _HEADING = frozenset(_OURS.split())
 """Words that a person uses in headings for their own points: `Rules for this repo:`, `Acceptance criteria:`."""
-MAX_REPLY_SENTENCE_CHARS = 500  # a longer sentence is not a statement worth keeping
-MAX_READ_REPLY_CHARS = 8_000
-_REPLY_MARK = compile_later(r"^\s{0,12}(?:[-*•+]|\d{1,2}[.)]|#{1,6})\s{1,4}")
 _SIGNS = compile_later(r"[\u2300-\u2bff\U0001f000-\U0001faff\ufe0f]")
-_REPLY_BREAK = compile_later(r"(?<=[.!?])\*{0,2}\s{1,3}(?=[A-Z`*\"(])")
 _LINK = compile_later(r"\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)")
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenSentence:
-    """One sentence, verbatim; `question` if it asks something, `first` if it opens the message."""
+    """One sentence, verbatim; `question` if it asks something."""
 
     text: str
     question: bool
-    first: bool
 
 
 def clip_text(text: str, most: int = MAX_READ_CHARS) -> str:
@@ -117,7 +107,7 @@ def split_spoken(text: str) -> tuple[SpokenSentence, ...]:
             piece = part.strip()
             if 1 < len(piece) <= MAX_SENTENCE_CHARS:
                 asks = piece.rstrip("\"')* ").endswith(("?", "？")) or bool(_QUESTION.match(piece))
-                out.append(SpokenSentence(piece, asks, not out))
+                out.append(SpokenSentence(piece, asks))
     return tuple(out)
 
 
@@ -185,31 +175,6 @@ def find_own_words_end(text: str) -> int:
                 return min(end, len(text))
         before, at = line.strip() or before, end
     return len(text)
-
-
-@dataclass(frozen=True, slots=True)
-class ProseSentence:
-    """One sentence: `raw` verbatim from the turn, `plain` without emphasis."""
-
-    raw: str
-    plain: str
-
-
-def split_prose(text: str) -> list[ProseSentence]:
-    """Returns the sentences of a reply, in order."""
-    out: list[ProseSentence] = []
-    fenced = False
-    for line in clip_text(text, MAX_READ_REPLY_CHARS).split("\n"):
-        start = line.lstrip()
-        fenced ^= start.startswith(("```", "~~~"))
-        if fenced or not start or start.startswith(("|", ">", "```", "~~~")):
-            continue
-        for part in _REPLY_BREAK.split(_REPLY_MARK.sub("", line.strip())):
-            raw = part.strip()
-            shown = strip_emphasis(raw)
-            if len(shown) > 3 and len(raw) <= MAX_REPLY_SENTENCE_CHARS:
-                out.append(ProseSentence(raw, shown))
-    return out
 
 
 def strip_emphasis(text: str) -> str:

@@ -9,12 +9,10 @@ from lerim.patterns import compile_later
 MAX_RULE_TITLE_CHARS = 100  # maximum characters of a title
 
 _HEDGE = compile_later(
-    r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know|"
-    r"wonder|"
-    r"if (?:i|we|you|it|that|there|possible|needed)|what if|suppose|hypothetical\w*|for example|e\.g|imagine|"
-    r"let['’]?s say|"
-    r"for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday|eventually|"
-    r"later)\b"
+    r"\b(?:maybe|perhaps|might|could|would|probably|possibly|kind of|kinda|sort of|not sure|unsure|i don['’]?t know"
+    r"|wonder|if (?:i|we|you|it|that|there|possible|needed)|what if|suppose|hypothetical\w*|for example|e\.g|imagine"
+    r"|let['’]?s say|for instance|seems?|looks? like|feels?|hopefully|guess|try|trying|tentative\w*|assum\w+|someday"
+    r"|eventually|later)\b"
 )
 
 

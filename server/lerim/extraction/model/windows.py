@@ -35,13 +35,12 @@ MAX_READ_CHARS = 20_000  # characters read of one piece: its head and its tail
 LONG_COMMAND_CHARS = 200  # a command this long is read, as it may contain the text of a commit or an issue
 
 _PERSON_SIGN = compile_later(
-    r"\b(?:always|never|must|should|shall|do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|can ?not|can['’]?t|"
-    r"won['’]?t|isn['’]?t|aren['’]?t|not|no|nope|wrong|stop|wait|actually|instead|rather|prefer\w*|only|"
-    r"because|since|so that|otherwise|reason|why|decid\w+|decision|choose|chose|option|agree\w*|approve\w*|reject\w*|"
-    r"revert|undo|again|still|remember|note|rule|convention|standard|policy|make sure|ensure|keep|avoid|need\w*|"
-    r"want\w*|better|correct|use|uses|using|we|our|from now|going forward|by default|"
-    r"learn\w*|lesson|fail\w*|broken?|error|bug|issue|problem|"
-    r"later|follow[- ]?up|undecided|unclear|unsure|wonder\w*|doubt|tbd|todo)\b|\?",
+    r"\b(?:always|never|must|should|shall|do not|don['’]?t|does not|doesn['’]?t|did not|didn['’]?t|can ?not|can['’]?t"
+    r"|won['’]?t|isn['’]?t|aren['’]?t|not|no|nope|wrong|stop|wait|actually|instead|rather|prefer\w*|only|because|since"
+    r"|so that|otherwise|reason|why|decid\w+|decision|choose|chose|option|agree\w*|approve\w*|reject\w*|revert|undo"
+    r"|again|still|remember|note|rule|convention|standard|policy|make sure|ensure|keep|avoid|need\w*|want\w*|better"
+    r"|correct|use|uses|using|we|our|from now|going forward|by default|learn\w*|lesson|fail\w*|broken?|error|bug|issue"
+    r"|problem|later|follow[- ]?up|undecided|unclear|unsure|wonder\w*|doubt|tbd|todo)\b|\?",
     re.IGNORECASE,
 )
 _AGENT_SIGN = compile_later(

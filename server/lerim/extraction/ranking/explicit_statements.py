@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
+from lerim.extraction.facts import find_sentences
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.ranking.ranker import PassageType
-from lerim.extraction.ranking.sentences import find_sentences
 from lerim.patterns import compile_later
 
 MAX_PROMPT_CHARS = 1_000
@@ -36,12 +37,11 @@ MIN_SHARED_WORDS = 0.5
 FOLLOWING_CHARS = 200
 """Characters after a correction that belong to it, because often only they say what it is about."""
 _CALLED_OFF = compile_later(
-    r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:"
-    r"(?:scratch|forget|ignore|skip|drop|undo|revert|cancel) (?:that|this|it|the above|those)\b"
-    r"|never ?mind|on second thoughts?\b|i changed my mind|actually,? (?:no\b|let'?s not|don'?t)"
-    r"|(?:that|this|it|these|those)(?: is| was|'s| are)? (?:wrong|not (?:right|true|needed|what)|a bad idea)"
-    r"|(?:that|this|it|these|those) (?:should|must|shall|need|needs|do|does|will)(?:n'?t| not)(?: to)? "
-    r"(?:be (?:changed|done|removed|touched|there|the case)|happen|apply|change))",
+    r"\W{0,4}(?:no,? |ok,? |sorry,? |well,? |hmm,? |but |and )*(?:(?:scratch|forget|ignore|skip|drop|undo|revert"
+    r"|cancel) (?:that|this|it|the above|those)\b|never ?mind|on second thoughts?\b|i changed my mind"
+    r"|actually,? (?:no\b|let'?s not|don'?t)|(?:that|this|it|these|those)(?: is| was|'s| are)? (?:wrong|not (?:right"
+    r"|true|needed|what)|a bad idea)|(?:that|this|it|these|those) (?:should|must|shall|need|needs|do|does|will)(?:n'?t"
+    r"| not)(?: to)? (?:be (?:changed|done|removed|touched|there|the case)|happen|apply|change))",
     re.IGNORECASE,
 )
 _TOOK_BACK = compile_later(
@@ -88,9 +88,10 @@ def is_called_off(passage: TurnPassage, following: Sequence[TurnPassage]) -> boo
     return after is not None and _CALLED_OFF.match(after.text.replace("’", "'")) is not None
 
 
+@lru_cache(maxsize=512)  # those of an exchange are searched before and after it is ranked
 def find_retractions(text: str) -> tuple[str, ...]:
     """Returns the sentences in which the agent says that it was wrong, each with the text after it."""
-    sentences = ((text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text))
+    sentences = [(text[one.start : one.end].replace("’", "'"), one.end) for one in find_sentences(text)]
     return tuple(f"{one} {text[end : end + FOLLOWING_CHARS]}" for one, end in sentences if _TOOK_BACK.match(one))
 
 

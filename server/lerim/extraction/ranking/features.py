@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from lerim.extraction.facts import BULLET_LINES, HEADING_LINES
-from lerim.extraction.ranking.cues import AGENT_CONCEDES, AS_IT_STANDS, CUES, HEADINGS, PERSON_OBJECTS
+from lerim.extraction.ranking.cues import AGENT_CONCEDES, AS_IT_STANDS, CUES, HEADINGS, MARK, PERSON_OBJECTS, mark_words
 from lerim.extraction.ranking.passages import TurnPassage
 from lerim.extraction.signals import Exchange, judge_next_words
 from lerim.patterns import compile_later
@@ -17,6 +17,10 @@ _SOURCES = ("prompt", "answer", "feedback", "plan", "reply")
 _KINDS = ("paragraph", "bullet", "number", "heading", "quote")
 _CALLS: Final = ("edit", "write")
 _WORD = compile_later(r"[\w./-]{4,}")
+_CUE_FORMS: Final = tuple(
+    (cue, 2 if name in AS_IT_STANDS else int(cue.pattern.startswith(MARK))) for name, cue in CUES.items()
+)
+"""Each cue, and the form of a passage in which it is searched for: in lower case, that with marks, as it stands."""
 
 FEATURE_NAMES: Final[tuple[str, ...]] = (
     *(f"source {name}" for name in _SOURCES),
@@ -124,8 +128,9 @@ def passage_features(passage: TurnPassage, around: TurnSurroundings) -> list[flo
     words = frozenset(_WORD.findall(low))
     row = [float(passage.source == name) for name in _SOURCES]
     row += [float(passage.kind == name) for name in _KINDS]
-    row += [float(bool(cue.search(passage.text if name in AS_IT_STANDS else low))) for name, cue in CUES.items()]
-    row += [float(bool(cue.search(head))) for cue in HEADINGS.values()] if head else [0.0] * len(HEADINGS)
+    forms = (low, mark_words(low), passage.text)
+    row += [float(cue.search(forms[form]) is not None) for cue, form in _CUE_FORMS]
+    row += [float(bool(cue.search(mark_words(head)))) for cue in HEADINGS.values()] if head else [0.0] * len(HEADINGS)
     row += [
         passage.index / max(1, passage.passage_count - 1),
         float(passage.index == 0),

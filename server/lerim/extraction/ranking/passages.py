@@ -7,8 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from lerim.extraction.facts import find_own_words_end, is_third_party
-from lerim.extraction.ranking.sentences import LineKind, find_sentences
+from lerim.extraction.facts import LineKind, find_own_words_end, find_sentences, is_third_party
 from lerim.sessions import Turn, extract_own_words
 
 PassageSource = Literal["prompt", "answer", "feedback", "plan", "reply"]
@@ -68,7 +67,7 @@ def split_passages(turn: Turn) -> Iterator[TurnPassage]:
 
 
 def _split_text(turn: Turn, source: PassageSource, text: str) -> Iterator[TurnPassage]:
-    found, before = list(find_sentences(text)), ""
+    found, before = find_sentences(text), ""
     for index, one in enumerate(found):
         sentence = text[one.start : one.end]
         yield TurnPassage(turn.id, turn.ordinal, source, sentence, one.kind, one.heading, before, index, len(found))

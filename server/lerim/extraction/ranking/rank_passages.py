@@ -17,6 +17,7 @@ from lerim.extraction.facts import (
     code_span,
     command_outcome,
     find_artifacts,
+    find_sentences,
     full_sentence,
     join_names,
     make_title,
@@ -41,7 +42,6 @@ from lerim.extraction.ranking.personal import (
     personal_score,
 )
 from lerim.extraction.ranking.ranker import PassageType, load_ranker, predict_type, score_passage, score_to_chance
-from lerim.extraction.ranking.sentences import find_sentences
 from lerim.extraction.signals import (
     Draft,
     Exchange,
@@ -103,7 +103,6 @@ def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_A
     """
     learned = load_ranker()
     min_score = learned.further - BELOW_CUT_MARGIN
-    reach = MAX_SHIFT if adjustment.weights else 0.0
     scored_passages: list[tuple[float, int, float]] = []
     passages = list(measure_passages(scene.before, scene.now, scene.after, number))
     prompt = scene.now.prompt.text if scene.now.prompt else ""
@@ -111,12 +110,12 @@ def rank_drafts(scene: Scene, number: int, adjustment: PersonalAdjustment = NO_A
         score = score_passage(one.features)
         if is_explicit_statement(one.passage, prompt):
             score = max(score, learned.first)
-        if score >= min_score - reach:
-            personal = personal_score(
-                adjustment, score, passage_aspects(named_features(one.features), *_choose_type(one))
-            )
-            if max(score, personal) >= min_score:
-                scored_passages.append((-personal, at, score))
+        personal = score
+        if adjustment.weights and score >= min_score - MAX_SHIFT:
+            aspects = passage_aspects(named_features(one.features), *_choose_type(one))
+            personal = personal_score(adjustment, score, aspects)
+        if max(score, personal) >= min_score:
+            scored_passages.append((-personal, at, score))
     retractions = [
         (reply.ordinal, retraction) for reply in scene.now.replies for retraction in find_retractions(reply.text)
     ]

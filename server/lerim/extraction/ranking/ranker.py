@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import add, getitem
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -74,10 +75,10 @@ def score_passage(features: Sequence[float]) -> float:
         value = features[feature]
         if value > thresholds[0]:
             reachable &= masks[bisect_left(thresholds, value)]
-    total = 0.0
-    for leaves, held in zip(index.leaves, memoryview(reachable.to_bytes(index.size, "little")).cast("H"), strict=True):
-        total += leaves[held & -held]
-    return total
+    # No 16 bits are all zero, so adding 1 to each carries nothing into the next.
+    first_leaves = reachable & ((reachable ^ index.all_leaves) + index.lowest_bits)
+    bits = memoryview(first_leaves.to_bytes(index.size, "little")).cast("H")
+    return reduce(add, map(getitem, index.leaves, bits), 0.0)
 
 
 class _TreeIndex(NamedTuple):
@@ -94,6 +95,7 @@ class _TreeIndex(NamedTuple):
     leaves: list[dict[int, float]]
     """For each tree the value of each leaf, by its bit."""
     all_leaves: int
+    lowest_bits: int
     size: int
 
 
@@ -125,7 +127,8 @@ def _index_trees() -> _TreeIndex:
         for threshold in thresholds:
             masks.append(masks[-1] & ~by_threshold[threshold])
         by_feature.append((feature, thresholds, masks))
-    return _TreeIndex(by_feature, leaves, all_leaves, _LEAF_BITS // 8 * len(trees))
+    lowest_bits = all_leaves // ((1 << _LEAF_BITS) - 1)
+    return _TreeIndex(by_feature, leaves, all_leaves, lowest_bits, _LEAF_BITS // 8 * len(trees))
 
 
 def score_to_chance(score: float) -> float:

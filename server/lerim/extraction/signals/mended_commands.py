@@ -11,7 +11,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lerim.extraction.facts import Command, commands, find_artifacts, output_lines, split_prose, strip_emphasis, wording
+from lerim.extraction.facts import (
+    Command,
+    commands,
+    find_artifacts,
+    find_sentences,
+    output_lines,
+    strip_emphasis,
+    wording,
+)
 from lerim.extraction.signals import git_steps, variants
 from lerim.extraction.signals.command_failure import CommandFailure, draft_lesson
 from lerim.extraction.signals.draft import Draft, Scene, find_edited_files
@@ -69,17 +77,20 @@ class FailureWatch:
         if not self.failures or not turn.text:
             return
         last = self.failures[-1]
-        for piece in split_prose(turn.text[:3_000]):
-            line = piece.plain
+        text = turn.text[:3_000]
+        for piece in find_sentences(text):
+            said = text[piece.start : piece.end]
+            line = strip_emphasis(said)
             if (
-                20 < len(line) <= 200
+                piece.kind != "quote"
+                and 20 < len(line) <= 200
                 and not line.endswith((":", "?"))
                 and _CAUSE.search(line)
                 and not _EMPTY.search(line)
                 and not wording.is_hedged(line)
                 and _is_about_failure(line, last)
             ):
-                last.cause, last.cause_turn = piece.raw, turn.id
+                last.cause, last.cause_turn = said, turn.id
                 return
 
     def _record_edit(self, scene: Scene, turn: Turn, call: ToolCall) -> None:

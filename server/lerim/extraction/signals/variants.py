@@ -13,9 +13,8 @@ from lerim.patterns import compile_later
 from lerim.sessions import ToolCall, Turn
 
 _WRAPPED = (
-    "uv run,poetry run,pdm run,hatch run,pipenv run,npx,bunx,pnpm exec,pnpm dlx,yarn,bun,bundle exec,mise exec "
-    "--,mise x --,"
-    "python -m,python3 -m,docker compose exec,direnv exec .,nix develop -c,dotenv --,sudo,op run --,doppler run "
+    "uv run,poetry run,pdm run,hatch run,pipenv run,npx,bunx,pnpm exec,pnpm dlx,yarn,bun,bundle exec,mise exec --,mise "
+    "x --,python -m,python3 -m,docker compose exec,direnv exec .,nix develop -c,dotenv --,sudo,op run --,doppler run "
     "--,uvx"
 )
 _WRAPPERS = tuple(tuple(wrapper.split()) for wrapper in _WRAPPED.split(","))
@@ -29,10 +28,9 @@ _TWINS = (
     {"mvn", "./mvnw"},
 )
 _USAGE = compile_later(
-    r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named|"
-    r"Cannot find|[Mm]issing|required|"
-    r"permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must|locked|[Tt]imed? ?out|memory|"
-    r"frozen|workspace|not allowed"
+    r"[Uu]nknown|[Uu]nrecognized|[Ii]nvalid (?:option|argument|choice)|not recognized|not found|No module named"
+    r"|Cannot find|[Mm]issing|required|permission|denied|not set|[Rr]equires?|refused|unsupported|Unsupported|must"
+    r"|locked|[Tt]imed? ?out|memory|frozen|workspace|not allowed"
 )
 _UNKNOWN = compile_later(
     r"\b(?:unrecogni[sz]ed|unknown|invalid|unsupported|unexpected|undefined|no such|not a valid|"

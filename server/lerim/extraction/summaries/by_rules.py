@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lerim.extraction.summaries.actions import (
-    CommandRun,
     Locate,
     SessionAction,
     SummaryExchange,
@@ -51,6 +50,7 @@ MAX_REPORT_CHARS = 260
 MAX_PATHS = 40
 MAX_LISTED = 3
 """Maximum number of files or commands named in one statement."""
+MAX_ACTIONS = 4  # different actions named in one statement
 MAX_COMMITS = 4
 MAX_DECISIONS = 2
 PLATFORMS_WITHOUT_RESULTS: frozenset[Platform] = frozenset({"cursor", "copilot"})
@@ -108,41 +108,29 @@ def _make_title(title: str, prompts: Sequence[SummaryExchange], exchanges: Seque
 def _make_intent(prompts: Sequence[SummaryExchange]) -> Iterator[Statement]:
     """Yields the person's own words: the first message that asks for something, then the others. If not all fit, those
     that led to a change take precedence."""
-    requests: list[tuple[SummaryExchange, str]] = []
+    requests: list[tuple[int, Statement]] = []
+    before = ""
     for exchange in prompts:
         assert exchange.prompt is not None
-        request = (
-            summarize_request(exchange.prompt.text, MAX_PROMPT_CHARS if requests else MAX_FIRST_PROMPT_CHARS)
-            if has_substance(exchange.prompt.text)
-            else ""
-        )
-        if request and (not requests or request != requests[-1][1]):
-            requests.append((exchange, request))
-    if not requests:
-        return
-    statements = {
-        id(exchange): Statement(f"{_introduce(text) if number == 0 else 'Then'}: “{text}”", _prompt_turns(exchange))
-        for number, (exchange, text) in enumerate(requests)
-    }
+        text, most = exchange.prompt.text, MAX_PROMPT_CHARS if requests else MAX_FIRST_PROMPT_CHARS
+        request = summarize_request(text, most) if has_substance(text) else ""
+        if request and request != before:
+            intro = "Then" if requests else _introduce(request)
+            requests.append((_importance(exchange), Statement(f"{intro}: “{request}”", (exchange.prompt.id,))))
+            before = request
     left = INTENT_WORDS
-    selected: set[int] = set()
-    for exchange, _ in [requests[0], *sorted(requests[1:], key=lambda pair: not _importance(pair[0]))]:
-        size = count_words(statements[id(exchange)].line())
+    selected = {0}
+    for number in sorted(range(len(requests)), key=lambda number: (number > 0, not requests[number][0])):
+        size = count_words(requests[number][1].line())
         if size <= left:
-            selected.add(id(exchange))
+            selected.add(number)
             left -= size
-    yield from (
-        statements[id(exchange)] for exchange, _ in requests if id(exchange) in selected or exchange is requests[0][0]
-    )
+    yield from (statement for number, (_, statement) in enumerate(requests) if number in selected)
 
 
 def _introduce(request: str) -> str:
     asks = any(word.rstrip("”\"')…").endswith("?") for word in request.split())
     return "The user asked" if asks else "The user wrote"
-
-
-def _prompt_turns(exchange: SummaryExchange) -> tuple[str, ...]:
-    return (exchange.prompt.id,) if exchange.prompt is not None else ()
 
 
 def _importance(exchange: SummaryExchange) -> int:
@@ -182,12 +170,14 @@ def _describe_exchange(exchange: SummaryExchange, with_report: bool) -> Statemen
         parts.append(f"Changed {list_names([f'`{path}`' for path in exchange.changed_files], MAX_LISTED, 'file')}.")
         turns += [own[-1] for own in list(exchange.changed_files.values())[:MAX_LISTED]]
     if exchange.runs:
-        runs = _group_runs(exchange.runs)
+        runs: dict[str, list[str]] = {}
+        for run in exchange.runs:
+            runs.setdefault(run.name, []).append(run.outcome)
         parts.append(
             f"Ran {list_names([_format_run(name, how) for name, how in runs.items()], MAX_LISTED, 'command')}."
         )
         turns += list({run.name: run.turn for run in exchange.runs}.values())[:MAX_LISTED]
-    for action in _first_actions(exchange.actions):
+    for action in list({(action.kind, action.text): action for action in exchange.actions}.values())[:MAX_ACTIONS]:
         parts.append(_format_action(action))
         turns.append(action.turn)
     report = _find_report(exchange) if with_report else None
@@ -212,18 +202,6 @@ def _describe_reading(exchange: SummaryExchange) -> tuple[list[str], list[str]]:
         if calls
         else ([], [])
     )
-
-
-def _first_actions(actions: Sequence[SessionAction]) -> list[SessionAction]:
-    """Returns at most four actions, without duplicates."""
-    return list({(action.kind, action.text): action for action in actions}.values())[:4]
-
-
-def _group_runs(ran: Sequence[CommandRun]) -> dict[str, list[str]]:
-    runs: dict[str, list[str]] = {}
-    for one in ran:
-        runs.setdefault(one.name, []).append(one.outcome)
-    return runs
 
 
 def _format_run(name: str, how: Sequence[str]) -> str:

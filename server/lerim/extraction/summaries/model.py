@@ -65,8 +65,6 @@ _TAG = compile_later(r"^[a-z][\w.+#-]{1,23}$")
 class SummaryCallStarted:
     """The model is about to be asked about a part, or to join parts."""
 
-    joining: bool = False
-
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
@@ -176,7 +174,7 @@ def _reduce_parts(
     known = task.answers.find(SummaryMergeSignature, text)
     if known is not None:
         return known
-    yield SummaryCallStarted(joining=True)
+    yield SummaryCallStarted()
     inputs = {"parts": text, "metadata": task.metadata, "guidance": GUIDANCE}
     try:
         answer = ask_signature(lm, SummaryMergeSignature, inputs, SessionPart, think=False)

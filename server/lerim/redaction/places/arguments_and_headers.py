@@ -20,17 +20,13 @@ from lerim.redaction.values import (
 SECRET_CALLS = (
     "login log_in signin sign_in auth authenticate basicauth httpbasicauth plainauth connect getconnection "
     "mysqli_connect mysqli pdo credential credentials basicawscredentials awsbasiccredentials pscredential client "
-    "twilio "
-    "algoliasearch jwt.sign jwt.encode jwt.verify jwt.decode cookieparser fernet totp hotp createhmac hmac.new hmac "
-    "create_user createuser create_superuser createcipheriv bcrypt.hash bcrypt.hashsync hashpw password_hash "
-    "setpassword set_password withpassword "
-    "settoken set_token withtoken auth_token authtoken access_token accesstoken setapikey set_api_key withapikey "
-    "api_key apikey "
-    "secretstring configure initialize init usernamepasswordcredentials token secret password config setsecret "
-    "getbytes "
-    "hmacshakeyfor pbkdf2 scrypt aes.new new_hmac hs256 sethashkey setbasicauth basic_auth basicauthcredentials "
-    "plain_auth "
-    "auth= require('twilio') credentials: basicauth:"
+    "twilio algoliasearch jwt.sign jwt.encode jwt.verify jwt.decode cookieparser fernet totp hotp createhmac hmac.new "
+    "hmac create_user createuser create_superuser createcipheriv bcrypt.hash bcrypt.hashsync hashpw password_hash "
+    "setpassword set_password withpassword settoken set_token withtoken auth_token authtoken access_token accesstoken "
+    "setapikey set_api_key withapikey api_key apikey secretstring configure initialize init "
+    "usernamepasswordcredentials token secret password config setsecret getbytes hmacshakeyfor pbkdf2 scrypt aes.new "
+    "new_hmac hs256 sethashkey setbasicauth basic_auth basicauthcredentials plain_auth auth= require('twilio') "
+    "credentials: basicauth:"
 )
 _AMBIGUOUS_CALLS = frozenset(("client(", "config(", "initialize(", "configure(", "getbytes("))
 _CERTAIN_CALLS = (
@@ -70,9 +66,8 @@ _PROGRAMS_BY_OPTION = {
 }
 """Options that take a secret although their name does not say so, and the programs that have them."""
 _OPTION_WITH_VALUE = compile_later(
-    r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|value"
-    r"|encrypt|hmac|String))))"
-    r"(?:[ \t=]{1,3}|(?<=p)|(?<=:))(?:-b[ \t])?[\"']?(?P<value>[^\s\"'`|;<>$({-][^\s\"'`|;<>]{7,400})"
+    r"(?P<name>[/-](?<=[ \t(].)(?:(?<=/)p:|(?<=-)(?:p(?=[^\s-]{8})|[A-Za-z]{1,2}|-?(?:auth|body|value|encrypt|hmac"
+    r"|String))))(?:[ \t=]{1,3}|(?<=p)|(?<=:))(?:-b[ \t])?[\"']?(?P<value>[^\s\"'`|;<>$({-][^\s\"'`|;<>]{7,400})"
 )
 _LAST_ARGUMENT = r"(?<=\s)[\"']?(?P<value>[^\s\"'|;<>-][^\s\"'|;<>]{7,400})"
 _COMMAND_PATTERNS = {
@@ -126,8 +121,7 @@ _TOTP_KEY = compile_later(r"[A-Z2-7]{16,64}=*\Z")
 
 _HEADER_VALUE = compile_later(
     r"\\{0,3}[\"']?\]?\s{0,2}[:=,]\s{0,3}[bfr]?\\{0,3}[\"'`]?(?:[A-Za-z][\w-]{1,20}\s{1,2})?(?:(?:token|key"
-    r"|api_?key)=)?[\"']?"
-    r"(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"
+    r"|api_?key)=)?[\"']?(?P<value>[A-Za-z0-9._~+/%=:-]{16,2000})"
 )
 _HEADER_NAME_LIST = """
     authorization x-auth-token x-access-token x-api-key x-apikey api-key x-honeycomb-team x-jfrog-art-api
@@ -176,12 +170,12 @@ def _find_arguments(text: str, lowered: str, called_names: frozenset[str]) -> It
 def _find_options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]:
     """Yields values of options and arguments of commands that take a secret."""
     for option in _OPTION_WITH_VALUE.finditer(text):
-        value = option["value"].rstrip(_TRAILING_MARKS)
-        if not _is_secret(value):
+        programs, value = _PROGRAMS_BY_OPTION.get(option["name"], ()), option["value"].rstrip(_TRAILING_MARKS)
+        if not programs or not _is_secret(value):
             continue
         line = lowered[max(0, option.start() - 201) : option.start()]
         line = " " + line[line.rfind("\n") + 1 :]
-        if _takes_secret(line, option["name"]):
+        if any(program in line for program in programs):
             yield Span(option.start("value"), option.start("value") + len(value), "password")
     for program, pattern in [
         (name, _COMMAND_PATTERNS[name]) for name in select_found_names(_COMMAND_NAMES, found_parts)
@@ -200,11 +194,6 @@ def _find_options(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Sp
                 ):
                     kind = "authorization" if program == "curl" else "password"
                     yield Span(match.start("value"), match.start("value") + len(value), kind)
-
-
-def _takes_secret(line: str, option: str) -> bool:
-    """Returns whether a program in the line takes a secret as the value of this option."""
-    return any(program in line for program in _PROGRAMS_BY_OPTION.get(option, ()))
 
 
 def _is_secret(value: str) -> bool:

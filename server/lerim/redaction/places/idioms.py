@@ -78,6 +78,8 @@ _IDIOMS = {
 _CASE_SENSITIVE = frozenset(("AUTH=", "ENV ", "BUNDLE_", "_SK=", "_SECRET=", "_CERTIFICATE=", "PAT"))
 _NOT_IN_WORDS = ("]:", "use ", "ENV ", "PAT", "\ttrue\t")
 """Literals that are searched in every text, because no word contains them, or too many do."""
+_LITERAL_FIRST = frozenset(("]:", "use ", "PAT"))
+"""Idioms that begin with their literal, which many texts contain."""
 SEARCHED_NAMES = NameGroup(literal for literal in _IDIOMS if literal not in _NOT_IN_WORDS)
 _WALLET_KEY = compile_later(r"0x(?<!\w..)(?P<value>[0-9a-f]{64})\b")
 _WALLET_WORDS = compile_later(r"accounts|private|mnemonic|deployer|wallet|signer|--key")
@@ -112,13 +114,22 @@ def find_spans(text: str, lowered: str, found_parts: Set[str]) -> Iterator[Span]
         yield from _find_wallet_keys(text, lowered)
     for literal in (*select_found_names(SEARCHED_NAMES, found_parts), *_NOT_IN_WORDS):
         places = find_places(text if literal in _CASE_SENSITIVE else lowered, literal)
-        for start, end in _list_windows(places):
-            for match in _compile_idiom(literal).finditer(text, start, end):
-                value = match["value"].rstrip(".,:)`")
-                is_typed_password = literal in _FORM_FILLING and looks_chosen(value)
-                if is_typed_password or literal in _CERTAIN_IDIOMS or _is_secret(value):
-                    kind = "named-secret" if literal in _NAMED_IDIOMS else "password"
-                    yield Span(match.start("value"), match.start("value") + len(value), kind)
+        for match in _find_matches(text, literal, places):
+            value = match["value"].rstrip(".,:)`")
+            is_typed_password = literal in _FORM_FILLING and looks_chosen(value)
+            if is_typed_password or literal in _CERTAIN_IDIOMS or _is_secret(value):
+                kind = "named-secret" if literal in _NAMED_IDIOMS else "password"
+                yield Span(match.start("value"), match.start("value") + len(value), kind)
+
+
+def _find_matches(text: str, literal: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
+    """Yields the matches of an idiom around the places of its literal."""
+    pattern = _compile_idiom(literal)
+    if literal in _LITERAL_FIRST:
+        yield from filter(None, (pattern.match(text, at) for at in places))
+        return
+    for start, end in _list_windows(places):
+        yield from pattern.finditer(text, start, end)
 
 
 def _list_windows(places: Iterable[int]) -> Iterator[tuple[int, int]]:

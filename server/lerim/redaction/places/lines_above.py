@@ -20,8 +20,7 @@ from lerim.redaction.values import (
 
 _HEADING = compile_later(
     r"[`*_ ]{0,3}(?:[\w /-]{0,20}[ _-])?(?:pass(?:word|wd|wort|phrase|code)?|pwd|pw|token|secret|api[ _-]?key"
-    r"|secret[ _-]?key|"
-    r"access[ _-]?key|credentials?|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード"
+    r"|secret[ _-]?key|access[ _-]?key|credentials?|kennwort|mot de passe|contraseña|senha|hasło|пароль|密码|パスワード"
     r"|비밀번호)[`*_ ]{0,3}\Z",
     re.IGNORECASE,
 )
@@ -43,16 +42,13 @@ _CELL = compile_later(r"[`*\"' ]{0,4}(?P<value>[^\s`\"']{8,200}?)[`*\"' ]{0,4}\Z
 _SPACED_CELL = compile_later(r"\S+(?: \S+)*")
 
 _PRINTED_SECRET = compile_later(
-    r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|PAT\b|TOKEN"
-    r"|SECRET|KEY|PWD)\w{0,20}\}?\"?|"
-    r"printenv \w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}|print-access-token|get-access-token|auth token"
-    r"|get-login-password|"
-    r"get secrets?\s[^\n]{0,160}base64 (?:-d|-D|--decode)|(?:vault|consul) kv get [^\n]{0,80}"
-    r"|security find-[a-z]{3,10}-password[^\n]{0,80}|"
-    r"get-secret-value[^\n]{0,120}|secrets versions access[^\n]{0,80}|cat [^\n]{0,80}(?:master\.key|token|secret"
-    r"|passw\w{0,4}|\.key|initialAdminPassword)|"
-    r"create token[^\n]{0,60}|token create[^\n]{0,60}|gen(?:erate)?[-_ ](?:key|secret|token|password)[^\n]{0,60})"
-    r"[^\n]{0,60}\n(?P<value>[A-Za-z0-9._~+/=!@#$%^&*:-]{8,400})(?=\s|\Z)"
+    r"(?:wg (?:genkey|genpsk)|openssl rand|pwgen|pass show|op read|op item get|echo \"?\$\{?\w{0,30}(?:PASS|PAT\b"
+    r"|TOKEN|SECRET|KEY|PWD)\w{0,20}\}?\"?|printenv \w{0,30}(?:PASS|TOKEN|SECRET|KEY|PWD)\w{0,20}|print-access-token"
+    r"|get-access-token|auth token|get-login-password|get secrets?\s[^\n]{0,160}base64 (?:-d|-D|--decode)|(?:vault"
+    r"|consul) kv get [^\n]{0,80}|security find-[a-z]{3,10}-password[^\n]{0,80}|get-secret-value[^\n]{0,120}"
+    r"|secrets versions access[^\n]{0,80}|cat [^\n]{0,80}(?:master\.key|token|secret|passw\w{0,4}|\.key"
+    r"|initialAdminPassword)|create token[^\n]{0,60}|token create[^\n]{0,60}|gen(?:erate)?[-_ ](?:key|secret|token"
+    r"|password)[^\n]{0,60})[^\n]{0,60}\n(?P<value>[A-Za-z0-9._~+/=!@#$%^&*:-]{8,400})(?=\s|\Z)"
 )
 _COMMANDS = NameGroup(
     (

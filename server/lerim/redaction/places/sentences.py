@@ -30,10 +30,9 @@ _PASSWORD_NAME_LIST = (
     "mật khẩu|كلمة|पासवर्ड|รหัสผ่าน|geslo|лозинка|парола|パスフレーズ|暗証番号|認証情報|密語"
 )
 _KEY_NAME_LIST = (
-    "key|keystring|token|secret|clave|chiave|klucz|sleutel|chave|llave|jeton|geheimnis|nyckel|avain|kulcs|"
-    "anahtar|authorization code|schluessel|gettone|kunci|"
-    "schlüssel|clé|секрет|токен|ключ|密钥|密鑰|金鑰|令牌|トークン|シークレット|キー|토큰|비밀키|키|秘钥|鍵|مفتاح|"
-    "מפתח|कुंजी|khóa|κλειδί"
+    "key|keystring|token|secret|clave|chiave|klucz|sleutel|chave|llave|jeton|geheimnis|nyckel|avain|kulcs|anahtar"
+    "|authorization code|schluessel|gettone|kunci|schlüssel|clé|секрет|токен|ключ|密钥|密鑰|金鑰|令牌|トークン"
+    "|シークレット|キー|토큰|비밀키|키|秘钥|鍵|مفتاح|מפתח|कुंजी|khóa|κλειδί"
 )
 _PASSWORD_NAMES = NameGroup(_PASSWORD_NAME_LIST.split("|"))
 _KEY_NAMES = NameGroup(_KEY_NAME_LIST.split("|"))
@@ -42,9 +41,8 @@ SEARCHED_NAMES = (*_PASSWORD_NAMES, *_KEY_NAMES, *_LOGIN_NAMES)
 _MOST_SKIPPED_WORDS = 4
 """The most longer words between the keyword and the secret."""
 _SIGN = (
-    r"(?:[:：=＝→]|[—–-]{1,2}(?=\s)|(?:is|was|are|to|as|ist|war|lautet|sind|est|c'est|es|son|é|è|er|är|on|je|jest|to"
-    r"|van|adalah|là|היא|هي|है|"
-    r"είναι|это|equals|with|mit|avec|con|com|met)(?=[\s:\"'`「])|は|是|为|為|는|은|이|가)"
+    r"(?:[:：=＝→]|[—–-]{1,2}(?=\s)|(?:is|was|are|to|as|ist|war|lautet|sind|est|c'est|es|son|é|è|er|är|on|je|jest|to|van"
+    r"|adalah|là|היא|هي|है|είναι|это|equals|with|mit|avec|con|com|met)(?=[\s:\"'`「])|は|是|为|為|는|은|이|가)"
 )
 _STATED_VALUE = compile_later(
     r"(?P<between>[^\W\d_]{0,9}['’]?s?(?:[ \t/(-]{1,2}(?:[a-z]['’])?[^\W_][\w'’.@]{0,18}){0,6}?)[\"'”’»`*_)\]]{0,4}"
@@ -62,9 +60,8 @@ _LOGIN_WITH_PASSWORD = compile_later(
 )
 _OTHER_SUBJECT = compile_later(
     r"\b(?:ids?|hash\w*|fingerprints?|digests?|sha\w*|md5|checksums?|caches?|commits?|public|publishable|expir\w*"
-    r"|uses?|used|usage|count|at|"
-    r"length|version|named|called|name|url|file|path|type|under|from|until|after|since|before|input|search|not"
-    r"|identifier|checked|signature)\b",
+    r"|uses?|used|usage|count|at|length|version|named|called|name|url|file|path|type|under|from|until|after|since"
+    r"|before|input|search|not|identifier|checked|signature)\b",
     re.IGNORECASE,
 )
 _WORD_BEFORE_KEY = compile_later(r"[A-Za-z'][ -]\Z")

@@ -10,9 +10,8 @@ from lerim.patterns import compile_later
 from lerim.redaction.values.rule_types import Span
 
 _BASE64 = compile_later(
-    r"(?<![A-Za-z0-9+/])(?=(?:ew|ey|W|Y|LS|Z|PD|Q|R|U|T|c2|I|S))[A-Za-z0-9+/]{40,60000}(?:\r?\n[A-Za-z0-9+/]{40,200}"
-    r"){0,800}"
-    r"(?:\r?\n[A-Za-z0-9+/]{1,200}={1,2})?={0,2}"
+    r"[eWYLZPQRUTcIS](?<![A-Za-z0-9+/].)(?<=(?=ew|ey|W|Y|LS|Z|PD|Q|R|U|T|c2|I|S).)[A-Za-z0-9+/]{39,59999}"
+    r"(?:\r?\n[A-Za-z0-9+/]{40,200}){0,800}(?:\r?\n[A-Za-z0-9+/]{1,200}={1,2})?={0,2}"
 )
 _ENCODED_STARTS_LIST = """
     ewog eyJ ewoJ ewo Wwp W1 YXBp LS0t W2 ZX PD94 QV RE U0 R0 T1 c2 Iy SE UE Q0

@@ -28,12 +28,13 @@ class NameFinder:
         self._cache: dict[bytes, frozenset[str]] = {}
 
     @cached_property
-    def _parts_by_letters(self) -> dict[str, set[str]]:
-        """The name parts by their longest run of letters; computed on first use."""
-        parts: dict[str, set[str]] = {}
+    def _parts_by_start(self) -> dict[str, list[tuple[str, str]]]:
+        """The longest runs of letters of the name parts, each with its part, by their first two letters; computed on
+        first use."""
+        parts: dict[str, list[tuple[str, str]]] = {}
         for part in self._parts - self._other_parts:
-            runs = [run.decode() for run in _split_into_runs(part)]
-            parts.setdefault(_choose_part(" ".join(runs)), set()).add(part)
+            letters = _find_longest_run(part)
+            parts.setdefault(letters[:2], []).append((letters, part))
         return parts
 
     @cached_property
@@ -42,45 +43,61 @@ class NameFinder:
 
     @cached_property
     def _other_parts(self) -> frozenset[str]:
-        """The name parts that are searched in every text: with letters of other alphabets, or without letters."""
-        return frozenset(part for part in self._parts if not part.isascii() or not _split_into_runs(part))
+        """The name parts that are searched in every text: with letters of other alphabets, or without two letters in a
+        row."""
+        return frozenset(part for part in self._parts if not part.isascii() or len(_find_longest_run(part)) < 2)
 
     @cached_property
-    def _letters_pattern(self) -> re.Pattern[str]:
-        return re.compile(_build_pattern(self._parts_by_letters.keys()))
+    def _signs_pattern(self) -> re.Pattern[str]:
+        """Matches the parts without two letters in a row."""
+        return re.compile("|".join(re.escape(part) for part in self._other_parts if part.isascii()))
 
     @cached_property
-    def _other_pattern(self) -> re.Pattern[str]:
-        """Matches the parts without letters, and one letter of each that has some of other alphabets."""
-        return re.compile(_build_pattern({part if part.isascii() else max(part) for part in self._other_parts}))
+    def _other_letters(self) -> str:
+        """One letter of each part that has some of other alphabets."""
+        return "".join({max(part) for part in self._other_parts if not part.isascii()})
+
+    @cached_property
+    def _other_bytes(self) -> bytes:
+        """All bytes with which none of these letters begins in UTF-8. Arrows, dashes and quotation marks are among
+        them."""
+        return bytes(set(range(256)) - {letter.encode()[0] for letter in self._other_letters})
 
     def find_parts(self, lowered: str) -> Set[str]:
         """Returns the name parts that occur in a text."""
-        runs = set(_split_into_runs(lowered))
+        encoded = lowered.encode("utf-8", "replace")
+        runs = set(encoded.translate(_TO_RUNS).split())
         found = set(map(self._cache.get, runs))  # most runs are known: no loop in Python over those
         if None in found:
             found |= {self._search_run(run) for run in runs.difference(self._cache)}
         possible_parts = _NO_PARTS.union(*filter(None, found))
-        parts = {part for part in possible_parts if part in self._parts_by_letters or part in lowered}
-        if self._other_pattern.search(lowered):
+        parts = {part for part in possible_parts if part.isalpha() or part in lowered}
+        if self._signs_pattern.search(lowered) or encoded.translate(None, self._other_bytes):
             parts |= {part for part in self._other_parts if part in lowered}
         return parts
 
     def _search_run(self, run: bytes) -> frozenset[str]:
         """Returns the name parts whose letters occur in a run of letters, and caches them if the run is short."""
-        letters, parts = run.decode(), _NO_PARTS
-        if self._letters_pattern.search(letters):
-            parts = parts.union(*[found for one, found in self._parts_by_letters.items() if one in letters])
-        if len(run) < _MOST_CACHED_CHARACTERS:
-            if len(self._cache) >= _MOST_CACHED_RUNS:
-                self._cache.clear()
-            self._cache[run] = parts
+        letters, starts = run.decode(), self._parts_by_start
+        if len(run) >= _MOST_CACHED_CHARACTERS:
+            return frozenset(part for pairs in starts.values() for one, part in pairs if one in letters)
+        parts = frozenset(
+            [
+                part
+                for at in range(len(letters) - 1)
+                for one, part in starts.get(letters[at : at + 2], ())
+                if letters.startswith(one, at)
+            ]
+        )
+        if len(self._cache) >= _MOST_CACHED_RUNS:
+            self._cache.clear()
+        self._cache[run] = parts
         return parts
 
 
-def _split_into_runs(lowered: str) -> list[bytes]:
-    """Returns the runs of the letters a to z in a text."""
-    return lowered.encode("utf-8", "replace").translate(_TO_RUNS).split()
+def _find_longest_run(part: str) -> str:
+    """Returns the longest run of the letters a to z in a name part, "" if there is none."""
+    return max(part.encode().translate(_TO_RUNS).split(), key=len, default=b"").decode()
 
 
 class NameGroup(tuple[str, ...]):
@@ -111,18 +128,6 @@ def select_found_names(names: NameGroup, found_parts: Set[str]) -> list[str]:
 def _choose_part(name: str) -> str:
     """Returns the word of a name to search for: one such as `key` or `token` if there is one, else the longest."""
     return max(name.lower().split(), key=lambda word: (word in _DISTINCTIVE_WORDS, len(word)))
-
-
-def _build_pattern(names: Set[str]) -> str:
-    """Returns a regular expression in which names with the same beginning share it, so each letter of a text is
-    tried once."""
-    branches: dict[str, set[str]] = {}
-    for name in names:
-        branches.setdefault(name[:1], set()).add(name[1:])
-    parts = [
-        re.escape(first) + ("" if "" in rest else _build_pattern(rest)) for first, rest in sorted(branches.items())
-    ]
-    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
 def find_places(text: str, literal: str) -> Iterable[int]:

@@ -73,11 +73,9 @@ SAMPLE = compile_later(
 """What shows that a token is made up, as in documentation; searched anywhere in the value."""
 PLACEHOLDER = compile_later(
     r"^(?:\$|<|\{|%(?:[A-Za-z_]\w*%|[sdq(@{]|$)|\[|\.\.\.|\*{2,}|x{3,}|your|my[-_]|example|dummy|placeholder"
-    r"|change[-_]?(?:me|it)|redacted|none$|"
-    r"null$|undefined$|true$|false$|"
-    r"todo|test$|fake|secrets?\.|env\.|process\.|import\.meta|os\.|config\.|settings\.|self\.|this\.|req\.|request\.|"
-    r"ctx\.|vars?\.|\||&(?:[a-z_]+$|amp|&|$)|!(?:[A-Za-z]+(?:\s|$)|[=!\[(]|$)|=)"
-    r"|redacted|\$\{|\{\{|<[a-z]|\*{4,}|x{8,}|your[-_]|[-_]here$|example\.com",
+    r"|change[-_]?(?:me|it)|redacted|none$|null$|undefined$|true$|false$|todo|test$|fake|secrets?\.|env\.|process\."
+    r"|import\.meta|os\.|config\.|settings\.|self\.|this\.|req\.|request\.|ctx\.|vars?\.|\||&(?:[a-z_]+$|amp|&|$)"
+    r"|!(?:[A-Za-z]+(?:\s|$)|[=!\[(]|$)|=)|redacted|\$\{|\{\{|<[a-z]|\*{4,}|x{8,}|your[-_]|[-_]here$|example\.com",
     re.IGNORECASE,
 )
 """What shows that a value stands for a secret or refers to one: a variable, a template, a word such as `none`.

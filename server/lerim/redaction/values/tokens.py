@@ -19,7 +19,7 @@ _WORD_CHARACTER = compile_later(r"[A-Za-z0-9_-]")
 _LETTER_OR_DIGIT = compile_later(r"[A-Za-z0-9]")
 _ESCAPE = compile_later(r"\\[nrtbf]\Z|%[0-9A-F]{2}\Z")
 _WORD_START = compile_later(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{2,4}")
-_UNDERSCORE = compile_later(r"(?=([A-Za-z0-9_-]{2}_))")
+_UNDERSCORE = compile_later(r"_(?<=([A-Za-z0-9_-]{2})_)")
 _REST_OF_RUN = compile_later(r"[A-Za-z0-9_+/=.-]{1,4000}")
 _SHORTENED = compile_later(r"([A-Za-z0-9_-]{8,200})(?:…|\.\.\.|\[…)")
 """The beginning of a token that was already shortened in the text."""
@@ -63,7 +63,7 @@ def _select_rules(candidates: str) -> Iterator[TokenRule]:
     for start in starts & token_forms.BY_START.keys():
         yield from token_forms.BY_START[start]
     if "_" in candidates:
-        for end in set(_UNDERSCORE.findall(candidates)) & token_forms.BY_UNDERSCORE.keys():
+        for end in {f"{end}_" for end in set(_UNDERSCORE.findall(candidates))} & token_forms.BY_UNDERSCORE.keys():
             yield from token_forms.BY_UNDERSCORE[end]
     yield from token_forms.ANYWHERE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from lerim.patterns import compile_later
@@ -50,15 +51,18 @@ class SentenceSpan(NamedTuple):
     heading: str
 
 
-def find_sentences(text: str) -> Iterator[SentenceSpan]:
-    """Yields the sentences of a message in order. Skips code blocks, tables, code-like lines and short sentences, and
+@lru_cache(maxsize=512)  # the replies of an exchange are searched for corrections and for what ranks
+def find_sentences(text: str) -> tuple[SentenceSpan, ...]:
+    """Returns the sentences of a message in order. Skips code blocks, tables, code-like lines and short sentences, and
     the middle of a very long message."""
     heading = ""
+    out: list[SentenceSpan] = []
     for start, end, kind in _split_blocks(text):
         if kind == "heading":
             heading = text[start:end].strip(" #*_")
-        for one in _split_block(text, start, end):
-            yield SentenceSpan(*one, kind, heading if kind != "heading" else "")
+        above = "" if kind == "heading" else heading
+        out += [SentenceSpan(*one, kind, above) for one in _split_block(text, start, end)]
+    return tuple(out)
 
 
 def _split_blocks(text: str) -> Iterator[tuple[int, int, LineKind]]:
