@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -88,10 +88,7 @@ class Document:
         return line[place.start.character * 2 : place.end.character * 2].decode("utf-16-le", "replace")
 
     async def actions(self, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
-        params = types.CodeActionParams(
-            types.TextDocumentIdentifier(self.uri), diagnostic.range, types.CodeActionContext([diagnostic])
-        )
-        found = await self.editor.client.text_document_code_action_async(params)
+        found = await actions_at(self.editor, self.uri, diagnostic.range)
         return [one for one in found or [] if isinstance(one, types.CodeAction)]
 
     async def fix(self, title: str, diagnostic: types.Diagnostic) -> None:
@@ -107,6 +104,11 @@ class Document:
             before, after = lines[start.line][: start.character], lines[end.line][end.character :]
             lines[start.line : end.line + 1] = f"{before}{edit.new_text}{after}".split("\n")
         self.change(self.text, "\n".join(lines))
+
+
+async def actions_at(editor: Editor, uri: str, place: types.Range) -> Sequence[types.Command | types.CodeAction] | None:
+    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([]))
+    return await editor.client.text_document_code_action_async(params)
 
 
 async def test_what_is_wrong_follows_every_change_at_its_exact_place(editor: Editor) -> None:
@@ -168,8 +170,7 @@ async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Edit
     path = editor.repo / ".lerim" / "memory" / "decisions" / "20260801-keep-load-small.md"
     uri = editor.open(path.relative_to(editor.repo).as_posix())
     place = types.Range(types.Position(0, 0), types.Position(0, 0))
-    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([]))
-    found = await editor.client.text_document_code_action_async(params)
+    found = await actions_at(editor, uri, place)
     # the client takes an action that is only a command for a bare command, whose parts it turns into text
     commands = re.findall(r"'command': '([\w.]+)', 'arguments': \['(\w+)'\]", str(found))
     assert [name for name, _ in commands] == [
@@ -183,20 +184,14 @@ async def test_the_actions_on_a_memory_are_commands_with_its_handle(editor: Edit
     assert shown.id == "20260801-keep-load-small"
     (editor.repo.parent / "link").symlink_to(editor.repo)  # as a person may open the folder
     linked = editor.open("", path.read_text(), (editor.repo.parent / "link" / path.relative_to(editor.repo)).as_uri())
-    by_link = types.CodeActionParams(types.TextDocumentIdentifier(linked), place, types.CodeActionContext([]))
-    assert str(await editor.client.text_document_code_action_async(by_link)) == str(found)
-    other = types.CodeActionParams(
-        types.TextDocumentIdentifier(editor.open("src/app.py")), place, types.CodeActionContext([])
-    )
-    assert await editor.client.text_document_code_action_async(other) is None
+    assert str(await actions_at(editor, linked, place)) == str(found)
+    assert await actions_at(editor, editor.open("src/app.py"), place) is None
 
 
 async def test_an_action_that_fixes_what_is_wrong_is_offered_once(editor: Editor) -> None:
     path = write_memory(editor.repo, id="20260801-once", references=("src/none.py", "src/nowhere.py"))
     uri = editor.open(path.relative_to(editor.repo).as_posix())
-    place = types.Range(types.Position(0, 0), types.Position(20, 0))
-    params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([]))
-    found = str(await editor.client.text_document_code_action_async(params))
+    found = str(await actions_at(editor, uri, types.Range(types.Position(0, 0), types.Position(20, 0))))
     path.unlink()
     assert found.count("Remove Reference") == 2 and found.count(f"'command': '{core.ARCHIVE_MEMORY}'") == 1
 
@@ -209,9 +204,7 @@ async def test_the_selected_part_of_a_memory_becomes_a_memory_of_its_own(editor:
     first = lines.index("- Retry twice")
 
     async def split(start: tuple[int, int], end: tuple[int, int]) -> types.CodeAction | None:
-        place = types.Range(types.Position(*start), types.Position(*end))
-        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, types.CodeActionContext([]))
-        found = await editor.client.text_document_code_action_async(params)
+        found = await actions_at(editor, uri, types.Range(types.Position(*start), types.Position(*end)))
         named = [one for one in found or [] if one.title == "Split into New Memory"]
         return named[0] if named and isinstance(named[0], types.CodeAction) else None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +16,6 @@ from window import Editor
 pytestmark = pytest.mark.asyncio
 
 
-def names(repo: Path) -> list[str]:
-    return [path.name for path in repo.iterdir()]
-
-
 async def plan(editor: Editor, **more: object) -> Any:
     return await editor.ask(core.EXPORT_PLAN, {"root": editor.root, **more})
 
@@ -29,7 +24,7 @@ async def apply(editor: Editor, stamp: str, **more: object) -> Any:
     return await editor.ask(core.EXPORT_APPLY, {"root": editor.root, "stamp": stamp, **more})
 
 
-async def test_a_plan_is_shown_written_and_undone_to_the_byte(editor: Editor) -> None:
+async def test_a_plan_is_shown_written_and_undone_to_the_byte_and_refused_once_it_is_outdated(editor: Editor) -> None:
     agents = editor.repo / "AGENTS.md"
     agents.write_bytes(b"# App\r\n\r\nText")
     remember(review_paths(editor.repo), "Use uv, not pip")
@@ -46,6 +41,16 @@ async def test_a_plan_is_shown_written_and_undone_to_the_byte(editor: Editor) ->
     assert undone.files == 1 and agents.read_bytes() == b"# App\r\n\r\nText"
     refused = await editor.refused(core.EXPORT_UNDO, {"root": editor.root, "undo": done.undo})
     assert "no longer be undone" in refused.message
+    shown = await plan(editor)
+    agents.write_text("mine\n")
+    refused = await editor.refused(core.EXPORT_APPLY, {"root": editor.root, "stamp": shown.stamp})
+    assert "changed since this was shown" in refused.message
+    assert agents.read_text() == "mine\n"
+    await apply(editor, (await plan(editor)).stamp)
+    removal = await plan(editor, remove=True)
+    assert [(one.path, one.action) for one in removal.files] == [("AGENTS.md", "change")]
+    await apply(editor, removal.stamp, remove=True)
+    assert agents.read_text() == "mine\n"
 
 
 async def test_only_the_last_plans_can_be_undone(editor: Editor) -> None:
@@ -60,16 +65,6 @@ async def test_only_the_last_plans_can_be_undone(editor: Editor) -> None:
         refused = await editor.refused(core.EXPORT_UNDO, {"root": editor.root, "undo": first.undo})
         assert message in refused.message
     assert (await editor.ask(core.EXPORT_UNDO, {"root": editor.root, "undo": done[-1].undo})).files == 1
-
-
-async def test_an_outdated_plan_is_refused(editor: Editor) -> None:
-    remember(review_paths(editor.repo), "Use uv, not pip")
-    await editor.start()
-    shown = await plan(editor)
-    (editor.repo / "AGENTS.md").write_text("mine\n")
-    refused = await editor.refused(core.EXPORT_APPLY, {"root": editor.root, "stamp": shown.stamp})
-    assert "changed since this was shown" in refused.message
-    assert (editor.repo / "AGENTS.md").read_text() == "mine\n"
 
 
 async def test_edited_lines_become_candidates_only_if_the_person_says_so(editor: Editor) -> None:
@@ -119,16 +114,6 @@ async def test_the_block_follows_even_if_the_editor_had_noticed_the_memory_befor
     await editor.ask(core.REVIEW_ACT, {"root": editor.root, "id": waiting, "action": "reject"})
     await editor.ask(core.REVIEW_UNDO, {"root": editor.root})
     await editor.until(lambda: "integer cents" in (editor.repo / "AGENTS.md").read_text())
-
-
-async def test_everything_is_taken_out_again(editor: Editor) -> None:
-    remember(review_paths(editor.repo), "Use uv, not pip")
-    await editor.start()
-    await apply(editor, (await plan(editor)).stamp)
-    shown = await plan(editor, remove=True)
-    assert [(one.path, one.action) for one in shown.files] == [("AGENTS.md", "remove")]
-    await apply(editor, shown.stamp, remove=True)
-    assert "AGENTS.md" not in names(editor.repo)
 
 
 async def test_rules_files_are_listed_and_become_candidates(editor: Editor) -> None:

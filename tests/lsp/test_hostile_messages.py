@@ -141,6 +141,8 @@ WRONG: tuple[tuple[dict[str, object], int], ...] = (
     (hover(params={"textDocument": 5}), -32602),
     (hover(method="initialize", params={}), -32600),
     (hover(method=core.MEMORY_SHOW, params=[1]), -32602),
+    (hover(method=core.SYNC, params={}), -32602),
+    (hover(method=core.REVIEW_ACT, params={"root": "file:///", "id": "x", "action": "explode"}), -32602),
 )
 
 

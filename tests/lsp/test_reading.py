@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from lerim.lsp.protocol import core
-from window import Editor, write_memory
+from lerim.memory import Uses
+from proposals import review_paths
+from window import RECORD, Editor, write_memory
 
 pytestmark = pytest.mark.asyncio
 
@@ -18,14 +20,14 @@ SECOND = {"id": "20260802-close-files", "primitive": "learning", "kind": "pitfal
 async def test_hover_answers_on_a_symbol_a_path_and_line_one_and_nowhere_else(editor: Editor) -> None:
     write_memory(editor.repo)
     await editor.start()
-    readme = editor.open("README.md", "# App\n\nStart at src/app.py, then read on.\n")
+    readme = editor.open("README.md", "# App\n\nStart at src/app.py, then read on.\n\n@src/app.py\n")
     app = editor.open("src/app.py", "import os\n\ndef load():\n    pass\n")
 
     on_symbol = await editor.hover(app, 2, 6)
     assert on_symbol is not None
     assert "**Keep load small**" in on_symbol
     assert "a person" in on_symbol
-    assert await editor.hover(readme, 2, 12) == on_symbol
+    assert await editor.hover(readme, 2, 12) == await editor.hover(readme, 4, 3) == on_symbol
     assert await editor.hover(app, 0, 0) == on_symbol
     assert await editor.hover(app, 3, 6) is None
     assert await editor.hover(app, 99, 0) is None
@@ -225,6 +227,14 @@ async def test_search_finds_memories_by_their_words_and_follows_the_files(editor
     assert [one.title for one in (await editor.ask(core.MEMORY_SEARCH, query)).memories] == ["Close what you open"]
     every = await editor.ask(core.MEMORY_SEARCH, {"root": editor.root, "query": "", "limit": 10})
     assert len(every.memories) == 2
+
+    async def found(words: str) -> list[str]:
+        return [one.title for one in (await editor.ask(core.MEMORY_SEARCH, {"query": words, "limit": 5})).memories]
+
+    assert await found("kind:pitfall") == ["Close what you open"]
+    assert await found("kind:decision file:src") == ["Keep load small"]
+    assert await found("load is:archived") == []
+    assert await found("load odd:word") == await found("load odd word")
     shown = await editor.ask(core.MEMORY_SHOW, {"id": every.memories[0].handle})
     assert shown.id == every.memories[0].id
     path.unlink()
@@ -233,3 +243,22 @@ async def test_search_finds_memories_by_their_words_and_follows_the_files(editor
     assert (await editor.ask(core.MEMORY_SEARCH, query)).memories == []
     for odd in ('"', "a OR", "* NEAR(", "\x00", "🦉" * 5000, "'); DROP TABLE words; --"):
         await editor.ask(core.MEMORY_SEARCH, {"root": None, "query": odd, "limit": 5})
+
+
+async def test_a_hover_nobody_leaves_counts_once_and_one_that_is_left_does_not(editor: Editor, isolated: Path) -> None:
+    write_memory(editor.repo)
+    await editor.start()
+
+    def used() -> int:
+        found = Uses(review_paths(editor.repo).private).of_all().get(RECORD.id)
+        return found.count if found else 0
+
+    app = editor.open("src/app.py", "def load():\n    pass\n")
+    for _ in range(5):
+        assert await editor.hover(app, 0, 5) is not None  # each leaves the one before
+    await editor.until(lambda: used() == 1)
+    assert await editor.hover(app, 0, 5) is not None
+    assert await editor.hover(app, 1, 5) is None  # elsewhere nothing is shown, and the hover before is gone
+    searched = await editor.ask(core.MEMORY_SEARCH, {"query": "small", "limit": 5})
+    await editor.ask(core.MEMORY_SHOW, {"id": searched.memories[0].handle})
+    await editor.until(lambda: used() == 2)  # the opened one alone

@@ -126,7 +126,9 @@ def _list_hook_files(machine: AgentMachine, level: InstallLevel) -> Iterator[Con
     copilot = json.dumps({"version": 1, "hooks": writer.copilot()}, indent=2, ensure_ascii=False) + "\n"
     yield hooks("copilot", "hooks/lerim.json", WholeFile(copilot), "vscode")
     yield hooks("gemini", "settings.json", JsonHooks(writer.gemini(), program))
-    yield hooks("opencode", "plugins/lerim.js", WholeFile(opencode_plugin_text()))
+    yield hooks(
+        "opencode", "plugins/lerim.js", WholeFile(_read_file("opencode_plugin.js"))
+    )  # it has no hooks of its own
     yield hooks("cursor", "hooks.json", JsonHooks(writer.cursor(), program, {"version": 1}))
 
 
@@ -142,11 +144,6 @@ def _list_skills(machine: AgentMachine, level: InstallLevel) -> Iterator[ConfigF
 def skill_text(name: str) -> str:
     """Returns the skill under a name; agents want it to be that of its folder."""
     return re.sub(r"(?m)^name: .*$", f"name: {name}", _read_file("SKILL.md"), count=1)
-
-
-def opencode_plugin_text() -> str:
-    """Returns the plugin that runs the hook program for OpenCode, which has no hooks of its own."""
-    return _read_file("opencode_plugin.js")
 
 
 def _read_file(name: str) -> str:

@@ -145,13 +145,11 @@ class JsonHooks:
                 text = _remove_item(text, event, index, None)
         for event, item in self.events.items():
             own = [index for name, index in self._find_items(text) if name == event]
-            if not own:
-                items = _find_json(text, ("hooks", event))
-                text = set_value(text, ("hooks", event, len(items) if isinstance(items, list) else 0), item)
-                continue
-            for index in reversed(own[1:]):
+            items = _find_json(text, ("hooks", event))
+            first = own.pop() if own else len(items) if isinstance(items, list) else 0
+            for index in own:
                 text = remove_value(text or "", ("hooks", event, index))
-            text = set_value(text, ("hooks", event, own[0]), item)
+            text = set_value(text, ("hooks", event, first), item)
         return text or ""
 
     def remove_from(self, text: str, original: str | None) -> str | None:

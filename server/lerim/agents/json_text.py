@@ -283,7 +283,6 @@ def _cut(text: str, container: _Container, index: int) -> str:
 
 
 def _line_indent(text: str, position: int) -> str:
-    """Returns the white space at the beginning of the line with this position."""
     line = text[text.rfind("\n", 0, position) + 1 : position].removeprefix(BYTE_ORDER_MARK)
     return line[: len(line) - len(line.lstrip(" \t"))]
 

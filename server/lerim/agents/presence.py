@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 from lerim.agents.config_files import AgentMachine
 from lerim.agents.model import AGENTS, AgentName
@@ -64,11 +64,11 @@ def _examine(machine: AgentMachine, agent: AgentName, sessions: Sequence[Session
     own = sum(one.is_of_project for one in sessions)
     is_here = (
         bool(sessions)
-        or any(map(_exists, _list_signs(machine, agent)))
+        or any(map(os.path.lexists, _list_signs(machine, agent)))
         or find_executable("code" if agent == "vscode" else agent, machine.environ, machine.platform) is not None
     )
     root = machine.root
-    has_marks = root is not None and any(_exists(root / mark) for mark in _PROJECT_MARKS[agent])
+    has_marks = root is not None and any(os.path.lexists(root / mark) for mark in _PROJECT_MARKS[agent])
     return AgentPresence(agent, is_here, bool(own) or has_marks, tuple(one.ended for one in sessions), own)
 
 
@@ -78,10 +78,3 @@ def _list_signs(machine: AgentMachine, agent: AgentName) -> Sequence[PurePath]:
         return ()
     names: Mapping[AgentName, Sequence[str]] = {"codex": ("config.toml", "sessions"), "gemini": ("settings.json",)}
     return [machine.folder(agent) / name for name in names.get(agent, ("",))]
-
-
-def _exists(path: PurePath) -> bool:
-    try:
-        return os.path.lexists(Path(path))
-    except (OSError, ValueError):
-        return False

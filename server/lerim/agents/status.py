@@ -149,7 +149,6 @@ def _examine_file(machine: AgentMachine, file: ConfigFile) -> ChannelView:
 
 
 def _find_faults(home: Home, channels: Sequence[ChannelView]) -> Iterator[str]:
-    """Yields what is wrong with the programs that installed channels need."""
     installed = {(one.channel, one.level) for one in channels if one.state in ("installed", "untrusted", "changed")}
     if {("hooks", "user"), ("hooks", "project")} & installed and not hook.is_hook_program_current(home):
         yield "The hook program is missing or belongs to another version: run `lerim agents install`."
@@ -158,7 +157,6 @@ def _find_faults(home: Home, channels: Sequence[ChannelView]) -> Iterator[str]:
 
 
 def _find_silence(presence: AgentPresence, last_call: float, installed_at: float) -> Iterator[str]:
-    """Yields a finding if the hooks of an agent were not called in its last sessions."""
     if not installed_at:
         return
     since = max(last_call, installed_at)

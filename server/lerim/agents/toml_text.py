@@ -150,7 +150,10 @@ def _parse_header(line: str) -> tuple[str, ...]:
 
 def _check(after: str, expected: dict[str, Any], emptied: Sequence[str] = ()) -> None:
     """Raises UneditableError unless the text says what is expected; an emptied parent table may be gone or not."""
-    found = parse_toml(after)
+    try:
+        found = parse_toml(after)
+    except UneditableError:
+        found = {}  # it was valid before: a table in braces, for example, cannot be extended
     if found != expected and _without_empty(found, emptied) != _without_empty(expected, emptied):
         raise UneditableError("its spelling cannot be kept")
 

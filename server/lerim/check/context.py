@@ -10,7 +10,7 @@ from lerim.check.contradictions import RulesFileIndex, index_rules_files
 from lerim.errors import BoundaryError, MemoryError_
 from lerim.export import list_rules_lines
 from lerim.memory import Drift, SourceReader, Store
-from lerim.project import Project
+from lerim.project import Project, tracked
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,18 @@ class CheckContext:
     moves: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rules_files: RulesFileIndex | None = None
     known_paths: Mapping[str, list[Path]] = field(default_factory=dict)
+    _tracked: dict[str, list[str]] = field(default_factory=dict)
 
     def paths_of(self, memory_id: str) -> list[Path]:
         """The files that an id has."""
         return self.known_paths.get(memory_id) or self.store.paths_of(memory_id)
+
+    def tracked_files_named(self, name: str) -> list[str]:
+        """The paths of the files with this name that git tracks. Its index, which may be large, is read once."""
+        if not self._tracked:
+            for path in tracked.read_tracked_paths(self.project.root, self.project.common_dir):
+                self._tracked.setdefault(path.rpartition("/")[2], []).append(path)
+        return self._tracked.get(name, [])
 
     def load_ends(self, memory_id: str) -> tuple[str, ...]:
         """The ids that a memory replaces or resolves."""

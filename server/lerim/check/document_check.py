@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
-from lerim.check.header_rules import check_header, check_links
+from lerim.check.header_rules import check_header, check_links, value_span
 from lerim.check.reference_rules import check_references
-from lerim.memory import DocumentKind, MemoryDocument, Span, split_conflict, text_span
+from lerim.memory import DocumentKind, MemoryDocument, split_conflict, text_span
 from lerim.redaction import redact_secrets
 
 
@@ -54,19 +54,13 @@ def _check_secrets(document: MemoryDocument, path: Path) -> Iterator[Finding]:
 
 
 def _check_against_rules_files(document: MemoryDocument, path: Path, context: CheckContext) -> Iterator[Finding]:
-    title = document.field("title")
-    body = _body_text(document)
     if context.rules_files is None:
         return
+    title = document.field("title")
+    lines = document.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    body = "\n".join(lines[document.body.start_line :])
     line = context.rules_files.find_contradiction(f"{title.text if title else ''}\n{body}")
     if line is not None:
         said = " ".join(redact_secrets(line.text).text.split())[:200]
         message = f"{line.path}, line {line.line}, says the opposite: “{said}”"
-        yield Finding(
-            "contradiction", message, str(path), title.values[0].span if title and title.values else Span(0, 0, 0, 3)
-        )
-
-
-def _body_text(document: MemoryDocument) -> str:
-    lines = document.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(lines[document.body.start_line :])
+        yield Finding("contradiction", message, str(path), value_span(title))

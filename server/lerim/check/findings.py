@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -12,7 +11,6 @@ from lerim import files
 from lerim.memory import Span
 
 Severity = Literal["error", "warning", "information", "hint"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class CheckReport:
 
     def count(self, severity: Severity) -> int:
         """How many findings are as bad as this."""
-        return Counter(one.severity for one in self.findings)[severity]
+        return sum(one.severity == severity for one in self.findings)
 
     def relative(self, file: str) -> str | None:
         """A file's path from the project's root, with forward slashes; None if it is elsewhere."""

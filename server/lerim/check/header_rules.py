@@ -36,7 +36,7 @@ def check_header(document: MemoryDocument, path: Path, kind: DocumentKind) -> It
     primitive = next((one for one in get_args(Primitive) if field and field.text == one), None)
     if kind == "candidate" and primitive is None:
         message = f"The candidate's primitive is not one of {', '.join(get_args(Primitive))}."
-        yield Finding("memory-unreadable", message, str(path), _value_span(field), get_args(Primitive) if field else ())
+        yield Finding("memory-unreadable", message, str(path), value_span(field), get_args(Primitive) if field else ())
         return
     try:
         faults = examine_values(document.text, path, primitive)[1]
@@ -63,7 +63,7 @@ def _check_keys(document: MemoryDocument, path: Path, known: Collection[str]) ->
 
 def _make_value_finding(document: MemoryDocument, path: Path, key: str, message: str) -> Finding:
     field = document.field(key)
-    span = _value_span(field)
+    span = value_span(field)
     if field is None or key not in ("kind", "references", "id"):
         return Finding("memory-value", message, str(path), span)
     if key == "references":
@@ -76,7 +76,7 @@ def _make_value_finding(document: MemoryDocument, path: Path, key: str, message:
     return Finding("unknown-kind", message, str(path), span, tuple(dict.fromkeys((*near, *KINDS))))
 
 
-def _value_span(field: Field | None) -> Span:
+def value_span(field: Field | None) -> Span:
     """Returns where the value of a key is, or the first line if the key is missing."""
     return FIRST_LINE if field is None else field.values[0].span if len(field.values) == 1 else field.key_span
 
@@ -100,10 +100,9 @@ def _check_id(document: MemoryDocument, path: Path, context: CheckContext) -> It
     others = [other for other in context.paths_of(path.stem) if other != path]
     if not others or files.is_absent(path):
         return  # an open document whose file moved is not a second file
-    field = document.field("id")
     place = " and ".join(f"{other.parent.name}/{other.name}" for other in others)
     message = f"{place} has the same id. Merge them with `lerim memory merge {path.stem}`, or rename one."
-    yield Finding("memory-twice", message, str(path), field.values[0].span if field and field.values else FIRST_LINE)
+    yield Finding("memory-twice", message, str(path), value_span(document.field("id")))
 
 
 def _leads_back(start: str, goal: str, context: CheckContext) -> bool:

@@ -28,7 +28,8 @@ def render_report(report: CheckReport, touched: Sequence[TouchedMemory] | None, 
         lines.append("No memory is about the code of this change.")
     elif not report.findings:
         lines.append("Nothing is wrong with the memories.")
-    others = [one for one in report.findings if one not in failing and one.severity != "hint"]
+    named = set(failing)
+    others = [one for one in report.findings if one not in named and one.severity != "hint"]
     for title, findings in (("Must be fixed", failing), ("Also found", others)):
         if findings:
             lines += ["", f"### {title}", ""]

@@ -77,7 +77,8 @@ def check_project(
     if candidate_count:
         what = "1 candidate waits" if candidate_count == 1 else f"{candidate_count} candidates wait"
         message = f"{what} for your review (`lerim review list`)."
-        findings.append(Finding("unreviewed", message, str(_first_candidate(paths)), FIRST_LINE))
+        first = min(paths.review.glob("[!.]*.md"), default=paths.review)
+        findings.append(Finding("unreviewed", message, str(first), FIRST_LINE))
     findings.sort(key=lambda one: (one.path, one.span.start_line, one.span.start_character))
     return CheckReport(str(project.root), tuple(findings), len(memory_paths), candidate_count)
 
@@ -115,7 +116,3 @@ def _baseline_home(project: Project, home: Home) -> Iterator[Home]:
         return
     with tempfile.TemporaryDirectory(prefix="lerim-check-") as folder:
         yield Home(Path(folder))
-
-
-def _first_candidate(paths: ReviewPaths) -> Path:
-    return min(paths.review.glob("[!.]*.md"), default=paths.review)

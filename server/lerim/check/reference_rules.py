@@ -9,7 +9,6 @@ from pathlib import Path
 from lerim.check.context import CheckContext
 from lerim.check.findings import Finding
 from lerim.memory import MemoryDocument, Reference, Value, is_missing, list_meanings, parse_reference, reference_text
-from lerim.project import tracked
 
 MAX_REPLACEMENTS = 5
 MAX_NAMES = 2_000
@@ -73,7 +72,6 @@ def _check_symbol(path: Path, value: Value, reference: Reference, context: Check
 
 
 def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, ...]:
-    """Returns references to symbols of the same file that have a similar name."""
     outline = context.reader.outline_now(reference.path)
     shorts = {name.rpartition(".")[2]: name for name in (outline.names if outline is not None else ())}
     last = reference.symbol.rpartition(".")[2]
@@ -84,8 +82,7 @@ def _similar_symbols(reference: Reference, context: CheckContext) -> tuple[str, 
 def _similar_files(reference: Reference, context: CheckContext) -> tuple[str, ...]:
     """Returns references to tracked files of the same name, those with the most folders in common first."""
     name, folders = reference.path.rpartition("/")[2], set(reference.path.split("/"))
-    tracked_paths = tracked.read_tracked_paths(context.project.root, context.project.common_dir)
-    same = [path for path in tracked_paths if path.rpartition("/")[2] == name and context.reader.stamp(path)]
+    same = [path for path in context.tracked_files_named(name) if context.reader.stamp(path)]
     same.sort(key=lambda path: (-len(folders & set(path.split("/"))), path))
     return tuple(reference_text(Reference(path, reference.symbol)) for path in same[:MAX_REPLACEMENTS])
 

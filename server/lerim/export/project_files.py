@@ -11,14 +11,19 @@ from pathlib import Path
 from lerim import files
 from lerim.errors import BoundaryError, MemoryError_, NotFoundError, Problem, error_reason
 from lerim.export.rule_files import FOLDERS, find_rule_format
+from lerim.sessions import Platform
 
 START_FILES = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "GEMINI.md")
 AGENTS, CLAUDE, CLAUDE_FOLDER, CLAUDE_LOCAL, GEMINI = START_FILES
 GEMINI_SETTINGS = ".gemini/settings.json"
-_SIGNS = (
-    *(".claude", ".cursor", ".codex", ".opencode", "opencode.json", "opencode.jsonc", ".gemini"),
-    *(".github/copilot-instructions.md", ".github/instructions"),
-)
+AGENT_SIGNS: Mapping[Platform, tuple[str, ...]] = {
+    "claude": (".claude", CLAUDE, CLAUDE_FOLDER, CLAUDE_LOCAL),
+    "codex": (".codex",),
+    "cursor": (".cursor",),
+    "opencode": (".opencode", "opencode.json", "opencode.jsonc"),
+    "copilot": (".github/copilot-instructions.md", ".github/instructions"),
+    "gemini": (".gemini", GEMINI),
+}
 """Names that show which agents the project uses."""
 MAX_BYTES = 1_000_000
 CODE = "agent-file"
@@ -29,8 +34,8 @@ class ProjectFiles:
     """What was found in a worktree, by paths from its root.
 
     `texts` are the start files and Lerim's rules files. `links` says for a start file that is a symbolic link which
-    file of the repository it leads to. `signs` are the other names that exist. A file or folder in `locked` could not
-    be read or must not be written; `problems` say why.
+    file of the repository it leads to. `signs` are the names of `AGENT_SIGNS` that exist. A file or folder in `locked`
+    could not be read or must not be written; `problems` say why.
     """
 
     root: Path
@@ -72,7 +77,7 @@ def read_project_files(root: Path) -> ProjectFiles:
         except (MemoryError_, BoundaryError) as error:
             locked.add(target)
             problems.append(error.problem(str(path), code=CODE))
-    signs = frozenset(name for name in _SIGNS if not files.is_absent(root / name))
+    signs = frozenset(name for some in AGENT_SIGNS.values() for name in some if not files.is_absent(root / name))
     return ProjectFiles(root, texts, links, signs, frozenset(locked), tuple(problems))
 
 

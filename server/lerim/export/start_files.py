@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from lerim.export.managed_block import find_block
 from lerim.export.project_files import (
+    AGENT_SIGNS,
     AGENTS,
     CLAUDE,
     CLAUDE_FOLDER,
@@ -40,15 +41,7 @@ class StartFile:
 
 def find_agents(found: ProjectFiles, with_sessions: Iterable[Platform]) -> frozenset[Platform]:
     """Returns the agents that are used here: those with sessions in the project, and those that files in it show."""
-    signs: dict[Platform, tuple[str, ...]] = {
-        "claude": (".claude", CLAUDE, CLAUDE_FOLDER, CLAUDE_LOCAL),
-        "codex": (".codex",),
-        "cursor": (".cursor",),
-        "opencode": (".opencode", "opencode.json", "opencode.jsonc"),
-        "copilot": (".github/copilot-instructions.md", ".github/instructions"),
-        "gemini": (".gemini", GEMINI),
-    }
-    by_files = (agent for agent, names in signs.items() if any(n in found.signs or found.exists(n) for n in names))
+    by_files = (agent for agent, some in AGENT_SIGNS.items() if any(n in found.signs or found.exists(n) for n in some))
     return frozenset((*with_sessions, *by_files))
 
 

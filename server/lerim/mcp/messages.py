@@ -85,22 +85,15 @@ class Writer:
 
     def respond(self, request_id: RequestId, result: dict[str, Json]) -> None:
         """Answers a request."""
-        self._write({"jsonrpc": "2.0", "id": request_id, "result": result})
+        self.send({"id": request_id, "result": result})
 
     def refuse(self, request_id: RequestId | None, code: int, explanation: str) -> None:
         """Answers a request, or a line without a readable id, with an error."""
-        self._write({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": explanation}})
+        self.send({"id": request_id, "error": {"code": code, "message": explanation}})
 
-    def request(self, request_id: RequestId, method: str) -> None:
-        """Asks the client something."""
-        self._write({"jsonrpc": "2.0", "id": request_id, "method": method})
-
-    def notify(self, method: str, params: dict[str, Json]) -> None:
-        """Tells the client something."""
-        self._write({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def _write(self, message: dict[str, Json]) -> None:
-        line = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    def send(self, message: dict[str, Json]) -> None:
+        """Sends a message; for one with a `method` the client is asked or told something."""
+        line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         with self._lock:
             if self._is_open:
                 try:

@@ -104,7 +104,7 @@ class Server:
             if isinstance(cancelled, int | str) and (call := self._open_calls.get(cancelled)) is not None:
                 call.is_cancelled = True
         elif self._asks_for_roots and message.method in _ROOTS_MAY_HAVE_CHANGED:
-            self._writer.request(ROOTS_REQUEST, "roots/list")
+            self._writer.send({"id": ROOTS_REQUEST, "method": "roots/list"})
 
     def _take_roots(self, message: Message) -> None:
         """Takes the client's folders, which name the project if the working directory is in none."""
@@ -146,7 +146,7 @@ class Server:
             steps += 1
             if call.progress_token is not None and not call.is_cancelled:
                 params: dict[str, Json] = {"progressToken": call.progress_token, "progress": steps, "message": message}
-                self._writer.notify("notifications/progress", params)
+                self._writer.send({"method": "notifications/progress", "params": params})
 
         try:
             text, is_error = tools.call(call.name, call.arguments, report_progress, lambda: call.is_cancelled)

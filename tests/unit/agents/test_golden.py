@@ -5,6 +5,7 @@ Run as a program with `tests` on the path, this module writes them anew.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import cast
@@ -12,6 +13,8 @@ from typing import cast
 import pytest
 
 from lerim.agents import AgentMachine, list_config_files
+from lerim.agents.hook_events import HookWriter
+from lerim.agents.launcher import launcher_text, mcp_command
 from lerim.paths import Home
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "agents"
@@ -76,6 +79,31 @@ def test_only_guarded_commands_and_no_path_of_a_machine_are_written_into_a_repos
         for name, text in make_files(platform).items():
             if name.startswith("shop/"):
                 assert user not in text.replace("\\\\", "\\"), name
+
+
+def test_the_plugin_folder_has_the_hooks_that_an_installation_writes_for_its_agents() -> None:
+    machine = make_machine("linux")
+    writer = HookWriter("linux", machine.home)
+    installed = {**writer.claude("project"), **writer.gemini()}
+    plugin = writer.plugin()
+    assert set(plugin) == set(installed)
+    assert '"timeout"' not in json.dumps(plugin)  # seconds for one agent, milliseconds for another
+
+
+def test_the_program_that_starts_lerim_is_quoted_for_each_shell_and_names_a_home_elsewhere() -> None:
+    home = Home(Path("/home/ana/.lerim"), Path("/home/ana"))
+    assert launcher_text("linux", home, "/opt/my tools/it's/python") == (
+        "#!/bin/sh\nexec '/opt/my tools/it'\"'\"'s/python' -P -X utf8 -m lerim \"$@\"\n"
+    )
+    home = Home(Path("/data/my lerim"), Path("/home/ana"))
+    assert "\nexport LERIM_HOME='/data/my lerim'\n" in launcher_text("darwin", home, "/usr/bin/python3")
+    user = PureWindowsPath(r"C:\Users\Ana Maria")
+    home = Home(cast(Path, user / ".lerim"), cast(Path, user))
+    assert mcp_command("user", "win32", home) == ("cmd", "/c", r"C:\Users\Ana Maria\.lerim\bin\lerim.cmd", "mcp")
+    text = launcher_text("win32", home, r"C:\Program Files\Python\python.exe")
+    assert text == '@"C:\\Program Files\\Python\\python.exe" -P -X utf8 -m lerim %*\r\n'
+    elsewhere = Home(cast(Path, PureWindowsPath(r"D:\lerim")), cast(Path, user))
+    assert launcher_text("win32", elsewhere, "python").startswith('@set "LERIM_HOME=D:\\lerim"\r\n')
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 
 import terminal
 from agent_files import State, write
-from lerim.agents import AGENTS, AgentMachine, list_config_files
+from lerim.agents import AGENTS
 
 Lerim = Callable[..., str]
 Files = Callable[[], State]
@@ -130,6 +130,17 @@ def test_a_hook_of_ours_in_a_group_of_the_person_is_removed_and_the_group_stays(
     assert json.loads(path.read_text()) == {"hooks": {"SessionStart": [{"hooks": [mine]}]}}
 
 
+def test_hooks_of_ours_that_occur_twice_become_one_and_those_of_the_person_stay(lerim: Lerim, isolated: Path) -> None:
+    own, mine = ({"hooks": [{"type": "command", "command": one}]} for one in (f"{isolated}/.lerim/bin/hook", "say hi"))
+    for groups, left in (([own, own, mine], [mine]), ([own, mine, own, mine, own], [mine, mine])):
+        value = {"hooks": {"SessionStart": groups}}
+        path = write(isolated / ".claude" / "settings.json", json.dumps(value, indent=2))
+        lerim("install", "claude", "--user", "--channel", "hooks", "--yes")
+        after = json.loads(path.read_text())["hooks"]["SessionStart"]
+        assert [one for one in after if one == mine] == left
+        assert len(after) == len(left) + 1
+
+
 def test_an_entry_changed_by_hand_is_shown_as_a_change_and_keeps_what_the_person_added(
     lerim: Lerim, isolated: Path
 ) -> None:
@@ -171,6 +182,14 @@ def test_a_file_that_cannot_be_edited_safely_is_left_alone_and_the_person_sees_w
     assert (isolated / ".cursor" / "mcp.json").exists()  # one bad file stops none of the others
     lerim("remove", "--user", "--yes", code=0 if b"lerim" not in before else 3)
     assert path.read_bytes() == before
+
+
+def test_tables_in_braces_are_left_alone_and_not_called_invalid(lerim: Lerim, isolated: Path) -> None:
+    text = 'mcp_servers = { other = { command = "x" } }\n'
+    path = write(isolated / ".codex" / "config.toml", text)
+    shown = lerim("install", "codex", "--user", "--channel", "mcp", "--yes", code=3)
+    assert "its spelling cannot be kept" in shown and "[mcp_servers.lerim]" in shown
+    assert path.read_text() == text
 
 
 def test_an_entry_pasted_into_a_file_with_comments_counts_and_is_shown_when_it_is_to_go(
@@ -316,9 +335,3 @@ def test_the_command_of_the_server_runs_this_lerim(lerim: Lerim, isolated: Path)
     assert server["args"] == ["mcp"]
     done = subprocess.run([server["command"], "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("lerim ")
-
-
-def test_every_file_belongs_to_lerim_by_its_name_or_is_edited_in_place(machine: AgentMachine) -> None:
-    for file in list_config_files(machine):
-        if type(file.entry).__name__ == "WholeFile":
-            assert file.path.stem == "lerim" or file.path.parent.name == "lerim"

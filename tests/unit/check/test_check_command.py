@@ -14,7 +14,7 @@ from lerim.memory import parse_memory_document
 from lerim.memory.freshness.verifying import verify_record
 from lerim.memory.record import render_record
 from lerim.paths import Home
-from lerim.project import locate_project
+from lerim.project import locate_project, tracked
 from lerim.review import ReviewPaths, queue
 from reviews import START, made_candidate
 from terminal import answer, run
@@ -153,6 +153,18 @@ def test_sarif_names_rules_levels_and_places_relative_to_the_repository(repo: Pa
             }
         }
     ]
+
+
+def test_the_index_of_git_is_read_once_however_many_references_are_gone(
+    repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[Path] = []
+    read = tracked.read_tracked_paths
+    monkeypatch.setattr(tracked, "read_tracked_paths", lambda root, common: reads.append(root) or read(root, common))
+    put(repo, "a-gone", "references: [lib/app.py, main/app.py, test/app.py, docs/app.py]\n")
+    findings = answer("check", "--repo", str(repo), code=1)["findings"]
+    assert [one["replacements"] for one in findings] == [["src/app.py"]] * 4
+    assert len(reads) <= 2, "once by the comparison with the code"
 
 
 def test_lists_that_are_written_as_one_text_are_checked_item_by_item(

@@ -89,6 +89,10 @@ def test_the_check_needs_nothing_but_a_clone_and_says_what_it_cannot_decide(
     remember(place, "Always run `make fix` before a commit")
     assert "AGENTS.md is not up to date" in export("--check", code=1)
     export("--yes")
+    remember(place, "Tests need no network")
+    found = answer("export", "--check", code=1)
+    assert [one["path"] for one in found["files"]] == ["AGENTS.md"] and not found["ok"]
+    export("--yes")
     export("--check")
     git(repo, "add", ".")
     git(repo, "commit", "-qm", "memory")
@@ -108,14 +112,6 @@ def test_the_check_needs_nothing_but_a_clone_and_says_what_it_cannot_decide(
     agents = clone / "AGENTS.md"
     agents.write_text(agents.read_text().replace("lazy", "eager"))
     assert "edited by hand" in export("--check", "--repo", str(clone), code=1)
-
-
-def test_a_memory_accepted_since_fails_the_check(place: ReviewPaths, repo: Path) -> None:
-    remember(place, "Use uv, not pip")
-    export("--yes")
-    remember(place, "Tests need no network")
-    found = answer("export", "--check", code=1)
-    assert [one["path"] for one in found["files"]] == ["AGENTS.md"] and not found["ok"]
 
 
 def test_an_edited_line_becomes_a_change_of_its_memory_and_an_own_line_a_candidate(

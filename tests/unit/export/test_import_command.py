@@ -72,6 +72,11 @@ def test_a_second_paragraph_of_an_item_is_below_it_and_ends_no_list() -> None:
     assert second.context == ("These hold here", "Use uv for all")
 
 
+def test_a_line_that_is_underlined_is_a_heading() -> None:
+    [claim] = split_rules("Rules of this project\n====\n\nHow tests are run\n---\n\n- Use uv for all of them\n")
+    assert claim.context == ("Rules of this project", "How tests are run")
+
+
 def test_comments_that_do_not_end_take_no_longer_than_other_lines() -> None:
     [claim] = split_rules("<!-- begins\n" * 30_000 + "- Run pytest before each commit\n")
     assert claim.line == 30_001
@@ -169,6 +174,7 @@ def test_agents_own_memories_are_imported_as_said_by_an_agent(place: ReviewPaths
     (folder / "MEMORY.md").write_text("- [Answers](answers.md) — short ones\n")
     header = "name: answers\ndescription: The developer prefers short answers\nmetadata:\n  type: feedback"
     (folder / "answers.md").write_text(f"---\n{header}\n---\nSaid twice.\n")
+    (folder / "marks.md").write_text("---\nname: marks\ndescription: '**'\n---\n")
     [claim] = propose()
     assert (claim["title"], claim["kind"]) == ("The developer prefers short answers", "preference")
     assert claim["source"].startswith("~/.claude/projects/") and claim["source"].endswith("/answers.md:3")

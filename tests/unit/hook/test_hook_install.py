@@ -18,16 +18,10 @@ from lerim.project import Project
 from rights import bound
 
 
-def test_a_second_installation_changes_nothing(home: Home) -> None:
+def test_an_update_replaces_the_modules_but_not_the_script_that_agents_run_and_a_second_one_changes_nothing(
+    home: Home,
+) -> None:
     assert not is_hook_program_current(home)
-    install_hook_program(home)
-    assert is_hook_program_current(home)
-    before = {path: path.stat().st_mtime_ns for path in home.root.rglob("*") if path.is_file()}
-    install_hook_program(home)
-    assert {path: path.stat().st_mtime_ns for path in home.root.rglob("*") if path.is_file()} == before
-
-
-def test_an_update_replaces_the_modules_and_leaves_the_script_that_agents_run_as_it_is(home: Home) -> None:
     install_hook_program(home)
     script = (home.root / "bin" / "hook").read_bytes()
     starter = home.root / "bin" / "hook.py"
@@ -39,6 +33,9 @@ def test_an_update_replaces_the_modules_and_leaves_the_script_that_agents_run_as
     assert is_hook_program_current(home)
     assert (home.root / "bin" / "hook").read_bytes() == script
     assert [path.name for path in home.root.glob("bin/hook-*/")] == [modules.name]
+    before = {path: path.stat().st_mtime_ns for path in home.root.rglob("*") if path.is_file()}
+    install_hook_program(home)
+    assert {path: path.stat().st_mtime_ns for path in home.root.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.parametrize("name", ["hook", "hook.py", "hook-python", "hook-*/lerim_hook/match.py"])

@@ -32,6 +32,8 @@ def test_a_prompt_is_answered_only_if_it_matches_strongly(program: HookProgram) 
     assert program.ask("please fix the failing test and run everything again", "s2") == ""
     assert program.ask("what is the price of this?", "s3") == ""  # one word is not enough
     assert program.ask("what do you think of src/app.py", "s4").count("\n- ") == 2  # a file is
+    for number, path in enumerate(("@src/app.py", f"{program.project.root}/src/app.py", "/src/app.py")):
+        assert program.ask(f"look at {path}", f"path{number}").count("\n- ") == 2  # however a file is named
     assert "Store.save" in program.ask("rewrite `Store` please", "s5")  # and so is a symbol
     assert program.ask("store it somewhere", "s6") == ""
 

@@ -1,4 +1,4 @@
-"""What a hover says."""
+"""What a hover says, what is under the cursor, and what a lens counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from lerim.lsp.features.memories.editor_requests import path_at, possible_paths, word_at
 from lerim.lsp.features.memories.hovers import HoverMemory, describe_age, link_more, render_hover
+from lerim.lsp.features.memories.lenses import MAX_SYMBOLS, Lens, lens_title, place_lenses
 from lerim.memory.record import Evidence, MemoryRecord
 
 NOW = datetime(2026, 8, 22, 12, tzinfo=UTC)
@@ -77,24 +79,11 @@ def test_the_other_memories_are_one_link_whose_arguments_are_encoded() -> None:
     assert render_hover(shown(), NOW, trusted=True, more=link).endswith(f"\n\n{link}")
 
 
-@pytest.mark.parametrize(
-    ("days", "said"),
-    [
-        (-3, "today"),
-        (0, "today"),
-        (1, "yesterday"),
-        (6, "6 days ago"),
-        (7, "1 week ago"),
-        (59, "1 month ago"),
-        (800, "2 years ago"),
-    ],
-)
-def test_ages_are_said_in_words(days: int, said: str) -> None:
-    for time in (NOW - timedelta(days=days), (NOW - timedelta(days=days)).replace(tzinfo=None)):
-        assert describe_age(time, NOW) == said
-
-
-def test_the_evening_before_is_yesterday() -> None:
+def test_ages_are_said_in_words_by_the_calendar() -> None:
+    ages = {-3: "today", 0: "today", 1: "yesterday", 6: "6 days ago", 7: "1 week ago", 59: "1 month ago"}
+    for days, said in {**ages, 800: "2 years ago"}.items():
+        for time in (NOW - timedelta(days=days), (NOW - timedelta(days=days)).replace(tzinfo=None)):
+            assert describe_age(time, NOW) == said
     morning = datetime(2026, 8, 22, 9).astimezone()
     assert describe_age(morning - timedelta(hours=12), morning) == "yesterday"
     assert describe_age(morning - timedelta(hours=8), morning) == "today"
@@ -122,3 +111,41 @@ def test_a_body_that_begins_by_saying_the_title_shows_only_the_rest(body: str, r
 def test_a_body_with_nothing_but_our_own_sentences_is_not_shown() -> None:
     assert "concerns" not in text(shown(body="Use uv, not pip. It concerns `pyproject.toml`."))
     assert "slow" in text(shown(body="Use uv, not pip. pip was slow. It concerns `pyproject.toml`."))
+
+
+def test_a_word_and_a_path_are_found_around_the_cursor() -> None:
+    for line, index, word in (
+        ("    store.save(x)", 11, "save"),
+        ("    store.save(x)", 14, "save"),
+        ("größe = 1", 2, "größe"),
+        ("a  b", 2, ""),
+        ("abc", 99, "abc"),
+        ("x" * 5000, 2500, ""),
+    ):
+        assert word_at(line, index) == word
+    for line, index, path in (
+        ("see src/app.py, then", 8, "src/app.py"),
+        ('from "./store.ts"', 9, "./store.ts"),
+        ("open(src\\app.py)", 8, "src/app.py"),
+        ("src/app.py:12", 3, "src/app.py"),
+        ("word", 2, ""),
+        ("...", 1, ""),
+        ("a/" * 3000, 100, ""),
+    ):
+        assert path_at(line, index) == path
+
+
+def test_a_path_is_looked_for_beside_the_file_and_from_the_root_and_never_outside() -> None:
+    assert possible_paths("./store.ts", "src/ui") == ("src/ui/store.ts", "store.ts")
+    assert possible_paths("../lib/a.py", "src") == ("lib/a.py",)
+    assert possible_paths("../../../etc/passwd", "src") == ()
+    assert possible_paths("/src/app.py", "docs") == ("src/app.py",)
+    assert possible_paths("", "src") == ("src",)
+
+
+def test_a_lens_names_the_weightier_kinds_first_and_is_on_no_more_symbols_than_an_editor_can_show() -> None:
+    assert lens_title(["summary", "pitfall", "summary", "decision"]) == "Lerim: 1 decision · 1 pitfall · 2 summaries"
+    symbols = {f"name{number}": ["decision"] for number in range(500)}
+    lenses = place_lenses(["decision"], symbols, lambda _: None)
+    assert len(lenses) == MAX_SYMBOLS + 1
+    assert lenses[1] == Lens(None, "Lerim: 1 decision", "name0"), "one not found is left to the editor"

@@ -53,27 +53,18 @@ def noted(sidecar: Sidecar) -> int:
     return log.read_text("utf-8").count("| maintain |") if log.exists() else 0
 
 
-async def test_what_is_due_is_maintained_once_a_day_at_most(sidecar: Sidecar, repo: Path) -> None:
+async def test_what_is_due_is_maintained_once_a_day_at_most_and_so_are_the_persons_own(
+    sidecar: Sidecar, repo: Path
+) -> None:
     await maintaining.maintain_when_idle(sidecar)
     assert [one.action for one in queue.list_pending(place(sidecar, repo))[0]] == ["merge"]
-    await maintaining.maintain_when_idle(sidecar)
-    queue.add_memory(place(sidecar, repo), "decision", "Use uv", "For everything.")
-    await maintaining.maintain_when_idle(sidecar)
-    assert noted(sidecar) == 1
-    tomorrow = datetime.now(UTC) + timedelta(days=1)
-    sidecar.clock = lambda: tomorrow
-    await maintaining.maintain_when_idle(sidecar)
-    assert noted(sidecar) == 2
-
-
-async def test_what_time_alone_made_due_and_the_persons_own_are_maintained_too(sidecar: Sidecar, repo: Path) -> None:
     own = place(sidecar, repo).personal()
     for number in (3, 5):
         queue.add_memory(own, "decision", f"Retry uploads {number} times", BODY)
-    await maintaining.maintain_when_idle(sidecar)
+    queue.add_memory(place(sidecar, repo), "decision", "Use uv", "For everything.")
+    for _ in range(2):
+        await maintaining.maintain_when_idle(sidecar)
     assert [one.action for one in queue.list_pending(own)[0]] == ["merge"]
-    assert noted(sidecar) == 2
-    await maintaining.maintain_when_idle(sidecar)
     assert noted(sidecar) == 2
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     sidecar.clock = lambda: tomorrow

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from lerim.agents import status
@@ -15,7 +14,7 @@ from lerim.assistant import answers
 from lerim.errors import Problem
 from lerim.jobs import agent_states
 from lerim.jobs.report import DroppedView, SyncReport, WithdrawnView
-from lerim.lsp.features.memories import memory_rows
+from lerim.lsp.features.memories import loading, tree
 from lerim.lsp.features.sessions import agent_stores, listing, search
 from lerim.lsp.protocol import agents, core, memories, models
 from lerim.memory.record import Evidence
@@ -38,7 +37,7 @@ def test_every_message_is_on_the_page() -> None:
     [
         *(CandidateView, Evidence, MemoryView, TargetView, ReviewResult, UndoView, LeftOutView, Problem),
         *(DroppedView, WithdrawnView, SyncReport, Usage),
-        *(memory_rows.TitleView, memory_rows.TreeGroup, memory_rows.TreeProposal, memory_rows.TreeMemory),
+        *(loading.TitleView, tree.TreeGroup, tree.TreeProposal, tree.TreeMemory),
         *(memories.MemoryActView, answers.Citation, answers.Sentence, answers.Passage, answers.Answer),
         *(listing.SessionView, search.HitView, SessionTurn, ShownCall, agent_stores.JobView),
         *(status.ConnectionView, status.ChannelView, agents.AgentEditView),
@@ -65,16 +64,3 @@ def page_fields(name: str) -> set[str]:
             break
         own += character if depth == 1 else ""
     return {found[0] for part in own.split(",") if (found := re.match(r"\w+", part.strip()))}
-
-
-def test_our_objects_leave_in_camel_case_and_the_keys_of_data_stay() -> None:
-    class Inner(msgspec.Struct, frozen=True):
-        two_words: int
-
-    @dataclasses.dataclass(frozen=True)
-    class Outer:
-        some_items: tuple[Inner, ...]
-        by_reason: dict[str, int]
-
-    sent = core.to_wire(Outer((Inner(1),), {"no-evidence": 1, "under_score": 2}))
-    assert sent == {"someItems": [{"twoWords": 1}], "byReason": {"no-evidence": 1, "under_score": 2}}

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lerim import heap
+from lerim.lsp.features.checking import schedule_check
 from lerim.lsp.server import create_server
 from lerim.lsp.window import repos
 from lerim.lsp.window.candidate_counts import find_shown_review_paths
@@ -87,6 +88,15 @@ async def test_a_file_beside_the_folders_makes_it_look_at_all(repo: Path, isolat
     await reread_files(sidecar, found, [stray])
     assert [problem.code for problem in found.references.problems] == ["memory-misplaced"]
     assert titles(found) == {RECORD.title, "Not told"}
+
+
+async def test_rules_files_are_read_again_after_a_save_although_another_check_waits(repo: Path, isolated: Path) -> None:
+    sidecar, _ = await begun(repo, isolated)
+    uri = write_memory(repo).as_uri()
+    sidecar.running_checks[uri] = "text"  # a change during a check
+    schedule_check(sidecar, uri, with_rules=True)
+    schedule_check(sidecar, uri)
+    assert sidecar.running_checks[uri] == "rules"
 
 
 async def test_what_was_read_is_not_gone_through_for_garbage(

@@ -60,18 +60,15 @@ BAD: tuple[tuple[str, object], ...] = (
 )
 
 
-def test_a_bad_value_is_one_message_and_the_default() -> None:
+def test_a_bad_value_is_one_message_and_the_default_and_large_numbers_are_bounded() -> None:
+    options, _ = parse_options({"settings": {"idleSeconds": 1e9, "maxFileKb": 10**9}})
+    assert (options.settings.idle_seconds, options.settings.max_file_kb) == (86_400.0, 512)
     for name, value in BAD:
         options, problems = parse_options({"settings": {name: value}})
         assert options.settings == EditorSettings(), name
         assert [f"lerim.{name}" in problem for problem in problems] == [True]
     for raw in ("x", [1], 5):
         assert len(parse_options(raw)[1]) == 1
-
-
-def test_large_numbers_are_bounded() -> None:
-    options, _ = parse_options({"settings": {"idleSeconds": 1e9, "maxFileKb": 10**9}})
-    assert (options.settings.idle_seconds, options.settings.max_file_kb) == (86_400.0, 512)
 
 
 def test_trust_is_kept_when_a_change_does_not_name_it_and_is_never_guessed() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -15,8 +15,6 @@ from hang import HANG
 from lerim.review import ReviewPaths
 from mcp_client import McpClient
 from reviews import remember
-
-Git = Callable[..., str]
 
 
 def test_the_handshake_says_what_the_server_is_for_and_when_to_call_it(repo: Path) -> None:
@@ -32,21 +30,10 @@ def test_the_handshake_says_what_the_server_is_for_and_when_to_call_it(repo: Pat
     assert not any("outputSchema" in tool for tool in tools)  # half of the agents would drop the text for it
 
 
-@pytest.mark.parametrize(
-    ("asked", "answered"),
-    [
-        ("2024-11-05", "2024-11-05"),
-        ("2025-11-25", "2025-11-25"),
-        ("2026-07-28", "2025-11-25"),
-        (7, "2025-11-25"),
-        (None, "2025-11-25"),
-    ],
-)
-def test_a_version_it_knows_is_taken_and_for_any_other_the_newest_offered(
-    repo: Path, asked: Any, answered: str
-) -> None:
+def test_a_version_it_knows_is_taken_and_for_any_other_the_newest_offered(repo: Path) -> None:
     with McpClient(repo) as client:
-        assert client.ask("initialize", {"protocolVersion": asked})["result"]["protocolVersion"] == answered
+        for asked, answered in (("2024-11-05", "2024-11-05"), ("2026-07-28", "2025-11-25"), (7, "2025-11-25")):
+            assert client.ask("initialize", {"protocolVersion": asked})["result"]["protocolVersion"] == answered
 
 
 @pytest.mark.parametrize(
@@ -148,23 +135,6 @@ def test_the_project_is_found_by_working_directory_environment_or_the_clients_fo
         assert "lazy" in client.tell("recall", question="loading")
 
 
-def test_the_command_answers_what_it_was_asked_and_ends_with_its_input(place: ReviewPaths, repo: Path) -> None:
-    remember(place, "Loading is lazy")
-    call = {"name": "recall", "arguments": {"question": "loading"}}
-    lines = [{"id": 1, "method": "initialize", "params": {}}, {"id": 2, "method": "tools/call", "params": call}]
-    done = subprocess.run(
-        [sys.executable, "-m", "lerim", "mcp"],
-        cwd=repo,
-        input="".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines),
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=True,
-    )
-    hello, answer = map(json.loads, done.stdout.splitlines())
-    assert hello["id"] == 1 and "Loading is lazy" in answer["result"]["content"][0]["text"]
-
-
 def test_the_handshake_imports_nothing_heavy(repo: Path) -> None:
     script = (
         "import sys\nfrom lerim.__main__ import main\nsys.argv = ['lerim', 'mcp']\nmain()\n"
@@ -216,3 +186,35 @@ def test_a_file_named_through_a_link_to_the_repository_is_in_it(place: ReviewPat
     (tmp_path / "link").symlink_to(repo, target_is_directory=True)
     with McpClient(repo) as client:
         assert "lazy" in client.tell("why", path=str(tmp_path / "link" / "src" / "app.py"))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_the_client_of_the_protocols_authors_lists_and_calls_the_tools(
+    place: ReviewPaths, repo: Path, mode: Literal["auto", "legacy"]
+) -> None:
+    from mcp.types import TextContent
+
+    from mcp import Client, StdioServerParameters  # importing it takes a second, which other workers do without
+
+    remember(place, "Loading is lazy")
+    environ = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    server = StdioServerParameters(
+        command=sys.executable, args=["-P", "-m", "lerim", "mcp", "--repo", str(repo)], env=environ
+    )
+    progress: list[Any] = []
+
+    async def on_progress(done: float, _total: float | None, message: str | None) -> None:
+        progress.append((done, message))
+
+    async with Client(server, mode=mode) as client:
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == ["recall", "why", "sessions", "propose"]
+        assert tools[0].annotations is not None and tools[0].annotations.read_only_hint
+        result = await client.call_tool("recall", {"question": "loading?"}, progress_callback=on_progress)
+        [content] = result.content
+        assert isinstance(content, TextContent) and "Loading is lazy" in content.text
+        assert not result.is_error and result.structured_content is None
+        failed = await client.call_tool("recall", {})
+        assert failed.is_error
+    assert progress

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -145,7 +146,6 @@ def _make_body(source: RulesSource, rule: RuleClaim, text: str, header: RulesHea
 
 
 def _guess_kind(text: str, header: RulesHeader) -> tuple[Primitive, LearningKind | None]:
-    """Returns what a rule probably is; the person can change it in the review."""
     if header.kind in ("feedback", "user"):
         return "learning", "preference"
     if _PITFALL.search(text):
@@ -160,7 +160,7 @@ class _FileNames:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._tracked: list[str] | None = None
+        self._matches: dict[str, list[str]] = {}
 
     def find_references(self, rule: RuleClaim, header: RulesHeader) -> tuple[str, ...]:
         """Returns the files that a rule's patterns or code spans name, if they exist and are few."""
@@ -178,12 +178,17 @@ class _FileNames:
         return tuple(found)[:MAX_REFERENCES]
 
     def _match(self, pattern: str) -> list[str]:
-        """Returns the files that a pattern names, at most one more than MAX_MATCHES."""
-        if self._tracked is None:
-            self._tracked = tracked.read_tracked_paths(self._project.root, self._project.common_dir)
-        wanted = pattern.removeprefix("./").replace("**/", "*")  # `*` matches `/` too
-        matches = (path for path in self._tracked if fnmatchcase(path, wanted) and self._is_file(path))
-        return list(islice(matches, MAX_MATCHES + 1))
+        """Returns the files that a pattern names, at most one more than MAX_MATCHES. Each is looked for once, however
+        many rules have it."""
+        if pattern not in self._matches:
+            wanted = pattern.removeprefix("./").replace("**/", "*")  # `*` matches `/` too
+            matches = (path for path in self._tracked if fnmatchcase(path, wanted) and self._is_file(path))
+            self._matches[pattern] = list(islice(matches, MAX_MATCHES + 1))
+        return self._matches[pattern]
+
+    @cached_property
+    def _tracked(self) -> list[str]:
+        return tracked.read_tracked_paths(self._project.root, self._project.common_dir)
 
     def _is_file(self, name: str) -> bool:
         try:
@@ -213,7 +218,7 @@ def list_rules(source: RulesSource) -> Iterator[tuple[RuleClaim, RulesHeader]]:
     if parse_rule_file(source.text) is not None:
         return
     header = read_rules_header(source.text)
-    if source.author == "assistant" and header.description:
+    if source.author == "assistant" and _EMPHASIS.sub("", header.description):
         text = " ".join(header.description.split())
         details = header.body.strip()[:1_000]
         line = source.text[: max(0, source.text.find("description:"))].count("\n") + 1

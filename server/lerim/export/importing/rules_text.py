@@ -14,6 +14,7 @@ from typing import Literal
 MAX_PARAGRAPH_CHARS, MIN_CHARS, MIN_WORDS, MAX_CODE_LINES = 500, 12, 3, 12
 _ITEM = re.compile(r"(?P<indent> *)(?:[-*+]|\d{1,3}[.)]) +(?:\[[ xX]\] +)?(?P<text>\S.*)")
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6}) +(?P<text>\S.*)")
+_UNDERLINE = re.compile(r" {0,3}(?:={3,}|-{3,}) *")
 _FENCE = re.compile(r" *(?P<mark>`{3,}|~{3,})[^`]*")
 _RULE = re.compile(r" *(?:[-*_=] *){3,}")
 _BEGIN, _END = re.compile(r"<!--\s*lerim:begin\b"), re.compile(r"<!--\s*lerim:end\b")
@@ -94,6 +95,8 @@ def _split_parts(lines: Sequence[str], first_line: int) -> Iterator[_Part]:
         heading, item, fence = _HEADING.fullmatch(line), _ITEM.fullmatch(line), _FENCE.fullmatch(line)
         is_end = skipped or heading or item or fence or not line.strip() or _RULE.fullmatch(line) or line[:1] == "|"
         if is_end and part is not None:
+            if part.kind == "paragraph" and len(part.texts) == 1 and _UNDERLINE.fullmatch(line):
+                part.kind, part.level = "heading", 1 if "=" in line else 2
             yield part
             part = None
         if skipped:

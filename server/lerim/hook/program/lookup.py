@@ -191,9 +191,7 @@ def find_root(folder: str) -> str:
         git = os.path.join(folder, ".git")
         try:
             mode = os.stat(git).st_mode
-        except FileNotFoundError:
-            mode = 0
-        except NotADirectoryError:
+        except (FileNotFoundError, NotADirectoryError):
             mode = 0
         except OSError:
             return ""  # an unreadable inner repository is not part of the outer one

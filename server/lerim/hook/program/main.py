@@ -70,7 +70,7 @@ def _read_payload() -> Json | None:
 
 
 def _answer(home: str, folder: str, event: Event) -> None:
-    if not event.name or event.name == "before" or event.name == "after":
+    if not event.name:
         return
     cwd = os.path.realpath(event.cwd)
     if cwd == os.path.realpath(home) or cwd.startswith(os.path.realpath(home) + os.sep):

@@ -4,7 +4,7 @@ A memory matches by its words or by its places:
 
 - By its words: of the title's rare words, weighted by how rare they are, at least the share STRONG_SHARE is found in
   the text, and at least MIN_FOUND of them. The quote is compared in the same way, and the better of the two counts. A
-  word is rare if few memories have it (`is_rare`); words that every developer uses all day do not count at all.
+  word is rare if few memories have it (`weigh_term`); words that every developer uses all day do not count at all.
 - By its places: the text names the path of a file or a symbol that the memory is about, literally.
 
 The functions are pure. The replay of real sessions (`evals/README.md`) uses them too: its tuning projects chose
@@ -25,7 +25,7 @@ RARE_SHARE, RARE_COUNT = 0.02, 5
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"\bhttps?://\S+", re.IGNORECASE)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_PATH = re.compile(r"[\w.@+~-]+(?:[/\\][\w.@+~-]+)*")
+_PATH = re.compile(r"[/\\]?[\w.@+~-]+(?:[/\\][\w.@+~-]+)*")
 _CALL_OR_CODE = re.compile(r"`([^`\n]{1,200})`|\b([A-Za-z_][\w.]{2,100})\(")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _COMMON_LIST = """
@@ -102,16 +102,12 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == "e" else word
 
 
-def is_rare(memories_with_it: int, memories: int) -> bool:
-    """Returns whether a word that this many of the memories have is rare."""
-    return memories_with_it <= max(RARE_COUNT, RARE_SHARE * memories)
-
-
 def weigh_term(memories_with_it: int, memories: int) -> float:
-    """Returns what a word counts: more, the fewer memories have it."""
+    """Returns what a word counts: more, the fewer memories have it; nothing if it is not rare."""
     from math import log
 
-    return log(1 + memories / max(1, memories_with_it)) if is_rare(memories_with_it, memories) else 0.0
+    is_rare = memories_with_it <= max(RARE_COUNT, RARE_SHARE * memories)
+    return log(1 + memories / max(1, memories_with_it)) if is_rare else 0.0
 
 
 def share_found(found_weight: float, total_weight: float, found_count: int) -> float:
@@ -132,16 +128,18 @@ def score_match(text_terms: list[str], memory_terms: list[str], weights: dict[st
 
 
 def find_paths(text: str) -> list[str]:
-    """Returns what looks like the path or name of a file in a text, each once, with forward slashes."""
+    """Returns what looks like the path or name of a file in a text, each once, with forward slashes. What begins with
+    `@`, as agents write the files of a prompt, or with `/`, is returned without it, too."""
     paths: dict[str, None] = {}
     for found in _PATH.findall(text):
         path = found.replace("\\", "/").rstrip(".")
         while path.startswith("./"):
             path = path[2:]
-        name = path.rpartition("/")[2]
+        plain = path.lstrip("@/")
+        name = plain.rpartition("/")[2]
         has_extension = "." in name[1:-1] and name.rpartition(".")[2].isalnum()
-        if has_extension or ("/" in path and len(path) > 3):
-            paths[path] = None
+        if has_extension or ("/" in plain and len(plain) > 3):
+            paths |= dict.fromkeys((path, plain))
         if len(paths) >= 100:
             break
     return list(paths)

@@ -77,7 +77,7 @@ async def maintain_when_idle(sidecar: Sidecar) -> None:
     await _maintain_if_due(
         sidecar,
         personal,
-        partial(sidecar.jobs.maintain, personal.key, personal.root, _ignore_line, explicit=False, has_waiter=False),
+        partial(sidecar.jobs.maintain, personal.key, personal.root, lambda _: None, explicit=False, has_waiter=False),
     )
 
 
@@ -93,10 +93,6 @@ async def _maintain_if_due(
         log.warning("The memories of %s were not maintained: %s", project.name, error.message)
     else:
         log.info("The memories of %s were maintained: %s.", project.name, report.state)
-
-
-def _ignore_line(_: JobLine) -> None:
-    """Ignores progress, since nobody waits for it."""
 
 
 def _load_idle_minutes(sidecar: Sidecar) -> float:

@@ -26,7 +26,6 @@ from lerim.lsp.protocol import (
 )
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
 from lerim.memory import ReferenceProblem, Scope, check_references, parse_reference, reference_text
-from lerim.project import make_personal_project
 from lerim.review import (
     CandidateView,
     LeftOutView,
@@ -145,12 +144,9 @@ async def propose_left_out(sidecar: Sidecar, params: ItemParams) -> queue.Review
 async def undo_action(sidecar: Sidecar, params: UndoParams) -> queue.ReviewResult:
     """Undoes an action, by default the last one."""
     sidecar.require_trust("Review")
-    if params.root == path_to_uri(sidecar.home.root):  # an action on personal memories
-        own = ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
-        repo, result = None, await sidecar.run_in_thread(queue.undo_last, own, params.action)
-    else:
-        repo = await sidecar.find_repo(params.root)
-        result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
+    is_personal = params.root == path_to_uri(sidecar.home.root)
+    repo = None if is_personal else await sidecar.find_repo(params.root)
+    result = await sidecar.run_in_thread(_undo, candidate_counts.find_review_paths(sidecar, repo), params.action)
     await update_after_change(sidecar, repo)
     return result
 

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -66,15 +67,12 @@ async def sync_root(sidecar: Sidecar, params: SyncParams) -> SyncReport:
 
 async def follow_sync(sidecar: Sidecar, repo: Repo, *, explicit: bool, has_waiter: bool = True) -> SyncReport:
     """Syncs one repository and sends its progress. `has_waiter`: the caller waits for it and may cancel it."""
-    notifier = SyncNotifier(sidecar, repo)
+    notifier, project = SyncNotifier(sidecar, repo), repo.project
+    sync = partial(sidecar.jobs.sync, project.key, project.root, notifier, explicit=explicit, has_waiter=has_waiter)
     try:
-        report = await sidecar.jobs.sync(
-            repo.project.key, repo.project.root, notifier, explicit=explicit, has_waiter=has_waiter
-        )
+        report = await sync()
         if report.state == "busy" and explicit and await _follow_other_sync(sidecar, repo, notifier):
-            report = await sidecar.jobs.sync(
-                repo.project.key, repo.project.root, notifier, explicit=explicit, has_waiter=has_waiter
-            )
+            report = await sync()
     except asyncio.CancelledError:
         notifier.finish("cancelled", "")
         raise
@@ -104,14 +102,11 @@ async def _follow_other_sync(sidecar: Sidecar, repo: Repo, show: Callable[[JobLi
     while (found := await sidecar.run_in_thread(find_sync_elsewhere, sidecar.home, repo.project.key)) is not None:
         was_found = True
         if found.progress is not None:
-            show(msgspec.structs.replace(found.progress, stage=_running_stage(found.progress.stage)))
+            stage = found.progress.stage
+            # the last one is ours to report
+            show(msgspec.structs.replace(found.progress, stage="learning" if stage in FINAL_STAGES else stage))
         await asyncio.sleep(LOOK_AGAIN_SECONDS)
     return was_found
-
-
-def _running_stage(stage: Stage) -> Stage:
-    """Returns the stage to show for another process; the last one is ours to report."""
-    return "learning" if stage in FINAL_STAGES else stage
 
 
 class SyncNotifier:

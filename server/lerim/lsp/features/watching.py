@@ -27,10 +27,10 @@ from lerim.lsp.window import (
     file_watchers,
     head_stamp,
     parse_options,
-    ratings,
     refresh_lenses,
     reread_files,
     schedule_hook_refresh,
+    uses,
 )
 from lerim.memory import LIVE_FOLDERS
 from lerim.project import check_home_outside_repository
@@ -64,7 +64,7 @@ async def _show_repos(sidecar: Sidecar) -> None:
         drift.check_drift(sidecar, repo, whole=True)
     await candidate_counts.announce_changed_candidates(sidecar, repos)
     for repo in repos:
-        await ratings.refresh_ratings(sidecar, repo)
+        await uses.refresh_ratings(sidecar, repo)
 
 
 async def _update_agent_programs(sidecar: Sidecar) -> None:
@@ -218,7 +218,9 @@ def _group_by_repo(
 
     Returns each repository with its changed memory files, and the repositories whose candidates changed.
     """
-    reals = _resolve_folders(paths)
+    # The file may no longer exist and its folder may be a symlink, so only the folder is resolved.
+    real_folders = {folder: Path(os.path.realpath(folder)) for folder in {path.parent for path in paths}}
+    reals = [real_folders[path.parent] / path.name for path in paths]
     memories: dict[int, tuple[Repo, list[Path]]] = {}
     for real in reals:
         repo = repos.find_by_memory(real)
@@ -227,9 +229,3 @@ def _group_by_repo(
     folders = {file.parent for file in reals}
     reviews = [(repo, candidate_counts.find_review_paths(sidecar, repo).review) for repo in repos.known]
     return list(memories.values()), [repo for repo, review in reviews if Path(os.path.realpath(review)) in folders]
-
-
-def _resolve_folders(paths: Sequence[Path]) -> list[Path]:
-    # The file may no longer exist and its folder may be a symlink, so only the folder is resolved.
-    reals = {folder: Path(os.path.realpath(folder)) for folder in {path.parent for path in paths}}
-    return [reals[path.parent] / path.name for path in paths]

@@ -3,7 +3,6 @@ from . import drift as drift
 from . import editor_models as editor_models
 from . import file_watchers as file_watchers
 from . import notifications as notifications
-from . import ratings as ratings
 from . import reload as reload
 from . import uses as uses
 from .candidate_counts import count_candidates as count_candidates
@@ -20,7 +19,6 @@ from .repos import Repos as Repos
 from .repos import head_stamp as head_stamp
 from .repos import index_repo as index_repo
 from .repos import rescan_repo as rescan_repo
-from .settings import CodeLensMode as CodeLensMode
 from .settings import parse_options as parse_options
 from .state import Sidecar as Sidecar
 from .state import resident_mb as resident_mb

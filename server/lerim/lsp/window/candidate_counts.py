@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from lerim.lsp.protocol import CANDIDATES_CHANGED, CandidatesChangedParams
 from lerim.lsp.window.repos import Repo
 from lerim.lsp.window.state import Sidecar
+from lerim.project import make_personal_project
 from lerim.review import ReviewPaths, pending_count
 
 
-def find_review_paths(sidecar: Sidecar, repo: Repo) -> ReviewPaths:
-    """The paths of the repository's review."""
-    return ReviewPaths(repo.project, sidecar.home)
+def find_review_paths(sidecar: Sidecar, repo: Repo | None) -> ReviewPaths:
+    """The paths of a repository's review, or of the personal one (None)."""
+    return ReviewPaths(repo.project if repo is not None else make_personal_project(sidecar.home), sidecar.home)
 
 
 def find_shown_review_paths(sidecar: Sidecar, repo: Repo) -> list[ReviewPaths]:

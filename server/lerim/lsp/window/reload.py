@@ -11,9 +11,8 @@ import time
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from lerim.lsp.window import candidate_counts, drift
+from lerim.lsp.window import candidate_counts, drift, uses
 from lerim.lsp.window.notifications import announce_memories
-from lerim.lsp.window.ratings import refresh_ratings
 from lerim.lsp.window.repos import Repo, rescan_repo
 from lerim.lsp.window.state import Sidecar
 from lerim.memory import MemoryFileChanges
@@ -30,7 +29,7 @@ async def check_for_changes(sidecar: Sidecar) -> None:
     await check_for_checkouts(sidecar)
     for repo in sidecar.repos.known:
         drift.check_drift(sidecar, repo)
-        await refresh_ratings(sidecar, repo)
+        await uses.refresh_ratings(sidecar, repo)
     await candidate_counts.announce_changed_candidates(sidecar, sidecar.repos.known)
 
 
@@ -79,7 +78,6 @@ async def _reread_on_loop(repo: Repo, paths: Collection[Path]) -> bool:
 
 
 def _reread_in_thread(repo: Repo, paths: Collection[Path]) -> None:
-    """Reads the files in one go (blocking)."""
     with repo.lock:
         _apply_changes(repo, paths, repo.references.find_changes(paths))
 

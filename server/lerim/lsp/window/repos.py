@@ -119,7 +119,7 @@ class Repos:
         self._folders = {uri: Path(path) for uri in uris if (path := uri_to_path(uri)) is not None}
         self._lookups.clear()
         self._locations.clear()
-        for repo in self._repos.values():
+        for repo in self.known:  # a copy: a thread may be opening one
             repo.uris = self._folder_uris(repo.project)
 
     @property

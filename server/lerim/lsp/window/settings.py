@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
 from lerim.lsp.protocol import camel_case
 
 CodeLensMode = Literal["file", "symbols", "off"]
+Finite = Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
+Positive = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,8 @@ class EditorSettings:
     enabled: bool = True
     hover: bool = True
     code_lens: CodeLensMode = "file"
-    idle_seconds: float = 30.0
-    max_file_kb: int = 512
+    idle_seconds: Positive = 30.0
+    max_file_kb: Positive = 512
     meaning_python: str = ""
     job_settings: Mapping[str, str | float | bool | None] = field(default_factory=dict)
 
@@ -43,16 +44,17 @@ class EditorOptions:
 
 
 MAX_VALUES = {"idle_seconds": 86_400.0, "max_file_kb": 512.0}
-SETTING_FIELDS = {camel_case(name): name for name in EditorSettings.__slots__ if name != "job_settings"}
+SETTING_TYPES = get_type_hints(EditorSettings, include_extras=True)
+SETTING_FIELDS = {camel_case(name): name for name in SETTING_TYPES if name != "job_settings"}
 MODEL_PREFIX = "model."
-JOB_SETTINGS: Mapping[str, tuple[str, type[str] | type[float] | type[bool]]] = {
+JOB_SETTINGS: Mapping[str, tuple[str, Any]] = {
     "review": ("review.mode", str),
     "model.provider": ("roles.extract.provider", str),
     "model.name": ("roles.extract.model", str),
     "model.baseUrl": ("roles.extract.base_url", str),
     "extract.gate": ("extract.gate", str),
     "extract.guidance": ("extract.guidance", str),
-    "budget.perDayUsd": ("budget.per_day_usd", float),
+    "budget.perDayUsd": ("budget.per_day_usd", Finite),
     "agents.denyOnce": ("agents.deny_once", bool),
 }
 
@@ -80,7 +82,7 @@ def parse_options(raw: object, previous: EditorOptions | None = None) -> tuple[E
     for name, value in raw_settings.items():
         if name in JOB_SETTINGS:
             dotted, kind = JOB_SETTINGS[name]
-            if _has_type(kind, value):
+            if _convert(value, kind) is not None:
                 job_settings[dotted] = value
             else:
                 if name.startswith(MODEL_PREFIX):
@@ -93,32 +95,19 @@ def parse_options(raw: object, previous: EditorOptions | None = None) -> tuple[E
                 job_settings[f"roles.extract.{str(name).removeprefix(MODEL_PREFIX)[:60]}"] = None
             problems.append(f"Unknown setting `lerim.{str(name)[:60]}`; it is ignored.")
             continue
-        checked = _check_value(field_name, value)
-        if checked is None:
+        checked = _convert(value, SETTING_TYPES[field_name])
+        if checked is None or (field_name == "meaning_python" and checked and not Path(str(checked)).is_absolute()):
             default = getattr(EditorSettings(), field_name)
             problems.append(f"`lerim.{name}` cannot be {str(value)[:60]!r}; {default!r} is used instead.")
         else:
-            values[field_name] = checked
-    return EditorOptions(trusted, msgspec.convert({**values, "job_settings": job_settings}, EditorSettings)), tuple(
-        problems
-    )
+            values[field_name] = min(checked, MAX_VALUES[field_name]) if isinstance(checked, float) else checked
+    settings = msgspec.convert({**values, "job_settings": job_settings}, EditorSettings)
+    return EditorOptions(trusted, settings), tuple(problems)
 
 
-def _has_type(kind: type[str] | type[float] | type[bool], value: object) -> bool:
-    if kind is not float:
-        return isinstance(value, kind)
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _check_value(name: str, value: object) -> object | None:
-    default = getattr(EditorSettings(), name)
-    if isinstance(default, bool):
-        return value if isinstance(value, bool) else None
-    if isinstance(default, str):
-        if name == "meaning_python":
-            return value if isinstance(value, str) and (value == "" or Path(value).is_absolute()) else None
-        return value if value in get_args(CodeLensMode) else None
-    if not isinstance(value, int | float) or not _has_type(float, value) or value < 0:
+def _convert(value: object, kind: Any) -> object | None:
+    """Returns a value that is of this type; None if it is not."""
+    try:
+        return msgspec.convert(value, kind)  # type: ignore[no-any-return]
+    except msgspec.ValidationError:
         return None
-    bounded = min(value, MAX_VALUES[name])
-    return int(bounded) if isinstance(default, int) else float(bounded)

@@ -1,4 +1,5 @@
-"""Counts the use of memories in the editor: memories that were opened, and hovers that were read."""
+"""Counts the use of memories in the editor: memories that were opened, and hovers that were read; and knows which
+memories the person has called wrong or outdated and did nothing to keep since, so that hovers can say so."""
 
 from __future__ import annotations
 
@@ -54,3 +55,16 @@ def _record_use(sidecar: Sidecar, private_folder: Path, memory_id: str, kind: Us
         if problem not in sidecar.last_hover.logged_problems:
             sidecar.last_hover.logged_problems.add(problem)
             log.warning("%s", problem.message)
+
+
+async def refresh_ratings(sidecar: Sidecar, repo: Repo) -> None:
+    """Reads the ratings of a repository's memories again. Hovers read only what is kept here."""
+    repo.unwanted = await sidecar.run_in_thread(find_unwanted, sidecar, repo.project.key)
+
+
+def find_unwanted(sidecar: Sidecar, key: str) -> dict[str, str]:
+    """What the person has called wrong or outdated, by the ids of the memories of a project (blocking)."""
+    from lerim.memory import Uses
+
+    found = Uses(sidecar.home.project(key)).find_unwanted()
+    return {memory: feedback for memory, (feedback, _) in found.items()}

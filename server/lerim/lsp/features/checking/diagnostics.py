@@ -65,7 +65,7 @@ def schedule_check(sidecar: Sidecar, uri: str, *, with_rules: bool = False) -> N
     follow_changes(sidecar)
     sidecar.checked_uris.add(uri)
     is_running = uri in sidecar.running_checks
-    sidecar.running_checks[uri] = sidecar.running_checks.get(uri) or ("rules" if with_rules else "text")
+    sidecar.running_checks[uri] = "rules" if with_rules else sidecar.running_checks.get(uri) or "text"
     if not is_running:
         sidecar.spawn("Checking a memory", _check_until_unchanged(sidecar, uri))
 

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from lerim.errors import MemoryError_
 from lerim.lsp.boundary import path_to_uri
-from lerim.lsp.features.language import MemoryText, can_create_files, make_workspace_edit
+from lerim.lsp.features.language import MemoryText, can_edit_files, make_workspace_edit
 from lerim.lsp.window import Sidecar
 from lerim.memory import examine_values, render_record
 
@@ -25,10 +25,10 @@ def split_action(sidecar: Sidecar, text: MemoryText, place: types.Range) -> type
     Both changes are one edit of the editor, so that one Undo takes them back.
     """
     selected, rest = _divide(text, place)
-    if not selected or not rest or not can_create_files(sidecar):
+    if not selected or not rest or not can_edit_files(sidecar, types.ResourceOperationKind.Create):
         return None
     try:
-        record = examine_values("".join(text.lines), text.path)[0]
+        record = examine_values(text.document.text, text.path)[0]
     except MemoryError_:
         return None  # the file's own diagnostic says so
     title, body = _title_and_body(selected)

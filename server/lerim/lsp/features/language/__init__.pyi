@@ -1,4 +1,4 @@
-from .edits import can_create_files as can_create_files
+from .edits import can_edit_files as can_edit_files
 from .edits import make_workspace_edit as make_workspace_edit
 from .edits import replace_value as replace_value
 from .hovers_in_documents import prefetch_targets as prefetch_targets

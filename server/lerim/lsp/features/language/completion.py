@@ -76,7 +76,7 @@ def _list_items(sidecar: Sidecar, text: MemoryText, place: CompletionPlace) -> l
         found = _id_items(text, place, list_entries(sidecar, text.repo))
     elif place.key == "references" and text.repo is not None:
         found = _symbol_items(sidecar, text, place) if "#" in place.typed else _path_items(text, place)
-    items = [item for item, _ in zip(found, range(MAX_ITEMS), strict=False)]
+    items = list(islice(found, MAX_ITEMS))
     for number, item in enumerate(items):
         item.sort_text = f"{number:03}"
     return items
@@ -139,7 +139,6 @@ def _path_items(text: MemoryText, place: CompletionPlace) -> Iterator[types.Comp
 
 
 def _symbol_items(sidecar: Sidecar, text: MemoryText, place: CompletionPlace) -> Iterator[types.CompletionItem]:
-    """The symbols of the file before the `#`."""
     path, _, typed = place.typed.partition("#")
     reference = parse_reference(path)
     if reference is None or text.repo is None:

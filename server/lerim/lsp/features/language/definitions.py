@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from lsprotocol import types
 
@@ -52,7 +53,7 @@ async def list_document_links(sidecar: Sidecar, params: types.DocumentLinkParams
 
 
 def _list_links(text: MemoryText) -> list[types.DocumentLink]:
-    return [link for link, _ in zip(_find_links(text), range(MAX_LINKS), strict=False)]
+    return list(islice(_find_links(text), MAX_LINKS))
 
 
 def _find_links(text: MemoryText) -> Iterator[types.DocumentLink]:

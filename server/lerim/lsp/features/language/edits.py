@@ -66,15 +66,6 @@ def make_workspace_edit(
     return types.WorkspaceEdit(document_changes=[*map(types.CreateFile, created), *moved, *edits])
 
 
-def can_rename_files(sidecar: Sidecar) -> bool:
-    """Whether the editor renames files as a part of an edit."""
-    return types.ResourceOperationKind.Rename in _file_operations(sidecar)
-
-
-def can_create_files(sidecar: Sidecar) -> bool:
-    """Whether the editor creates files as a part of an edit."""
-    return types.ResourceOperationKind.Create in _file_operations(sidecar)
-
-
-def _file_operations(sidecar: Sidecar) -> Sequence[types.ResourceOperationKind]:
-    return sidecar.capability("workspace", "workspace_edit", "resource_operations") or ()
+def can_edit_files(sidecar: Sidecar, kind: types.ResourceOperationKind) -> bool:
+    """Whether the editor creates, renames or deletes files as a part of an edit."""
+    return kind in (sidecar.capability("workspace", "workspace_edit", "resource_operations") or ())

@@ -125,13 +125,11 @@ def prefetch_targets(sidecar: Sidecar, text: MemoryText) -> None:
 
 
 def _describe_path(repo: Repo, path: str) -> tuple[str, int]:
-    """What is known about a path, and how many memories refer to it."""
     state = "exists" if find_source_path(repo, path) is not None else "does not exist in this checkout"
     return f"{escape_line(path)} {state}.", len(repo.references.for_file(path))
 
 
 def _describe_symbol(sidecar: Sidecar, repo: Repo, reference: Reference) -> tuple[str, int]:
-    """What is known about a symbol, and how many memories refer to it."""
     place = find_symbol_place(sidecar, repo, reference)
     name, path = escape_line(reference.symbol), escape_line(reference.path)
     count = len(repo.references.for_symbol(reference.path, reference.symbol))

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from lerim.errors import MemoryError_, NotFoundError
 from lerim.lsp.boundary import path_to_uri, uri_to_path
-from lerim.lsp.features.language.edits import can_rename_files, edit_file, make_workspace_edit
+from lerim.lsp.features.language.edits import can_edit_files, edit_file, make_workspace_edit
 from lerim.lsp.features.language.memory_texts import (
     MemoryText,
     find_memory_path,
@@ -40,7 +40,7 @@ async def rename_id(sidecar: Sidecar, params: types.RenameParams) -> types.Works
     target = _find_id(text, params.position) if text is not None else None
     if text is None or target is None:
         return None
-    if not can_rename_files(sidecar):
+    if not can_edit_files(sidecar, types.ResourceOperationKind.Rename):
         todo = "Rename the memory's file instead, or change its id, its links and its file name by hand."
         raise MemoryError_("This editor cannot rename a file as part of an edit.", where=target.id, todo=todo)
     return await sidecar.run_in_thread(_rename, sidecar, text, target.id, params.new_name.strip())

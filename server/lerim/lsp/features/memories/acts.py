@@ -14,7 +14,6 @@ from lerim.lsp.features.memories import loading
 from lerim.lsp.protocol import MemoryActParams, MemoryActView, MergeParams, MergeView
 from lerim.lsp.window import Repo, Sidecar, candidate_counts
 from lerim.memory import KINDS, Primitive
-from lerim.project import make_personal_project
 from lerim.review import CandidateEdit, ReviewPaths, ReviewResult, acts, merge_conflict
 
 
@@ -25,11 +24,7 @@ async def act_on_memory(sidecar: Sidecar, params: MemoryActParams) -> MemoryActV
     """
     sidecar.require_trust("Changing memories")
     repo, stored = await loading.find_memory(sidecar, params.id)
-    paths = (
-        candidate_counts.find_review_paths(sidecar, repo)
-        if repo
-        else ReviewPaths(make_personal_project(sidecar.home), sidecar.home)
-    )
+    paths = candidate_counts.find_review_paths(sidecar, repo)
     result = await sidecar.run_in_thread(_act, paths, stored.record.id, params)
     return await announce_result(sidecar, repo, result)
 

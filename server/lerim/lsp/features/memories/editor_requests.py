@@ -92,7 +92,7 @@ async def list_code_lenses(sidecar: Sidecar, params: types.CodeLensParams) -> li
         for name in (references.symbols(location.path) if mode == "symbols" else ())
     }
     find = definitions.make_symbol_finder(location.path, document.source, document.lines) if symbols else lambda _: None
-    return [_lens(uri, lens_row) for lens_row in place_lenses(mode, whole, symbols, find)]
+    return [_lens(uri, lens_row) for lens_row in place_lenses(whole, symbols, find)]
 
 
 def _lens(uri: str, lens_row: Lens) -> types.CodeLens:
@@ -111,7 +111,8 @@ def find_entries(document: Document, position: types.Position, location: FileLoc
     found = find_named_entries(document, position, location)[1]
     if not found and position.line == 0:
         found = list(location.repo.references.for_file(location.path))
-    return sorted(found, key=_make_hover_key(location))
+    drift = location.repo.drift
+    return sorted(found, key=lambda entry: (drift.wrong_state(entry) != "", entry.primitive == "question"))
 
 
 def find_named_entries(
@@ -145,11 +146,6 @@ async def find_symbol_entries(
     return (location.repo, entries, reference) if entries else None
 
 
-def _make_hover_key(location: FileLocation) -> Callable[[MemoryEntry], tuple[bool, bool]]:
-    """Makes a sort key that puts questions after what is decided, and last the drifted memories and those not found."""
-    return lambda entry: (location.repo.drift.wrong_state(entry) != "", entry.primitive == "question")
-
-
 def prefetch_memories(sidecar: Sidecar, repo: Repo, entries: Sequence[MemoryEntry]) -> None:
     """Reads memories in the background before the first hover, when the document that they belong to is shown."""
     not_cached = [entry.path for entry in entries[:MAX_PREFETCHED] if entry.path not in repo.cache]
@@ -158,7 +154,6 @@ def prefetch_memories(sidecar: Sidecar, repo: Repo, entries: Sequence[MemoryEntr
 
 
 def _load_first(repo: Repo, entries: Sequence[MemoryEntry]) -> StoredMemory | None:
-    """The first of these memories that can be read."""
     return next(loading.load_memories(repo, (entry.path for entry in entries[:MAX_PREFETCHED])), None)
 
 
@@ -191,8 +186,9 @@ def path_at(line: str, index: int) -> str:
 
 
 def possible_paths(text: str, folder: str) -> tuple[str, ...]:
-    """The paths in the repository that `text` may name in a file of `folder` ("" is the root); none leads outside."""
-    joined = (posixpath.join(folder, text), text.lstrip("/"))
+    """The paths in the repository that `text` may name in a file of `folder` ("" is the root); none leads outside. An
+    `@` before a path is how files for agents include another one."""
+    joined = [path for one in (text, text.lstrip("@")) for path in (posixpath.join(folder, one), one.lstrip("/"))]
     normalized = (posixpath.normpath(path) for path in dict.fromkeys(joined))
     return tuple(
         path for path in dict.fromkeys(normalized) if not path.startswith(("../", "/")) and path not in (".", "..")

@@ -39,7 +39,6 @@ SPEAKER_NAMES: dict[Speaker, str] = {
     "web": "a web page",
 }
 FROM_REPOSITORY = "*From the repository, which you have not marked as trusted*"
-WRONG_STATES = ("drifted", "gone")
 DRIFT_LABELS = {"drifted": "Drifted", "gone": "Not found"}
 ACTION_COMMANDS = (
     ("Still true", VERIFY_MEMORY),
@@ -91,22 +90,17 @@ def describe_age(then: datetime, now: datetime) -> str:
     return f"{days // length} {name}{'s' if days >= 2 * length else ''} ago"
 
 
-def memory_label(record: MemoryRecord) -> str:
-    """The kind of a memory if it has one, else its primitive."""
-    return record.kind or record.primitive
-
-
 def _render_memory(shown: HoverMemory, now: datetime, *, trusted: bool) -> str:
     record = redact_record(shown.record)
     age, confidence = describe_age(record.created, now), f"{record.confidence * 100:.0f} %"
-    facts = f"Lerim · {memory_label(record)} · {age} · confidence {confidence}"
+    facts = f"Lerim · {record.kind or record.primitive} · {age} · confidence {confidence}"
     parts = [f"**{escape_line(shorten_text(record.title, MAX_TITLE)) or 'Untitled'}**  \n{facts}"]
     if not trusted:
         parts.insert(0, FROM_REPOSITORY)
     if shown.called:
         parts.append(f"**You marked this as {shown.called}**")
     if shown.drift is not None and (drift_note := describe_drift(shown.drift)):
-        parts.append(f"**{drift_note}**" if shown.drift.state in WRONG_STATES else f"*{drift_note}*")
+        parts.append(f"**{drift_note}**" if shown.drift.state in DRIFT_LABELS else f"*{drift_note}*")
     text = body_without_title(record.title, record.body).strip()
     text = text if strip_boilerplate(text).strip() else ""  # a body that only names the code's location adds nothing
     evidence = next((evidence for evidence in record.evidence if evidence.quote.strip()), None)
@@ -133,7 +127,7 @@ def describe_drift(drift: Drift) -> str:
     from lerim.redaction import redact_secrets  # imported late: compiling its patterns would slow down the start
 
     detail = escape_line(shorten_text(redact_secrets(drift.detail).text, MAX_TITLE))
-    if drift.state in WRONG_STATES:
+    if drift.state in DRIFT_LABELS:
         since = f" since {drift.since}" if drift.since else ""
         return f"{DRIFT_LABELS[drift.state]}{since}: {detail}"
     return detail if drift.moved_to else ""

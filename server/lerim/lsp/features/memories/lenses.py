@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from lerim.lsp.window import CodeLensMode
-
 LABEL_ORDER = (
     "decision",
     "pitfall",
@@ -45,23 +43,20 @@ class Lens(NamedTuple):
 
 
 def place_lenses(
-    mode: CodeLensMode,
-    file_labels: Sequence[str],
-    symbol_labels: Mapping[str, Sequence[str]],
-    find_line: Callable[[str], int | None],
+    file_labels: Sequence[str], symbol_labels: Mapping[str, Sequence[str]], find_line: Callable[[str], int | None]
 ) -> list[Lens]:
     """The lenses of a file. `file_labels` are the labels of all its memories, `symbol_labels` those of each symbol.
 
     `find_line` returns the line that defines a symbol. The editor knows symbols better than our search of lines and may
     move a symbol's lens, or place one that was not found.
     """
-    if mode == "off" or not file_labels:
+    if not file_labels:
         return []
-    lenses = [Lens(0, lens_title(file_labels))]
-    if mode == "symbols":
-        for name, labels in list(symbol_labels.items())[:MAX_SYMBOLS]:
-            lenses.append(Lens(find_line(name), lens_title(labels), name))
-    return lenses
+    symbols = list(symbol_labels.items())[:MAX_SYMBOLS]
+    return [
+        Lens(0, lens_title(file_labels)),
+        *(Lens(find_line(name), lens_title(labels), name) for name, labels in symbols),
+    ]
 
 
 def _name_label(label: str, count: int) -> str:

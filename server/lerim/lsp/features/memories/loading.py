@@ -13,13 +13,13 @@ import msgspec
 from lerim.errors import LerimError, NotFoundError
 from lerim.lsp.boundary import uri_to_path
 from lerim.lsp.features.memories.hovers import HoverMemory
-from lerim.lsp.features.memories.memory_rows import TitlesView, TitleView
 from lerim.lsp.protocol import SearchParams, ShowParams, TitlesParams
 from lerim.lsp.window import HandleTarget, Repo, Sidecar, index_repo, uses
 from lerim.memory import (
     MemoryEntry,
     MemoryRecord,
     MemoryView,
+    Primitive,
     Scope,
     Store,
     StoredMemory,
@@ -30,10 +30,7 @@ from lerim.memory import (
 from lerim.redaction import redact_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lerim.memory import Hit, MeaningAnswer, Store
-
+    from lerim.memory import Hit, MeaningAnswer
 
 MAX_RESULTS = 200
 MAX_QUERY = 1000
@@ -45,6 +42,27 @@ class MemoryList(msgspec.Struct, frozen=True):
     """Memories, best match first."""
 
     memories: list[MemoryView]
+
+
+class TitleView(msgspec.Struct, frozen=True):
+    """A memory as shown in a list of thousands."""
+
+    id: str
+    primitive: Primitive
+    kind: str | None
+    title: str
+    confidence: float
+    created: str
+    references: list[str]
+    path: str
+    scope: Scope
+
+
+class TitlesView(msgspec.Struct, frozen=True):
+    """One page of titles, newest first; `total` counts all of them."""
+
+    memories: list[TitleView]
+    total: int
 
 
 class FoundMemories(MemoryList, frozen=True):

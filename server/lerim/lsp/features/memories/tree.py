@@ -6,14 +6,15 @@ Rows come from the reference map. Only ended memories are read from their files,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
+
+import msgspec
 
 from lerim.errors import LerimError, Problem
 from lerim.lsp.features.memories import loading
-from lerim.lsp.features.memories.memory_rows import TreeGroup, TreeMemory, TreeProposal, TreeView
 from lerim.lsp.protocol import MemoryGrouping, TreeParams
-from lerim.lsp.window import HandleTarget, Repo, Sidecar, candidate_counts
+from lerim.lsp.window import HandleTarget, Repo, Sidecar, candidate_counts, uses
 from lerim.memory import MemoryEntry, Primitive, Scope, format_time
 from lerim.project import PERSONAL_KEY
 from lerim.redaction import redact_secrets
@@ -28,6 +29,56 @@ GROUP_KINDS = ("primitive", "drift", "file", "loose")
 GroupKind = Literal["primitive", "drift", "file", "loose"]
 TreeGroupKey = tuple[GroupKind, str]
 ScopedEntry = tuple[Scope, MemoryEntry]
+
+
+class TreeGroup(msgspec.Struct, frozen=True):
+    """A row with children: `node` identifies it in the next request, `name` is its file path, primitive and so on."""
+
+    node: str
+    kind: Literal["waiting", "problems", "primitive", "file", "loose", "drift", "ended"]
+    name: str
+    count: int
+
+
+class TreeProposal(msgspec.Struct, frozen=True):
+    """A candidate as a row shows it."""
+
+    id: str
+    action: str
+    primitive: Primitive
+    kind: str | None
+    title: str
+    reason: str
+    scope: Scope
+
+
+class TreeMemory(msgspec.Struct, frozen=True):
+    """A memory as a row shows it. `drift` is "fresh", "drifted", "gone" or "unknown"; `detail` explains it. `called` is
+    "wrong" or "outdated" if the person has called it so and did nothing to keep it since, else ""."""
+
+    id: str
+    handle: str
+    primitive: Primitive
+    kind: str | None
+    title: str
+    confidence: float
+    created: str
+    scope: Scope
+    status: str
+    drift: str
+    detail: str
+    path: str
+    called: str
+
+
+class TreeView(msgspec.Struct, frozen=True):
+    """One page of rows of the Memories view, in this order; `total` counts all rows of the node."""
+
+    groups: list[TreeGroup]
+    proposals: list[TreeProposal]
+    memories: list[TreeMemory]
+    problems: list[Problem]
+    total: int
 
 
 async def list_tree_rows(sidecar: Sidecar, params: TreeParams) -> TreeView:
@@ -48,12 +99,8 @@ def _list_rows(sidecar: Sidecar, repo: Repo | None, by: MemoryGrouping, node: st
         return TreeView([], [], [], problems[start : start + PAGE_ROWS], len(problems))
     if node == "ended":
         ended = _list_ended(sidecar, repo)
-        shown = [
-            row
-            for store, found in ended[start : start + PAGE_ROWS]
-            for row in _make_ended_rows(sidecar, repo, store, found)
-        ]
-        return TreeView([], [], shown, [], len(ended))
+        shown = [_make_ended_row(sidecar, repo, *one) for one in ended[start : start + PAGE_ROWS]]
+        return TreeView([], [], [row for row in shown if row is not None], [], len(ended))
     drift_by_id = repo.drift.by_id if repo is not None else {}
     kind, _, name = node.partition(":")
     group_entries = [
@@ -110,15 +157,10 @@ def _find_groups(by: MemoryGrouping, scoped_entry: ScopedEntry, drift_by_id: Map
 
 def _find_unwanted(sidecar: Sidecar, repo: Repo | None) -> dict[tuple[Scope, str], str]:
     """What the person has called wrong or outdated, by scope and id."""
-    from lerim.memory import Uses
-
     keys: list[tuple[Scope, str]] = [("global", PERSONAL_KEY)]
     keys += [("project", repo.project.key)] if repo is not None else []
-    return {
-        (scope, memory): feedback
-        for scope, key in keys
-        for memory, (feedback, _) in Uses(sidecar.home.project(key)).find_unwanted().items()
-    }
+    found = ((scope, uses.find_unwanted(sidecar, key)) for scope, key in keys)
+    return {(scope, memory): called for scope, some in found for memory, called in some.items()}
 
 
 def _drift_state(entry: MemoryEntry, drift: Drift | None) -> str:
@@ -189,14 +231,13 @@ def _list_ended(sidecar: Sidecar, repo: Repo | None) -> list[tuple[Store, Memory
     return sorted(ended, key=lambda one: one[1].path.name, reverse=True)
 
 
-def _make_ended_rows(sidecar: Sidecar, repo: Repo | None, store: Store, found: MemoryFile) -> Iterable[TreeMemory]:
-    """The row of an ended memory; none if its file no longer exists or cannot be read."""
+def _make_ended_row(sidecar: Sidecar, repo: Repo | None, store: Store, found: MemoryFile) -> TreeMemory | None:
     try:
         stored = store.load_file(found)[0]
     except LerimError:
-        return
+        return None
     view = loading.make_memory_view(sidecar, repo if repo is not None and store is repo.store else None, stored)
-    yield TreeMemory(
+    return TreeMemory(
         id=view.id,
         handle=view.handle,
         primitive=view.primitive,

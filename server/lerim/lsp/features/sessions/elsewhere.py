@@ -30,8 +30,6 @@ async def use_sessions(sidecar: Sidecar, params: UseSessionsParams) -> OutcomeVi
     """
     repo = await sidecar.find_trusted_repo(params.root, "Using other sessions")
 
-    def register() -> None:
-        register_aliases(with_alias(repo.project, params.folder, sidecar.home), sidecar.home)
-
-    await sidecar.run_in_thread(register)
+    aliased = await sidecar.run_in_thread(with_alias, repo.project, params.folder, sidecar.home)
+    await sidecar.run_in_thread(register_aliases, aliased, sidecar.home)
     return OutcomeView(True, "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from itertools import islice
 
 import msgspec
 
@@ -160,20 +161,13 @@ def _describe_session(session: browsing.SessionListItem, turns: int) -> str:
 
 def _load_turns(db: sqlite3.Connection, params: TurnsParams) -> TurnsView:
     start = max(0, params.start)
-    turns = load_transcript_page(db, params.id, start, params.count, whole=params.whole)
-    return TurnsView(start, turns)
+    return TurnsView(start, load_transcript_page(db, params.id, start, params.count, whole=params.whole))
 
 
 def _find_positions(db: sqlite3.Connection, params: FindParams) -> PositionsView:
     words = params.text.strip()
-    if not words:
-        return PositionsView([])
-    found: list[int] = []
-    for position in browsing.find_positions(db, params.id, words):
-        found.append(position)
-        if len(found) >= MAX_FOUND:
-            break
-    return PositionsView(found)
+    found = islice(browsing.find_positions(db, params.id, words), MAX_FOUND) if words else ()
+    return PositionsView(list(found))
 
 
 def make_missing_turn(session: str, turn: str, record: MemoryRecord | None) -> TurnView:
