@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.claude.store import ClaudeReading
-from reading_laws import is_brief_without_loss
+from reading_laws import json_lines as encoded
+from reading_laws import moment, taken, transcript_of
 
 SESSION = "0b9d3c1e-6f0a-4c55-9d43-0a8a3f9a7c11"
 _numbers = itertools.count()
@@ -29,7 +29,7 @@ def envelope(type_: str, **fields: Any) -> Fields:
         "gitBranch": "main",
         "type": type_,
         "uuid": f"{number:08x}-0000-4000-8000-000000000000",
-        "timestamp": f"2026-03-01T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z",
+        "timestamp": moment(number),
         **fields,
     }
 
@@ -72,15 +72,8 @@ def queue(operation: str, **fields: Any) -> Fields:
     return {key: made[key] for key in ("type", "timestamp", "sessionId")} | {"operation": operation, **fields}
 
 
-def encoded(*records: Fields) -> bytes:
-    return b"".join(
-        json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for record in records
-    )
-
-
 def transcript(path: Path, parent: str = "") -> Transcript:
-    known = path.stat()
-    return Transcript("claude", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino, parent)
+    return transcript_of("claude", path, parent=parent)
 
 
 def reading(path: Path, resume: bytes | None = None, parent: str = "") -> tuple[list[Turn], ClaudeReading]:
@@ -94,5 +87,4 @@ def read(folder: Path, *records: Fields | bytes, name: str = f"{SESSION}.jsonl")
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(one if isinstance(one, bytes) else encoded(one) for one in records))
-    is_brief_without_loss(ClaudeReading(transcript(path), brief=True), ClaudeReading(transcript(path)))
-    return reading(path)
+    return taken(ClaudeReading, transcript(path))

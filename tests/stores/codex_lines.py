@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lerim.sessions.model import Transcript, Turn
+from lerim.sessions.model import Readable, Transcript, Turn
 from lerim.sessions.readers.codex.store import open_session
-from reading_laws import is_brief_without_loss
-
-if TYPE_CHECKING:
-    from lerim.sessions.model import Readable
+from reading_laws import json_lines as encoded
+from reading_laws import moment, taken, transcript_of
 
 THREAD = "0199aaaa-0000-7000-8000-00000000000a"
 _numbers = itertools.count()
@@ -21,9 +19,7 @@ Fields = dict[str, Any]
 
 
 def line(type_: str, **payload: Any) -> Fields:
-    number = next(_numbers)
-    time = f"2026-03-01T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
-    return {"timestamp": time, "type": type_, "payload": payload}
+    return {"timestamp": moment(next(_numbers)), "type": type_, "payload": payload}
 
 
 def item(type_: str, **payload: Any) -> Fields:
@@ -88,15 +84,8 @@ def spent(entry: int, cached: int, out: int) -> Fields:
     return event("token_count", info={"total_token_usage": total, "last_token_usage": total})
 
 
-def encoded(*records: Any) -> bytes:
-    """Lines; a list stands for all its records."""
-    flat = [one for record in records for one in (record if isinstance(record, list) else [record])]
-    return b"".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for one in flat)
-
-
 def transcript(path: Path) -> Transcript:
-    known = path.stat()
-    return Transcript("codex", path, THREAD, known.st_size, known.st_mtime_ns, known.st_ino)
+    return transcript_of("codex", path, THREAD)
 
 
 def reading(path: Path, resume: bytes | None = None, *, brief: bool = False) -> tuple[list[Turn], Readable]:
@@ -108,5 +97,4 @@ def turns_of(folder: Path, *records: Any) -> tuple[list[Turn], Readable]:
     """What a rollout of these records holds."""
     path = folder / f"rollout-2026-03-01T00-00-00-{THREAD}.jsonl"
     path.write_bytes(encoded(*records))
-    is_brief_without_loss(open_session(transcript(path), brief=True), open_session(transcript(path)))
-    return reading(path)
+    return taken(open_session, transcript(path))

@@ -10,7 +10,7 @@ from typing import Any
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.copilot_chat.store import open_chat
 from lerim.sessions.readers.engine.whole_session import WholeReading
-from reading_laws import is_brief_without_loss
+from reading_laws import taken, transcript_of
 
 SESSION = "6b1c0d2e-0000-4000-8000-00000000bb01"
 _numbers = itertools.count(1)
@@ -105,15 +105,11 @@ def delete(*keys: Any) -> Fields:
 
 
 def transcript(path: Path, **fields: Any) -> Transcript:
-    known = path.stat()
-    return Transcript("copilot", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino, **fields)
+    return transcript_of("copilot", path, **fields)
 
 
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
-    known = transcript(path, **fields)
-    is_brief_without_loss(open_chat(known, brief=True), open_chat(known))
-    done = open_chat(known, resume)
-    return list(done), done
+    return taken(open_chat, transcript(path, **fields), resume)
 
 
 def only(folder: Path, *requests: Fields, **fields: Any) -> tuple[list[Turn], WholeReading]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lerim.sessions.model import Transcript, Turn
+from lerim.sessions.model import Readable, Transcript, Turn
 from lerim.sessions.readers.copilot_cli.store import open_cli_session
-from reading_laws import is_brief_without_loss
-
-if TYPE_CHECKING:
-    from lerim.sessions.model import Readable
+from reading_laws import json_lines as encoded
+from reading_laws import moment, taken, transcript_of
 
 SESSION = "5d0c4c0e-6a0e-4a55-9b7e-3a0f7a1f0c47"
 _numbers = itertools.count()
@@ -22,9 +19,8 @@ Fields = dict[str, Any]
 
 def event(type_: str, /, _more: Fields | None = None, **data: Any) -> Fields:
     number = next(_numbers)
-    time = f"2026-03-01T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
     native = f"{number:08x}-0000-4000-8000-000000000000"
-    return {"type": type_, "data": data, "id": native, "timestamp": time, "parentId": None, **(_more or {})}
+    return {"type": type_, "data": data, "id": native, "timestamp": moment(number), "parentId": None, **(_more or {})}
 
 
 def start(**data: Any) -> Fields:
@@ -64,13 +60,8 @@ def shut(**used: int) -> Fields:
     return event("session.shutdown", modelMetrics={"gpt-5.4": {"requests": {"count": 1}, "usage": usage}})
 
 
-def encoded(*records: Any) -> bytes:
-    return b"".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for one in records)
-
-
 def transcript(path: Path) -> Transcript:
-    known = path.stat()
-    return Transcript("copilot", path, SESSION, known.st_size, known.st_mtime_ns, known.st_ino)
+    return transcript_of("copilot", path, SESSION)
 
 
 def reading(path: Path, resume: bytes | None = None, *, brief: bool = False) -> tuple[list[Turn], Readable]:
@@ -83,6 +74,4 @@ def turns_of(folder: Path, *records: Any) -> tuple[list[Turn], Readable]:
     path = folder / "session-state" / SESSION / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(encoded(*records))
-    known = transcript(path)
-    is_brief_without_loss(open_cli_session(known, brief=True), open_cli_session(known))
-    return reading(path)
+    return taken(open_cli_session, transcript(path))

@@ -12,7 +12,7 @@ from typing import Any
 from lerim.sessions.model import Transcript, Turn
 from lerim.sessions.readers.engine.whole_session import WholeReading
 from lerim.sessions.readers.gemini_family import open_session
-from reading_laws import is_brief_without_loss
+from reading_laws import moment, taken, transcript_of
 
 SESSION = "5f0c1d2e-0000-4000-8000-00000000aa01"
 FOLDER = "/home/ana/app"
@@ -24,13 +24,8 @@ Fields = dict[str, Any]
 
 def message(type_: str, content: Any, **fields: Any) -> Fields:
     number = next(_numbers)
-    time = f"2026-05-01T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
-    return {
-        "id": f"{number:08x}-1111-4000-8000-000000000000",
-        "timestamp": time,
-        "type": type_,
-        "content": content,
-    } | fields
+    native = f"{number:08x}-1111-4000-8000-000000000000"
+    return {"id": native, "timestamp": moment(number, "2026-05-01"), "type": type_, "content": content} | fields
 
 
 def prompt(text: str, **fields: Any) -> Fields:
@@ -76,15 +71,11 @@ def log(path: Path, *records: Fields, **fields: Any) -> Path:
 
 
 def transcript(path: Path, **fields: Any) -> Transcript:
-    known = path.stat()
-    return Transcript("gemini", path, path.stem, known.st_size, known.st_mtime_ns, known.st_ino, **fields)
+    return transcript_of("gemini", path, **fields)
 
 
 def reading(path: Path, resume: bytes | None = None, **fields: Any) -> tuple[list[Turn], WholeReading]:
-    known = transcript(path, **fields)
-    is_brief_without_loss(open_session(known, brief=True), open_session(known))
-    done = open_session(known, resume)
-    return list(done), done
+    return taken(open_session, transcript(path, **fields), resume)
 
 
 def long_ago(path: Path) -> None:

@@ -6,14 +6,15 @@ A reader is given as `opened`: a reading of the file at a path, from a resume on
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from lerim.sessions.model import Session, Turn
+from lerim.sessions.model import Platform, Readable, Session, Transcript, Turn
 from lerim.sessions.tables.turn_text import render_calls
 
 SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -26,6 +27,33 @@ class Opened(Protocol):
     """A reader of the files of one agent."""
 
     def __call__(self, path: Path, resume: bytes | None = None) -> Any: ...
+
+
+def moment(number: int, day: str = "2026-03-01") -> str:
+    """A time a record may have: that many seconds after midnight."""
+    return f"{day}T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+
+
+def json_lines(*records: Any) -> bytes:
+    """A line of JSON a record; a list stands for all its records."""
+    flat = [one for record in records for one in (record if isinstance(record, list) else [record])]
+    return b"".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for one in flat)
+
+
+def transcript_of(platform: Platform, path: Path, native: str = "", **fields: Any) -> Transcript:
+    """The transcript in a file as it is now; its session's id is the name of the file unless it is given."""
+    known = path.stat()
+    size, written, inode = known.st_size, known.st_mtime_ns, known.st_ino
+    return Transcript(platform, path, native or path.stem, size, written, inode, **fields)
+
+
+def taken(
+    open_session: Callable[..., Readable], transcript: Transcript, resume: bytes | None = None
+) -> tuple[list[Turn], Any]:
+    """A pass over a transcript: its turns, and the reading after it. A brief one of the whole file loses nothing."""
+    is_brief_without_loss(open_session(transcript, brief=True), open_session(transcript))
+    reading = open_session(transcript, resume)
+    return list(reading), reading
 
 
 def junk(*names: str) -> st.SearchStrategy[Any]:

@@ -270,7 +270,7 @@ class StoreContents:
     copies: list[Transcript] = field(default_factory=list)
 
 
-LOST_PLACE_CODES = ("bad-line", "bad-row", "line-too-long")
+LOST_PLACE_CODES = ("bad-line", "bad-row")
 """Problem codes of single lines and rows that could not be read."""
 
 

@@ -182,75 +182,74 @@ def test_a_patch_is_an_edit_in_every_form(tmp_path, record):
     assert call.edits == (FileEdit("src/a.py", "    x = 1\n    return 1", "    x = 1\n    return 2"),)
 
 
-def test_a_patch_amid_other_commands_keeps_them(tmp_path):
-    call, _ = one_call(tmp_path, lines.run("c1", f"git pull\napply_patch <<'EOF'\n{UPDATE}\nEOF\nmake"))
-    assert (call.kind, call.paths) == ("shell", ("src/a.py",))
-    assert call.command.startswith("git pull")
-
-
-def test_a_patch_that_only_adds_is_a_written_file_and_one_that_did_not_apply_an_error(tmp_path):
-    failed = "apply_patch verification failed: Failed to find expected lines in a.py"
-    call, session = one_call(tmp_path, lines.patch("c1", ADD), lines.patch_output("c1", failed))
-    assert (call.kind, call.edits) == ("write", (FileEdit("b.py", "", "print(1)\nprint(2)"),))
-    assert (call.status, call.output, session.tool_errors) == ("error", failed, 1)
-
-
-def test_a_patch_of_several_files_tells_them_all(tmp_path):
-    text = (
-        "*** Begin Patch\n*** Update File: a.py\n*** Move to: c.py\n@@\n-a\n+b\n@@\n-c\n+d\n"
-        "*** Delete File: e.py\n*** Add File: f.py\n+g\n*** End Patch"
-    )
-    call, _ = one_call(tmp_path, lines.patch("c1", text))
-    assert call.paths == ("a.py", "c.py", "e.py", "f.py")
-    assert call.edits == (FileEdit("a.py", "a", "b"), FileEdit("a.py", "c", "d"), FileEdit("f.py", "", "g"))
-
-
-def test_the_event_of_a_patch_tells_its_paths_in_full(tmp_path):
-    changed = lines.event(
-        "patch_apply_end", call_id="c1", success=True, changes={"/home/ana/app/src/a.py": {"type": "update"}}
-    )
-    call, _ = one_call(tmp_path, lines.patch("c1", UPDATE), changed, lines.patch_output("c1", "Success."))
-    assert call.paths == ("/home/ana/app/src/a.py",)
-    assert call.edits[0].path == "/home/ana/app/src/a.py"
-
-
-def test_a_plan_tells_its_steps_and_is_not_taken_for_approved(tmp_path):
-    steps = [{"step": "Look", "status": "completed"}, {"step": "Fix", "status": "pending"}]
-    asked = lines.call("c1", "update_plan", explanation="First look", plan=steps)
-    call, _ = one_call(tmp_path, asked, lines.output("c1", "Plan updated"))
-    assert (call.kind, call.plan, call.output) == ("plan", "First look\n[x] Look\n[ ] Fix", "Plan updated")
-
-
-def test_a_question_comes_with_its_answer(tmp_path):
-    questions = [
-        {"id": "tool", "header": "Tool", "question": "Which?", "options": [{"label": "uv", "description": "fast"}]},
-        {"id": "why", "question": "Why?", "options": None},
-    ]
-    given = {"answers": {"tool": {"answers": ["uv"]}, "why": {"answers": ["user_note: it is fast"]}}}
-    asked = lines.call("c1", "request_user_input", questions=questions)
-    call, _ = one_call(tmp_path, asked, lines.output("c1", json.dumps(given)))
-    assert call.kind == "ask"
-    assert call.answers == (
-        QuestionAnswer("Which?", ("uv",), "uv", ("fast",)),
-        QuestionAnswer("Why?", (), "it is fast"),
-    )
+SEVERAL = (
+    "*** Begin Patch\n*** Update File: a.py\n*** Move to: c.py\n@@\n-a\n+b\n@@\n-c\n+d\n"
+    "*** Delete File: e.py\n*** Add File: f.py\n+g\n*** End Patch"
+)
+AMID = f"git pull\napply_patch <<'EOF'\n{UPDATE}\nEOF\nmake"
+NOT_FOUND = "apply_patch verification failed: Failed to find expected lines in a.py"
+CHANGES = {"/home/ana/app/src/a.py": {"type": "update"}}
+FULL = "/home/ana/app/src/a.py"
+STEPS = [{"step": "Look", "status": "completed"}, {"step": "Fix", "status": "pending"}]
+QUESTIONS = [
+    {"id": "tool", "header": "Tool", "question": "Which?", "options": [{"label": "uv", "description": "fast"}]},
+    {"id": "why", "question": "Why?", "options": None},
+]
+GIVEN = {"answers": {"tool": {"answers": ["uv"]}, "why": {"answers": ["user_note: it is fast"]}}}
 
 
 @pytest.mark.parametrize(
-    ("record", "kind", "command"),
+    ("records", "expected"),
     [
-        (lines.item("web_search_call", id="ws_1", action={"type": "search", "query": "uv lock"}), "web", "uv lock"),
-        (lines.item("tool_search_call", call_id="c1", arguments={"query": "pr"}), "other", "pr"),
-        (script("await tools.web__run({q: 1})"), "web", None),
-        (lines.call("c1", "mcp__github__create_issue", title="x"), "other", ""),
-        (lines.call("c1", "spawn_agent", message="Look"), "agent", "Look"),
-        (lines.call("c1", "view_image", path="/a.png"), "read", ""),
+        ([lines.run("c1", AMID)], {"kind": "shell", "paths": ("src/a.py",), "command": AMID}),
+        (
+            [lines.patch("c1", ADD), lines.patch_output("c1", NOT_FOUND)],
+            {"kind": "write", "edits": (FileEdit("b.py", "", "print(1)\nprint(2)"),), "status": "error"},
+        ),
+        (
+            [lines.patch("c1", SEVERAL)],
+            {
+                "paths": ("a.py", "c.py", "e.py", "f.py"),
+                "edits": (FileEdit("a.py", "a", "b"), FileEdit("a.py", "c", "d"), FileEdit("f.py", "", "g")),
+            },
+        ),
+        (
+            [
+                lines.patch("c1", UPDATE),
+                lines.event("patch_apply_end", call_id="c1", success=True, changes=CHANGES),
+                lines.patch_output("c1", "Success."),
+            ],
+            {"paths": (FULL,), "edits": (FileEdit(FULL, "    x = 1\n    return 1", "    x = 1\n    return 2"),)},
+        ),
+        (
+            [lines.call("c1", "update_plan", explanation="First", plan=STEPS), lines.output("c1", "Plan updated")],
+            {"kind": "plan", "plan": "First\n[x] Look\n[ ] Fix", "output": "Plan updated"},
+        ),
+        (
+            [lines.call("c1", "request_user_input", questions=QUESTIONS), lines.output("c1", json.dumps(GIVEN))],
+            {
+                "kind": "ask",
+                "answers": (
+                    QuestionAnswer("Which?", ("uv",), "uv", ("fast",)),
+                    QuestionAnswer("Why?", (), "it is fast"),
+                ),
+            },
+        ),
+        (
+            [lines.item("web_search_call", id="ws_1", action={"type": "search", "query": "uv lock"})],
+            {"kind": "web", "command": "uv lock", "status": "ok"},
+        ),
+        ([lines.item("tool_search_call", call_id="c1", arguments={"query": "pr"})], {"kind": "other", "command": "pr"}),
+        ([script("await tools.web__run({q: 1})")], {"kind": "web"}),
+        ([lines.call("c1", "mcp__github__create_issue", title="x")], {"kind": "other", "command": ""}),
+        ([lines.call("c1", "spawn_agent", message="Look")], {"kind": "agent", "command": "Look"}),
+        ([lines.call("c1", "view_image", path="/a.png")], {"kind": "read", "command": "", "paths": ("/a.png",)}),
     ],
 )
-def test_other_tools_have_their_kinds(tmp_path, record, kind, command):
-    call, _ = one_call(tmp_path, record)
-    assert call.kind == kind
-    assert command is None or call.command == command
+def test_a_call_has_its_kind_input_and_result(tmp_path, records, expected):
+    call, session = one_call(tmp_path, *records)
+    assert {name: getattr(call, name) for name in expected} == expected
+    assert session.tool_errors == (expected.get("status") == "error")
 
 
 def test_calls_of_one_message_are_one_turn_and_the_next_message_is_another(tmp_path):

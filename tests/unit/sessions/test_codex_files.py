@@ -1,8 +1,12 @@
-"""Where rollouts lie, packed or not, and what they are called."""
+"""Where rollouts lie and what they are called; what is read of a packed one is bounded by what lies on the disk."""
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
+import time
+from io import BufferedReader
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
@@ -11,7 +15,15 @@ import codex_lines as lines
 from lerim import paths
 from lerim.errors import TranscriptError
 from lerim.sessions.readers.codex import store
-from lerim.sessions.readers.engine.compressed import zstd
+from lerim.sessions.readers.engine.compressed import (
+    BASE_BYTES,
+    BASE_LINES,
+    BYTES_A_BYTE,
+    BYTES_A_LINE,
+    UnpackedStream,
+    zstd,
+)
+from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES
 
 NAME = f"rollout-2026-03-01T00-00-00-{lines.THREAD}.jsonl"
 OTHER = NAME.replace("0a.jsonl", "0b.jsonl")
@@ -66,14 +78,6 @@ def test_a_packed_rollout_is_read_as_the_unpacked_one(tmp_path):
     assert (again, second.restarted, done.restarted) == (turns, True, False)
 
 
-def test_a_packed_rollout_that_is_cut_gives_what_it_holds_and_one_without_any_content_is_an_error(tmp_path):
-    whole = zstd.compress(lines.encoded(lines.meta(), *(lines.prompt(f"Step {at}") for at in range(2000))))
-    turns, _ = lines.reading(put(tmp_path / "cut.jsonl.zst", whole[: len(whole) // 2]))
-    assert len(turns) < 2000
-    with pytest.raises(TranscriptError, match="not compressed correctly"):
-        lines.reading(put(tmp_path / "damaged.jsonl.zst", b"\0" * 100))
-
-
 def test_a_thread_has_the_name_it_was_given(tmp_path):
     path = put(tmp_path / "sessions" / "2026" / "03" / "01" / NAME)
     assert lines.reading(path)[1].session.title == "Use uv"
@@ -91,3 +95,67 @@ def test_the_folder_of_a_bare_rollout_is_in_its_first_message(tmp_path):
     path = put(tmp_path / NAME, b"".join(json.dumps(one).encode() + b"\n" for one in bare))
     assert store.probe_folder(lines.transcript(path)) == "/home/ana/app"
     assert store.probe_folder(lines.transcript(put(tmp_path / "empty.jsonl", b""))) == ""
+
+
+# --- packed rollouts -----------------------------------------------------------------------------------------------
+
+HEAD = lines.encoded(lines.meta(), lines.prompt("Said before it"))
+MB = 1 << 20
+
+
+def packed(block: bytes, times: int) -> bytes:
+    packer = zstd.ZstdCompressor(level=3)
+    return b"".join([packer.compress(HEAD), *(packer.compress(block) for _ in range(times)), packer.flush()])
+
+
+@pytest.mark.parametrize(
+    ("block", "times", "bound"),
+    [
+        (b"\n" * MB, 60, "lines"),
+        (b"x\n" * MB, 30, "lines"),
+        (b"{}" * MB + b"\n", 30, "MB"),
+        (b'{"payload":{"content":' + b"[" * MB + b"\n", 60, "MB"),
+        ((b'{"payload":{"exit_code":' + b"9" * 4000 + b"}}\n") * 100, 100, "MB"),
+    ],
+    ids=["empty lines", "no JSON", "objects on one line", "nested deep", "numbers of many digits"],
+)
+def test_a_bomb_is_read_as_far_as_its_size_allows_and_told(
+    tmp_path: Path, block: bytes, times: int, bound: str
+) -> None:
+    path = put(tmp_path / f"{NAME}.zst", packed(block, times))
+    size = path.stat().st_size
+    with path.open("rb") as file, BufferedReader(raw := UnpackedStream(file, size), BLOCK_BYTES) as stream:
+        held = 0
+        while given := stream.read1(BLOCK_BYTES):
+            held += given.count(b"\n")
+        assert raw.unpacked_bytes <= BASE_BYTES + BYTES_A_BYTE * size + BLOCK_BYTES
+        assert held <= BASE_LINES + size // BYTES_A_LINE
+    turns, done = lines.reading(path)
+    assert turns[0].text == "Said before it"
+    told = [one for one in done.problems if one.code == "cut-short"]
+    assert [one.path for one in told] == [str(path)]
+    assert bound in told[0].message
+
+
+def test_work_on_a_packed_file_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed(lines.encoded(lines.prompt("Do it")) * 1000, 10)
+    clock = itertools.count(0.0, 8.0)
+    monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+    stream = UnpackedStream(io.BytesIO(data), len(data))
+    assert 0 < len(stream.read()) < len(zstd.decompress(data))
+    assert "too long" in stream.stop_reason
+
+
+def test_a_packed_rollout_is_read_whole_or_up_to_where_it_is_cut_or_damaged(tmp_path: Path) -> None:
+    path = tmp_path / f"{NAME}.zst"
+    said = (f"{at}: {hash(('a', at))} {'because the tests say so ' * 40}" for at in range(1000))
+    more = lines.encoded(*(lines.prompt(one) for one in said))
+    whole = zstd.compress(HEAD + more)
+    turns, done = lines.reading(put(path, whole))
+    assert (len(turns), done.problems) == (1001, [])
+    assert 0 < len(lines.reading(put(path, whole[: len(whole) // 2]))[0]) < 1001
+    turns, done = lines.reading(put(path, zstd.compress(HEAD) + zstd.compress(more)[:-200] + b"\xff" * 200))
+    assert turns[0].text == "Said before it"
+    assert [one.code for one in done.problems] == ["cut-short"]
+    with pytest.raises(TranscriptError, match="not compressed correctly"):
+        lines.reading(put(path, b"\0" * 100))

@@ -8,6 +8,7 @@ import codex_lines as lines
 
 CONTEXT = "<environment_context>\n<cwd>/home/ana/app</cwd>\n</environment_context>"
 REPLY = "<send_user_message_question_reply>"
+IDE, IDE_REQUEST = "# Context from my IDE setup:\n\n", "## My request for Codex:\n"
 
 
 def texts(turns):
@@ -53,52 +54,55 @@ def test_messages_are_what_was_typed_where_no_events_are(tmp_path):
     assert texts(turns) == [("prompt", "Use uv"), ("reply", "Yes")]
 
 
+def shown(said):
+    return lines.event("user_message", message=said, images=["data:x"])
+
+
 @pytest.mark.parametrize(
-    ("wrapped", "asked"),
+    ("record", "asked"),
     [
-        ("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nUse uv\n", "Use uv"),
-        ("# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nUse uv\n", "Use uv"),
-        ("<realtime_delegation>\n  <input>Use &quot;uv&quot;</input>\n</realtime_delegation>", 'Use "uv"'),
-        (f'{REPLY}[{{"question":"Which?","answer":"Use uv"}}]{REPLY.replace("<", "</")}', "Use uv"),
-        (f"{REPLY}\nUse uv\n{REPLY.replace('<', '</')}", "Use uv"),
-        ("# AGENTS.md\n\nWrite this file", "# AGENTS.md\n\nWrite this file"),
-        ("Document the heading\n## My request:\nof the form", "Document the heading\n## My request:\nof the form"),
+        (lines.prompt("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nUse uv\n"), "Use uv"),
+        (lines.prompt(f"{IDE}## Active file: a.py\n\n{IDE_REQUEST}Use uv\n"), "Use uv"),
+        (
+            lines.prompt("<realtime_delegation>\n  <input>Use &quot;uv&quot;</input>\n</realtime_delegation>"),
+            'Use "uv"',
+        ),
+        (lines.prompt(f'{REPLY}[{{"question":"Which?","answer":"Use uv"}}]{REPLY.replace("<", "</")}'), "Use uv"),
+        (lines.prompt(f"{REPLY}\nUse uv\n{REPLY.replace('<', '</')}"), "Use uv"),
+        (lines.prompt("# AGENTS.md\n\nWrite this file"), "# AGENTS.md\n\nWrite this file"),
+        (lines.prompt("Write the heading\n## My request:\nof it"), "Write the heading\n## My request:\nof it"),
+        (lines.prompt("<lerim-memories>\nUse uv\n</lerim-memories>\nAdd a test"), "Add a test"),
+        (shown(""), "[image]"),
+        (shown(f"{IDE}{IDE_REQUEST}"), "[image]"),
     ],
 )
-def test_of_a_prompt_wrapped_by_an_application_only_the_request_is_typed(tmp_path, wrapped, asked):
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(wrapped))
-    assert texts(turns) == [("prompt", asked)]
-
-
-def test_a_picture_without_words_is_a_prompt_in_an_editor_too(tmp_path):
-    for said in ("", "# Context from my IDE setup:\n\n## My request for Codex:\n"):
-        shown = lines.event("user_message", message=said, images=["data:x"])
-        assert texts(lines.turns_of(tmp_path, lines.meta(), shown)[0]) == [("prompt", "[image]")]
+def test_of_a_prompt_only_what_the_person_typed_or_showed_is_read(tmp_path, record, asked):
+    assert texts(lines.turns_of(tmp_path, lines.meta(), record)[0]) == [("prompt", asked)]
 
 
 def test_what_frames_a_picture_is_not_typed(tmp_path):
     picture = {"type": "input_image", "image_url": "data:x"}
-    shown = lines.message("user", "<image name=[Image #1]>", "</image>", "Look at this")
-    shown["payload"]["content"].insert(1, picture)
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), shown, lines.message("assistant", "I see"))
+    message = lines.message("user", "<image name=[Image #1]>", "</image>", "Look at this")
+    message["payload"]["content"].insert(1, picture)
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), message, lines.message("assistant", "I see"))
     assert texts(turns) == [("prompt", "Look at this"), ("reply", "I see")]
 
 
 def test_our_own_memories_are_never_learned_from_again(tmp_path):
-    told = "<lerim-memories>\nUse uv\n</lerim-memories>\nAdd a test"
-    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.prompt(told), lines.said(told))
-    assert [turn.text.strip() for turn in turns] == ["Add a test", "Add a test"]
+    told = "<lerim-memories>\nUse uv\n</lerim-memories>\nI add a test"
+    turns, _ = lines.turns_of(tmp_path, lines.meta(), lines.said(told))
+    assert [turn.text.strip() for turn in turns] == ["I add a test"]
 
 
 def test_a_persons_own_command_is_a_turn_with_what_it_printed(tmp_path):
     told = (
         "<user_shell_command>\n<command>\nmake test\n</command>\n<result>\n"
-        "Exit code: 2\nDuration: 0.1 seconds\nOutput:\nno rule\n</result>\n</user_shell_command>"
+        "Exit code: 2\nDuration: 0.1 seconds\nOutput:\nno\0rule\n</result>\n</user_shell_command>"
     )
     turns, done = lines.turns_of(
         tmp_path, lines.meta(), lines.message("user", told), lines.event("user_message", message=told)
     )
     assert texts(turns) == [("shell", "make test")]
     (call,) = turns[0].tool_calls
-    assert (call.name, call.status, call.exit_code, call.output) == ("!", "error", 2, "no rule")
+    assert (call.name, call.status, call.exit_code, call.output) == ("!", "error", 2, "no\ufffdrule")
     assert done.session.prompts == 0

@@ -1,4 +1,5 @@
-"""The boundary around every reader: whatever goes wrong inside is the problem of one session."""
+"""The boundary around every reader: whatever goes wrong inside is the problem of one session, and what Lerim gave an
+agent is not read again as something the session found out."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ import pytest
 import claude_lines
 import gemini_files
 from lerim.errors import LerimError, Problem, ReaderError, TranscriptError
+from lerim.memory import fence_items
 from lerim.sessions.model import Session, Transcript, Turn
-from lerim.sessions.readers.engine.typed_text import ASKS_MARK
+from lerim.sessions.readers.engine import ASKS_MARK, MEMORIES_TAG
 from lerim.sessions.readers.platform_readers import GuardedReading, read_session
 
 TRANSCRIPT = Transcript("codex", Path("/store/rollout.jsonl"), "s", 1, 1, 1)
@@ -86,3 +88,94 @@ def test_a_session_in_which_lerim_asked_an_agent_is_passed_over(tmp_path: Path) 
 def test_words_of_ours_later_in_a_session_hide_nothing_of_it(tmp_path: Path) -> None:
     for transcript in written(tmp_path, "Keep cents.", f"{ASKS_MARK} is in the log, why?"):
         assert len(list(read_session(transcript))) == 4, transcript.platform
+
+
+# --- what Lerim gave an agent ----------------------------------------------------------------------------------------
+
+FENCED = "<lerim-memories>\n[1] decision: Use uv\n</lerim-memories>"
+
+
+def output_of(tmp_path: Path, output: str, name: str = "Read", **asked: str) -> str:
+    path = tmp_path / f"{claude_lines.SESSION}.jsonl"
+    path.write_bytes(
+        claude_lines.encoded(
+            claude_lines.prompt("Add a test"),
+            claude_lines.reply("m1", claude_lines.call("c1", name, **asked)),
+            claude_lines.answer("c1", output),
+            claude_lines.reply("m2", claude_lines.text("Done.")),
+        )
+    )
+    turn = list(read_session(claude_lines.transcript(path)))[1]
+    [call] = turn.tool_calls
+    return call.output
+
+
+@pytest.mark.parametrize(
+    "name", ["mcp__lerim__recall", "mcp__plugin_lerim_lerim__why", "lerim-sessions", "mcp_lerim_x"]
+)
+def test_the_answer_of_our_tool_is_left_out_under_every_name_an_agent_gives_it(tmp_path: Path, name: str) -> None:
+    assert output_of(tmp_path, f"{FENCED}\nOne more was left out.", name) == ""
+
+
+def test_a_tool_with_a_similar_name_keeps_its_answer(tmp_path: Path) -> None:
+    assert output_of(tmp_path, "found", "mcp__galerim__search") == "found"
+
+
+@pytest.mark.parametrize("command", ["lerim memory search uv", "/home/ana/.venv/bin/lerim ask why"])
+def test_what_our_command_printed_is_left_out(tmp_path: Path, command: str) -> None:
+    assert output_of(tmp_path, "Use uv, not pip", "Bash", command=command) == ""
+    assert output_of(tmp_path, "1 passed", "Bash", command="pytest tests/lerim") == "1 passed"
+
+
+@pytest.mark.parametrize(
+    ("command", "is_left_out"),
+    [
+        ("lerim memory search uv && pytest", False),
+        ("pytest; lerim memory search uv", False),
+        ("git add .lerim/memory && git commit -m x && pytest", False),
+        ("lerim sync\npytest | tail -3", False),
+        ("cd /home/ana/shop && lerim ask 'why; and && how' | head -3", True),
+        ("export CI=1; FOLDER=/tmp\n# what is known\nlerim status || lerim sync", True),
+        ('lerim memory add --title "Use uv; pytest" --body "a && b"', True),
+    ],
+)
+def test_a_command_line_with_other_programs_keeps_what_they_printed(
+    tmp_path: Path, command: str, is_left_out: bool
+) -> None:
+    assert output_of(tmp_path, "3 passed", "Bash", command=command) == ("" if is_left_out else "3 passed")
+
+
+@pytest.mark.parametrize("fenced", [FENCED, FENCED.replace("<", "&lt;").replace(">", "&gt;")])
+def test_memories_that_a_hook_put_into_another_result_are_cut_out(tmp_path: Path, fenced: str) -> None:
+    assert output_of(tmp_path, f"x = 1\n{fenced}\ny = 2") == "x = 1\n\ny = 2"
+    assert output_of(tmp_path, f"x = 1\n{fenced[:30]}") == "x = 1\n"  # an end that was cut off takes the rest along
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".lerim/memory/decisions/20260101-use-uv.md",
+        "/home/ana/shop/.lerim/review/20260101-use-uv.md",
+        ".claude/rules/lerim-src.md",
+        ".cursor/rules/lerim-src.mdc",
+        ".agents/skills/lerim/SKILL.md",
+    ],
+)
+def test_what_was_read_from_our_own_files_is_left_out(tmp_path: Path, path: str) -> None:
+    assert output_of(tmp_path, "Use uv, not pip", file_path=path) == ""
+    assert output_of(tmp_path, "Use uv, not pip", "Bash", command=f"cat {path}") == ""
+
+
+@pytest.mark.parametrize("path", ["docs/lerim-notes.md", "src/rules/own.md", "lerim/memory/store.py"])
+def test_other_files_keep_their_text(tmp_path: Path, path: str) -> None:
+    assert output_of(tmp_path, "x = 1", file_path=path) == "x = 1"
+
+
+def test_our_block_in_a_rules_file_is_left_out_and_the_rest_of_the_file_stays(tmp_path: Path) -> None:
+    block = "<!-- lerim:begin v1 sha=0 -->\n- decision: Use uv\n<!-- lerim:end -->"
+    assert output_of(tmp_path, f"# Rules\n{block}\nBe kind.", file_path="AGENTS.md") == "# Rules\n\nBe kind."
+    assert output_of(tmp_path, f"# Rules\n{block[:45]}", file_path="AGENTS.md") == "# Rules\n"
+
+
+def test_the_marks_that_memories_are_given_in_are_the_ones_that_are_cut_out() -> None:
+    assert fence_items(["x"]) == f"<{MEMORIES_TAG}>\nx\n</{MEMORIES_TAG}>"

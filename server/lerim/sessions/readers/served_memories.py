@@ -42,10 +42,10 @@ def _without_memories(call: ToolCall) -> ToolCall:
     if _is_ours(call):
         return msgspec.structs.replace(call, output="", output_cut=0)
     output = _OWN_BLOCK.sub("", call.output) if "lerim:begin" in call.output else call.output
-    if MEMORIES_TAG not in output:
-        return call if output == call.output else msgspec.structs.replace(call, output=output)
-    output = output.replace(_ESCAPED_OPENING, f"<{MEMORIES_TAG}>").replace(_ESCAPED_CLOSING, f"</{MEMORIES_TAG}>")
-    return msgspec.structs.replace(call, output=cut_blocks(output, (MEMORIES_TAG,)))
+    if MEMORIES_TAG in output:
+        output = output.replace(_ESCAPED_OPENING, f"<{MEMORIES_TAG}>").replace(_ESCAPED_CLOSING, f"</{MEMORIES_TAG}>")
+        output = cut_blocks(output, (MEMORIES_TAG,))
+    return msgspec.structs.replace(call, output=output)
 
 
 def _is_ours(call: ToolCall) -> bool:

@@ -55,10 +55,9 @@ class AntigravityCall(NamedTuple):
     recipient: str
 
 
-def parse_antigravity_call(record: object, *, brief: bool, is_wrapped: bool) -> AntigravityCall:
+def parse_antigravity_call(fields: dict[str, object], *, brief: bool, is_wrapped: bool) -> AntigravityCall:
     """Parses a call that a step requests; `brief` leaves out the text it writes, `is_wrapped` means that each argument
     is JSON inside a string."""
-    fields = record if isinstance(record, dict) else {}
     arguments = find_object(fields, "args")
     if is_wrapped:
         arguments = {key: unwrap_argument(value) for key, value in arguments.items()}

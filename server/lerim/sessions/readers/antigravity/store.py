@@ -27,6 +27,7 @@ from lerim.sessions.readers.engine import (
     cut_blocks,
     find_text,
     list_folder,
+    list_objects,
     list_subfolders,
     parse_fields,
     parse_json_or_none,
@@ -39,6 +40,7 @@ from lerim.sessions.readers.engine import (
     stat_regular_file,
     sum_session,
     sum_tokens,
+    tag_content,
     text_outside_blocks,
     without_nul,
 )
@@ -47,8 +49,7 @@ _LOG_NAMES = ("transcript_full.jsonl", "transcript.jsonl")
 """The full log if there is one, else the one in which the arguments of calls are JSON inside strings."""
 _CWD = re.compile(rb'"Cwd"\s{0,10}:\s{0,10}("(?:[^"\\]|\\.){1,1000}")')
 _CONTEXT_TAGS = ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "lerim-memories")
-_REQUEST, _REQUEST_END = "<USER_REQUEST>", "</USER_REQUEST>"
-
+_REQUEST = "USER_REQUEST"
 
 _HISTORY_BYTES = 8 * 1024 * 1024
 """How many bytes of `history.jsonl` are read."""
@@ -72,7 +73,7 @@ class AntigravityStep(msgspec.Struct, gc=False):
 
 def is_antigravity_log(path: Path) -> bool:
     """Returns whether a path is one of Antigravity's logs."""
-    return "brain" in path.parts and any(name.startswith("antigravity") for name in path.parts)
+    return path.name in _LOG_NAMES
 
 
 def find_conversations(root: Path, contents: StoreContents) -> None:
@@ -161,51 +162,40 @@ def _build_turns(
     transcript: Transcript, steps: list[AntigravityStep], cwd: str, *, is_subagent: bool, brief: bool
 ) -> tuple[list[Turn], str]:
     turns: list[Turn] = []
-    open_calls: list[tuple[int, int]] = []
+    open_calls: list[int] = []
     parent = ""
     is_wrapped = transcript.path.name == _LOG_NAMES[-1]
     for index, step in enumerate(steps):
-        turn_id = make_turn_id(
-            "gemini", f"{transcript.session_id}:{index if step.step_index is None else step.step_index}"
-        )
+        number = index if step.step_index is None else step.step_index
+        turn_id = make_turn_id("gemini", f"{transcript.session_id}:{number}")
         if _is_prompt(step) or step.source == "SYSTEM":
             text = "" if is_subagent or not _is_prompt(step) else _typed_text(step.content or "")
             if text:
                 turns.append(_build_turn(step, turn_id, len(turns), cwd, text))
                 open_calls = []
         elif step.type == "PLANNER_RESPONSE":
-            requested = [
-                parse_antigravity_call(one, brief=brief, is_wrapped=is_wrapped) for one in _requested_calls(step)
-            ]
+            records = list_objects(parse_json_or_none(step.tool_calls))
+            requested = [parse_antigravity_call(one, brief=brief, is_wrapped=is_wrapped) for one in records]
             cwd = next((one.cwd for one in reversed(requested) if one.cwd), cwd)
             parent = next((one.recipient for one in requested if one.recipient), parent)
-            open_calls = [(len(turns), number) for number in range(len(requested))]
+            open_calls = list(range(len(requested)))
             text = without_nul(cut_blocks(step.content or ""))
             turn = _build_turn(step, turn_id, len(turns), cwd, text, is_subagent=is_subagent, brief=brief)
             turns.append(replace(turn, tool_calls=tuple(one.call for one in requested)))
         elif open_calls:
-            index_of_turn, number = open_calls.pop(0)
-            calls = list(turns[index_of_turn].tool_calls)
-            calls[number] = attach_step_result(calls[number], step.status or "", step.content or "", brief=brief)
-            turns[index_of_turn] = replace(turns[index_of_turn], tool_calls=tuple(calls))
+            calls = list(turns[-1].tool_calls)
+            at = open_calls.pop(0)
+            calls[at] = attach_step_result(calls[at], step.status or "", step.content or "", brief=brief)
+            turns[-1] = replace(turns[-1], tool_calls=tuple(calls))
     finished = [
         replace(turn, tool_calls=tuple(map(close_antigravity_call, turn.tool_calls))) for turn in turns[:-1]
     ] + turns[-1:]
     return finished, parent
 
 
-def _requested_calls(step: AntigravityStep) -> list[object]:
-    value = parse_json_or_none(step.tool_calls)
-    return value if isinstance(value, list) else []
-
-
 def _typed_text(content: str) -> str:
     text = text_outside_blocks(content, _CONTEXT_TAGS)
-    start = text.find(_REQUEST)
-    if start >= 0:
-        end = text.rfind(_REQUEST_END)
-        text = text[start + len(_REQUEST) : end if end > start else len(text)]
-    return without_nul(text.strip())
+    return without_nul(tag_content(text, _REQUEST, last=True) if f"<{_REQUEST}>" in text else text.strip())
 
 
 def _build_turn(

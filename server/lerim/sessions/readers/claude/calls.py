@@ -16,7 +16,6 @@ from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord
 from lerim.sessions.readers.engine import (
     JSON_NULL,
     ToolTable,
-    close_call,
     content_texts,
     cut_blocks,
     decode_leniently,
@@ -56,6 +55,7 @@ class _Outcome(msgspec.Struct, rename="camel", gc=False):
     interrupted: bool | None = False
     exit_code: int | None = None
     background_task_id: str | None = ""
+    return_code_interpretation: str | None = ""
     persisted_output_path: str | None = ""
 
 
@@ -77,11 +77,6 @@ SUCCESSFUL_RESULT = ClaudeToolResult("ok", "", "")
 def parse_claude_call(block: ClaudeBlock, *, brief: bool = False) -> ToolCall:
     """Parses a `tool_use` block into a tool call without a result; `brief` leaves out text it writes to files."""
     return _TOOLS.build_call(block.id, block.name, parse_fields(block.input), brief=brief)
-
-
-def attach_command_output(call: ToolCall, text: str) -> ToolCall:
-    """Adds the output to `call`. Whether the command failed is not recorded."""
-    return close_call(call, "ok", without_nul(cut_blocks(text)), brief=False)
 
 
 # --- results -----------------------------------------------------------------------------------------------------
@@ -112,9 +107,10 @@ def parse_claude_result(record: ClaudeRecord, block: ClaudeBlock) -> ClaudeToolR
     text = _content_text(block.content)
     head = text[:200].lstrip()
     kind = record.tool_denial_kind or ""
-    if kind in ("interrupted", "cancelled") or (not kind and head.startswith(_INTERRUPTED_STARTS)):
+    is_unclear = bool(block.is_error) and not kind
+    if kind in ("interrupted", "cancelled") or (is_unclear and head.startswith(_INTERRUPTED_STARTS)):
         return ClaudeToolResult("interrupted", text, _parse_feedback(record, text))
-    if kind or (block.is_error and head.startswith(_DENIED_STARTS)):
+    if kind or (is_unclear and head.startswith(_DENIED_STARTS)):
         return ClaudeToolResult("denied", text, _parse_feedback(record, text))
     return ClaudeToolResult("error" if block.is_error else "ok", text, "")
 
@@ -131,8 +127,7 @@ def _parse_approval_remark(record: ClaudeRecord) -> str:
     """Returns what the person said when approving a plan: in a field of the record, or in a text beside the result."""
     if record.user_feedback:
         return without_nul(record.user_feedback).strip()
-    content = record.message.content if record.message else None
-    remark = parse_text_beside_result(content) if isinstance(content, list) else None
+    remark = parse_text_beside_result(record.message.content) if record.message else None
     return remark.text if remark is not None and remark.kind == "prompt" else ""
 
 
@@ -191,7 +186,8 @@ def _find_exit_code(call: ToolCall, status: ToolStatus, text: str, outcome: _Out
     if status == "error":
         match = _EXIT_CODE.match(text)
         return int(match[1]) if match else None
-    return 0 if status == "ok" and not outcome.background_task_id else None
+    is_other_code = outcome.background_task_id or outcome.return_code_interpretation  # such as “No matches found”
+    return 0 if status == "ok" and not is_other_code else None
 
 
 def _approved_plan(call: ToolCall, outcome: _Outcome, text: str) -> str:

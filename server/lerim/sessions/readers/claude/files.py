@@ -3,12 +3,11 @@ them."""
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path, PureWindowsPath
 
+from lerim.files import open_buffered
 from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.claude.records import decode_claude_line
 from lerim.sessions.readers.engine import (
@@ -61,13 +60,10 @@ def _add_subagents(folder: Path, parent: str, depth: int, contents: StoreContent
             _add_subagents(Path(entry.path), parent, depth - 1, contents)
 
 
-def results_folder(transcript: Path) -> Path:
+def results_folder(transcript: Transcript) -> Path:
     """Returns the folder of a session's own spilled outputs; a subagent shares its parent's."""
-    folder = transcript.with_suffix("")
-    for parent in transcript.parents:
-        if parent.name == "subagents":
-            folder = parent.parent
-    return folder / "tool-results"
+    folders = (one.parent for one in transcript.path.parents if transcript.parent and one.name == "subagents")
+    return next(folders, transcript.path.with_suffix("")) / "tool-results"
 
 
 def read_spilled_output(folder: Path, path_text: str) -> tuple[str, int] | None:
@@ -82,21 +78,15 @@ def read_spilled_output(folder: Path, path_text: str) -> tuple[str, int] | None:
     try:
         resolved_folder = folder.resolve(strict=True)
         path = (resolved_folder / name).resolve(strict=True)
-        if resolved_folder not in path.parents:
-            return None
-        return _read_ends(path)
+        return _read_ends(path) if resolved_folder in path.parents else None
     except (OSError, ValueError, RuntimeError):  # gone, unreadable or a symlink loop: the preview is used instead
         return None
 
 
-def _read_ends(path: Path) -> tuple[str, int] | None:
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb") as file:
-        file_stat = os.fstat(handle)
-        if not stat.S_ISREG(file_stat.st_mode):
-            return None
+def _read_ends(path: Path) -> tuple[str, int]:
+    with open_buffered(path) as file:
         head = file.read(_END_BYTES)
-        middle_size = max(0, file_stat.st_size - 2 * _END_BYTES)
+        middle_size = max(0, path.stat().st_size - 2 * _END_BYTES)
         file.seek(len(head) + middle_size)
         tail = file.read(_END_BYTES)
     shown, omitted = keep_ends(without_nul(cut_blocks((head + tail).decode("utf-8", "replace"))))

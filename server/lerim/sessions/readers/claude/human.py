@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from lerim.sessions.readers.claude.records import Attachment, ClaudeBlock, ClaudeRecord, PromptOrigin, block_texts
+from lerim.sessions.readers.claude.records import (
+    Attachment,
+    ClaudeBlock,
+    ClaudeRecord,
+    PromptOrigin,
+    block_texts,
+    list_blocks,
+)
 from lerim.sessions.readers.engine import MEMORIES_TAG, TypedText, tag_content, text_outside_blocks, without_nul
 
 _CONTEXT = (
@@ -56,17 +63,14 @@ INTERRUPTED = "[Request interrupted"
 
 
 def parse_claude_prompt(record: ClaudeRecord) -> TypedText | None:
-    """Returns what a person typed in a user record, or None if no person typed it."""
+    """Returns what a person typed in a user record without results of tools, or None if no person typed it."""
     if record.message is None or record.is_sidechain or record.is_meta or record.source_tool_use_id:
         return None
     if record.is_compact_summary or record.is_visible_in_transcript_only or record.prompt_source == "system":
         return None
     if not _is_person(record.origin):
         return None
-    content = record.message.content
-    if isinstance(content, list) and any(block.type == "tool_result" for block in content):
-        return None
-    typed = _parse_content(content)
+    typed = _parse_content(record.message.content)
     if typed is not None and typed.kind == "prompt" and (plan := without_nul(record.plan_content).strip()):
         return typed if plan in typed.text else TypedText("prompt", f"{typed.text}\n\n{plan}")
     return typed
@@ -117,9 +121,9 @@ def parse_queued_attachment(attachment: Attachment) -> TypedText | None:
     return TypedText("shell", typed.text) if mode == "bash" else parse_slash_command(typed)
 
 
-def parse_text_beside_result(blocks: list[ClaudeBlock]) -> TypedText | None:
+def parse_text_beside_result(content: str | list[ClaudeBlock] | None) -> TypedText | None:
     """Returns what a person typed beside a tool's result, or None if there is nothing."""
-    return _parse_content([block for block in blocks if block.type == "text"])
+    return _parse_content([block for block in list_blocks(content) if block.type == "text"])
 
 
 _OUTPUT_STARTS = ("<bash-input>", "<bash-stdout>", "<bash-stderr>")
@@ -137,15 +141,10 @@ def parse_command_output(record: ClaudeRecord) -> str | None:
     return "\n".join(part for part in outputs if part) if outputs else None
 
 
-def parse_queue_content(content: object) -> TypedText | None:
+def parse_queue_content(content: str | list[ClaudeBlock] | None) -> TypedText | None:
     """Returns what a person typed, from the `content` of a queue operation, or None for task notices in either of their
     forms."""
-    if isinstance(content, list):
-        texts = (block.get("text") for block in content if isinstance(block, dict))
-        content = "\n".join(text for text in texts if isinstance(text, str))
-    if not isinstance(content, str) or content.startswith('{"task_id"'):
-        return None
-    typed = _parse_content(content)
+    typed = None if isinstance(content, str) and content.startswith('{"task_id"') else _parse_content(content)
     return parse_slash_command(typed) if typed is not None and typed.kind == "prompt" else typed
 
 
@@ -172,9 +171,7 @@ def _parse_content(content: str | list[ClaudeBlock] | None) -> TypedText | None:
         prompts.append(typed.text)
     if prompts:
         return TypedText("prompt", "\n".join(prompts))
-    attached = (
-        [block.type for block in content if block.type in ("image", "document")] if isinstance(content, list) else []
-    )
+    attached = [block.type for block in list_blocks(content) if block.type in ("image", "document")]
     return TypedText("prompt", f"[{attached[0]}]") if attached else None
 
 

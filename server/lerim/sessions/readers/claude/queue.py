@@ -10,7 +10,7 @@ from __future__ import annotations
 from lerim.sessions.readers.claude.human import parse_queue_content
 from lerim.sessions.readers.claude.records import ClaudeRecord
 from lerim.sessions.readers.claude.tally import ClaudeTally
-from lerim.sessions.readers.engine import TranscriptTally, TypedText, hash_text, parse_json_or_none
+from lerim.sessions.readers.engine import TranscriptTally, TypedText, hash_text
 
 _ATTACHED_SINCE = (2, 1, 96)
 _QUEUE_LIMIT = 16
@@ -19,17 +19,14 @@ _PROMPT_LIMIT = 20_000
 
 def apply_queue_operation(tally: ClaudeTally, record: ClaudeRecord) -> TypedText | None:
     """Applies a queue operation to the tally. Returns the prompt if no other record contains it."""
-    content = parse_json_or_none(record.content)
     if record.operation == "enqueue":
-        typed = parse_queue_content(content)
-        tally.queue = (
-            *tally.queue[1 - _QUEUE_LIMIT :],
-            typed.text if typed and len(typed.text) <= _PROMPT_LIMIT else "",
-        )
+        typed = parse_queue_content(record.content)
+        text = typed.text if typed and len(typed.text) <= _PROMPT_LIMIT else ""
+        tally.queue = (*tally.queue[1 - _QUEUE_LIMIT :], text)
     elif record.operation == "popAll":
         tally.queue = ()
     elif record.operation in ("dequeue", "remove") and tally.queue:
-        typed = parse_queue_content(content)
+        typed = parse_queue_content(record.content)
         index = tally.queue.index(typed.text) if typed and typed.text in tally.queue else 0
         text, tally.queue = tally.queue[index], (*tally.queue[:index], *tally.queue[index + 1 :])
         if record.operation == "remove" and text and _lacks_attachments(tally.version):

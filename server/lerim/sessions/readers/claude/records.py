@@ -1,10 +1,10 @@
-"""Decodes one line of a Claude Code transcript into typed records. Accepts any bytes and raises only `BadLine`."""
+"""Decodes one line of a Claude Code transcript into typed records. Accepts any bytes."""
 
 from __future__ import annotations
 
 import msgspec
 
-from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_broken_line
+from lerim.sessions.readers.engine import JSON_NULL, decode_line, is_one_object
 
 
 class ClaudeUsage(msgspec.Struct, gc=False):
@@ -65,7 +65,6 @@ class ClaudeRecord(msgspec.Struct, rename="camel", gc=False):
     cwd: str | None = ""
     git_branch: str | None = ""
     version: str | None = ""
-    agent_id: str | None = ""
     request_id: str | None = ""
     is_sidechain: bool | None = False
     is_meta: bool | None = False
@@ -84,37 +83,35 @@ class ClaudeRecord(msgspec.Struct, rename="camel", gc=False):
     tool_denial_kind: str | None = ""
     user_feedback: str | None = ""
     operation: str | None = ""
-    content: msgspec.Raw = JSON_NULL
+    content: str | list[ClaudeBlock] | None = ""
     summary: str | None = ""
     leaf_uuid: str | None = ""
     custom_title: str | None = ""
     ai_title: str | None = ""
 
 
-_decode_fast = msgspec.json.Decoder(ClaudeRecord).decode
 _PROGRESS_TYPE = b',"type":"progress",'
 _TYPE_SEARCH_BYTES = 2048
 
 
-def decode_claude_line(line: bytes) -> list[ClaudeRecord]:
-    """Returns the records of one line, none for an empty one. A `BadLine` carries the records that could be read as its
-    second argument."""
+def decode_claude_line(line: bytes) -> tuple[list[ClaudeRecord], str]:
+    """Decodes the records of a line, none if it is empty or tells of progress; also returns what is wrong with it."""
     if line.find(_PROGRESS_TYPE, 0, _TYPE_SEARCH_BYTES) >= 0 and _is_progress(line):
-        return []
-    try:
-        return [_decode_fast(line)]
-    except DECODE_ERRORS:
-        return decode_broken_line(line, ClaudeRecord)
+        return [], ""
+    return decode_line(line, ClaudeRecord)
 
 
 def _is_progress(line: bytes) -> bool:
     """Checks whether the outermost object is a progress record: only its own brace is open before the type."""
     before = line[: line.index(_PROGRESS_TYPE)]
-    return before.count(b"{") == 1 and b"[" not in before and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
+    return before.count(b"{") == 1 and b"[" not in before and is_one_object(line)
+
+
+def list_blocks(content: str | list[ClaudeBlock] | None) -> list[ClaudeBlock]:
+    """Returns the blocks of a content; a content that is a text is one block."""
+    return [ClaudeBlock("text", content)] if isinstance(content, str) else content or []
 
 
 def block_texts(content: str | list[ClaudeBlock] | None) -> list[str]:
     """Returns the texts of a content, one for each text block."""
-    if isinstance(content, str):
-        return [content]
-    return [block.text for block in content or () if block.type == "text" and block.text]
+    return [block.text for block in list_blocks(content) if block.type == "text" and block.text]

@@ -9,7 +9,6 @@ from functools import partial
 from lerim.sessions.model import Role, Session, Transcript, TurnKind
 from lerim.sessions.readers.claude.calls import (
     SUCCESSFUL_RESULT,
-    attach_command_output,
     close_claude_call,
     parse_claude_call,
     parse_claude_result,
@@ -25,14 +24,15 @@ from lerim.sessions.readers.claude.human import (
     parse_queued_attachment,
 )
 from lerim.sessions.readers.claude.queue import apply_queue_operation, consume_queued_repeat, register_queued_prompt
-from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord, decode_claude_line
+from lerim.sessions.readers.claude.records import ClaudeBlock, ClaudeRecord, decode_claude_line, list_blocks
 from lerim.sessions.readers.claude.tally import ClaudeTally
 from lerim.sessions.readers.engine import (
-    REDACTED,
+    MEMORIES_TAG,
     LineReading,
     TurnDraft,
     TurnDrafts,
     TypedText,
+    close_call,
     cut_blocks,
     make_own_command,
     parse_timestamp,
@@ -42,32 +42,18 @@ from lerim.sessions.readers.engine import (
 
 __all__ = ["ClaudeReading", "open_session", "probe_folder", "scan_root"]
 
-_MEMORY_TAGS = ("lerim-memories",)
 _TELLS_END = re.compile(rb'"(?:interrupted":\s{0,3}true|exitCode":)')
 """Matches what a result that is no error may say about how a command ended."""
 
 
-class ClaudeDrafts(TurnDrafts):
-    """The turns of a transcript of Claude Code that are not final yet."""
-
-    def add_command_output(self, text: str, offset: int) -> None:
-        """Adds output to the person's last command; does nothing if none is waiting for it."""
-        for draft in reversed(self._queue):
-            if draft.kind == "shell" and draft.pending_calls:
-                draft.calls = [attach_command_output(draft.calls[0], text)]
-                draft.pending_calls = 0
-                draft.last_offset = offset
-                return
-
-
-class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
+class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally]):
     """One pass over a transcript; see `LineReading`. `brief` leaves out the results of successful tool calls, text
     written to files, and reasoning, which take a fifth of the time."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
         self._is_subagent = bool(transcript.parent) or transcript.path.name.startswith("agent-")
-        self._results_folder = results_folder(transcript.path)
-        super().__init__(transcript, resume, ClaudeTally(), ClaudeDrafts(), brief=brief)
+        self._results_folder = results_folder(transcript)
+        super().__init__(transcript, resume, ClaudeTally(), TurnDrafts(), brief=brief)
 
     def _build_session(self) -> Session:
         return self._tally.build_session(self.transcript, parent=None if self._is_subagent else "")
@@ -92,35 +78,30 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
             return
         if self._may_begin_turn(record):
             self._save_tally()
-        native_id = record.uuid
-        if native_id and native_id != REDACTED and not tally.register_id(self._seen_ids, native_id):
+        native_id = usable_id(record.uuid)
+        if native_id and not tally.register_id(self._seen_ids, native_id):
             return
         self._time = parse_timestamp(record.timestamp)
         tally.note_record(record, self._time)
-        self._note_entrypoint(record)
+        if record.entrypoint:  # records of the queue do not say whether a program sends the prompts
+            tally.unattended = is_unattended_record(record)
         if kind == "assistant":
             self._add_answer(record)
         elif kind == "user":
             self._add_user_record(record)
-        elif kind == "attachment":
-            typed = (
-                parse_queued_attachment(record.attachment)
-                if record.attachment and not self._is_sidechain(record)
-                else None
-            )
-            if typed is not None and register_queued_prompt(tally, typed):
-                self._add_prompt(record, typed)
-        elif kind == "queue-operation":
-            typed = None if self._is_subagent else apply_queue_operation(tally, record)
+        elif kind in ("attachment", "queue-operation"):
+            typed = self._parse_queued_prompt(record)
             if typed is not None and register_queued_prompt(tally, typed):
                 self._add_prompt(record, typed)
         elif kind in ("summary", "ai-title", "custom-title"):
             tally.set_title(record, self._seen_ids)
 
-    def _note_entrypoint(self, record: ClaudeRecord) -> None:
-        """Notes whether a program sends the prompts from here on, because queue records do not say so."""
-        if record.entrypoint:
-            self._tally.unattended = is_unattended_record(record)
+    def _parse_queued_prompt(self, record: ClaudeRecord) -> TypedText | None:
+        if self._is_sidechain(record):
+            return None
+        if record.type == "queue-operation":
+            return apply_queue_operation(self._tally, record)
+        return parse_queued_attachment(record.attachment) if record.attachment else None
 
     def _add_answer(self, record: ClaudeRecord) -> None:
         tally, message = self._tally, record.message
@@ -137,14 +118,11 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         if message.model and message.model != draft.model:
             draft.model = without_nul(message.model)[:200]
             tally.add_model(draft.model)
-        if isinstance(message.content, str):
-            draft.texts.append(without_nul(cut_blocks(message.content, _MEMORY_TAGS)))
-            return
-        for block in message.content or ():
+        for block in list_blocks(message.content):
             if block.type == "text" and block.text:
-                draft.texts.append(without_nul(cut_blocks(block.text, _MEMORY_TAGS)))
+                draft.texts.append(without_nul(cut_blocks(block.text, (MEMORIES_TAG,))))
             elif block.type == "thinking" and block.thinking and not self._brief:
-                draft.reasoning.append(without_nul(cut_blocks(block.thinking, _MEMORY_TAGS)))
+                draft.reasoning.append(without_nul(cut_blocks(block.thinking, (MEMORIES_TAG,))))
             elif block.type == "tool_use":
                 native_id = usable_id(block.id)
                 if not native_id or tally.register_id(self._seen_ids, f"call:{native_id}"):
@@ -153,8 +131,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
 
     def _add_user_record(self, record: ClaudeRecord) -> None:
         tally, message = self._tally, record.message
-        content = message.content if message else None
-        results = [one for one in content if one.type == "tool_result"] if isinstance(content, list) else []
+        results = [one for one in list_blocks(message.content) if one.type == "tool_result"] if message else []
         for block in results:
             result = (
                 SUCCESSFUL_RESULT
@@ -181,7 +158,8 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         if typed is None or typed.kind == "shell":
             output = parse_command_output(record)
             if output is not None:
-                self._drafts.add_command_output(output, self._line_offset)
+                close = partial(close_call, status="ok", text=without_nul(cut_blocks(output)), brief=False)
+                self._drafts.update_call("", self._line_offset, close)  # the person's own command has no id
 
     def _is_result_unused(self, record: ClaudeRecord, block: ClaudeBlock) -> bool:
         """Checks whether the catalog keeps nothing of this result; it does keep errors, answers and plans."""
@@ -200,8 +178,7 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
         draft.unattended = is_unattended_record(record) or (not record.entrypoint and self._tally.unattended)
         draft.texts.append(typed.text)
         if typed.kind == "shell":
-            draft.calls.append(make_own_command(typed.text))
-            draft.pending_calls = 1  # until a later record brings the output
+            self._drafts.add_call(draft, make_own_command(typed.text))
 
     def _begin_claude_turn(
         self, record: ClaudeRecord, role: Role, kind: TurnKind, key: str, text: str = ""
@@ -215,11 +192,8 @@ class ClaudeReading(LineReading[ClaudeRecord, ClaudeTally, ClaudeDrafts]):
 
 def _api_message_key(record: ClaudeRecord) -> str:
     """Returns an id that all records of one API message share."""
-    message = record.message
-    native_id = message.id if message else ""
-    if native_id and native_id != REDACTED:
-        return native_id
-    return usable_id(record.request_id) or usable_id(record.uuid)
+    message_id = record.message.id if record.message else ""
+    return usable_id(message_id) or usable_id(record.request_id) or usable_id(record.uuid)
 
 
 open_session = ClaudeReading

@@ -13,7 +13,6 @@ from lerim.sessions.readers.engine import (
     PATCH_BEGIN,
     ToolTable,
     add_patch,
-    decode_fields,
     decode_string,
     find_object,
     find_text,
@@ -79,20 +78,20 @@ def parse_codex_call(item: CodexPayload, *, brief: bool = False) -> ToolCall:
 def _parse_item(item: CodexPayload) -> ToolCall:
     match item.type:
         case "local_shell_call":
-            return _build_shell_call("local_shell", normalize_command(decode_fields(item.action).get("command")))
+            return _build_shell_call("local_shell", normalize_command(parse_fields(item.action).get("command")))
         case "web_search_call":
-            looked_for = find_text(decode_fields(item.action), "query", "url", "pattern")
+            looked_for = find_text(parse_fields(item.action), "query", "url", "pattern")
             return ToolCall("", "web_search", "web", command=looked_for, status="ok")
         case "image_generation_call":
             return ToolCall("", "image_generation", "other", status="ok")
         case "tool_search_call":
-            return ToolCall("", "tool_search", "other", command=find_text(decode_fields(item.arguments), "query"))
+            return ToolCall("", "tool_search", "other", command=find_text(parse_fields(item.arguments), "query"))
     name = without_nul(item.name)[:200]
     if item.type == "custom_tool_call":
         text = decode_string(item.input)
         return _parse_script(name, text) if name == "exec" else _parse_custom_call(name, text)
     if _is_mcp_call(item):
-        return _TOOLS.build_call("", name, decode_fields(item.arguments), kind="other")
+        return _TOOLS.build_call("", name, parse_fields(item.arguments), kind="other")
     return _parse_function_call(name, item.arguments)
 
 
@@ -130,7 +129,7 @@ def _decode_literal(text: str) -> str:
 
 
 def _parse_function_call(name: str, arguments: msgspec.Raw) -> ToolCall:
-    fields = decode_fields(arguments)
+    fields = parse_fields(arguments)
     call = _TOOLS.build_call("", name, fields)
     if name in CONTINUES:
         return replace(call, command=find_text(fields, "chars").strip("\n"))
@@ -147,7 +146,7 @@ def _is_mcp_call(item: CodexPayload) -> bool:
 def continued_process(item: CodexPayload) -> str:
     """Returns the process that a call continues, or '' for any other call."""
     key = "" if _is_mcp_call(item) else CONTINUES.get(item.name or "")
-    value = decode_fields(item.arguments).get(key) if key else None
+    value = parse_fields(item.arguments).get(key) if key else None
     return str(value)[:100] if isinstance(value, str | int) else ""
 
 
@@ -162,7 +161,7 @@ def _format_plan(arguments: dict[str, object]) -> str:
 def question_ids(item: CodexPayload) -> tuple[str, ...]:
     """Returns the ids under which the answers to an item's questions will be recorded, in the order of the
     questions."""
-    return tuple(find_text(one, "id") for one in list_objects(decode_fields(item.arguments).get("questions")))
+    return tuple(find_text(one, "id") for one in list_objects(parse_fields(item.arguments).get("questions")))
 
 
 def parse_codex_answers(call: ToolCall, ids: tuple[str, ...], text: str) -> tuple[QuestionAnswer, ...]:

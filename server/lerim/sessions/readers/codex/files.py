@@ -10,7 +10,7 @@ from pathlib import Path
 from lerim.files import open_buffered
 from lerim.sessions.model import StoreContents, Transcript
 from lerim.sessions.readers.codex.human import parse_context_cwd
-from lerim.sessions.readers.codex.records import decode_codex_line, line_payload
+from lerim.sessions.readers.codex.records import decode_codex_line
 from lerim.sessions.readers.engine import (
     COMPRESSED_SUFFIX,
     add_transcript,
@@ -71,7 +71,7 @@ def parse_rollout_time(name: str) -> datetime | None:
 def probe_folder(transcript: Transcript) -> str:
     """Returns the working folder named in a rollout's first 256 kB; '' if there is none or the file cannot be read."""
     for record in read_beginning(transcript.path, decode_codex_line):
-        payload = line_payload(record)
+        payload = record.payload or record
         if payload.cwd:
             return without_nul(payload.cwd)[:4096]
         if payload.role == "user":
@@ -90,7 +90,8 @@ def load_thread_name(transcript: Transcript) -> str:
                 index_stat = index.stat()
             except OSError:
                 return ""
-            return _load_index(index, index_stat.st_size, index_stat.st_mtime_ns).get(transcript.session_id, "")
+            names = _load_index(index, index_stat.st_size, index_stat.st_mtime_ns)
+            return make_title(names.get(transcript.session_id))
     return ""
 
 
@@ -103,8 +104,4 @@ def _load_index(index: Path, size: int, _changed: int) -> dict[str, str]:
     except OSError:
         return {}
     entries = (parse_fields(line) for line in lines if line.strip())
-    return {
-        native_id: make_title(name)
-        for one in entries
-        if (native_id := find_text(one, "id")) and (name := find_text(one, "thread_name"))
-    }
+    return {find_text(one, "id"): name for one in entries if (name := find_text(one, "thread_name"))}

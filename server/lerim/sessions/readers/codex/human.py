@@ -10,7 +10,7 @@ from lerim.sessions.readers.engine import (
     MEMORIES_TAG,
     TypedText,
     content_texts,
-    decode_string,
+    cut_blocks,
     parse_json_or_none,
     tag_content,
     text_outside_blocks,
@@ -121,15 +121,14 @@ def _strip_context(text: str) -> str:
     return text[position:].lstrip()
 
 
-def parse_prompt_event(event: CodexPayload) -> tuple[TypedText | None, str]:
-    """Returns what a person typed in a `user_message` event, and the event's whole text."""
-    text = decode_string(event.message)
+def parse_prompt_event(event: CodexPayload, text: str) -> TypedText | None:
+    """Returns what a person typed in a `user_message` event with this text, or None if no person typed it."""
     if event.kind not in ("plain", "", None):
-        return None, text
+        return None
     has_images = any(bytes(one)[:2] not in (b"[]", b"nu") for one in (event.images, event.local_images))
     if has_images and (not text.strip() or text.rstrip().endswith(_HEADINGS)):
-        return TypedText("prompt", "[image]"), text
-    return parse_codex_prompt(text), text
+        return TypedText("prompt", "[image]")
+    return parse_codex_prompt(text)
 
 
 def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
@@ -152,7 +151,7 @@ def parse_prompt_item(item: CodexPayload) -> tuple[TypedText | None, str]:
 
 def parse_shell_output(text: str) -> str:
     """Returns the result of the person's own command: its exit code and output, in the format of Codex."""
-    return tag_content(text, "result", last=True)
+    return without_nul(cut_blocks(tag_content(text, "result", last=True)))
 
 
 def parse_context_cwd(text: str) -> str:

@@ -77,15 +77,14 @@ def parse_codex_output(raw: msgspec.Raw) -> CodexOutput:
     value = parse_json_or_none(raw)
     if isinstance(value, dict):
         text = value.get("content", value.get("output"))
-        output = _parse_text(text if isinstance(text, str) else "")
+        output = parse_output_text(text if isinstance(text, str) else "")
         failed = value.get("success") is False and output.status is None
         return output._replace(status="error") if failed else output
-    if isinstance(value, list):
-        return _parse_text("\n".join(content_texts(raw)))
-    return _parse_text(value if isinstance(value, str) else "")
+    return parse_output_text(value if isinstance(value, str) else "\n".join(content_texts(raw)))
 
 
-def _parse_text(text: str) -> CodexOutput:
+def parse_output_text(text: str) -> CodexOutput:
+    """Parses the text of an output."""
     if text.startswith("{"):
         parsed = _parse_object(text)
         if parsed is not None:

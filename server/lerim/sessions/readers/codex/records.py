@@ -1,4 +1,4 @@
-"""Decodes one line of a Codex rollout into a typed record. Accepts any bytes and raises only `BadLine`.
+"""Decodes one line of a Codex rollout into a typed record. Accepts any bytes.
 
 There are three formats: `{timestamp, type, payload}`, the fields of the payload beside the timestamp, and bare items
 with neither. `CodexRecord` covers them all: a line may itself have the fields of a payload.
@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_broken_line, decode_leniently
+from lerim.sessions.readers.engine import JSON_NULL, decode_line, is_one_object
 
 
 class CodexUsage(msgspec.Struct, gc=False):
@@ -74,42 +74,17 @@ class CodexRecord(CodexPayload, gc=False):
     payload: CodexPayload | None = None
 
 
-class CodexLine(msgspec.Struct, gc=False):
-    """A line with a payload, the format of all but the oldest versions."""
-
-    type: str | None = ""
-    timestamp: str | None = ""
-    payload: CodexPayload | None = None
-
-
-_quick = msgspec.json.Decoder(CodexLine).decode
-
-_UNREAD = re.compile(
+_UNUSED_LINE = re.compile(
     rb'\{"timestamp":"[^"]{1,40}","type":"'
     rb'(?:world_state|compacted|inter_agent_communication_metadata|event_msg","payload":\{"type":"agent_reasoning)"'
 )
-_WORTH = 2048
+_LONG_LINE = 2048
 """Only lines longer than this many bytes are checked for whether they can be skipped; for shorter ones decoding is
 faster."""
 
 
-def decode_codex_line(line: bytes) -> list[CodexLine | CodexRecord]:
-    """Returns the records of one line, none for an empty one. A `BadLine` carries the records that could be read as its
-    second argument."""
-    if len(line) > _WORTH and _UNREAD.match(line) and _alone(line):
-        return []
-    try:
-        record = _quick(line)
-    except DECODE_ERRORS:
-        return [*decode_broken_line(line, CodexRecord)]
-    return [decode_leniently(line, CodexRecord) if record.payload is None else record]
-
-
-def line_payload(line: CodexLine | CodexRecord) -> CodexPayload:
-    """Returns the payload of a line, or the line itself in the oldest versions."""
-    return line.payload or (line if isinstance(line, CodexRecord) else CodexPayload())
-
-
-def _alone(line: bytes) -> bool:
-    """Checks whether this is a complete line with a single object on it."""
-    return line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
+def decode_codex_line(line: bytes) -> tuple[list[CodexRecord], str]:
+    """Decodes the records of a line, none if it is empty or of an unused type; also returns what is wrong with it."""
+    if len(line) > _LONG_LINE and _UNUSED_LINE.match(line) and is_one_object(line):
+        return [], ""
+    return decode_line(line, CodexRecord)

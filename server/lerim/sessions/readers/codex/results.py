@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import ToolCall, ToolKind
@@ -17,16 +14,14 @@ from lerim.sessions.readers.codex.outputs import (
 )
 from lerim.sessions.readers.codex.records import CodexPayload
 from lerim.sessions.readers.engine import (
-    DECODE_ERRORS,
     RunningProcesses,
     TurnDrafts,
     close_call,
     cut_blocks,
-    decode_fields,
+    parse_fields,
     without_nul,
 )
 
-_decode_changes = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _KINDS_WITH_USED_RESULTS: frozenset[ToolKind] = frozenset({"ask", "plan"})
 
 OutputCounts = tuple[int, int]
@@ -86,7 +81,7 @@ class CodexResults:
     def note_mcp_end(self, payload: CodexPayload, offset: int) -> bool:
         """Notes whether an MCP tool call failed, according to an event. Returns whether the person refused the call, in
         which case no result follows."""
-        result = decode_fields(payload.result)
+        result = parse_fields(payload.result)
         ended, fault = result.get("Ok"), result.get("Err")
         if isinstance(ended, dict) and (ended.get("isError") is True or ended.get("is_error") is True):
             self._note_code(payload, 1, offset)
@@ -109,7 +104,7 @@ class CodexResults:
         """Notes the full paths of the files that a patch changed, and whether it failed, according to an event."""
         if payload.success is False:
             self._note_code(payload, 1, offset)
-        full_paths = [without_nul(path)[:4096] for path in list(_changed_paths(payload.changes))[:200]]
+        full_paths = [without_nul(path)[:4096] for path in list(parse_fields(payload.changes))[:200]]
         if full_paths:
             self._drafts.update_call(
                 without_nul(payload.call_id), offset, lambda one: _with_full_paths(one, full_paths)
@@ -125,14 +120,6 @@ class CodexResults:
 
 def _mark_ok(call: ToolCall) -> ToolCall:
     return replace(call, status="ok", exit_code=0 if call.kind == "shell" else None)
-
-
-def _changed_paths(raw: msgspec.Raw) -> Iterable[str]:
-    """Returns the files of a patch, which are the keys of its changes; the changes themselves are left unread."""
-    try:
-        return _decode_changes(raw)
-    except DECODE_ERRORS:
-        return decode_fields(raw)
 
 
 def _count_outcome(output: CodexOutput, call: ToolCall | None) -> OutputCounts:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from lerim.sessions.model import NO_TOKENS, Session, Transcript
@@ -23,8 +22,8 @@ from lerim.sessions.readers.codex.human import (
     parse_prompt_item,
     parse_shell_output,
 )
-from lerim.sessions.readers.codex.outputs import parse_codex_output
-from lerim.sessions.readers.codex.records import CodexLine, CodexPayload, CodexRecord, decode_codex_line, line_payload
+from lerim.sessions.readers.codex.outputs import parse_output_text
+from lerim.sessions.readers.codex.records import CodexPayload, CodexRecord, decode_codex_line
 from lerim.sessions.readers.codex.results import CodexResults
 from lerim.sessions.readers.codex.tally import CodexTally
 from lerim.sessions.readers.engine import (
@@ -37,7 +36,6 @@ from lerim.sessions.readers.engine import (
     close_call,
     content_texts,
     cut_blocks,
-    decode_fields,
     decode_leniently,
     decode_string,
     find_object,
@@ -61,7 +59,7 @@ class _UnconfirmedPrompt(NamedTuple):
     text: str
 
 
-class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts]):
+class CodexReading(LineReading[CodexRecord, CodexTally]):
     """One pass over a rollout; see `LineReading`."""
 
     def __init__(self, transcript: Transcript, resume: bytes | None = None, *, brief: bool = False) -> None:
@@ -81,8 +79,8 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         title = self._index_title or tally.thread_name
         return tally.build_session(self.transcript, title=title, has_tokens=tally.has_usage)
 
-    def _add_record(self, record: CodexLine | CodexRecord) -> None:
-        payload = record.payload or line_payload(record)
+    def _add_record(self, record: CodexRecord) -> None:
+        payload = record.payload or record
         kind = payload.type or record.type or ""
         handler = _HANDLERS.get(kind)
         if handler is None:
@@ -114,26 +112,19 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         tally.set_cwd(payload.cwd)
         tally.set_branch(find_text(parse_fields(payload.git), "branch"))
         tally.parent = without_nul(payload.parent_thread_id)[:200]
-        begun = parse_timestamp(payload.timestamp)
-        if payload.forked_from_id or payload.parent_thread_id:
+        source, begun = parse_fields(payload.source), parse_timestamp(payload.timestamp)
+        subagent = source.get("subagent") or source.get("internal")
+        tally.is_subagent = bool(subagent)
+        if subagent or payload.forked_from_id or payload.parent_thread_id:
             tally.created_ms = int(begun.timestamp() * 1000) if begun else 0
-        source = decode_fields(payload.source)
+        if isinstance(subagent, dict):
+            tally.parent = find_text(find_object(subagent, "thread_spawn"), "parent_thread_id")[:200] or tally.parent
+            tally.is_ignored = "other" in subagent
         sources = [
-            decode_string(raw) or ("other" if decode_fields(raw) else "")
+            decode_string(raw) or ("other" if parse_fields(raw) else "")
             for raw in (payload.source, payload.thread_source)
         ]
         tally.unattended = is_unattended_thread(sources[0], sources[1], without_nul(payload.originator))
-        self._read_subagent_source(source.get("subagent") or source.get("internal"), begun)
-
-    def _read_subagent_source(self, subagent: object, begun: datetime | None) -> None:
-        if not subagent:
-            return
-        tally = self._tally
-        tally.is_subagent = True
-        tally.created_ms = int(begun.timestamp() * 1000) if begun else 0
-        fields = subagent if isinstance(subagent, dict) else {}
-        tally.parent = find_text(find_object(fields, "thread_spawn"), "parent_thread_id")[:200] or tally.parent
-        tally.is_ignored = "other" in fields
 
     def _read_context(self, payload: CodexPayload) -> None:
         self._tally.begin_task(payload.turn_id)
@@ -157,41 +148,28 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
     def _add_answer_text(self, source: str, text: str, native_id: str) -> None:
         """Adds a text of the model. Plans are split off, because an event leaves out the plan that its item
         contains."""
-        text = without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))
-        for part in _split_plans(text):
-            self._add_unpaired_text(source, part, native_id)
-
-    def _add_unpaired_text(self, source: str, text: str, native_id: str) -> None:
-        if text.strip() and not self._is_skipped() and not self._tally.take_counterpart(source, text):
-            self._answer_draft(native_id, text, is_new_id=False).texts.append(text)
+        for part in _split_plans(without_nul(cut_blocks(text, (MEMORIES_TAG, "oai-mem-citation")))):
+            if part.strip() and not self._is_skipped() and not self._tally.take_counterpart(source, part):
+                self._answer_draft(native_id, part).texts.append(part)
 
     def _read_prompt_event(self, payload: CodexPayload) -> None:
-        typed, _ = parse_prompt_event(payload)
-        self._confirm_prompt(typed, decode_string(payload.message))
+        text = decode_string(payload.message)
+        self._confirm_prompt(parse_prompt_event(payload, text), text)
 
     def _confirm_prompt(self, typed: TypedText | None, text: str) -> None:
         """Handles an event with what a person typed. The messages held before it either repeat it or were not typed."""
-        tally = self._tally
         self._unconfirmed = []
-        tally.prompt_events += 1
-        if typed is None or tally.is_subagent:
-            return
-        if typed.kind == "shell":
-            if not tally.take_counterpart("event", text):
-                self._add_prompt(typed, text)
-        else:
-            self._add_prompt(typed, text)
+        self._tally.prompt_events += 1
+        if typed is not None and not self._tally.is_subagent:
+            self._add_prompt("event", typed, text)
 
     def _read_prompt_item(self, payload: CodexPayload) -> None:
         tally = self._tally
         typed, text = parse_prompt_item(payload)
         if typed is None or tally.is_subagent:
             tally.set_cwd(parse_context_cwd(text))
-        elif typed.kind == "shell":
-            if not tally.take_counterpart("item", text):
-                self._add_prompt(typed, text)
-        elif tally.fallback_time:
-            self._add_prompt(typed, text)
+        elif typed.kind == "shell" or tally.fallback_time:
+            self._add_prompt("item", typed, text)
         else:
             self._hold_line()
             self._unconfirmed.append(_UnconfirmedPrompt(typed, self._time, text))
@@ -204,11 +182,11 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
             start, now = self._open_start, self._time
             for prompt in unconfirmed:
                 self._open_start, self._time = start, prompt.time
-                self._add_prompt(prompt.typed, prompt.text)
+                self._add_prompt("item", prompt.typed, prompt.text)
             self._time = now
 
-    def _add_prompt(self, typed: TypedText, text: str) -> None:
-        if self._is_skipped():
+    def _add_prompt(self, source: str, typed: TypedText, text: str) -> None:
+        if self._is_skipped() or (typed.kind == "shell" and self._tally.take_counterpart(source, text)):
             return
         if typed.kind == "prompt":
             self._tally.unpaired = ()
@@ -222,11 +200,9 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         self._results.processes.settle_all(self._line_offset)
         draft.texts.append(typed.text)
         if typed.kind == "shell":
-            output = parse_codex_output(msgspec.Raw(msgspec.json.encode(parse_shell_output(text))))
-            own_command = make_own_command(typed.text)
-            draft.calls.append(
-                close_call(own_command, output.status or "ok", output.text, output.exit_code, brief=False)
-            )
+            output = parse_output_text(parse_shell_output(text))
+            command = make_own_command(typed.text)
+            draft.calls.append(close_call(command, output.status or "ok", output.text, output.exit_code, brief=False))
 
     def _add_reasoning(self, payload: CodexPayload) -> None:
         if self._brief or self._is_skipped():
@@ -250,7 +226,7 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         if self._is_skipped() or (native_id and not tally.register_id(self._seen_ids, f"call:{native_id}")):
             return
         call = parse_codex_call(payload, brief=self._brief)
-        draft = self._answer_draft(native_id, f"{call.name}\n{call.command}", is_new_id=True)
+        draft = self._answer_draft(native_id, f"{call.name}\n{call.command}")
         tally.tool_calls += 1
         self._drafts.add_call(draft, call)
         self._results.note_call(payload, call)
@@ -276,21 +252,12 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         else:  # reported before the message it belongs to
             tally.unassigned_tokens = tally.unassigned_tokens + used
 
-    def _note_exit_code(self, payload: CodexPayload) -> None:
-        self._results.note_exit_code(payload, self._line_offset)
-
     def _note_mcp_end(self, payload: CodexPayload) -> None:
         native_id = usable_id(payload.call_id)
         if not self._is_skipped() and native_id and self._results.note_mcp_end(payload, self._line_offset):
             self._tally.denials += self._tally.register_id(self._seen_ids, f"out:{native_id}")
 
-    def _note_patch(self, payload: CodexPayload) -> None:
-        self._results.note_patch(payload, self._line_offset)
-
-    def _interrupt_calls(self, _: CodexPayload) -> None:
-        self._drafts.interrupt_calls(self._line_offset)
-
-    def _end_task(self, payload: CodexPayload) -> None:
+    def _end_task(self, _: CodexPayload) -> None:
         self._results.processes.settle_all(self._line_offset)
 
     def _rename_thread(self, payload: CodexPayload) -> None:
@@ -304,9 +271,8 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         elif item.type == "AgentMessage":
             self._add_answer_text("event", "".join(content_texts(item.content)), "")
         elif item.status == "failed":
-            self._results.note_exit_code(
-                replace(item, call_id=item.id, exit_code=item.exit_code or 1), self._line_offset
-            )
+            failed = replace(item, call_id=item.id, exit_code=item.exit_code or 1)
+            self._results.note_exit_code(failed, self._line_offset)
 
     # --- turns ---------------------------------------------------------------------------------------------------
 
@@ -315,9 +281,8 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
         thread that only judges another."""
         return self._tally.is_ignored or (self._tally.is_subagent and self._tally.is_replayed)
 
-    def _answer_draft(self, native_id: str, text: str, *, is_new_id: bool) -> TurnDraft:
-        """Returns the draft of the model's turn that a text or call belongs to, and begins one if needed. `is_new_id`
-        means that `native_id` is known to be new."""
+    def _answer_draft(self, native_id: str, text: str) -> TurnDraft:
+        """Returns the draft of the model's turn that a text or call belongs to, and begins one if needed."""
         if self._unconfirmed:
             self._accept_unconfirmed()
         draft = self._answer_turn
@@ -325,11 +290,10 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
             draft.last_offset = self._line_offset
             return draft
         tally = self._tally
-        if not native_id or not is_new_id:
-            native_id = self._make_unique_id(native_id or tally.make_turn_key("assistant", text))
-        self._answer_turn = draft = self._begin_turn(
-            "assistant", "reply", native_id, is_sidechain=self._tally.is_subagent
-        )
+        native_id = native_id or tally.make_turn_key("assistant", text)
+        while not tally.register_id(self._seen_ids, f"turn:{native_id}"):
+            native_id += "+"
+        self._answer_turn = draft = self._begin_turn("assistant", "reply", native_id, is_sidechain=tally.is_subagent)
         draft.model, draft.tokens = tally.current_model, tally.unassigned_tokens
         tally.unassigned_tokens = NO_TOKENS
         draft.reasoning, self._pending_reasoning = self._pending_reasoning, []
@@ -337,11 +301,6 @@ class CodexReading(LineReading[CodexLine | CodexRecord, CodexTally, TurnDrafts])
             tally.add_model(tally.current_model)
         self._is_answering = tally.answered = True
         return draft
-
-    def _make_unique_id(self, native_id: str) -> str:
-        while not self._tally.register_id(self._seen_ids, f"turn:{native_id}"):
-            native_id += "+"
-        return native_id
 
     def _hold_line(self) -> None:
         """Notes that this line belongs to a turn that begins later."""
@@ -361,10 +320,10 @@ _HANDLERS: dict[str, Callable[[CodexReading, CodexPayload], None]] = {
     "turn_context": CodexReading._read_context,
     "task_started": CodexReading._read_context,
     "turn_started": CodexReading._read_context,
-    "exec_command_end": CodexReading._note_exit_code,
-    "patch_apply_end": CodexReading._note_patch,
+    "exec_command_end": lambda self, payload: self._results.note_exit_code(payload, self._line_offset),
+    "patch_apply_end": lambda self, payload: self._results.note_patch(payload, self._line_offset),
     "mcp_tool_call_end": CodexReading._note_mcp_end,
-    "turn_aborted": CodexReading._interrupt_calls,
+    "turn_aborted": lambda self, _: self._drafts.interrupt_calls(self._line_offset),
     "task_complete": CodexReading._end_task,
     "turn_complete": CodexReading._end_task,
     "thread_name_updated": CodexReading._rename_thread,

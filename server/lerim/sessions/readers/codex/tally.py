@@ -7,18 +7,13 @@ stays the same: the call's id, or the thread (or the task within it) with the te
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from hashlib import blake2b
 
 import msgspec
 from msgspec.structs import astuple
 
 from lerim.sessions.model import NO_TOKENS, Tokens
 from lerim.sessions.readers.codex.records import CodexUsage
-from lerim.sessions.readers.engine import (
-    TranscriptTally,
-    plausible_count,
-    usable_id,
-)
+from lerim.sessions.readers.engine import TranscriptTally, hash_text, plausible_count, usable_id
 
 _TEXT_LIMIT = 256
 _UNPAIRED_LIMIT = 8
@@ -27,26 +22,7 @@ _AT_ONCE = timedelta(seconds=0.5)
 """Maximum time between lines that were written at once; a model never answers that fast."""
 
 
-_STORED_NAMES = {
-    "own_thread": "own",
-    "created_ms": "born",
-    "is_subagent": "child",
-    "is_ignored": "mute",
-    "is_inherited": "inherited",
-    "is_forked": "forked",
-    "copied_until": "copied",
-    "prompt_events": "events",
-    "text_counts": "said",
-    "running_total": "total",
-    "has_usage": "counted",
-    "unassigned_tokens": "owed",
-    "current_model": "engine",
-    "fallback_time": "bare",
-}
-"""The names of fields in the stored state of a reading, where they differ."""
-
-
-class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
+class CodexTally(TranscriptTally, gc=False):
     """Totals of a rollout up to a point in it.
 
     `thread` is the id of the thread in which the following lines were first written, `task` of the task within it.
@@ -102,7 +78,7 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
 
     def make_turn_key(self, role: str, text: str) -> str:
         """Returns a key for a turn without an id. It is the same in a fork, but differs each time the text occurs."""
-        digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
+        digest = hash_text(f"{role}\n{text}").hex()
         earlier = self.text_counts.get(digest, 0)
         counts = {key: count for key, count in self.text_counts.items() if key != digest}
         if len(counts) >= _TEXT_LIMIT:
@@ -113,7 +89,7 @@ class CodexTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
     def take_counterpart(self, source: str, text: str) -> bool:
         """Returns whether the counterpart (the item of an event, or the event of an item) already contained this text,
         ignoring white space."""
-        digest = blake2b("".join(text.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
+        digest = hash_text("".join(text.split())).hex()
         counterpart = ("item" if source == "event" else "event", digest)
         if counterpart in self.unpaired:
             index = self.unpaired.index(counterpart)

@@ -14,7 +14,6 @@ from lerim.sessions.readers.engine import (
     ToolTable,
     content_texts,
     cut_blocks,
-    decode_fields,
     decode_leniently,
     decode_string,
     find_text,
@@ -69,7 +68,7 @@ class CliCallEnd(NamedTuple):
 
 def parse_cli_call(native_id: str, name: str, arguments: msgspec.Raw, *, brief: bool = False) -> ToolCall:
     """Parses a call that a message requests, without a result yet; `brief` leaves out the text it writes to files."""
-    fields = decode_fields(arguments) or {"patch": decode_string(arguments)}
+    fields = parse_fields(arguments) or {"patch": decode_string(arguments)}
     kind = _EDITOR_KINDS.get(find_text(fields, "command"), "edit") if name == "str_replace_editor" else None
     call = _TOOLS.build_call(native_id, name, fields, kind=kind, brief=brief)
     if call.kind == "shell":
@@ -87,7 +86,7 @@ def mark_served_by_mcp(call: ToolCall) -> ToolCall:
 
 def continued_shell(name: str, arguments: msgspec.Raw) -> str:
     """Returns the id of the shell whose command a call continues; '' for any other call."""
-    value = decode_fields(arguments).get("shellId") if name.startswith(_CONTINUING_STARTS) else None
+    value = parse_fields(arguments).get("shellId") if name.startswith(_CONTINUING_STARTS) else None
     return str(value)[:100] if isinstance(value, str | int) else ""
 
 

@@ -52,11 +52,7 @@ _DENIED_BY_PERSON = "denied-interactively-by-user"
 """The kind of a denial by the person; all other kinds come from rules, hooks and policies."""
 
 
-_STORED_NAMES = {"has_all_tokens": "told", "tokens_before_resume": "earlier", "current_model": "engine"}
-"""The names of fields in the stored state of a reading, where they differ."""
-
-
-class CopilotTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
+class CopilotTally(TranscriptTally, gc=False):
     """Totals of a session up to a point in it. `has_all_tokens`: `tokens` covers everything said so far;
     `tokens_before_resume`: the tokens used before the session was last resumed."""
 
@@ -66,7 +62,7 @@ class CopilotTally(TranscriptTally, gc=False, rename=_STORED_NAMES):
     title: str = ""
 
 
-class CopilotReading(LineReading[CliEvent, CopilotTally, TurnDrafts]):
+class CopilotReading(LineReading[CliEvent, CopilotTally]):
     """One pass over a Copilot CLI session; see `LineReading`. `title` is its name if it is recorded outside the
     events."""
 

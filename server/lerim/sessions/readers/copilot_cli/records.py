@@ -1,4 +1,4 @@
-"""Decodes the lines of a Copilot CLI session to typed events. Any bytes are accepted, and only `BadLine` is raised."""
+"""Decodes the lines of a Copilot CLI session to typed events. Any bytes are accepted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from lerim.sessions.readers.engine import DECODE_ERRORS, JSON_NULL, decode_broken_line
+from lerim.sessions.readers.engine import JSON_NULL, decode_line, is_one_object
 
 
 class CliToolRequest(msgspec.Struct, rename="camel", gc=False):
@@ -75,16 +75,9 @@ class CliEvent(msgspec.Struct, rename="camel", gc=False):
     data: CliEventData = msgspec.field(default_factory=CliEventData)
 
 
-_decode_fast = msgspec.json.Decoder(CliEvent).decode
 _UNUSED_EVENT = re.compile(rb'\{"type":"(?:hook\.|system\.|assistant\.turn_|permission\.requested|session\.compaction)')
 
 
-def decode_cli_event(line: bytes) -> list[CliEvent]:
-    """Decodes the events of one line; returns none for an empty line or an unused event type. Raises BadLine, whose
-    second argument contains the events that could be read."""
-    if _UNUSED_EVENT.match(line) and line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line:
-        return []
-    try:
-        return [_decode_fast(line)]
-    except DECODE_ERRORS:
-        return decode_broken_line(line, CliEvent)
+def decode_cli_event(line: bytes) -> tuple[list[CliEvent], str]:
+    """Decodes the events of one line, none if it is empty or of an unused type; also returns what is wrong with it."""
+    return ([], "") if _UNUSED_EVENT.match(line) and is_one_object(line) else decode_line(line, CliEvent)

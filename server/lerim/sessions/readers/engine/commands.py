@@ -10,7 +10,7 @@ from lerim.sessions.model import FileEdit
 from lerim.sessions.readers.engine.fields import without_nul
 
 PATCH_BEGIN = "*** Begin Patch"
-_END = "*** End Patch"
+_PATCH = re.compile(re.escape(PATCH_BEGIN) + r"(.*?)\n?(?:\*\*\* End Patch|\Z)", re.DOTALL)
 _FILE_LIMIT = 200
 _HEADER = re.compile(r"\*\*\* (Add File|Update File|Delete File|Move to): (.*)", re.DOTALL)
 
@@ -29,12 +29,8 @@ def parse_patch(text: str, *, brief: bool = False) -> Patch:
     paths: dict[str, None] = {}
     edits: list[FileEdit] = []
     kinds: set[str] = set()
-    start = text.find(PATCH_BEGIN)
-    while start >= 0:
-        end = text.find(_END, start)
-        body = text[start : end if end >= 0 else len(text)].removesuffix("\n")
-        _parse_body(body.split("\n"), paths, edits, kinds)
-        start = text.find(PATCH_BEGIN, end) if end >= 0 else -1
+    for patch in _PATCH.finditer(text):
+        _parse_body(patch[1].split("\n"), paths, edits, kinds)
     return Patch(tuple(paths)[:_FILE_LIMIT], () if brief else tuple(edits), kinds == {"Add File"})
 
 

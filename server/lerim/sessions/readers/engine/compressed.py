@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from io import RawIOBase
 from typing import IO, TYPE_CHECKING, cast
 
@@ -41,14 +40,13 @@ class UnpackedStream(RawIOBase):
     """The contents of a packed file. It ends where the file is damaged or a limit is reached; `stop_reason` then says
     why, worded to follow “it”, and is '' at the end of the file."""
 
-    def __init__(self, file: IO[bytes], size: int, clock: Callable[[], float] = time.thread_time) -> None:
-        """`size` of the packed file determines the limits; `clock` returns the seconds this thread has worked."""
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        """`size` of the packed file determines the limits."""
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: WINDOW_LOG}
         self._inner = zstd.ZstdFile(file, options=options)
-        self._clock = clock
         self._byte_limit = BASE_BYTES + BYTES_A_BYTE * size
         self._lines_left = BASE_LINES + size // BYTES_A_LINE
-        self._deadline = clock() + BASE_SECONDS + SECONDS_A_BYTE * size
+        self._deadline = time.thread_time() + BASE_SECONDS + SECONDS_A_BYTE * size
         self.unpacked_bytes = 0
         self.stop_reason = ""
 
@@ -73,13 +71,13 @@ class UnpackedStream(RawIOBase):
         self.unpacked_bytes += len(block)
         if self.unpacked_bytes > self._byte_limit:
             self.stop_reason = f"unpacks to more than {self._byte_limit // 1_000_000} MB"
-        elif self._clock() > self._deadline:
+            return 0
+        if time.thread_time() > self._deadline:
             self.stop_reason = "takes too long to read for its size"
-        else:
-            end = self._end_of_lines(block)
-            target[:end] = block[:end]
-            return end
-        return 0
+            return 0
+        end = self._end_of_lines(block)
+        target[:end] = block[:end]
+        return end
 
     def _end_of_lines(self, block: bytes) -> int:
         """Returns how many leading bytes of a block may be read without exceeding the number of lines left."""

@@ -24,9 +24,7 @@ spaces."""
 
 def without_nul(text: str | None) -> str:
     """Replaces NUL characters, so that every later stage can store the text."""
-    if not text:
-        return ""
-    return text.replace("\0", "\ufffd") if "\0" in text else text
+    return text.replace("\0", "\ufffd") if text else ""
 
 
 def keep_ends(text: str) -> tuple[str, int]:

@@ -27,32 +27,35 @@ _OBJECT_LIMIT = 1000
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 
 
-class BadLine(Exception):  # noqa: N818 - a finding about a line, turned into a Problem by the reader
-    """A line, or the rest of one, that contains no JSON object."""
-
-
-def decode_broken_line(line: bytes, shape: type[Shape]) -> list[Shape]:
-    """Decodes the objects of a line that the fast decoder rejected, each as `shape`. Raises BadLine, with the objects
-    that could be read as its second argument."""
-    if len(line) > _REPAIR_LIMIT:
-        raise BadLine("broken, and too long to be repaired", [])
+def decode_line(line: bytes, shape: type[Shape]) -> tuple[list[Shape], str]:
+    """Decodes the objects of a line, each as `shape`: usually one, none for an empty line. Also returns what is wrong
+    with the rest of the line; '' if nothing is."""
+    try:
+        return [cast(Shape, _decoder(shape).decode(line))], ""
+    except DECODE_ERRORS:
+        if len(line) > _REPAIR_LIMIT:
+            return [], "broken, and too long to be repaired"
     text = line.decode("utf-8", "replace").strip("\ufeff\0 \t\r\n")
     records: list[Shape] = []
     position = 0
     while position < len(text):
         if len(records) >= _OBJECT_LIMIT:
-            raise BadLine("too many objects on one line", records)
+            return records, "too many objects on one line"
         try:
             value, position = OBJECT_DECODER.raw_decode(text, position)
             if not isinstance(value, dict):
-                raise BadLine("no JSON object", records)
+                return records, "no JSON object"
             records.append(decode_leniently(_encode_clean(value), shape))
         except (ValueError, RecursionError) as error:
-            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).split(":")[0]
-            raise BadLine(reason, records) from error
+            return records, "nested too deeply" if isinstance(error, RecursionError) else str(error).split(":")[0]
         while position < len(text) and text[position] in "\0 \t\r\n":
             position += 1
-    return records
+    return records, ""
+
+
+def is_one_object(line: bytes) -> bool:
+    """Checks whether a line is complete and contains a single object, so that its beginning shows what it is."""
+    return line.endswith((b"}\n", b"}\r\n")) and b"}{" not in line
 
 
 def _parse_finite(text: str) -> float | None:
@@ -143,14 +146,6 @@ def content_texts(raw: msgspec.Raw) -> list[str]:
             elif part.get("type") == "document":
                 texts.append("[document]")
     return texts
-
-
-def decode_fields(raw: msgspec.Raw) -> dict[str, object]:
-    """Decodes a JSON object, or a string that contains one as JSON; returns {} for anything else."""
-    value = parse_json_or_none(raw)
-    if isinstance(value, str):
-        value = parse_json_or_none(value) if value.lstrip().startswith("{") else None
-    return value if isinstance(value, dict) else {}
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

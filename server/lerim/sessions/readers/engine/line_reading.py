@@ -8,9 +8,9 @@ mean.
 from __future__ import annotations
 
 import os
-import stat
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from io import BufferedReader, FileIO
 from pathlib import Path
@@ -22,23 +22,30 @@ from lerim.errors import Problem, TranscriptError
 from lerim.files import make_unreadable_error, open_buffered, open_unbuffered
 from lerim.sessions.model import OmittedProblems, Role, Session, Transcript, Turn, TurnKind, make_turn_id
 from lerim.sessions.readers.engine.compressed import COMPRESSED_SUFFIX, UnpackedStream
-from lerim.sessions.readers.engine.lenient_json import BadLine
-from lerim.sessions.readers.engine.line_stream import BLOCK_BYTES, LineStream, fingerprint_file
+from lerim.sessions.readers.engine.line_stream import (
+    BLOCK_BYTES,
+    TOO_LONG,
+    LineStream,
+    fingerprint_file,
+    report_cut,
+    report_line,
+)
 from lerim.sessions.readers.engine.tally import RecentIds, TranscriptTally
 from lerim.sessions.readers.engine.turn_drafts import TurnDraft, TurnDrafts
-from lerim.sessions.readers.live import CUT_SHORT
 
 PROBLEM_LIMIT = 100
 """How many problems are reported one by one; further ones are only counted."""
+
+_FORMAT = 2
+"""The form of the states to resume from. Earlier ones are not used: those transcripts are read from their start."""
 
 BEGINNING_BYTES = 256 * 1024
 
 Tally = TypeVar("Tally", bound=TranscriptTally)
 Record = TypeVar("Record")
-Drafts = TypeVar("Drafts", bound=TurnDrafts)
 
 
-def read_beginning(path: Path, decode: Callable[[bytes], list[Record]]) -> Iterator[Record]:
+def read_beginning(path: Path, decode: Callable[[bytes], tuple[list[Record], str]]) -> Iterator[Record]:
     """Yields the readable records in a transcript's first 256 kB; none if the file cannot be read."""
     try:
         with open_buffered(path) as file:
@@ -48,11 +55,7 @@ def read_beginning(path: Path, decode: Callable[[bytes], list[Record]]) -> Itera
     except OSError:
         return
     for line in start.split(b"\n"):
-        try:
-            records = decode(line)
-        except BadLine as fault:
-            records = fault.args[1]
-        yield from records
+        yield from decode(line)[0]
 
 
 class _Resume(msgspec.Struct):
@@ -63,7 +66,7 @@ class _Resume(msgspec.Struct):
     seen: bytes
 
 
-class LineReading(ABC, Generic[Record, Tally, Drafts]):
+class LineReading(ABC, Generic[Record, Tally]):
     """One pass over a transcript. Iterate it to the end; after that, `session`, `resume` and `problems` are valid.
 
     Without `resume` the whole file is read. With it, only new lines and the turns that were not final are read; those
@@ -72,7 +75,6 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
     TranscriptError if the file cannot be opened or read.
     """
 
-    FORMAT = 1
     ids: frozenset[str] | None = None
 
     def __init__(
@@ -80,7 +82,7 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         transcript: Transcript,
         resume: bytes | None,
         tally: Tally,
-        drafts: Drafts,
+        drafts: TurnDrafts,
         *,
         brief: bool = False,
     ) -> None:
@@ -105,8 +107,8 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         self.session = self._build_session()
 
     @abstractmethod
-    def _decode_line(self, line: bytes) -> list[Record]:
-        """Returns the records of a line. Raises BadLine."""
+    def _decode_line(self, line: bytes) -> tuple[list[Record], str]:
+        """Returns the records of a line, and what is wrong with the rest of it; '' if nothing is."""
 
     @abstractmethod
     def _add_record(self, record: Record) -> None:
@@ -119,12 +121,9 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
 
     def __iter__(self) -> Iterator[Turn]:
         try:
-            stat_result = self.path.stat()
-            if not stat.S_ISREG(stat_result.st_mode):
-                raise TranscriptError("This transcript is not a file", where=str(self.path), todo="Remove it.")
             with open_unbuffered(self.path) as raw:
                 if self.path.name.endswith(COMPRESSED_SUFFIX):
-                    stream = UnpackedStream(raw, stat_result.st_size)
+                    stream = UnpackedStream(raw, os.fstat(raw.fileno()).st_size)
                     with BufferedReader(stream, BLOCK_BYTES) as packed_file:
                         yield from self._read_compressed(packed_file, stream)
                 else:
@@ -163,7 +162,7 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
             what = f"This compressed transcript cannot be read: it {stream.stop_reason}"
             raise TranscriptError(what, where=str(self.path), todo="Lerim tries again when it changes.")
         if stream.stop_reason:
-            self._report(CUT_SHORT, "", f"Only part of this compressed transcript was read: it {stream.stop_reason}")
+            report_cut(self.path, stream.stop_reason, self.problems)
         yield from self._finish()
 
     def _read_plain(self, raw: FileIO, file: BufferedReader[Any]) -> Iterator[Turn]:
@@ -178,12 +177,13 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
         decode, add_record = self._decode_line, self._add_record
         lines = LineStream(file, offset)
         for start, end, data, complete in lines:
-            try:
-                records = decode(data) if data is not None else self._report_long_line(start, complete)
-            except BadLine as fault:
-                records = self._report_bad_line(fault, start) if complete else None
-            if records is None:
-                break
+            records, fault = ([], TOO_LONG) if data is None else decode(data)
+            if fault:
+                if not complete:
+                    break
+                self._fault_count += 1
+                if self._fault_count <= PROBLEM_LIMIT:
+                    report_line(self.path, start, fault, self.problems)
             self._line_offset, offset = start, end
             if len(records) > 1:
                 self._save_tally()
@@ -197,13 +197,13 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
                 if self._seen_ids.needs_trimming:
                     self._seen_ids.trim(self._find_resume_point()[1].seen_count)
         if lines.stop_reason:
-            self._report(CUT_SHORT, "", f"Only part of this transcript was read: it {lines.stop_reason}")
+            report_cut(self.path, lines.stop_reason, self.problems)
         return offset
 
     def _save_tally(self) -> None:
         """Keeps the tally as it was before the line; called before a record that may begin a turn."""
         if not self._has_several_records:
-            self._tally_before = self._tally.snapshot()
+            self._tally_before = msgspec.structs.replace(self._tally)
 
     def _begin_turn(
         self, role: Role, kind: TurnKind, native_id: str, *, is_sidechain: bool, key: str = ""
@@ -242,20 +242,16 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
     def _restore_state(self, raw: FileIO) -> int:
         if not self._known_resume:
             return 0
-        try:
+        with suppress(msgspec.MsgspecError, ValueError, RecursionError):
             state = msgspec.json.decode(self._known_resume, type=_Resume)
             tally = msgspec.json.decode(state.tally, type=type(self._tally))
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            self.restarted = True
-            return 0
-        size = os.fstat(raw.fileno()).st_size
-        is_usable = state.format == self.FORMAT and 0 <= state.offset <= size
-        if not is_usable or fingerprint_file(raw, state.offset) != state.fingerprint:
-            self.restarted = True
-            return 0
-        self._tally = tally
-        self._seen_ids = RecentIds(state.seen, tally.seen_count)
-        return state.offset
+            is_usable = state.format == _FORMAT and 0 <= state.offset <= os.fstat(raw.fileno()).st_size
+            if is_usable and fingerprint_file(raw, state.offset) == state.fingerprint:
+                self._tally = tally
+                self._seen_ids = RecentIds(state.seen, tally.seen_count)
+                return state.offset
+        self.restarted = True
+        return 0
 
     def _find_resume_point(self) -> tuple[int, TranscriptTally]:
         return self._drafts.find_resume_point(*(self._open_start or (self._offset, self._tally)))
@@ -263,27 +259,5 @@ class LineReading(ABC, Generic[Record, Tally, Drafts]):
     def _save_resume(self, raw: FileIO) -> None:
         start, tally = self._find_resume_point()
         encoded = msgspec.Raw(msgspec.json.encode(tally))
-        self.resume = msgspec.json.encode(
-            _Resume(
-                self.FORMAT, start, fingerprint_file(raw, start), encoded, self._seen_ids.encode_until(tally.seen_count)
-            )
-        )
-
-    def _report_long_line(self, start: int, complete: bool) -> list[Record] | None:
-        if not complete:
-            return None
-        self._report_line("line-too-long", start, "A line of this transcript is too long and was skipped")
-        return []
-
-    def _report_bad_line(self, fault: BadLine, start: int) -> list[Record]:
-        reason, records = fault.args
-        self._report_line("bad-line", start, f"A line of this transcript could not be read ({reason}) and was skipped")
-        return list(records)
-
-    def _report_line(self, code: str, start: int, message: str) -> None:
-        self._fault_count += 1
-        if self._fault_count <= PROBLEM_LIMIT:
-            self._report(code, f"@{start}", message)
-
-    def _report(self, code: str, where: str, message: str) -> None:
-        self.problems.append(Problem(code, f"{self.path}{where}", message))
+        seen = self._seen_ids.encode_until(tally.seen_count)
+        self.resume = msgspec.json.encode(_Resume(_FORMAT, start, fingerprint_file(raw, start), encoded, seen))

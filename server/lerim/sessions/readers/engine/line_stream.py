@@ -11,7 +11,11 @@ import hashlib
 import re
 from collections.abc import Iterator
 from io import BufferedReader, FileIO
+from pathlib import Path
 from typing import Any
+
+from lerim.errors import Problem
+from lerim.sessions.readers.live import CUT_SHORT
 
 LINE_LIMIT = 32 * 1024 * 1024
 """Longer lines are skipped without being kept in memory; the longest line seen in real sessions has 2 MB. Decoding
@@ -38,6 +42,9 @@ _BLANK_LINES = 1000
 """Blank lines in a row that are read one by one; the rest of them is skipped at once."""
 
 _BLANK = re.compile(rb"[\n\r\t ]*")
+
+TOO_LONG = "it is too long"
+"""Why a longer line than `LINE_LIMIT` could not be read."""
 
 FileLine = tuple[int, int, bytes | None, bool]
 """Start and end in the file; the bytes, or None if the line was too long; whether its `\\n` has been written yet."""
@@ -111,6 +118,17 @@ class LineStream:
         self._empty_bytes += size
         if self._empty_bytes > EMPTY_BYTES:
             self.stop_reason = f"holds more than {EMPTY_BYTES >> 20} MB of empty lines"
+
+
+def report_line(path: Path, start: int, reason: object, problems: list[Problem]) -> None:
+    """Adds a problem for the line that begins at `start` and cannot be read."""
+    what = f"A line of this session could not be read ({str(reason).split(':')[0]}) and was skipped"
+    problems.append(Problem("bad-line", f"{path}@{start}", what))
+
+
+def report_cut(path: Path, reason: str, problems: list[Problem]) -> None:
+    """Adds a problem for a file that is not read to its end, for a reason that follows “it”."""
+    problems.insert(0, Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {reason}"))
 
 
 def fingerprint_file(raw: FileIO, offset: int) -> bytes:

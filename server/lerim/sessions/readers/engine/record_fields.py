@@ -21,8 +21,10 @@ _WSL_HOSTS = ("wsl.localhost", "wsl$")
 
 
 def parse_fields(data: bytes | str | msgspec.Raw) -> dict[str, object]:
-    """Parses a JSON object; returns {} for anything else."""
+    """Parses a JSON object, or a string that contains one as JSON; returns {} for anything else."""
     value = parse_json_or_none(data)
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = parse_json_or_none(value)
     return value if isinstance(value, dict) else {}
 
 

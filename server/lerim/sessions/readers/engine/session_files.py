@@ -24,33 +24,20 @@ written."""
 def collect_sessions(
     contents: StoreContents, platform: Platform, files: list[os.DirEntry[str]], *, parent: str = "", cwd: str = ""
 ) -> None:
-    """Adds the transcripts among files. `cwd`, their working folder if another file names it, is part of their
-    stamp. A `.json` and a `.jsonl` of the same name are one session, identified by the path of the `.json`."""
-    stems: dict[str, Path] = {}
-    stats: dict[str, list[os.stat_result]] = {}
+    """Adds the transcripts among files, which are sorted by name. `cwd`, their working folder if another file names it,
+    is part of their stamp. A `.json` and a `.jsonl` of the same name are one session, identified by the path of the
+    `.json`."""
+    found: dict[str, tuple[Path, list[os.stat_result]]] = {}
     for entry in files:
         stem, _, suffix = entry.name.rpartition(".")
-        if suffix not in ("json", "jsonl") or not stem:
-            continue
-        file_stat = stat_regular_file(platform, entry, contents.problems)
-        if file_stat is None or not file_stat.st_size:
-            continue
-        stats.setdefault(stem, []).append(file_stat)
-        if suffix == "json" or stem not in stems:
-            stems[stem] = Path(entry.path)
-    contents.transcripts.extend(
-        Transcript(
-            platform=platform,
-            path=stems[stem],
-            session_id=stem,
-            size=sum(one.st_size for one in file_stats),
-            mtime_ns=max(one.st_mtime_ns for one in file_stats),
-            inode=stamp_inode(file_stats[0].st_ino, cwd),
-            parent=parent,
-            cwd=cwd,
-        )
-        for stem, file_stats in stats.items()
-    )
+        if suffix in ("json", "jsonl") and stem:
+            file_stat = stat_regular_file(platform, entry, contents.problems)
+            if file_stat is not None and file_stat.st_size:
+                found.setdefault(stem, (Path(entry.path), []))[1].append(file_stat)
+    for stem, (path, stats) in found.items():
+        size, written = sum(one.st_size for one in stats), max(one.st_mtime_ns for one in stats)
+        inode = stamp_inode(stats[0].st_ino, cwd)
+        contents.transcripts.append(Transcript(platform, path, stem, size, written, inode, parent, cwd=cwd))
 
 
 def add_transcript(
@@ -106,20 +93,16 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 def stat_regular_file(platform: Platform, entry: os.DirEntry[str], problems: list[Problem]) -> os.stat_result | None:
     """Returns the stat of a regular file. Returns None if it was deleted meanwhile, and also, adding a problem, if it
     is no regular file, cannot be accessed or is a broken link."""
+    what = f"A session of {PLATFORM_NAMES[platform]} should be here, but this is not a file"
     try:
         file_stat = entry.stat()
+        if stat.S_ISREG(file_stat.st_mode):
+            return file_stat
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not entry.is_symlink():
             return None
-        problems.append(Problem("unreadable", entry.path, f"This file cannot be read: {error_reason(error)}"))
-        return None
-    if stat.S_ISREG(file_stat.st_mode):
-        return file_stat
-    problems.append(
-        Problem(
-            "unreadable", entry.path, f"A session of {PLATFORM_NAMES[platform]} should be here, but this is not a file"
-        )
-    )
+        what = f"This file cannot be read: {error_reason(error)}"
+    problems.append(Problem("unreadable", entry.path, what))
     return None
 
 

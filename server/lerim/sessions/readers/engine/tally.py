@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from hashlib import blake2b
-from typing import Self
 
 import msgspec
 
@@ -18,7 +17,6 @@ from lerim.sessions.readers.engine.typed_text import TypedText
 
 SEEN_ID_LIMIT = 32_768
 """Records remembered to recognise copies of them; each takes 8 bytes of the resume state."""
-
 
 NAME_LIMIT = 64
 
@@ -70,17 +68,7 @@ class RecentIds:
             self._start += surplus
 
 
-_STORED_NAMES = {
-    "seen_count": "seen",
-    "tokens_by_message": "spent",
-    "queued_hashes": "echoes",
-    "last_prompt_hash": "prompt",
-    "command_key": "command",
-}
-"""The names of fields in the stored state of a reading, where they differ."""
-
-
-class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
+class TranscriptTally(msgspec.Struct, gc=False):
     """Totals of a transcript up to a point in it."""
 
     turns: int = 0
@@ -110,9 +98,6 @@ class TranscriptTally(msgspec.Struct, gc=False, rename=_STORED_NAMES):
     answered: bool = True
     command_key: str = ""
     unattended: bool = False
-
-    def snapshot(self) -> Self:
-        return msgspec.structs.replace(self)
 
     def register_id(self, seen: RecentIds, native_id: str) -> bool:
         """Returns whether `native_id` is seen for the first time; if so, also sets the summary title that was waiting

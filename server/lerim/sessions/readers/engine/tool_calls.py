@@ -89,9 +89,8 @@ class ToolTable:
         return tuple(edit for edit in edits if edit.old or edit.new)
 
     def _parse_questions(self, arguments: Mapping[str, object]) -> tuple[QuestionAnswer, ...]:
-        questions = list_objects(arguments.get("questions"))
-        if not questions and find_text(arguments, *self.question):
-            return (parse_question(arguments, *self.question),)
+        single = [arguments] if find_text(arguments, *self.question) else []
+        questions: Sequence[Mapping[str, object]] = list_objects(arguments.get("questions")) or single
         return tuple(parse_question(one, *self.question) for one in questions)
 
 

@@ -110,20 +110,17 @@ class TurnDrafts:
 
     def has_final_turns(self, turns: int, offset: int) -> bool:
         """Checks whether `take_final_turns` has any turn to hand out."""
-        queue = self._queue
-        return bool(queue) and self._is_final(queue[0], turns, offset)
+        return bool(self._queue) and self._is_final(self._queue[0], turns, offset)
 
     def take_final_turns(self, turns: int, offset: int) -> Iterator[Turn]:
         """Yields the turns that have become final, given how many turns have begun and how far the file was read."""
-        while self._queue and self._is_final(self._queue[0], turns, offset):
+        while self.has_final_turns(turns, offset):
             draft = self._queue.popleft()
             self._unregister(draft)
             self._emitted.append((draft.first_offset, draft.last_offset, draft.tally_before))
             yield draft.build_turn()
         if len(self._emitted) > 8:
-            start, _ = self.find_resume_point(
-                offset, draft.tally_before if not self._queue else self._queue[0].tally_before
-            )
+            start, _ = self.find_resume_point(offset, draft.tally_before)
             self._emitted = [one for one in self._emitted if one[1] >= start]
 
     def _is_final(self, draft: TurnDraft, turns: int, offset: int) -> bool:
@@ -146,8 +143,7 @@ class TurnDrafts:
 
     def take_unfinished_turns(self) -> Iterator[Turn]:
         """Yields the turns that are not final, as far as they are known."""
-        for draft in self._queue:
-            yield draft.build_turn()
+        return (draft.build_turn() for draft in self._queue)
 
     def find_resume_point(self, offset: int, tally: TranscriptTally) -> tuple[int, TranscriptTally]:
         """Returns the offset where the next reading must begin, and the tally there; `offset` and `tally` if no turn is

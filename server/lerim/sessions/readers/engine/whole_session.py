@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -21,10 +22,9 @@ from lerim.sessions.model import NO_TOKENS, OmittedProblems, Session, Tokens, Tr
 from lerim.sessions.readers.engine.fields import make_title
 from lerim.sessions.readers.engine.lenient_json import decode_leniently, parse_json_or_none
 from lerim.sessions.readers.engine.line_reading import PROBLEM_LIMIT, LineReading
-from lerim.sessions.readers.engine.line_stream import LINE_LIMIT, LineStream
+from lerim.sessions.readers.engine.line_stream import LINE_LIMIT, TOO_LONG, LineStream, report_cut, report_line
 from lerim.sessions.readers.engine.session_files import read_session_file
 from lerim.sessions.readers.engine.tally import NAME_LIMIT
-from lerim.sessions.readers.live import CUT_SHORT
 
 _FORMAT = 1
 
@@ -43,7 +43,7 @@ class LoadedSession:
 
 class _Resume(msgspec.Struct):
     format: int
-    final_turns: int = msgspec.field(name="settled")
+    final_turns: int
     digest: bytes
 
 
@@ -88,14 +88,11 @@ class WholeReading:
     def _find_start(self, turns: list[Turn]) -> int:
         if not self._known_resume:
             return 0
-        try:
+        with suppress(msgspec.MsgspecError, ValueError, RecursionError):
             state = msgspec.json.decode(self._known_resume, type=_Resume)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            self.restarted = True
-            return 0
-        before = turns[: state.final_turns]
-        if state.format == _FORMAT and len(before) == state.final_turns and _digest(before) == state.digest:
-            return state.final_turns
+            before = turns[: state.final_turns]
+            if state.format == _FORMAT and len(before) == state.final_turns and _digest(before) == state.digest:
+                return state.final_turns
         self.restarted = True
         return 0
 
@@ -114,7 +111,7 @@ def load_single_object(
     transcript: Transcript,
     shape: type[StoredObject],
     list_records: Callable[[StoredObject], Iterable[Record]],
-    reading: LineReading[Record, Any, Any],
+    reading: LineReading[Record, Any],
 ) -> LoadedSession:
     """Loads a session stored as one JSON object, as the first versions of Codex and Copilot CLI do. `reading` reads the
     records from `list_records` as if each were a line. Raises OSError."""
@@ -136,17 +133,11 @@ def read_log_lines(path: Path, problems: list[Problem], limit: int = LINE_LIMIT)
         lines = LineStream(file, 0, limit)
         for start, _, data, is_complete in lines:
             if data is None:
-                report_line(path, start, "it is too long", problems)
+                report_line(path, start, TOO_LONG, problems)
             elif data.strip():
                 yield start, data, is_complete
     if lines.stop_reason:
-        problems.insert(0, Problem(CUT_SHORT, str(path), f"Only part of this session was read: it {lines.stop_reason}"))
-
-
-def report_line(path: Path, start: int, reason: object, problems: list[Problem]) -> None:
-    """Adds a problem for the line that begins at `start` and cannot be read."""
-    what = f"A line of this session could not be read ({str(reason).split(':')[0]}) and was skipped"
-    problems.append(Problem("bad-line", f"{path}@{start}", what))
+        report_cut(path, lines.stop_reason, problems)
 
 
 def sum_session(

@@ -1,12 +1,2 @@
-from .calls import make_gemini_own_command as make_gemini_own_command
-from .calls import parse_gemini_call as parse_gemini_call
-from .folders import find_chats as find_chats
+from . import store as store
 from .folders import folders_by_hash as folders_by_hash
-from .folders import infer_folder as infer_folder
-from .human import parse_gemini_output as parse_gemini_output
-from .human import parse_gemini_prompt as parse_gemini_prompt
-from .records import GeminiMessage as GeminiMessage
-from .records import GeminiSession as GeminiSession
-from .records import GeminiUsage as GeminiUsage
-from .records import extract_message_text as extract_message_text
-from .records import load_gemini_session as load_gemini_session

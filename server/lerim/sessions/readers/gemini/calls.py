@@ -7,7 +7,7 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from lerim.sessions.model import OWN_COMMAND, QuestionAnswer, ToolCall, ToolStatus
+from lerim.sessions.model import QuestionAnswer, ToolCall, ToolStatus
 from lerim.sessions.readers.engine import (
     ToolTable,
     close_call,
@@ -16,6 +16,7 @@ from lerim.sessions.readers.engine import (
     find_text,
     kinds_by_name,
     list_texts,
+    make_own_command,
     parse_fields,
     parse_json_or_none,
     without_nul,
@@ -77,8 +78,8 @@ def parse_gemini_call(call: GeminiCall, plans: dict[str, str], *, brief: bool) -
 def make_gemini_own_command(text: str, output: str) -> ToolCall:
     """Returns the tool call for a person's own `!command`."""
     match = _SHELL_CODE.match(output)
-    call = ToolCall(id="", name=OWN_COMMAND, kind="shell", command=text)
-    return close_call(call, "ok", without_nul(cut_blocks(output)), int(match[1]) if match else None, brief=False)
+    code = int(match[1]) if match else None
+    return close_call(make_own_command(text), "ok", without_nul(cut_blocks(output)), code, brief=False)
 
 
 # --- results -----------------------------------------------------------------------------------------------------

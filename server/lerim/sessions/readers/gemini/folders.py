@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
-from lerim.files import read_regular_file
 from lerim.sessions.model import StoreContents
 from lerim.sessions.readers.engine import (
     collect_sessions,
@@ -20,7 +19,8 @@ from lerim.sessions.readers.engine import (
     read_start,
 )
 
-PATH_CHARACTERS = 4096
+_PATH_BYTES = 4096
+_PROJECTS_BYTES = 16 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{64}")
 _OWN_HASH = re.compile(rb'"projectHash"\s{0,20}:\s{0,20}"([0-9a-f]{64})"')
 _STRING_CONTENT = rb'((?:[^"\\\]\n]|\\[^n]){1,1000})'
@@ -64,23 +64,21 @@ def _folder_hashes(folder: str) -> Iterator[str]:
 
 def _load_slugs(root: Path) -> dict[str, str]:
     """Reads `projects.json` and returns the folders by the names of their stores; empty if it is missing or broken."""
-    try:
-        content = read_regular_file(root / "projects.json")
-    except OSError:
-        return {}
-    projects = find_object(parse_fields(content), "projects")
+    projects = find_object(parse_fields(read_start(root / "projects.json", _PROJECTS_BYTES)), "projects")
     return {slug: folder for folder, slug in projects.items() if isinstance(slug, str)}
 
 
 def _read_project_root(store: Path) -> str:
     """Returns the folder named in a store's `.project_root`; '' if there is none."""
-    content = read_start(store / ".project_root", PATH_CHARACTERS)
+    content = read_start(store / ".project_root", _PATH_BYTES)
     return content.decode("utf-8", "replace").strip().replace("\0", "")
 
 
-def infer_folder(text: bytes, store: str = "") -> str:
-    """Returns the folder that the records mention and whose hash they contain (or `store` is); else the first workspace
-    directory of the session; '' if there is neither."""
+def infer_folder(session: Path, size: int) -> str:
+    """Returns the folder that a session mentions in the first `size` bytes of each of its files, if they contain its
+    hash or their store is named by it; else the session's first workspace directory; '' if there is neither."""
+    text = b"".join(read_start(one, size) for one in dict.fromkeys((session, session.with_suffix(".jsonl"))))
+    store = next((parent.parent.name for parent in session.parents if parent.name == "chats"), "")
     match = _OWN_HASH.search(text)
     wanted_hash = match[1].decode() if match else store if _HASH.fullmatch(store) else ""
     workspaces = [_decode_string_content(path[1]) for path in _WORKSPACE.finditer(text)][:1]

@@ -25,9 +25,6 @@ from lerim.sessions.readers.engine import (
     usable_id,
 )
 
-BEGINNING_BYTES = 1024 * 1024
-"""How many bytes of the files are searched for the working folder."""
-
 COPY_TIME = timedelta(seconds=10)
 """The longest time between writing copies of the messages that a shortened history keeps and recording that history."""
 
@@ -125,14 +122,12 @@ SALVAGED_LINE_LIMIT = 50
 
 @dataclass(slots=True)
 class GeminiSession:
-    """A session as its files contain it. `problems`: what could not be read. `beginning`: the beginning of its files.
-    `original_ids`: the new ids of messages that were written again, with their first ids. `keys_by_content`: the keys
-    of messages by type and text."""
+    """A session as its files contain it. `problems`: what could not be read. `original_ids`: the new ids of messages
+    that were written again, with their first ids. `keys_by_content`: the keys of messages by type and text."""
 
     header: GeminiHeader = field(default_factory=GeminiHeader)
     messages: dict[str, GeminiMessage] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    beginning: bytes = b""
     original_ids: dict[str, str] = field(default_factory=dict)
     keys_by_content: dict[_MessageKey, dict[str, None]] = field(default_factory=dict)
 
@@ -182,7 +177,6 @@ def load_gemini_session(path: Path) -> GeminiSession:
 
 def _load_whole(path: Path, session: GeminiSession, *, is_only_file: bool) -> None:
     data = read_session_file(path)
-    session.beginning = data[:BEGINNING_BYTES]
     try:
         header = parse_object(data, GeminiHeader)
         messages: list[bytes | msgspec.Raw] = [*split_json_array(header.messages)]
@@ -216,8 +210,6 @@ def _message_type(data: bytes | msgspec.Raw) -> str:
 
 def _replay_log(path: Path, session: GeminiSession) -> None:
     for start, data, is_complete in read_log_lines(path, session.problems, FILE_SIZE_LIMIT):
-        if len(session.beginning) < BEGINNING_BYTES:
-            session.beginning += data[:BEGINNING_BYTES]
         try:
             _apply_line(parse_object(data, _Line), data, start, session)
         except ValueError as error:

@@ -3,7 +3,6 @@ off."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
@@ -13,20 +12,16 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
-from lerim.files import open_buffered, open_unbuffered
+from lerim.files import open_buffered
 from lerim.sessions.readers.live import logs
 
 _TRIES = 4
 _PAUSE = 0.1
 _RECENT_WRITE_NS = 20_000_000
 """A file written this recently may be written again without a new mtime, because file system clocks are coarse."""
-_ENDINGS = ("", "-wal", "-journal")
 _BLOCK = 1024 * 1024
-_SALT_BYTES = 32
-"""Bytes at the start of a `-wal` that change when it is restarted."""
 
-_FilesState = tuple[tuple[int, int, int, bytes], ...]
-_DatabaseCopy = tuple[Path, _FilesState]
+_DatabaseCopy = tuple[Path, logs.DatabaseState]
 
 
 class _SharedCopies(NamedTuple):
@@ -76,7 +71,7 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
 def has_shared_copy(path: Path) -> bool:
     """Returns whether there is a shared copy of the database's current state. Raises OSError."""
     shared = _shared.get()
-    return shared is not None and path in shared.copies and shared.copies[path][1] == _read_state(path)
+    return shared is not None and path in shared.copies and shared.copies[path][1] == logs.read_state(path)
 
 
 def is_recent_write(mtime_ns: int) -> bool:
@@ -84,36 +79,26 @@ def is_recent_write(mtime_ns: int) -> bool:
     return abs(time.time_ns() - mtime_ns) < _RECENT_WRITE_NS
 
 
-def find_last_write(path: Path) -> int:
-    """Returns when the database or a file next to it was last written, in nanoseconds. Raises OSError."""
-    return max(written for _, written, _, _ in _read_state(path))
-
-
 def _make_copy(path: Path, target: Path) -> _DatabaseCopy | None:
     for attempt in range(_TRIES):
-        before = _read_state(path)
-        sizes = _used_sizes(path, before[0][0])
+        before = logs.read_state(path)
+        wal = logs.find_wal_end(Path(f"{path}-wal")) if before.wal_log.used else 0
+        sizes = {"": before.file[0], "-wal": wal, "-journal": before.journal_log.used}
         if shutil.disk_usage(target.parent).free < sum(sizes.values()) * 1.1:
             return None
         try:
-            for ending in _ENDINGS:
+            for ending, size in sizes.items():
                 Path(f"{target}{ending}").unlink(missing_ok=True)
-                if sizes[ending] or not ending:
-                    _copy_file(f"{path}{ending}", f"{target}{ending}", sizes[ending])
+                if size or not ending:
+                    _copy_file(f"{path}{ending}", f"{target}{ending}", size)
         except OSError:
-            _read_state(path)
+            logs.read_state(path)
             return None
-        if _is_one_state(before, _read_state(path)) and not _is_fresh(before):
+        may_change = is_recent_write(before.file[1]) or is_recent_write(before.journal[1])
+        if not may_change and _is_one_state(before, logs.read_state(path)):
             return target, before
         time.sleep(_PAUSE * 2**attempt)
     return None
-
-
-def _used_sizes(path: Path, size: int) -> dict[str, int]:
-    """Returns how many bytes SQLite would use of the database and of the files next to it. Raises OSError."""
-    log, journal = Path(f"{path}-wal"), Path(f"{path}-journal")
-    wal = logs.find_wal_end(log) if logs.inspect_wal(log).used else 0
-    return {"": size, "-wal": wal, "-journal": logs.inspect_journal(journal, size).used}
 
 
 def _copy_file(source: str, target: str, size: int) -> None:
@@ -123,35 +108,9 @@ def _copy_file(source: str, target: str, size: int) -> None:
             size -= len(block)
 
 
-def _read_state(path: Path) -> _FilesState:
-    states = []
-    for ending in _ENDINGS:
-        try:
-            with open_unbuffered(Path(f"{path}{ending}")) as file:
-                file_stat = os.fstat(file.fileno())
-                states.append(
-                    (
-                        file_stat.st_size,
-                        file_stat.st_mtime_ns,
-                        file_stat.st_ino,
-                        file.read(_SALT_BYTES) if ending else b"",
-                    )
-                )
-        except FileNotFoundError:
-            if not ending:
-                raise
-            states.append((0, 0, 0, b""))
-    return tuple(states)
-
-
-def _is_one_state(before: _FilesState, after: _FilesState) -> bool:
+def _is_one_state(before: logs.DatabaseState, after: logs.DatabaseState) -> bool:
     """Returns whether the copy is of one state: the file and the `-journal` did not change, and the `-wal` at most grew
     (a row written to its end meanwhile is either copied whole or left out)."""
-    grew = after[1][0] >= before[1][0] and after[1][2:] == before[1][2:]
-    return before[0] == after[0] and before[2] == after[2] and grew
-
-
-def _is_fresh(state: _FilesState) -> bool:
-    """Returns whether the file or the `-journal` was written so recently that it may change again without a new
-    mtime."""
-    return any(is_recent_write(state[at][1]) for at in (0, 2))
+    is_same_wal = (before.wal[2], before.wal_log.header) == (after.wal[2], after.wal_log.header)
+    grew = is_same_wal and after.wal[0] >= before.wal[0]
+    return before.file == after.file and before.journal == after.journal and grew

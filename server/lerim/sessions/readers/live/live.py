@@ -25,13 +25,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from heapq import nlargest
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from lerim.errors import Problem, TranscriptError, error_reason
-from lerim.files import open_unbuffered
 from lerim.sessions.model import PLATFORM_NAMES, Database, Platform
-from lerim.sessions.readers.live import logs
-from lerim.sessions.readers.live.copy import copy_database, find_last_write, has_shared_copy, is_recent_write
+from lerim.sessions.readers.live.copy import copy_database, has_shared_copy, is_recent_write
+from lerim.sessions.readers.live.logs import DatabaseState, read_state, stamp_file
 from lerim.sqlite import file_uri
 
 CELL_LIMIT = 64 * 1024 * 1024
@@ -78,22 +77,6 @@ class _ChangedMeanwhile(Exception):  # noqa: N818 - a finding, met by trying aga
     tried again."""
 
 
-class _DatabaseState(NamedTuple):
-    """Values that change whenever the database does: size, mtime, inode and change counter of the file, and size, mtime
-    and inode of its `-wal`.
-
-    `has_wal_changes`: the `-wal` contains changes that the file does not. `has_hot_journal`: the `-journal` has to be
-    rolled back, or belongs to a running transaction. `broken_suffixes` are the suffixes of those that are damaged.
-    """
-
-    file: tuple[int, int, int]
-    wal: tuple[int, int, int]
-    counters: bytes
-    has_wal_changes: bool
-    has_hot_journal: bool
-    broken_suffixes: tuple[str, ...]
-
-
 def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Problem]) -> list[Database]:
     """Returns those of `paths` that are files, with their stamps, by stat alone. Adds a problem for each one that
     cannot be read, is not a file or has been empty for long."""
@@ -101,7 +84,7 @@ def find_databases(platform: Platform, paths: Iterable[Path], problems: list[Pro
     for path in paths:
         try:
             file_stat = path.stat()
-            wal = _stat_stamp(_sibling(path, "-wal"))
+            wal = stamp_file(Path(f"{path}-wal"))
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
@@ -127,11 +110,11 @@ def read_database(path: Path, work: Callable[[sqlite3.Connection], Found], probl
     """
     try:
         for attempt in range(0 if has_shared_copy(path) else _TRIES):
-            before = _read_state(path)
+            before = read_state(path)
             try:
                 found = _read_in_place(path, work, before)
             except _ChangedMeanwhile:
-                if _read_state(path) == before and abs(time.time_ns() - find_last_write(path)) > _SETTLED_NS:
+                if read_state(path) == before and abs(time.time_ns() - before.last_write) > _SETTLED_NS:
                     break
                 if attempt < _TRIES - 1:
                     time.sleep(_PAUSE * 2**attempt)
@@ -160,12 +143,12 @@ def _ignored_log_problem(path: Path, ending: str) -> Problem:
 
 def _read_without_wal(path: Path, work: Callable[[sqlite3.Connection], Found], problems: list[Problem]) -> Found:
     """Reads the file alone, if its `-wal` can neither be read in place nor copied."""
-    before = _read_state(path)
-    if before.has_hot_journal or not before.has_wal_changes:
+    before = read_state(path)
+    if before.journal_log.used or not before.wal_log.used:
         raise sqlite3.OperationalError(_ALWAYS_BUSY)
     with _open_connection(path, "mode=ro&immutable=1") as db:
         found = work(db)
-    if _read_state(path).file != before.file:
+    if read_state(path).file != before.file:
         raise sqlite3.OperationalError(_ALWAYS_BUSY)
     what = (
         "Only an older state of this database could be read: its -wal cannot be opened "
@@ -175,10 +158,10 @@ def _read_without_wal(path: Path, work: Callable[[sqlite3.Connection], Found], p
     return found
 
 
-def _read_in_place(path: Path, work: Callable[[sqlite3.Connection], Found], before: _DatabaseState) -> Found:
-    if before.has_hot_journal:
+def _read_in_place(path: Path, work: Callable[[sqlite3.Connection], Found], before: DatabaseState) -> Found:
+    if before.journal_log.used:  # it has to be rolled back, or belongs to a running transaction
         raise _ChangedMeanwhile
-    if before.has_wal_changes:
+    if before.wal_log.used:
         return _read_with_wal(path, work, before)
     if is_recent_write(before.file[1]) or (before.broken_suffixes and is_recent_write(before.wal[1])):
         raise _ChangedMeanwhile
@@ -186,20 +169,20 @@ def _read_in_place(path: Path, work: Callable[[sqlite3.Connection], Found], befo
         with _open_connection(path, "mode=ro&immutable=1") as db:
             found = work(db)
     except SQLITE_FAULTS:
-        if _read_state(path) != before:
+        if read_state(path) != before:
             raise _ChangedMeanwhile from None
         raise
-    if _read_state(path) != before:
+    if read_state(path) != before:
         raise _ChangedMeanwhile
     return found
 
 
-def _read_with_wal(path: Path, work: Callable[[sqlite3.Connection], Found], before: _DatabaseState) -> Found:
+def _read_with_wal(path: Path, work: Callable[[sqlite3.Connection], Found], before: DatabaseState) -> Found:
     try:
         with _open_connection(path, "mode=ro&readonly_shm=1") as db:
             return work(db)
     except SQLITE_FAULTS as error:
-        if _primary_code(error) in _UNREADABLE_WAL_CODES or _read_state(path) != before:
+        if _primary_code(error) in _UNREADABLE_WAL_CODES or read_state(path) != before:
             raise _ChangedMeanwhile from error
         raise
 
@@ -226,7 +209,7 @@ def _open_connection(path: Path, options: str) -> Iterator[sqlite3.Connection]:
     )
     with closing(db):
         db.text_factory = bytes
-        _limit_steps(db, path.stat().st_size + _stat_stamp(_sibling(path, "-wal"))[0])
+        _limit_steps(db, path.stat().st_size + stamp_file(Path(f"{path}-wal"))[0])
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_LIMIT)
         db.execute("PRAGMA query_only = ON")
         db.execute("PRAGMA trusted_schema = OFF")
@@ -267,38 +250,6 @@ def missing_tables_error(path: Path) -> TranscriptError:
         where=str(path),
         todo="Update Lerim. What was read before is kept.",
     )
-
-
-def _sibling(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
-
-
-def _stat_stamp(path: Path) -> tuple[int, int, int]:
-    try:
-        file_stat = path.stat()
-    except FileNotFoundError:
-        return (0, 0, 0)
-    return (file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
-
-
-def _read_state(path: Path) -> _DatabaseState:
-    file_stat = path.stat()
-    if not stat.S_ISREG(file_stat.st_mode):
-        raise OSError(errno.EINVAL, "it is not a file")
-    wal = _stat_stamp(_sibling(path, "-wal"))
-    wal_log = logs.inspect_wal(_sibling(path, "-wal")) if wal[0] else logs.NO_LOG
-    journal = logs.inspect_journal(_sibling(path, "-journal"), file_stat.st_size)
-    # Closing a file drops every lock this process has on it, and SQLite reads a database with a `-wal` under locks:
-    # such a file is not opened here.
-    header = b"" if wal_log.used else _read_header(path)[24:40]
-    broken_suffixes = tuple(ending for ending, one in (("-wal", wal_log), ("-journal", journal)) if one.damaged)
-    stamp = (file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
-    return _DatabaseState(stamp, wal, header, bool(wal_log.used), bool(journal.used), broken_suffixes)
-
-
-def _read_header(path: Path) -> bytes:
-    with open_unbuffered(path) as file:
-        return file.read(100)
 
 
 def _unreadable_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> TranscriptError:

@@ -6,6 +6,8 @@ itself would ignore must not be copied either: it may be larger than the databas
 
 from __future__ import annotations
 
+import errno
+import stat
 import struct
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -29,13 +31,69 @@ many bytes is cut off."""
 
 class DatabaseLog(NamedTuple):
     """A `-wal` or `-journal`: how many of its bytes SQLite would use, and whether SQLite ignores it because it is
-    damaged or never was such a file."""
+    damaged or never was such a file. The `header` of a `-wal` changes when it is restarted."""
 
     used: int
     damaged: bool
+    header: bytes = b""
 
 
 NO_LOG = DatabaseLog(0, damaged=False)
+
+FileStamp = tuple[int, int, int]
+"""Size, mtime and inode of a file, 0 if there is none."""
+
+
+class DatabaseState(NamedTuple):
+    """Values that change whenever a database does: the stamps of its file, `-wal` and `-journal`, what SQLite would use
+    of those two, and the change counters in the file unless a `-wal` is used."""
+
+    file: FileStamp
+    wal: FileStamp
+    journal: FileStamp
+    wal_log: DatabaseLog
+    journal_log: DatabaseLog
+    counters: bytes
+
+    @property
+    def last_write(self) -> int:
+        """When the database or a file next to it was last written, in nanoseconds."""
+        return max(self.file[1], self.wal[1], self.journal[1])
+
+    @property
+    def broken_suffixes(self) -> list[str]:
+        """The suffixes of the files next to the database that are damaged."""
+        return [suffix for suffix, log in (("-wal", self.wal_log), ("-journal", self.journal_log)) if log.damaged]
+
+
+def read_state(path: Path) -> DatabaseState:
+    """Reads the state of a database. Raises OSError if it is not a file or cannot be read."""
+    file_stat = path.stat()
+    if not stat.S_ISREG(file_stat.st_mode):
+        raise OSError(errno.EINVAL, "it is not a file")
+    wal_path, journal_path = Path(f"{path}-wal"), Path(f"{path}-journal")
+    wal = stamp_file(wal_path)
+    wal_log = inspect_wal(wal_path) if wal[0] else NO_LOG
+    journal_log = inspect_journal(journal_path, file_stat.st_size)
+    # Closing a file drops every lock this process has on it, and SQLite reads a database with a `-wal` under locks:
+    # such a file is not opened here.
+    counters = b"" if wal_log.used else _read_counters(path)
+    stamp = (file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
+    return DatabaseState(stamp, wal, stamp_file(journal_path), wal_log, journal_log, counters)
+
+
+def _read_counters(path: Path) -> bytes:
+    with open_buffered(path) as file:
+        return file.read(40)[24:]
+
+
+def stamp_file(path: Path) -> FileStamp:
+    """Returns the stamp of a file. Raises OSError."""
+    try:
+        file_stat = path.stat()
+    except FileNotFoundError:
+        return (0, 0, 0)
+    return (file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ino)
 
 
 def inspect_wal(path: Path) -> DatabaseLog:
@@ -55,7 +113,7 @@ def inspect_wal(path: Path) -> DatabaseLog:
         return DatabaseLog(0, damaged=True)
     if not _is_frame(head, head[WAL_HEADER:]):
         return NO_LOG  # restarted: the old frames are already in the database
-    return DatabaseLog(path.stat().st_size, damaged=False)
+    return DatabaseLog(path.stat().st_size, damaged=False, header=head[:WAL_HEADER])
 
 
 def find_wal_end(path: Path) -> int:

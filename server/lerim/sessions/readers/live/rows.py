@@ -68,7 +68,7 @@ def column_text(value: object) -> str:
     if value is None:
         return ""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-    return text.replace("\0", "\ufffd") if "\0" in text else text
+    return text.replace("\0", "\ufffd")
 
 
 def column_number(value: object) -> int:
