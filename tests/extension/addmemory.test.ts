@@ -60,11 +60,28 @@ test("a memory of no file, and one that is open itself, has no reference", async
   expect(context.params(protocol.memoryAdd).map(({ files }) => files)).toEqual([[], []]);
 });
 
+const origin = { session: "/home/a.jsonl", turn: "0123456789ab" };
+
+test("the selected words go along with their turn, and the first quote in a repository asks where quotes are kept", async () => {
+  context.answer(protocol.memoryAdd, ({ title, quotes }) =>
+    quotes === undefined ? { ok: false, code: "ask-quotes", message: "?", action: null, path: null, root } : { ok: true, code: "done", message: `Added: ${title}`, action: "a1", path: "/x.md", root },
+  );
+  for (const choice of ["Keep quotes on this machine", undefined]) {
+    answers.picks = ["decision"];
+    answers.inputs = ["Round late", ""];
+    answers.choices = choice === undefined ? [] : [choice];
+    await addMemoryFromWords(context.as(), { ...origin, text: "Round late" });
+  }
+  const sent = context.params(protocol.memoryAdd).map(({ selected, quotes }) => ({ selected, quotes }));
+  const selected = { ...origin, text: "Round late" };
+  expect(sent).toEqual([{ selected, quotes: undefined }, { selected, quotes: "local" }, { selected, quotes: undefined }]);
+});
+
 test("words of a session become the title and, where they are more than a line, the reason, with their lines", async () => {
   answers.picks = ["decision", "decision"];
   answers.inputs = ["Round only where a price is printed", "", "Round late", "Round late. Cents are exact."];
-  await addMemoryFromWords(context.as(), "Round only where a price is printed\n");
-  await addMemoryFromWords(context.as(), "Round late.\nCents are exact.");
+  await addMemoryFromWords(context.as(), { ...origin, text: "Round only where a price is printed\n" });
+  await addMemoryFromWords(context.as(), { ...origin, text: "Round late.\nCents are exact." });
   expect(shown.inputs.map(({ value }) => value)).toEqual(["Round only where a price is printed", "", "Round late.", "Round late. Cents are exact."]);
   expect(context.params(protocol.memoryAdd).map(({ body }) => body)).toEqual(["", "Round late.\nCents are exact."]);
 });

@@ -83,13 +83,13 @@ test.each([null, {}, { type: "ask", question: " ", all: false }, { type: "ask", 
   expect(parseFromAsk(message)).toBeUndefined();
 });
 
-test.each([{ type: "ready" }, { type: "manageTrust" }, { type: "loadTurns", start: 0, count: 60 }, { type: "loadWholeTurn", position: 4 }, { type: "find", text: "x" }, { type: "resume" }, { type: "remember", text: "x" }, { type: "copy", text: "x" }, { type: "openFile", path: "src/app.py", line: 3 }])("the transcript viewer may say %j", (message) => {
+test.each([{ type: "ready" }, { type: "manageTrust" }, { type: "loadTurns", start: 0, count: 60 }, { type: "loadWholeTurn", position: 4 }, { type: "find", text: "x" }, { type: "resume" }, { type: "remember", text: "x", turn: "a" }, { type: "copy", text: "x" }, { type: "openFile", path: "src/app.py", line: 3 }])("the transcript viewer may say %j", (message) => {
   expect(parseFromTranscript(message)).toEqual(message);
 });
 
 const loadTurns = { type: "loadTurns", start: 0, count: 1 };
 
-test.each([null, { type: "run" }, { ...loadTurns, start: -1 }, { ...loadTurns, count: 0 }, { ...loadTurns, start: 0.5 }, { type: "loadWholeTurn" }, { type: "find", text: "x".repeat(2000) }, { type: "copy" }, { type: "remember", text: " " }, { type: "openFile", path: "src/app.py", line: -1 }, { type: "openFile" }])("%j from the transcript viewer is refused", (message) => {
+test.each([null, { type: "run" }, { ...loadTurns, start: -1 }, { ...loadTurns, count: 0 }, { ...loadTurns, start: 0.5 }, { type: "loadWholeTurn" }, { type: "find", text: "x".repeat(2000) }, { type: "copy" }, { type: "remember", text: " ", turn: "a" }, { type: "remember", text: "x" }, { type: "openFile", path: "src/app.py", line: -1 }, { type: "openFile" }])("%j from the transcript viewer is refused", (message) => {
   expect(parseFromTranscript(message)).toBeUndefined();
 });
 

@@ -158,8 +158,12 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     await title.fill("Round only where a price is printed");
     await title.press("Enter");
     await (await screen.inputBox("Why?", "")).press("Enter");
+    await screen.shareQuotes();
     await screen.notification(/Round only where a price is printed/);
-    assert.ok(memories().some((name) => name.includes("round-only-where")), "the memory is on disk");
+    const path = memories().find((name) => name.includes("round-only-where"));
+    assert.ok(path, "the memory is on disk");
+    const written = readFileSync(join(root, ".lerim", "memory", "learnings", path), "utf8");
+    assert.match(written, /source: codex:.*\nconfidence: 0\.9\n[^]*references:\n {2}- src\/cart\.py\n[^]*quote: "?No, never round in src\/cart\.py[^]*who: user/);
     await screen.clearNotifications();
   });
 

@@ -1,6 +1,7 @@
 // Lerim: Add Memory…. The person writes a memory by hand, about the code or the words they have selected.
 import { relative, sep } from "node:path";
 import * as vscode from "vscode";
+import { askWhereQuotesGo } from "../editor/quotes";
 import { chooseRoot, repositoryOf } from "../editor/roots";
 import { findEnclosingSymbol, symbolsOf } from "../editor/symbols";
 import * as protocol from "../protocol";
@@ -14,6 +15,8 @@ export interface MemoryDraft {
   readonly body: string;
   /** References: paths from the repository's root, with `#symbol` where one is meant. */
   readonly files: readonly string[];
+  /** The words of a session that it is made from. */
+  readonly selected?: protocol.SelectedWords;
 }
 
 const maxTitle = 120;
@@ -36,13 +39,14 @@ export async function addMemoryHere(context: Pick<Context, "request">): Promise<
   await addMemory(context, root.uri.toString(), { title: "", body: "", files: reference === undefined ? [] : [reference] });
 }
 
-/** Writes a memory from words that were said in a session. */
-export async function addMemoryFromWords(context: Pick<Context, "request">, words: string): Promise<void> {
+/** Writes a memory from words that were said in a session, which become its evidence. */
+export async function addMemoryFromWords(context: Pick<Context, "request">, selected: protocol.SelectedWords): Promise<void> {
+  const words = selected.text;
   const root = await chooseRoot();
   if (root === undefined) return;
   const line = words.trim().split("\n")[0]?.trim() ?? "";
   const isWhole = line.length <= maxTitle && line === words.trim();
-  await addMemory(context, root.uri.toString(), { title: line.slice(0, maxTitle), body: isWhole ? "" : words.trim(), files: [] });
+  await addMemory(context, root.uri.toString(), { title: line.slice(0, maxTitle), body: isWhole ? "" : words.trim(), files: [], selected });
 }
 
 /** Asks for the kind, the title and the reason, and writes the memory. Escape at any question writes nothing. */
@@ -62,7 +66,14 @@ async function addMemory(context: Pick<Context, "request">, root: string, draft:
   const body = await vscode.window.showInputBox({ title: "Why?", prompt: "The reason. Press Enter to leave it out", value: draft.body.replaceAll("\n", " "), ignoreFocusOut: true });
   if (body === undefined) return;
   const kept = body === draft.body.replaceAll("\n", " ") ? draft.body : body; // an input box has one line
-  showActionResult(context, await context.request(protocol.memoryAdd, { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files] }));
+  const params: protocol.AddMemoryParams = { root, kind: picked.memoryKind, title: title.trim(), body: kept.trim(), files: [...draft.files], ...(draft.selected === undefined ? {} : { selected: draft.selected }) };
+  const result = await context.request(protocol.memoryAdd, params);
+  if (result.code !== "ask-quotes") {
+    showActionResult(context, result);
+    return;
+  }
+  const quotes = await askWhereQuotesGo();
+  if (quotes !== undefined) showActionResult(context, await context.request(protocol.memoryAdd, { ...params, quotes }));
 }
 
 function viewOf(kind: protocol.MemoryKind): { readonly primitive: string; readonly kind: string | null } {

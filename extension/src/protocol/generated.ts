@@ -71,7 +71,8 @@ export interface ChoiceParams {
   hash?: string;
 }
 /**
- * A memory that the person writes by hand. `body` may be "".
+ * A memory that the person writes by hand. `body` may be "". With `selected`, these words are its evidence, and
+ * the files that their exchange changed or names are added to `files`; `quotes` then answers `ask-quotes`.
  */
 export interface AddMemoryParams {
   root: string;
@@ -79,6 +80,17 @@ export interface AddMemoryParams {
   title: string;
   body?: string;
   files?: string[];
+  selected?: SelectedWords | null;
+  quotes?: ("local" | "shared") | null;
+}
+/**
+ * Words that the person selected in a transcript: the id of the session, that of the turn in which the selection
+ * begins, and the words as the page shows them.
+ */
+export interface SelectedWords {
+  session: string;
+  turn: string;
+  text: string;
 }
 /**
  * A plan that was agreed to. `hashes` are those of the edits that were shown: nothing is written if what would be
@@ -149,6 +161,8 @@ export interface AgentToolParams {
   agent?: string;
   question?: string;
   files?: string[];
+  selected?: SelectedWords | null;
+  quotes?: ("local" | "shared") | null;
   path?: string;
   symbol?: string;
   kind?: string;

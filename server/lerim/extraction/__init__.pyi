@@ -49,6 +49,8 @@ from .ranking import PersonalAdjustment as PersonalAdjustment
 from .ranking import learn_adjustment as learn_adjustment
 from .ranking import named_features as named_features
 from .ranking import passage_aspects as passage_aspects
+from .selected_words import find_selected_quote as find_selected_quote
+from .selected_words import list_exchange_files as list_exchange_files
 from .signals import RANKED_SIGNALS as RANKED_SIGNALS
 from .signals import Signal as Signal
 from .state import unpack_state as unpack_state

@@ -16,6 +16,7 @@ from lerim.memory import MemorySearch
 from lerim.memory import QuoteChoice as QuoteChoice
 from lerim.review import actions
 from lerim.review.accepting import BulkResult as BulkResult
+from lerim.review.accepting import SessionOrigin as SessionOrigin
 from lerim.review.accepting import accept_candidate as accept_candidate
 from lerim.review.accepting import add_memory as add_memory
 from lerim.review.accepting import auto_accept as auto_accept

@@ -157,7 +157,7 @@ class Transcript {
         return;
       }
       case "remember":
-        return addMemoryFromWords(this.context, message.text);
+        return addMemoryFromWords(this.context, { session: id, turn: message.turn, text: message.text });
       case "resume":
         return resumeSession(this.context, id);
       case "manageTrust":

@@ -20,8 +20,8 @@ export type FromTranscript =
   | { readonly type: "copy"; readonly text: string }
   /** Copy one turn in full. */
   | { readonly type: "copyWholeTurn"; readonly position: number }
-  /** Make a memory of these words. */
-  | { readonly type: "remember"; readonly text: string }
+  /** Make a memory of these words; `turn` is the turn in which they begin, "" if they are in none. */
+  | { readonly type: "remember"; readonly text: string; readonly turn: string }
   /** Continue the session with its agent. */
   | { readonly type: "resume" }
   | { readonly type: "manageTrust" };
@@ -54,7 +54,7 @@ export function parseFromTranscript(value: unknown): FromTranscript | undefined 
     case "copy":
       return isText(text) ? { type, text } : undefined;
     case "remember":
-      return isText(text, maxRemembered) && text.trim() !== "" ? { type, text } : undefined;
+      return isText(text, maxRemembered) && text.trim() !== "" && isText(turn, 200) ? { type, text, turn } : undefined;
     case "loadTurns":
       return isPosition(start) && isPosition(count) && count > 0 ? { type, start, count } : undefined;
     case "loadWholeTurn":

@@ -9,6 +9,7 @@ from functools import partial
 from lerim.assistant import ToolCalls
 from lerim.errors import UsageError
 from lerim.lsp.features.memories import acts, loading
+from lerim.lsp.features.sessions import selections
 from lerim.lsp.protocol import (
     AddMemoryParams,
     AgentToolParams,
@@ -51,13 +52,18 @@ async def copy_memories(sidecar: Sidecar, params: MemoryContextParams) -> Memory
 
 
 async def add_memory(sidecar: Sidecar, params: AddMemoryParams) -> MemoryActView:
-    """Writes a memory in the person's own words."""
+    """Writes a memory in the person's own words, with the words of a session they selected as its evidence."""
     repo = await sidecar.find_trusted_repo(params.root, "Changing memories")
     paths = counts.find_review_paths(sidecar, repo)
 
     kind = next((one for one in KINDS if one == params.kind), None)
     primitive: Primitive = "learning" if kind else "question" if params.kind == "question" else "decision"
-    add = partial(queue.add_memory, kind=kind, references=params.files)
+    selection = None
+    if params.selected is not None:
+        selection = await sidecar.run_in_thread(selections.find_selection, sidecar, repo.project, params.selected)
+    files = [*params.files, *(selection.files if selection is not None else ())]
+    origin = selection.origin if selection is not None else None
+    add = partial(queue.add_memory, kind=kind, references=files, origin=origin, quotes=params.quotes)
     result = await sidecar.run_in_thread(add, paths, primitive, params.title, params.body)
     return await acts.announce_result(sidecar, repo, result)
 

@@ -16,6 +16,7 @@ from .agents import AgentToolView as AgentToolView
 from .agents import AgentUndoParams as AgentUndoParams
 from .agents import MemoryContextParams as MemoryContextParams
 from .agents import MemoryContextView as MemoryContextView
+from .agents import SelectedWords as SelectedWords
 from .core import ANSWER as ANSWER
 from .core import ARCHIVE_MEMORY as ARCHIVE_MEMORY
 from .core import ASK_MODEL as ASK_MODEL

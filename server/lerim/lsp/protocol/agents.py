@@ -82,6 +82,8 @@ class AgentToolParams(Params, frozen=True):
     agent: str = ""
     question: str = ""
     files: list[str] = msgspec.field(default_factory=list)
+    selected: SelectedWords | None = None
+    quotes: Literal["shared", "local"] | None = None
     path: str = ""
     symbol: str = ""
     kind: str = ""
@@ -108,11 +110,23 @@ class MemoryContextView(msgspec.Struct, frozen=True):
     text: str
 
 
+class SelectedWords(Params, frozen=True):
+    """Words that the person selected in a transcript: the id of the session, that of the turn in which the selection
+    begins, and the words as the page shows them."""
+
+    session: str
+    turn: str
+    text: str
+
+
 class AddMemoryParams(Params, frozen=True):
-    """A memory that the person writes by hand. `body` may be ""."""
+    """A memory that the person writes by hand. `body` may be "". With `selected`, these words are its evidence, and
+    the files that their exchange changed or names are added to `files`; `quotes` then answers `ask-quotes`."""
 
     root: str
     kind: MemoryKind
     title: str
     body: str = ""
     files: list[str] = msgspec.field(default_factory=list)
+    selected: SelectedWords | None = None
+    quotes: Literal["shared", "local"] | None = None

@@ -111,7 +111,7 @@ def _update_effects(
     if verified:
         after = record.update_record_text(after, {"verified": verified}, where=str(kept.path))
     changes = _end_changes(store, ended, kept.record)
-    changes += _quotes_change(store, kept.record.id, proposal.record)
+    changes += quotes_changes(store, kept.record.id, proposal.record)
     return Effects(kept.record.id, (*changes, *_rewrite_changes(store, kept, before, after)), kept.path)
 
 
@@ -134,13 +134,14 @@ def _addition_effects(store: Store, proposal: Proposal, ended: Sequence[StoredMe
     sources = [one.record for one in ended]
     supersedes, resolves = ended_ids(memory, sources)
     memory = verify(replace(memory, supersedes=supersedes, resolves=resolves), sources)
-    changes = [*_end_changes(store, ended, memory), *_quotes_change(store, memory.id, memory)]
+    changes = [*_end_changes(store, ended, memory), *quotes_changes(store, memory.id, memory)]
     path = store.path_for(memory)
-    changes.append(FileChange("memory", str(store.anchor), str(path), None, _file_text(store, memory)))
+    changes.append(FileChange("memory", str(store.anchor), str(path), None, record_file_text(store, memory)))
     return Effects(memory.id, tuple(changes), path)
 
 
-def _file_text(store: Store, memory: MemoryRecord) -> str:
+def record_file_text(store: Store, memory: MemoryRecord) -> str:
+    """Return the text of a new memory's file: without its quotes if the person keeps them on this machine."""
     local = store.quotes.read_choice() == "local"
     return render_record(replace(memory, evidence=strip_quotes(memory.evidence)) if local else memory)
 
@@ -177,8 +178,8 @@ def _rewrite_changes(store: Store, stored: StoredMemory, before: str, after: str
     return (FileChange("memory", str(store.anchor), str(stored.path), before, after),)
 
 
-def _quotes_change(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
-    """The change that stores the quotes in the private folder, if the person chose to keep them on this machine."""
+def quotes_changes(store: Store, memory_id: str, memory: MemoryRecord) -> list[FileChange]:
+    """Return the change that stores the quotes in the private folder, if the person keeps quotes on this machine."""
     if store.quotes.read_choice() != "local":
         return []
     return _private_change(store, memory_id, store.quotes.text_with_quotes(memory_id, memory.evidence))

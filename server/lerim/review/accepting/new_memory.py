@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from lerim import files
 from lerim.errors import MemoryError_
-from lerim.memory import LearningKind, MemoryRecord, Primitive, Store, StoredMemory, render_record, slug
+from lerim.memory import (
+    Evidence,
+    LearningKind,
+    MemoryRecord,
+    Primitive,
+    QuoteChoice,
+    Store,
+    StoredMemory,
+    slug,
+)
 from lerim.redaction import redact_secrets
 from lerim.review import actions
 from lerim.review.accepting.accept import record_kept, verify_references
-from lerim.review.candidates import PERSON_CONFIDENCE, join_lines
+from lerim.review.accepting.effects import quotes_changes, record_file_text
+from lerim.review.candidates import ACCEPTED_CONFIDENCE, PERSON_CONFIDENCE, join_lines
 from lerim.review.ledger import FileChange
 from lerim.review.results import ReviewResult
 from lerim.review.review_paths import ReviewPaths
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOrigin:
+    """The words of a session that a person made a memory of. `source` is `<platform>:<session>#<turn>`, `time` when
+    they were said."""
+
+    source: str
+    time: datetime
+    evidence: Evidence
 
 
 def add_memory(
@@ -29,9 +49,16 @@ def add_memory(
     tags: Sequence[str] = (),
     references: Sequence[str] = (),
     confidence: float = PERSON_CONFIDENCE,
+    origin: SessionOrigin | None = None,
+    quotes: QuoteChoice | None = None,
 ) -> ReviewResult:
     """Save a memory that a person wrote by hand, without secrets; this can be undone. If an active memory has the same
-    words, nothing is written and the result has the code "already". Raises MemoryError_."""
+    words, nothing is written and the result has the code "already".
+
+    With `origin` it is as if a candidate from these words had been accepted: they are its evidence, its confidence is
+    that of accepted candidates, and the first time in a project the result only has `ask_quotes`, unless `quotes` is
+    given. Raises MemoryError_.
+    """
     if not join_lines(title):
         raise MemoryError_("A memory needs a title.", where="title", todo="Write one.")
     if not 0 <= confidence <= 1:
@@ -46,20 +73,40 @@ def add_memory(
         kind=kind if primitive == "learning" else None,
         references=tuple(references),
     )
+    if origin is not None:
+        memory = replace(
+            memory,
+            created=origin.time,
+            updated=origin.time,
+            source=origin.source,
+            confidence=ACCEPTED_CONFIDENCE,
+            evidence=(origin.evidence,),
+        )
     with actions.locked_ledger(paths) as ledger:
         store = paths.store()
         existing = _find_same_memory(store, memory)
         if existing is not None:
             message = f"It exists already: {existing.record.title} ({existing.record.id})"
             return ReviewResult(True, "already", message, path=str(existing.path))
+        if origin is not None:
+            known = store.quotes.read_choice()
+            if known is None and quotes is None:
+                return ReviewResult(False, "ask-quotes", "Share the quotes of memories in git?", ask_quotes=True)
+            if known is None and quotes is not None:
+                paths.make_private_folder()
+                store.quotes.write_choice(quotes)
         states = ledger.states()
         memory = replace(memory, id=store.new_id(memory, lambda name: name in states))
         if references:
             memory = verify_references(paths, now, memory)
         path = store.path_for(memory)
-        change = FileChange("memory", str(store.anchor), str(path), None, render_record(memory))
+        text = record_file_text(store, memory)
+        changes = [
+            *quotes_changes(store, memory.id, memory),
+            FileChange("memory", str(store.anchor), str(path), None, text),
+        ]
         label = f"Added: {memory.title}"
-        action = actions.perform_action(paths, ledger, "add", label, "", ("pending", "accepted"), [change], memory.id)
+        action = actions.perform_action(paths, ledger, "add", label, "", ("pending", "accepted"), changes, memory.id)
         record_kept(paths, memory.id)
         secret_count = sum(part.count for part in redacted)
         message = (

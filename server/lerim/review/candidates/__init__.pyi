@@ -4,6 +4,7 @@ from .candidate_files import load_candidate as load_candidate
 from .candidate_files import load_candidates as load_candidates
 from .candidate_files import load_each_candidate as load_each_candidate
 from .candidate_files import parse_candidate as parse_candidate
+from .memory_texts import ACCEPTED_CONFIDENCE as ACCEPTED_CONFIDENCE
 from .memory_texts import accepted_record as accepted_record
 from .memory_texts import ended_ids as ended_ids
 from .memory_texts import ended_text as ended_text

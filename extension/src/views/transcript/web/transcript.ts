@@ -199,15 +199,26 @@ function renderTurn(turn: SessionTurn, at: number, context: TurnContext): HTMLEl
 
 /** A click on a button may clear the selection, so it is kept while it lasts. */
 let selectedWords = "";
+let selectedTurn = "";
 document.addEventListener("selectionchange", () => {
-  const words = document.getSelection()?.toString() ?? "";
-  if (words.trim() !== "" || document.activeElement !== rememberButton) selectedWords = words;
+  const selection = document.getSelection();
+  const words = selection?.toString() ?? "";
+  if (words.trim() !== "" || document.activeElement !== rememberButton) {
+    selectedWords = words;
+    selectedTurn = words.trim() === "" ? "" : turnOf(selection?.getRangeAt(0).startContainer);
+  }
   rememberButton.disabled = selectedWords.trim() === "";
   rememberButton.title = rememberButton.disabled ? rememberTitles.off : rememberTitles.on;
 });
 
 function rememberSelection(): void {
-  if (selectedWords.trim() !== "") vscode.postMessage({ type: "remember", text: selectedWords.slice(0, maxRemembered) });
+  if (selectedWords.trim() !== "") vscode.postMessage({ type: "remember", text: selectedWords.slice(0, maxRemembered), turn: selectedTurn });
+}
+
+/** The id of the turn that contains a node, "" if none does. */
+function turnOf(node: Node | undefined): string {
+  const position = node?.parentElement?.closest("[data-position]")?.getAttribute("data-position");
+  return turns.get(Number(position ?? -1))?.turn ?? "";
 }
 
 /** Requests the first visible turns that are not loaded. */
