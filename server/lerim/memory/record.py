@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from lerim.errors import ConflictError, MemoryError_, Problem
-from lerim.memory.header import Yaml, load_header, load_raw_header, split_header
+from lerim.memory.header import HeaderOffsets, Yaml, load_header, load_raw_header, split_header
 from lerim.memory.header_lines import HeaderValue, change_header, key_lines
 from lerim.memory.merge_conflicts import split_conflict
 from lerim.memory.reference import comma_list_item, parse_reference
@@ -113,9 +113,14 @@ def examine_values(
             "This file has no header between two --- lines.", where=str(path), todo="Add one, or move the file away."
         )
     head = text[parts.start : parts.end]
-    body = text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline)
-    reader = _HeaderReader(head, load_header(head, str(path)), path, body)
+    reader = _HeaderReader(head, load_header(head, str(path)), path, _read_body(text, parts))
     return reader.read_record(primitive), reader.faults
+
+
+def _read_body(text: str, parts: HeaderOffsets) -> str:
+    """Returns the text below a header. In a file with Windows line ends they are read as `\\n`."""
+    body = text[parts.body :].removeprefix(parts.newline).removesuffix(parts.newline)
+    return body.replace("\r\n", "\n") if parts.newline == "\r\n" else body
 
 
 def primitive_of(path: Path) -> Primitive | None:
@@ -348,9 +353,9 @@ def update_record_text(text: str, changes: Mapping[str, HeaderValue], body: str 
         raise MemoryError_("This file has no header between two --- lines.", where=where, todo="Add one.")
     head = change_header(text[parts.start : parts.end], changes, HEADER_KEYS, parts.newline, where)
     old = text[parts.body :]
-    lead = parts.newline if old.startswith(parts.newline) else ""
-    tail = parts.newline if old.removeprefix(lead).endswith(parts.newline) else ""
-    if body is not None and body != old.removeprefix(lead).removesuffix(tail):
+    if body is not None and body != _read_body(text, parts):
+        lead = parts.newline if old.startswith(parts.newline) else ""
+        tail = parts.newline if old.removeprefix(lead).endswith(parts.newline) else ""
         if parts.newline == "\r\n":
             body = body.replace("\r\n", "\n").replace("\n", "\r\n")
         old = lead + body.encode("utf-8", "replace").decode() + tail

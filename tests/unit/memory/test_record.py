@@ -101,10 +101,11 @@ def test_a_header_on_one_line_is_read_and_never_rewritten() -> None:
         update_record_text(text, {"title": "Two"})
 
 
-def test_a_body_gets_the_line_ends_of_its_file() -> None:
+def test_a_body_is_read_without_the_line_ends_of_windows_and_written_with_those_of_its_file() -> None:
     text = GOOD.replace("\n", "\r\n")
     changed = update_record_text(text, {}, "One\n\ntwo\r\nthree")
     assert changed == text.replace("Body", "One\r\n\r\ntwo\r\nthree")
+    assert parse_record(changed, PATH).body == "One\n\ntwo\nthree"
     assert update_record_text(changed, {}, "One\n\ntwo\nthree") == changed
 
 

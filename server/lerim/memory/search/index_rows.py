@@ -25,7 +25,7 @@ from lerim.memory.store import FileStamp, MemoryFile, status_of
 from lerim.memory.views import source_parts
 from lerim.words import index_text
 
-INDEX_VERSION = 8
+INDEX_VERSION = 9
 _HASH_BITS = 20
 """A row number is the second in which the memory was last changed, followed by this many bits of a hash of its file
 name: rows are thus in order of time, whenever they were written. Memories that ended, and unreadable files, are

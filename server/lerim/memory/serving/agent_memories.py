@@ -194,13 +194,11 @@ class AgentMemories:
             for memory, checked in found.items()
         }
 
-    def note_served(
-        self, memories: Iterable[ServedMemory], channel: Channel, agent: str, event: str, now: datetime | None = None
-    ) -> None:
+    def note_served(self, memories: Iterable[ServedMemory], channel: Channel, agent: str, event: str) -> None:
         """Counts a use of each of these memories by an agent, and records what it was given. `event` is as in
         `Serving`."""
         given = list(memories)
-        time = now or datetime.now(UTC)
+        time = datetime.now(UTC)
         for scope in ("project", "global"):
             ids = [one.record.id for one in given if one.scope == scope]
             if not ids:
