@@ -185,7 +185,7 @@ test("sessions of many agents", { skip: missing() ?? false, timeout: JOURNEY }, 
     const text = readFileSync(join(root, ".lerim", "memory", "learnings", name), "utf8");
     assert.match(text, /^references:\n {2}- src\/cart\.py/m);
     assert.match(text, /^0\.1 \+ 0\.2 is not 0\.3\.$/m);
-    await screen.hover("def", /A float loses cents/);
+    await screen.hover("def", /1 more about this/); // the memory of the selected words is about this file, too
     await screen.shot("added");
     await screen.clearNotifications();
   });
